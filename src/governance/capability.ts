@@ -33,8 +33,6 @@ export interface SealedContent {
 /** The rows of a capability and what must hold of them. */
 export interface CapabilityRows {
   readonly collections: readonly CollectionSpec<unknown>[]
-  /** Collections of its earlier programs: a change of the format drops them. */
-  readonly retired?: readonly string[]
   /** Of its collections those that are counted from others. */
   readonly derived?: readonly DerivedRows[]
   /** Each names every way in which rows contradict each other; [] is sound. Pure. */

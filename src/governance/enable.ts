@@ -8,10 +8,13 @@ import { fail } from '../base/errors.js'
 import { appendAudit } from './audit.js'
 import { nowIso, type Gov } from './context.js'
 import { endAgreementsOf } from './policy/consents.js'
-import { findByNameOrId } from './principals.js'
+import { findByNameOrId, isDisabledForGood } from './principals.js'
 import { collections, type Principal } from './rows.js'
 import { requireRootRow } from './session/live.js'
 import type { Session } from './session/types.js'
+
+const enabledAgain = ({ disabled_by_restore: _, ...row }: Principal): Principal =>
+  ({ ...row, disabled_at: null })
 
 /**
  * Enables an owner that a restore or a repair has disabled; nothing to do for one that is enabled.
@@ -23,14 +26,14 @@ export const enablePrincipal = (
   gov.store.transact('principal enable', (tx) => {
     const now = nowIso(gov)
     requireRootRow(tx, now, session.root.root_id)
-    const { disabled_by_restore: byRestore, ...found } = findByNameOrId(tx, nameOrId)
-    if (found.disabled_at === null) return { principal: found, enabled: false }
-    if (byRestore !== true) {
+    const row = findByNameOrId(tx, nameOrId)
+    if (row.disabled_at === null) return { principal: row, enabled: false }
+    if (isDisabledForGood(row)) {
       throw fail.conflict('disabled_for_good', 'This owner was disabled by a person, for good.', {
         next: 'Add an owner of another name: `sallyport principal add NAME --passphrase-file F`.',
       })
     }
-    const principal: Principal = { ...found, disabled_at: null }
+    const principal = enabledAgain(row)
     tx.put(collections.principals, principal.principal_id, principal)
     const ended = endAgreementsOf(tx, principal.principal_id)
     if (ended > 0) tx.mark()

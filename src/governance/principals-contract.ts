@@ -12,6 +12,7 @@ const principalShape = v.strictObject({
   has_passphrase: v.boolean(),
   created_at: v.string(),
   disabled_at: v.nullable(v.string()),
+  disabled_for_good: v.boolean(),
 })
 /** An owner as a document. */
 export type PrincipalDocument = v.InferOutput<typeof principalShape>

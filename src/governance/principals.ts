@@ -22,7 +22,19 @@ export interface PrincipalFacts {
   readonly has_passphrase: boolean
   readonly created_at: string
   readonly disabled_at: string | null
+  /** False too where a restore or a repair has disabled it: it can be enabled again then. */
+  readonly disabled_for_good: boolean
 }
+
+/** Whether a person has disabled an owner: nothing enables it again. */
+export const isDisabledForGood = (
+  { disabled_at: at, disabled_by_restore: byRestore }: Principal,
+): boolean => at !== null && byRestore !== true
+
+/** The row of an owner that a person disables; one that a restore did keeps its time. */
+export const disabledForGood = (
+  { disabled_by_restore: _, ...row }: Principal, at: string,
+): Principal => ({ ...row, disabled_at: row.disabled_at ?? at })
 
 /** What the world sees of an owner: nothing of the passphrase but that there is one. */
 export const principalFacts = (principal: Principal): PrincipalFacts => ({
@@ -31,6 +43,7 @@ export const principalFacts = (principal: Principal): PrincipalFacts => ({
   has_passphrase: principal.passphrase !== null,
   created_at: principal.created_at,
   disabled_at: principal.disabled_at,
+  disabled_for_good: isDisabledForGood(principal),
 })
 
 /** Throws `rejected`/`principal_name` unless a name has the form of one. */
@@ -148,8 +161,8 @@ export const disableRow = (
   tx: Tx, now: string, session: Session, nameOrId: string,
 ): readonly string[] => {
   const found = requireDisablable(tx, nameOrId)
-  if (found.disabled_at !== null) return []
-  tx.put(collections.principals, found.principal_id, { ...found, disabled_at: now })
+  if (isDisabledForGood(found)) return []
+  tx.put(collections.principals, found.principal_id, disabledForGood(found, now))
   const by = { principal: session.principal.principal_id, root: session.root.root_id }
   const ended = endRootsOf(tx, now, found.principal_id, 'principal_disabled', by)
   const facts = { sessions_ended: ended.length }

@@ -113,6 +113,11 @@ export const tasksByOwnState: Index<Task> = {
 export const tasksByGoal: Index<Task> = {
   name: 'owner_goal', parts: 2, keysOf: ({ owner, goal_id: goal }) => [[owner, goal]],
 }
+/** Finished tasks of an owner whose result waits for a review. */
+export const tasksToReview: Index<Task> = {
+  name: 'to_review', parts: 1,
+  keysOf: ({ owner, review }) => (review === 'pending' ? [[owner]] : []),
+}
 
 /** Trust decisions on an operation. */
 export const decisionsByOperation: Index<TrustDecision> = {

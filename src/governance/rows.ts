@@ -11,7 +11,7 @@ import {
   consentsByState, decisionsByOperation, goalsByOwner, goalsByTail, goalsDefault, intentsOpen,
   jobsByTaskTail, ledgerByTail, reservationsByOverrun, reservationsByOwner, reservationsByState,
   rootsByEnd, rootsByOwner, rootsByTail, rootsByToken, rootsUnended, tasksByGoal,
-  tasksByKind, tasksByOwner, tasksByOwnState, tasksByState,
+  tasksByKind, tasksByOwner, tasksByOwnState, tasksByState, tasksToReview,
 } from './row-indexes.js'
 
 const nullable = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)
@@ -103,13 +103,6 @@ const consentShape = v.strictObject({
 /** The operator's consent to one purpose, and the acknowledgments of it. */
 export type Consent = v.InferOutput<typeof consentShape>
 
-/** Rows of programs that asked nobody but the giver: the giver acknowledged, and nobody else. */
-const upgradeConsent = (stored: unknown): unknown => {
-  if (typeof stored !== 'object' || stored === null || 'acknowledgments' in stored) return stored
-  const { principal: owner, statement_sha256, granted_at: at } = stored as Consent
-  return { ...stored, acknowledgments: [{ owner, statement_sha256, at }] }
-}
-
 const policyShape = v.strictObject({
   revision: count,
   state: v.picklist(['active', 'revoked']),
@@ -170,13 +163,6 @@ const credentialShape = v.strictObject({
 })
 /** A vault entry; the world sees presence and fingerprint. */
 export type Credential = v.InferOutput<typeof credentialShape>
-
-/** Rows of programs that kept keys of routes alone and did not count their changes. */
-const upgradeCredential = (stored: unknown): unknown => {
-  if (typeof stored !== 'object' || stored === null || 'updates' in stored) return stored
-  const { credential_ref: ref } = stored as Credential
-  return { ...stored, owner: null, name: ref.replace(/^vault:/, ''), updates: 1 }
-}
 
 /**
  * Which runtime spends; every ledger row names it: two words or more, for example
@@ -297,13 +283,6 @@ const taskShape = v.strictObject({
 })
 /** A row of the work board. */
 export type Task = v.InferOutput<typeof taskShape>
-
-/** Rows of programs that did not count the changes of a task: they had one attempt, one place. */
-const upgradeTask = (stored: unknown): unknown => {
-  if (typeof stored !== 'object' || stored === null || 'revision' in stored) return stored
-  const { lease } = stored as { readonly lease?: Task['lease'] }
-  return { ...stored, revision: 1, attempt: 1, place: null, lease_fence: lease?.fence ?? 0 }
-}
 
 const jobShape = v.strictObject({
   job_id: text,
@@ -464,19 +443,14 @@ export const collections = {
   /** Sessions that the sweep at login took from the list, since other rows name them. */
   pastRoots: one<Root>('roots_past', rootShape),
   goals: one<Goal>('goals', goalShape, [goalsByOwner, goalsDefault, goalsByTail]),
-  consents: {
-    ...one<Consent>('consents', consentShape, [consentsByPurpose, consentsByState]),
-    upgrade: upgradeConsent,
-  },
+  consents: one<Consent>('consents', consentShape, [consentsByPurpose, consentsByState]),
   /** Ids: revision padded to 12 digits. */
   policy: one<PolicyRevision>('policy', policyShape),
   policyHead: one('policy_head', policyHeadShape),
   /** Which route may set the one ceiling to another value; absent until a set-up. */
   ceilingOwner: one('ceiling_owner', ceilingOwnerShape),
   saveIntents: one<SaveIntent>('save_intents', saveIntentShape, [intentsOpen]),
-  credentials: {
-    ...one<Credential>('credentials', credentialShape), upgrade: upgradeCredential,
-  },
+  credentials: one<Credential>('credentials', credentialShape),
   ledgerAccounts: one<LedgerAccount>('ledger_accounts', ledgerAccountShape),
   ledgerRows: many<LedgerRow>('ledger_rows', ledgerRowShape, [ledgerByTail]),
   /** Reservations that hold money or need a person (reserved, contacted, unknown, overrun). */
@@ -487,12 +461,8 @@ export const collections = {
     'reservations_closed', reservationShape, [reservationsByOwner],
   ),
   /** Tasks that are prepared, accepted, queued, running or blocked. */
-  openTasks: {
-    ...one<Task>('tasks_open', taskShape, [...tasksIndexes, tasksByState]), upgrade: upgradeTask,
-  },
-  closedTasks: {
-    ...many<Task>('tasks_closed', taskShape, tasksIndexes), upgrade: upgradeTask,
-  },
+  openTasks: one<Task>('tasks_open', taskShape, [...tasksIndexes, tasksByState]),
+  closedTasks: many<Task>('tasks_closed', taskShape, [...tasksIndexes, tasksToReview]),
   jobs: many<Job>('jobs', jobShape, [jobsByTaskTail]),
   artifacts: many<ArtifactRow>('artifacts', artifactRowShape),
   decisions: many<TrustDecision>('decisions', decisionShape, [decisionsByOperation]),

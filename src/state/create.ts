@@ -13,6 +13,7 @@ import { KeyRing, makeKey } from './keys.js'
 import { encodeLogHeader, firstChain } from './log/format.js'
 import { basesAfter, headerOf } from './snapshot/header.js'
 import { formatVersion, keyPlaces, placesOf } from './paths.js'
+import { firstManifest } from './snapshot/founding.js'
 import type { Manifest } from './snapshot/manifest.js'
 import { encodeManifest } from './snapshot/manifest.js'
 import type { StateFile } from './state-file.js'
@@ -62,7 +63,7 @@ export const createState = (parts: CreateParts): string => {
       profile: { ...parts.profile },
     }
     const made = join(parent, `${leftoverPrefix(dir)}${randomBytes(6).toString('hex')}`)
-    writeSkeleton(files, made, firstManifest(state, chain))
+    writeSkeleton(files, made, firstManifest(state))
     files.rename(made, dir)
     syncDir(files, parent)
     return storeId
@@ -89,24 +90,6 @@ const removeLeftovers = (files: Files, dir: string, nowMs: number): void => {
     removeTree(files, join(parent, name))
   }
 }
-
-const firstManifest = (state: StateFile, chain: string): Manifest => ({
-  schema: 'sallyport.manifest.v2',
-  format_version: formatVersion,
-  store_id: state.store_id,
-  number: 1,
-  epoch: 0,
-  founding: true,
-  sequence: 0,
-  chain,
-  marks: [{ number: 0, sequence: 0, chain, policy_revision: null }],
-  mark_floor: 0,
-  written_at: state.created_at,
-  state,
-  next_run: 1,
-  runs: [],
-  merges: [],
-})
 
 /** Writes and syncs the folders, STATE, the manifest, its log and the empty files. */
 const writeSkeleton = (files: Files, dir: string, manifest: Manifest): void => {

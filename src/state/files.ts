@@ -215,6 +215,19 @@ export const readRange = (
   return buffer.subarray(0, have)
 }
 
+/**
+ * What `fn` reads; undefined where it is damage by the program's own word. Whatever the disk says
+ * is thrown: it may pass, and nothing may be taken for lost because of it.
+ */
+export const unlessUntrue = <T>(fn: () => T): T | undefined => {
+  try {
+    return fn()
+  } catch (error) {
+    if (error instanceof SallyportError && error.kind === 'damaged') return undefined
+    throw error
+  }
+}
+
 /** Runs `use` over an opened file and closes it whatever happens. */
 export const withFile = <T>(
   files: Files, path: string, intent: OpenIntent, use: (fd: number) => T,

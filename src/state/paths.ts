@@ -2,7 +2,9 @@
 import { join } from 'node:path'
 
 /** The format this program writes. */
-export const formatVersion = 5
+export const formatVersion = 6
+/** The oldest one that can be brought to it: states of formats 1 to 4 were never released. */
+export const oldestFormatVersion = 5
 /** The format that the first line of a log names: its bytes are those of format 2. */
 export const logFormatVersion = 2
 
@@ -27,21 +29,16 @@ export const placesOf = (dir: string) => ({
   publishing: join(dir, 'run', 'publishing'),
   aside: join(dir, 'aside'),
   log: (epoch: number) => join(dir, 'wal', `${epochText(epoch)}.log`),
-  /** A manifest; of format 1 by its epoch, later by its number. */
+  /** The second copy of a manifest, beside the log that it was founded with. */
+  founding: (epoch: number) => join(dir, 'wal', `${epochText(epoch)}.founding`),
+  /** A manifest, by its number. */
   manifest: (number: number) => join(dir, 'collections', `manifest.${epochText(number)}.json`),
   segment: (name: string) => join(dir, 'collections', name),
-  /** A collection file of format 1. */
-  part: (collection: string, part: string, epoch: number) =>
-    join(dir, 'collections', partName(collection, part, epoch)),
 })
 export type Places = ReturnType<typeof placesOf>
 
 /** File name of the `n`-th segment that a manifest was the first to name. */
 export const segmentName = (number: number, n: number): string => `${epochText(number)}.${n}.seg`
-
-/** File name of one partition of format 1: `all` stands for a collection that is not split. */
-export const partName = (collection: string, part: string, epoch: number): string =>
-  `${collection}.${part === '' ? 'all' : part}.${epochText(epoch)}.json`
 
 /** Places of a store's key, anchor and stops, outside the state directory. */
 export const keyPlaces = (configDir: string, storeId: string) => ({
@@ -54,14 +51,13 @@ export const keyPlaces = (configDir: string, storeId: string) => ({
 export type KeyPlaces = ReturnType<typeof keyPlaces>
 
 const logName = /^(\d{12})\.log$/
+const foundingName = /^(\d{12})\.founding$/
 const manifestName = /^manifest\.(\d{12})\.json$/
-const partForm = /^[a-z][a-z0-9_]{0,63}\.(?:all|[0-9a-f]{1,2})\.\d{12}\.json$/
 
 const segmentForm = /^\d{12}\.\d{1,9}\.seg$/
 
-/** Whether a name is one of a snapshot file, of this format or of the first. */
-export const isSnapshotName = (name: string): boolean =>
-  segmentForm.test(name) || partForm.test(name)
+/** Whether a name is one of a snapshot file. */
+export const isSnapshotName = (name: string): boolean => segmentForm.test(name)
 
 const epochsOf = (names: readonly string[], form: RegExp): number[] =>
   names
@@ -72,6 +68,9 @@ const epochsOf = (names: readonly string[], form: RegExp): number[] =>
 
 /** Epochs of the log files among `names`, ascending. */
 export const logEpochs = (names: readonly string[]): number[] => epochsOf(names, logName)
+
+/** Epochs of the second copies of founded manifests among `names`, ascending. */
+export const foundingEpochs = (names: readonly string[]): number[] => epochsOf(names, foundingName)
 
 /** Numbers of the manifests among `names`, ascending. */
 export const manifestNumbers = (names: readonly string[]): number[] => epochsOf(names, manifestName)

@@ -1,11 +1,12 @@
 /** The STATE file: what this directory is, written once at creation (and by a migration). */
 import * as v from 'valibot'
 import { canonicalJson, digestOf, sha256Hex } from '../base/canonical.js'
+import type { SallyportError } from '../base/errors.js'
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
 import { readWhole } from './files.js'
 import { fileBytesMax } from './limits.js'
-import { formatVersion } from './paths.js'
+import { formatVersion, oldestFormatVersion } from './paths.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
@@ -45,6 +46,24 @@ export const decodeStateFile = (bytes: Buffer): StateFile | undefined => {
 }
 
 /**
+ * STATE of a directory that a repair, a restore or a change of the format may take up; undefined
+ * where it is missing or untrue. `blocked`: `state_too_new`, or `state_too_old` where no step leads
+ * on from its format.
+ */
+export const looseStateFile = (files: Files, path: string): StateFile | undefined => {
+  const bytes = readWhole(files, path, fileBytesMax.state)
+  const state = bytes === undefined ? undefined : decodeStateFile(bytes)
+  if (state !== undefined) requireKnownFormat(state.format_version)
+  return state
+}
+
+/** Throws `blocked`: `state_too_new`, or `state_too_old` where no step leads on from a format. */
+export const requireKnownFormat = (version: number): void => {
+  if (version > formatVersion) throw tooNew(version)
+  if (version < oldestFormatVersion) throw tooOld(version)
+}
+
+/**
  * STATE of a directory. `no_state` when there is none, `damaged`/`state_file_damaged` when it is
  * untrue, `blocked`/`state_too_new` when a newer program wrote it, `state_too_old` when an older
  * one did.
@@ -67,11 +86,14 @@ export const readStateFile = (files: Files, path: string): StateFile => {
   return state
 }
 
-/** The refusal of a format that has to be changed to this program's first. */
-export const tooOld = (version: number): Error =>
+/** The refusal of a format that has to be changed to this program's first, if it can be. */
+export const tooOld = (version: number): SallyportError =>
   fail.blocked('state_too_old', 'This state has an older format.', {
-    next: 'Make a copy of it, then run `sallyport state repair`: it brings the state to the ' +
-      'present format.',
+    next: version < oldestFormatVersion
+      ? 'No release wrote this format, and no program brings it to the present one. Begin ' +
+        'another state with `sallyport init --state-dir DIR`.'
+      : 'Make a copy of it, then run `sallyport state repair`: it brings the state to the ' +
+        'present format.',
     details: { format_version: version, known: formatVersion },
   })
 

@@ -32,8 +32,8 @@ export interface CollectionSpec<T> {
    */
   readonly upgrade?: (stored: unknown) => unknown
   /**
-   * Whether the collection grows (`hash256`) or stays small (`one`). Records say it as 256 or 1, as
-   * format 1 did, which split by it; nothing else follows from it any more.
+   * Whether the collection grows (`hash256`) or stays small (`one`). Records say it as 256 or 1;
+   * nothing else follows from it.
    */
   readonly partition: 'one' | 'hash256'
   /** Its indexes; see `indexes.ts` for how they are read. */

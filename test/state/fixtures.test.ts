@@ -4,15 +4,23 @@
  */
 import t from 'tap'
 import type { Test } from 'tap'
-import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { SallyportError } from '../../src/base/errors.js'
+import { backupState } from '../../src/state/care/backup.js'
 import { checkState } from '../../src/state/care/check.js'
+import { migrateState } from '../../src/state/care/migrate.js'
 import { repairState } from '../../src/state/care/repair.js'
-import { decodeStateFile, encodeStateFile } from '../../src/state/state-file.js'
+import { restoreState } from '../../src/state/care/restore.js'
+import { decodeStateFile } from '../../src/state/state-file.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
+import { fingerprintOf, forgeState } from '../support/state/forge.js'
 import { items, notes, numbers, specs } from '../support/state/notes.js'
 import {
   colourCounts, countedColours, dueEntries, entriesIn, things,
@@ -22,8 +30,7 @@ const indexed = [...specs, things, colourCounts]
 const derived = [countedColours]
 const folder = join(dirname(fileURLToPath(import.meta.url)), 'fixtures')
 
-const unpack = (t: Test, name: string): { dir: string; configDir: string } => {
-  const base = t.testdir()
+const unpackInto = (base: string, name: string): { dir: string; configDir: string } => {
   const files = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as
     Record<string, string>
   for (const [path, text] of Object.entries(files)) {
@@ -36,6 +43,9 @@ const unpack = (t: Test, name: string): { dir: string; configDir: string } => {
   chmodSync(join(base, 'state'), 0o700)
   return { dir: join(base, 'state'), configDir: join(base, 'config') }
 }
+
+const unpack = (t: Test, name: string): { dir: string; configDir: string } =>
+  unpackInto(t.testdir(), name)
 
 interface Expected {
   /** Code of the error that opening gives, where it does. */
@@ -57,13 +67,14 @@ const base = ['a', 'artifact']
 const lost = ['generation_rebuilt', 'records_lost']
 const mended = ['bits_mended']
 
-/** Damage that format 1 did not know, or that ends otherwise since. */
-const expectations2: Readonly<Record<string, Expected>> = {
+const expectations: Readonly<Record<string, Expected>> = {
   manifest: {
-    read: all, write: 'damaged', check: ['manifest_damaged'], repair: ['generation_rebuilt'],
+    read: all, write: 'damaged', check: ['manifest_damaged'], repair: ['files_mended'],
     after: all,
   },
-  'manifest-missing': { read: all, write: 'ok', check: [], repair: [], after: all },
+  'manifest-missing': {
+    read: all, write: 'ok', check: ['spare_damaged'], repair: [], after: all,
+  },
   'block-bit': {
     write: 'damaged', check: ['collection_damaged'], repair: ['files_mended'], after: all,
   },
@@ -82,9 +93,14 @@ const expectations2: Readonly<Record<string, Expected>> = {
   'log-missing': {
     read: base, write: 'damaged', check: ['log_missing'], repair: lost, after: base,
   },
-}
-
-const expectations: Readonly<Record<string, Expected>> = {
+  // Damage of entries of an index.
+  entries: {
+    read: all, write: 'ok', check: ['collection_damaged'],
+    repair: ['generation_rebuilt', 'indexes_rebuilt'], after: all,
+  },
+  'forged-entry': {
+    read: all, write: 'ok', check: ['index_differs'], repair: ['indexes_rebuilt'], after: all,
+  },
   sound: { read: all, write: 'ok', check: [], repair: [], after: all },
   'torn-tail': {
     read: [...base, 'b'], write: 'ok', check: ['log_torn'], repair: ['torn_tail_cut'],
@@ -102,21 +118,6 @@ const expectations: Readonly<Record<string, Expected>> = {
   'log-header': {
     read: all, write: 'damaged', check: ['log_header_damaged'], repair: ['generation_rebuilt'],
     after: all,
-  },
-  manifest: {
-    read: base, write: 'damaged', check: ['manifest_damaged'], repair: ['generation_rebuilt'],
-    after: all,
-  },
-  'manifest-missing': {
-    read: base, write: 'damaged', check: ['manifest_damaged'], repair: ['generation_rebuilt'],
-    after: all,
-  },
-  'collection-file': {
-    write: 'damaged', check: ['collection_damaged'], repair: ['generation_rebuilt'], after: all,
-  },
-  'collection-file-in-both-generations': {
-    read: all, write: 'ok', check: ['collection_damaged'],
-    repair: ['generation_rebuilt', 'documents_lost'], after: all, itemsAfter: 0,
   },
   'state-file': {
     open: 'state_file_damaged', write: 'damaged', check: ['state_file_damaged'],
@@ -160,39 +161,22 @@ const standingAfter = ({ anchor = 'ok', repair }: Expected): string =>
 
 const names = readdirSync(folder).map((name) => name.replace(/\.json$/, '')).sort()
 
-const kindsOf2 = [...new Set([...Object.keys(expectations), ...Object.keys(expectations2)])]
-  .filter((kind) => !kind.startsWith('collection-file'))
-
-/** Damage of entries of an index. */
-const expectations3: Readonly<Record<string, Expected>> = {
-  entries: {
-    read: all, write: 'ok', check: ['collection_damaged'],
-    repair: ['generation_rebuilt', 'indexes_rebuilt'], after: all,
-  },
-  'forged-entry': {
-    read: all, write: 'ok', check: ['index_differs'], repair: ['indexes_rebuilt'], after: all,
-  },
-}
+const kinds = Object.keys(expectations)
+const unreleased = [1, 2, 3, 4]
 
 t.test('durability 12: there is a stored fixture of each format and of each kind of damage', async (t) => {
   t.strictSame(names, [
-    ...Object.keys(expectations).map((kind) => `format-1-${kind}`),
-    ...kindsOf2.map((kind) => `format-2-${kind}`),
-    ...[3, 4, 5].flatMap((format) =>
-      [...kindsOf2, ...Object.keys(expectations3)].map((kind) => `format-${format}-${kind}`)),
+    ...unreleased.map((format) => `format-${format}-sound`),
+    ...[5, 6].flatMap((format) => kinds.map((kind) => `format-${format}-${kind}`)),
   ].sort())
 })
 
-for (const name of names) {
+for (const name of names.filter((one) => /^format-[56]-/.test(one))) {
   const kind = name.replace(/^format-\d+-/, '')
-  const isOld = !name.startsWith('format-5-')
+  const isOld = name.startsWith('format-5-')
   // Indexes of an earlier format are looked at, and made again, when it is changed.
   const isMended = (code: string): boolean => isOld && code.startsWith('index')
-  // Before format 3 there were no indexes, and none of these.
-  const thingsThere = /^format-[12]-/.test(name) ? 0 : 4
-  const isFirst = name.startsWith('format-1-')
-  const expected = (isFirst ? undefined : expectations2[kind]) ?? expectations[kind]
-    ?? expectations3[kind]
+  const expected = expectations[kind]
   t.test(`durability 12: ${name} opens, or is refused, as it always did`, async (t) => {
     if (expected === undefined) throw new Error('no expectation')
     const place = unpack(t, name)
@@ -231,32 +215,76 @@ for (const name of names) {
     const view = after.read()
     t.equal(view.all(items).length, expected.itemsAfter ?? 5)
     t.strictSame(entriesIn(view), dueEntries(view.all(things).map(({ id, doc }) => [id, doc])))
-    t.equal(view.all(things).length, thingsThere)
-    t.strictSame(view.all(colourCounts).map(({ doc }) => doc),
-      thingsThere === 0 ? [] : [{ count: thingsThere }])
+    t.equal(view.all(things).length, 4)
+    t.strictSame(view.all(colourCounts).map(({ doc }) => doc), [{ count: 4 }])
     t.equal(await tryWrite(after), 'ok')
     after.close()
   })
 }
 
-for (const format of [2, 3, 4]) {
-  t.test(`durability 10: a change from format ${format} that only raised STATE is taken up again`, async (t) => {
-    const place = unpack(t, `format-${format}-sound`)
-    const path = join(place.dir, 'STATE')
-    const state = decodeStateFile(readFileSync(path))
-    if (state === undefined) throw new Error('no STATE')
-    writeFileSync(path, encodeStateFile({ ...state, format_version: format + 1 }))
-    t.throws(() => openStore({ ...place, mode: 'read' }), { code: 'state_too_old' })
-    const { done } = await repairState({ ...place, specs: indexed })
-    t.strictSame(done.map(({ code }) => code), ['format_changed'])
-    const store = openStore({ ...place, mode: 'read' }) as FileStore
-    t.strictSame(readNotes(store), all)
+t.test('durability 10: a change from format 5 that only raised STATE is taken up again', async (t) => {
+  const place = unpack(t, 'format-5-sound')
+  forgeState(place.dir, { format_version: 6 })
+  t.throws(() => openStore({ ...place, mode: 'read' }), { code: 'state_too_old' })
+  const { done } = await repairState({ ...place, specs: indexed })
+  t.strictSame(done.map(({ code }) => code), ['format_changed'])
+  const store = openStore({ ...place, mode: 'read' }) as FileStore
+  t.strictSame(readNotes(store), all)
+  store.close()
+})
+
+/** A refusal whose way on can be gone: it sends nobody to a repair. */
+const tooOld = {
+  kind: 'blocked', code: 'state_too_old', next: /no program brings it.*init --state-dir/,
+} as const
+
+/** A folder that says of itself that it is a whole backup of a state. */
+const backupOf = (dir: string, to: string): string => {
+  cpSync(dir, join(to, 'state'), { recursive: true })
+  const { store_id: storeId } = decodeStateFile(readFileSync(join(dir, 'STATE'))) ?? {}
+  const files = Object.entries(fingerprintOf(join(to, 'state')))
+    .map(([name, sha256]) => [name, statSync(join(to, 'state', name)).size, sha256])
+  const text = canonicalJson({
+    schema: 'sallyport.backup.v1', store_id: storeId, created_at: '2026-01-01T00:00:00.000Z',
+    epoch: 1, sequence: 1, chain: '0'.repeat(64), files,
+  })
+  writeFileSync(join(to, 'backup.json'), `${text} ${sha256Hex(text)}\n`)
+  return to
+}
+
+for (const format of unreleased) {
+  t.test(`durability 12: format ${format} was never released: it is refused on every way, and nothing is changed`, async (t) => {
+    const place = { ...unpack(t, `format-${format}-sound`), specs: indexed }
+    const before = fingerprintOf(place.dir)
+    for (const mode of ['read', 'write'] as const) {
+      t.throws(() => openStore({ ...place, mode }), tooOld, `to ${mode}, so to back it up`)
+    }
+    t.hasStrict(checkState(place), { ok: false, problems: [{ code: 'state_too_old' }] })
+    await t.rejects(repairState(place), tooOld)
+    await t.rejects(migrateState(place), tooOld)
+    const backup = backupOf(place.dir, join(place.dir, '..', 'backup'))
+    const elsewhere = { ...place, dir: join(place.dir, '..', 'elsewhere') }
+    await t.rejects(restoreState({ ...elsewhere, backup }), tooOld)
+    t.notOk(existsSync(elsewhere.dir))
+    t.strictSame(fingerprintOf(place.dir), before)
+  })
+
+  t.test(`durability 12: no backup is put over a state of format ${format}, whose debts nobody can read`, async (t) => {
+    const place = unpack(t, 'format-6-sound')
+    const store = openStore({ ...place, mode: 'write' })
+    const backup = join(place.dir, '..', 'backup')
+    await backupState(store, backup)
     store.close()
+    rmSync(place.dir, { recursive: true })
+    unpackInto(join(place.dir, '..'), `format-${format}-sound`)
+    const before = fingerprintOf(place.dir)
+    await t.rejects(restoreState({ ...place, backup }), tooOld)
+    t.strictSame(fingerprintOf(place.dir), before)
   })
 }
 
 t.test('durability 12: the artifact, profile and witness of the stored state still open', async (t) => {
-  const place = unpack(t, 'format-1-sound')
+  const place = unpack(t, 'format-5-sound')
   await repairState(place)
   const store = openStore({ ...place, mode: 'read' })
   const text = store.read().get(notes, 'artifact')?.text ?? ''

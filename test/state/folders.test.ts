@@ -69,9 +69,9 @@ t.test('a folder replaced while a store is open is seen before its next fold', a
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   const away = replaceByLink(store, 'collections')
-  writeFileSync(join(away, 'x.all.000000000001.json'), 'mine')
+  writeFileSync(join(away, '000000000001.1.seg'), 'mine')
   await t.rejects(compactState(store), { code: 'folder_replaced' })
-  t.equal(readFileSync(join(away, 'x.all.000000000001.json'), 'utf8'), 'mine')
+  t.equal(readFileSync(join(away, '000000000001.1.seg'), 'utf8'), 'mine')
 })
 
 t.test('two directories never share one log through links', async (t) => {
@@ -95,8 +95,8 @@ t.test('folding removes only files under names that the program makes', async (t
   const foreign = ['letter.txt', 'notes.json', 'manifest.bak', '.tmp-notes', 'notes.all.1.json']
   for (const name of foreign) writeFileSync(join(collections, name), '')
   writeFileSync(join(wal, '.tmp-notes'), '')
-  mkdirSync(join(collections, 'gone.all.000000000001.json'))
-  const ours = ['gone.a0.000000000001.json', '.tmp-1-0123456789abcdef-1']
+  mkdirSync(join(collections, '000000000009.1.seg'))
+  const ours = ['000000000009.2.seg', '.tmp-1-0123456789abcdef-1']
   for (const name of ours) writeFileSync(join(collections, name), '')
   for (const n of [1, 2, 3]) {
     await store.transact('test', (tx) => tx.put(notes, 'a', { n, text: '' }))
@@ -105,7 +105,7 @@ t.test('folding removes only files under names that the program makes', async (t
   for (const name of ours) t.notOk(existsSync(join(collections, name)), name)
   for (const name of foreign) t.ok(existsSync(join(collections, name)), name)
   t.ok(existsSync(join(wal, '.tmp-notes')))
-  t.ok(existsSync(join(collections, 'gone.all.000000000001.json')), 'a folder stays')
+  t.ok(existsSync(join(collections, '000000000009.1.seg')), 'a folder stays')
 })
 
 t.test('a sweep of artifacts follows no link in the place of a shard', async (t) => {

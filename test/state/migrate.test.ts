@@ -1,8 +1,5 @@
-/** From format 1 to the present one: ended at every step, run again, never on too full a disk. */
+/** From format 5 to the present one: ended at every step, run again, never on too full a disk. */
 import t from 'tap'
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
 import { migrateState } from '../../src/state/care/migrate.js'
@@ -12,32 +9,15 @@ import type { FileStore } from '../../src/state/store.js'
 import { openStore } from '../../src/state/store.js'
 import type { Plan } from '../support/state/faults.js'
 import { Stopped, faulty, memoryLock, plan } from '../support/state/faults.js'
-import { MemFiles } from '../support/state/mem-files.js'
+import type { MemFiles } from '../support/state/mem-files.js'
 import { items, notes, put, specs } from '../support/state/notes.js'
 import { errorOf } from '../support/state/notes.js'
+import { storedDisk } from '../support/state/stored.js'
 
-const stored = join(dirname(fileURLToPath(import.meta.url)), 'fixtures', 'format-1-sound.json')
 const site = { dir: '/tmp/state', configDir: '/tmp/config' }
 
-/** A lived-in state directory of format 1 on a disk in memory. */
-const oldDisk = (): MemFiles => {
-  const disk = new MemFiles()
-  const made = new Set(['/tmp'])
-  const folder = (path: string): void => {
-    if (made.has(path)) return
-    folder(dirname(path))
-    disk.mkdir(path)
-    made.add(path)
-  }
-  for (const name of ['state/run', 'state/artifacts']) folder(`/tmp/${name}`)
-  const files = JSON.parse(readFileSync(stored, 'utf8')) as Record<string, string>
-  for (const [name, text] of Object.entries(files)) {
-    folder(dirname(`/tmp/${name}`))
-    disk.close(disk.open(`/tmp/${name}`, 'create'))
-    disk.overwrite(`/tmp/${name}`, Buffer.from(text, 'base64'))
-  }
-  return disk.clone()
-}
+/** A lived-in state directory of format 5 on a disk in memory. */
+const oldDisk = (): MemFiles => storedDisk('format-5-sound')
 
 const stateOf = (disk: MemFiles): string => {
   const store = openStore({ ...site, files: disk, lock: memoryLock(), mode: 'read' }) as FileStore
@@ -69,7 +49,7 @@ t.test('durability 12: documents, marks, anchor and witness are the same in the 
   const disk = oldDisk()
   t.hasStrict(errorOf(() => stateOf(disk)), { kind: 'blocked', code: 'state_too_old' })
   t.strictSame(await migrateState({ ...site, files: disk, lock: memoryLock() }), {
-    from: 1, to: 5, steps: ['sorted runs', 'indexes', 'short ids', 'reasons in counters'],
+    from: 5, to: 6, steps: ['aimed stops'],
   })
   const [kept, grown, anchor, lines] = JSON.parse(stateOf(disk)) as
     [{ id: string }[], object[], object, string[]]
@@ -94,7 +74,7 @@ t.test('durability 10: a migration that is ended at any step is taken up again; 
       const disk = oldDisk()
       await migrated(disk, plan(at, 'stop'))
       const after = disk.crash(mode, seed * 1000 + at)
-      const isNew = formatIn(after) === 5
+      const isNew = formatIn(after) === 6
       const opened = await Promise.resolve().then(() => stateOf(after))
         .catch((error: unknown) => error instanceof SallyportError ? error.code : 'thrown')
       const allowed = isNew ? ['state_too_old', expected] : ['state_too_old']
@@ -135,17 +115,17 @@ t.test('a disk without room is refused before anything changes', async (t) => {
   await t.rejects(migrateState({ ...site, files: disk, lock: memoryLock() }), {
     kind: 'failed', code: 'disk_full',
   })
-  t.equal(formatIn(disk), 1)
+  t.equal(formatIn(disk), 5)
 })
 
 t.test('a damaged state is repaired before its format is changed', async (t) => {
   const disk = oldDisk()
-  const path = '/tmp/state/collections/items.all.000000000002.json'
+  const path = '/tmp/state/collections/000000000002.1.seg'
   const bytes = Buffer.from(disk.contentOf(path))
   bytes[40] = (bytes[40] ?? 0) ^ 1
   disk.overwrite(path, bytes)
   await t.rejects(migrateState({ ...site, files: disk, lock: memoryLock() }), {
     kind: 'damaged', code: 'migration_refused',
   })
-  t.equal(formatIn(disk), 1)
+  t.equal(formatIn(disk), 5)
 })

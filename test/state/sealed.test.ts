@@ -127,9 +127,10 @@ t.test('a newest manifest that is gone costs nothing: the one before and the log
   rmSync(store.places.manifest(3))
   const next = again(t, store, 'write')
   t.strictSame([next.health().damage, numbers(next)], [null, { a: 1, b: 2, c: 3 }])
-  t.equal(checkState(placeOf(store)).ok, true)
+  t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'spare_damaged' }])
   await fold(next)
   t.strictSame(numbers(again(t, store)), { a: 1, b: 2, c: 3 })
+  t.strictSame(checkState(placeOf(store)).problems, [])
 })
 
 t.test('a log in the middle that is gone or cut is damage, and nothing behind it is read', async (t) => {

@@ -82,14 +82,16 @@ export const requireOwnTask = (
   const access = taskAccess(view, session, task)
   const all = isSpent(task)
     ? ' `sallyport task recover --all` takes over every finished task of yours.' : ''
-  const next = `Run \`sallyport task recover ${task.task_id}\`.${all}`
+  const way = {
+    next: `Run \`sallyport task recover ${task.task_id}\`.${all}`, details: { task_id: taskId },
+  }
   if (access === 'root_replaced' && use !== 'show') {
     const text = 'This task belongs to another session of its owner.'
-    throw fail.unauthorized('root_replaced', text, { next })
+    throw fail.unauthorized('root_replaced', text, way)
   }
   if (access === 'goal_changed' && (use === 'read' || use === 'review')) {
     const text = 'The goal of this task has changed since the task was admitted.'
-    throw fail.unauthorized('goal_changed', text, { next })
+    throw fail.unauthorized('goal_changed', text, way)
   }
   return task
 }

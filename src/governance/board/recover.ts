@@ -26,14 +26,18 @@ const moveOf = (view: View, current: Session, task: Task): Move | null => {
   const goal = view.get(collections.goals, task.goal_id)
   const finished = isSpent(task)
   if (finished && goal?.owner !== task.owner) {
-    throw fail.unauthorized('goal_changed', 'The goal of this task does not exist any more.')
+    throw fail.unauthorized('goal_changed', 'The goal of this task does not exist any more.', {
+      details: { task_id: task.task_id },
+      next: `Its row is left: \`sallyport task show ${task.task_id}\`.`,
+    })
   }
   const revision = finished && goal !== undefined ? goal.revision : task.goal_revision
   const moves = access === 'root_replaced' || revision !== task.goal_revision
   if (!moves) return null
   if (task.recovered.length >= recoveriesMax) {
     throw fail.conflict('recoveries_max', 'This task has been recovered 1,000 times.', {
-      details: { recoveries_max: recoveriesMax },
+      details: { recoveries_max: recoveriesMax, task_id: task.task_id },
+      next: `Its row is left: \`sallyport task show ${task.task_id}\`.`,
     })
   }
   return { task, revision }

@@ -2,7 +2,7 @@
 import { fail } from '../../base/errors.js'
 import { lookUp } from '../../state/indexes.js'
 import { nowIso, type Gov } from '../context.js'
-import { requireDisablable } from '../principals.js'
+import { disabledForGood, isDisabledForGood, requireDisablable } from '../principals.js'
 import { rootsUnended } from '../row-indexes.js'
 import { collections, type Principal, type Root } from '../rows.js'
 import { rootOfToken } from '../session/authenticate.js'
@@ -18,9 +18,9 @@ interface InForce {
 }
 
 /**
- * Disables an owner and ends its sessions; its tasks, goals and liabilities stay. Nothing to do for
- * one that is disabled. Throws `not_found`, `conflict`/`last_principal` for the last one left, and
- * what `stopNow` throws.
+ * Disables an owner for good and ends its sessions; its tasks, goals and liabilities stay. Nothing
+ * to do for one that a person has disabled before; one that a restore has is disabled for good.
+ * Throws `not_found`, `conflict`/`last_principal` for the last one left, and what `stopNow` throws.
  */
 export const disablePrincipal = async (
   gov: Gov, session: Session, nameOrId: string,
@@ -28,8 +28,9 @@ export const disablePrincipal = async (
   const found = (): Principal => requireDisablable(gov.store.read(), nameOrId)
   const done = await stopNow(gov, () => {
     requireRootRow(gov.store.read(), nowIso(gov), session.root.root_id)
-    const { disabled_at: disabledAt, principal_id: target } = found()
-    if (disabledAt !== null) return null
+    const row = found()
+    if (isDisabledForGood(row)) return null
+    const { principal_id: target } = row
     return {
       aim: { kind: 'principal', target }, by: askedThrough('principal disable', session),
     }
@@ -42,7 +43,7 @@ export const disablePrincipal = async (
       under: [principal.principal_id],
     }).length
   return {
-    principal: { ...principal, disabled_at: recorded.row?.recorded_at ?? stop.at },
+    principal: disabledForGood(principal, recorded.row?.recorded_at ?? stop.at),
     sessions_ended: Number(ended), recorded,
   }
 }

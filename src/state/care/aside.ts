@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path'
 import type { Files } from '../files.js'
 import { nodeFiles, publish } from '../files.js'
-import { epochText, partName, placesOf, type Places } from '../paths.js'
+import { epochText, placesOf, type Places } from '../paths.js'
 import { readFormer, type Former } from './former.js'
 
 /** Folders into which a repair or a restore copies what it replaces, and what a backup salvages. */
@@ -33,9 +33,9 @@ const placesIn = (files: Files, path: string): Places => {
     wal: path,
     collections: path,
     log: (epoch) => join(path, `${epochText(epoch)}.log`),
+    founding: (epoch) => join(path, `${epochText(epoch)}.founding`),
     manifest: (epoch) => join(path, `manifest.${epochText(epoch)}.json`),
     segment: (name) => join(path, name),
-    part: (collection, part, epoch) => join(path, partName(collection, part, epoch)),
   }
 }
 

@@ -4,8 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { SallyportError } from '../../base/errors.js'
-import { errnoOf, readWhole } from '../files.js'
+import { readWhole, unlessUntrue } from '../files.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
 import { historyLost, lostId } from '../history/spec.js'
 import type { Bounds, LostRows, Segment } from '../segments/read.js'
@@ -22,6 +21,7 @@ import { recordsOf } from './salvage.js'
 import { IndexSums } from './index-sums.js'
 import { fittingDocument } from './reindex.js'
 import { RowSet, StateRows } from './rows.js'
+import { spareProblems } from './check-spare.js'
 import type { Site } from './use-case.js'
 
 /** A problem that needs a repair or a backup. */
@@ -82,21 +82,18 @@ const logProblems = (trace: Trace): readonly Problem[] => [
   ...breakProblem(trace),
 ]
 
-const manifestProblems = ({ untrue, standing }: Salvage): readonly Problem[] =>
-  untrue.map((number) => {
-    const isNewest = number > (standing?.manifest.number ?? 0)
+/** Manifests that are untrue or gone; those before one that a fold made are its spare. */
+const manifestProblems = ({ untrue, remade, standing }: Salvage): readonly Problem[] =>
+  [...untrue, ...remade.map(({ number }) => number)].flatMap((number) => {
+    const isNewest = number >= (standing?.manifest.number ?? 0)
+    if (!isNewest && standing?.manifest.founding === false) return []
     const report = isNewest ? damage : notice
-    return report('manifest_damaged', 'A manifest is untrue.', `manifest ${number}`)
+    return [report('manifest_damaged', 'A manifest is untrue.', `manifest ${number}`)]
   })
 
 /** Whether a file's bytes are what the manifest says. */
 const fileProblem = ({ files, places }: Site, facts: SegmentFacts): Problem | undefined => {
-  let bytes: Buffer | undefined
-  try {
-    bytes = readWhole(files, places.segment(facts.name), facts.bytes)
-  } catch (error) {
-    if (!(error instanceof SallyportError) && errnoOf(error) !== '') throw error
-  }
+  const bytes = unlessUntrue(() => readWhole(files, places.segment(facts.name), facts.bytes))
   if (bytes !== undefined && hash('sha256', bytes) === facts.sha256) return undefined
   return damage('collection_damaged',
     `A snapshot file is missing or untrue (${facts.rows} rows).`, facts.name)
@@ -246,6 +243,8 @@ export const checkGeneration = (
   }
   problems.push(...logProblems(standing))
   checkDocuments(site, standing, shapes, problems)
+  problems.push(...spareProblems(site, { ...found, standing }, (facts) =>
+    fileProblem(site, facts) !== undefined))
   problems.push(...shapes.problems())
   // Rows of an earlier format get their indexes when it is changed.
   if (standing.manifest.format_version >= formatVersion) problems.push(...shapes.indexProblems())

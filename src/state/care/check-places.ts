@@ -2,12 +2,15 @@
 import { basename, join } from 'node:path'
 import { fileBytesMax } from '../limits.js'
 import { replacedFolders, replacedMessage } from '../folders.js'
-import { isSnapshotName, logEpochs, manifestNumbers } from '../paths.js'
+import { foundingEpochs, isSnapshotName, logEpochs, manifestNumbers } from '../paths.js'
 import type { Problem } from '../types.js'
 import type { Site } from './use-case.js'
 
 const damage = (code: string, message: string, subject: string): Problem =>
   ({ code, severity: 'damage', message, subject })
+
+const isLogName = (name: string): boolean => logEpochs([name]).length > 0
+const isFoundingName = (name: string): boolean => foundingEpochs([name]).length > 0
 
 /** Names of files that the program opens by their place, relative to the state directory. */
 const ownFiles = ({ files, places }: Site): string[] => {
@@ -16,7 +19,7 @@ const ownFiles = ({ files, places }: Site): string[] => {
       ? [] : files.list(path).filter(own).map((name) => join(folder, name))
   return [
     'STATE', 'lock', 'fold', 'witness.log',
-    ...named('wal', places.wal, (name) => logEpochs([name]).length > 0),
+    ...named('wal', places.wal, (name) => isLogName(name) || isFoundingName(name)),
     ...named('collections', places.collections, (name) =>
       isSnapshotName(name) || manifestNumbers([name]).length > 0),
   ]
@@ -26,7 +29,7 @@ const ownFiles = ({ files, places }: Site): string[] => {
 const bytesMaxOf = (name: string): number => {
   if (name === 'STATE') return fileBytesMax.state
   if (name === 'witness.log') return fileBytesMax.witness
-  const isManifest = manifestNumbers([basename(name)]).length > 0
+  const isManifest = manifestNumbers([basename(name)]).length > 0 || isFoundingName(basename(name))
   return isManifest ? fileBytesMax.manifest : Number.POSITIVE_INFINITY
 }
 

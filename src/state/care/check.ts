@@ -10,16 +10,14 @@ import { pendingProblems } from './check-pending.js'
 import { placeProblems } from './check-places.js'
 import { digestFile } from './copy.js'
 import { checkGeneration, damage, notice } from './check-generation.js'
-import { checkFormat1 } from '../format1/check.js'
-import { hasFormat1 } from '../format1/snapshot.js'
 import type { Files } from '../files.js'
 import { ioFailure, isTemporary, readWhole } from '../files.js'
 import { fileBytesMax } from '../limits.js'
-import { keyPlaces } from '../paths.js'
+import { keyPlaces, oldestFormatVersion } from '../paths.js'
 import { keptArtifacts } from './kept.js'
 import { salvage } from './salvage.js'
 import type { StateFile } from '../state-file.js'
-import { decodeStateFile, readStateFile } from '../state-file.js'
+import { decodeStateFile, readStateFile, tooOld } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, CollectionSpec, Problem, View } from '../types.js'
 import type { Site, StatePlace } from './use-case.js'
@@ -84,15 +82,16 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   if (misplaced.length > 0) return unread(misplaced)
   const problems: Problem[] = []
   const state = checkStateFile(site, problems)
+  if (state !== undefined && state.format_version < oldestFormatVersion) {
+    noteFailure(tooOld(state.format_version), problems)
+    return { ...unread(problems), store_id: state.store_id }
+  }
   checkModes(site, problems)
   problems.push(...pendingProblems(site))
   checkKeyFolder(site, state?.store_id, problems)
   const { files, places } = site
   const found = salvage(files, places)
-  const isOld = found.standing === undefined && hasFormat1(files, places)
-  const generation = isOld
-    ? checkFormat1(site, options.specs ?? [], problems)
-    : checkGeneration(site, found, options.specs ?? [], problems)
+  const generation = checkGeneration(site, found, options.specs ?? [], problems)
   checkLeftovers(site, problems)
   const artifacts = checkArtifacts(site, problems)
   checkKept(site, problems)

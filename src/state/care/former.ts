@@ -5,19 +5,18 @@
  */
 import { shapeCheck } from '../../base/compiled-shape.js'
 import type { Files } from '../files.js'
-import { gatherFormat1 } from '../format1/former.js'
 import { entriesOf, entryDocument, isIndexCollection } from '../indexes.js'
 import type { IndexCollection } from '../indexes.js'
 import type { Places } from '../paths.js'
+import { oldestFormatVersion } from '../paths.js'
 import type { Bounds } from '../segments/read.js'
 import { isWithin } from '../segments/read.js'
 import type { Key, Row } from '../segments/row.js'
-import { compareKeys } from '../segments/row.js'
 import { boundsIn, boundsOf } from '../segments/table.js'
 import type {
   AnchoredMark, AnchorStanding, CollectionSpec, Entry, RangeOptions, View,
 } from '../types.js'
-import { gather, RowSet } from './rows.js'
+import { gather } from './rows.js'
 import type { Salvage, Trace } from './salvage.js'
 import { evidenceOf, recordsOf, salvage } from './salvage.js'
 
@@ -137,8 +136,8 @@ const holesOf = (
   ...(broken === null ? [] : [{ id: `log-${broken.epoch}-${chainMark(head.chain)}` }]),
 ]
 
-/** A former state of this format. */
-const readFormat2 = (
+/** What is left of a former state of which a manifest is true. */
+const readStanding = (
   files: Files, places: Places, found: Salvage & { readonly standing: Trace },
 ): Omit<Former, 'settled'> => {
   const { standing } = found
@@ -161,46 +160,21 @@ const readFormat2 = (
   }
 }
 
+/** Nothing at all. */
+const noRows: FormerRows = { find: () => undefined, scan: () => [] }
+
 /** Reads a former state of the store `storeId`; throws for disk errors only. `name`: its folder. */
 export const readFormer = (
   files: Files, places: Places, storeId: string, name: string,
 ): Omit<Former, 'settled'> => {
   const found = salvage(files, places, { mend: true, storeId })
   const { standing } = found
-  if (standing !== undefined) return readFormat2(files, places, { ...found, standing })
-  const { rows, holes, sequence, chains } = gatherFormat1(files, places, storeId, name)
-  const set = new RowSet()
-  for (const row of rows) set.set(row)
-  const sorted = set.sorted()
-  const view = new FormerView({
-    find: (key) => set.get(key),
-    scan: (bounds) => withinSorted(sorted, bounds),
-  }, sequence)
-  const unread = found.untrue.length > 0 ? [{ id: `folder-${name}` }] : []
-  return {
-    view, holes: [...holes, ...unread], readable: rows.length > 0,
-    knows: ({ chain }) => chains.has(chain),
+  if (standing !== undefined && standing.manifest.format_version >= oldestFormatVersion) {
+    return readStanding(files, places, { ...found, standing })
   }
+  const view = new FormerView(noRows, 0)
+  return { view, holes: [{ id: `folder-${name}` }], readable: false, knows: () => false }
 }
-
-/** Rows within bounds, of sorted ones. */
-function* withinSorted(sorted: readonly Row[], bounds: Bounds): Generator<Row> {
-  const { low: from, high: to } = bounds
-  let [low, high] = [0, sorted.length]
-  while (from !== undefined && low < high) {
-    const middle = (low + high) >> 1
-    if (compareKeys(sorted[middle]!, from) < 0) low = middle + 1
-    else high = middle
-  }
-  for (; low < sorted.length; low += 1) {
-    const row = sorted[low]!
-    if (to !== undefined && compareKeys(row, to) >= 0) return
-    if (isWithin(row, bounds)) yield row
-  }
-}
-
-/** Nothing at all. */
-const noRows: FormerRows = { find: () => undefined, scan: () => [] }
 
 /**
  * What stands for marked records that the anchor remembers, or may have remembered, and that

@@ -4,8 +4,8 @@
  */
 import { hash } from 'node:crypto'
 import type { Files } from '../files.js'
-import { readWhole, syncDir, writeTemporary } from '../files.js'
-import { mendBytesMax } from '../log/mend.js'
+import { readWhole, syncDir, unlessUntrue, writeTemporary } from '../files.js'
+import { flipOne, mendBytesMax } from '../log/mend.js'
 import type { Places } from '../paths.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { buildSegments } from '../segments/build.js'
@@ -13,7 +13,6 @@ import { rowsOfBlock, Segment } from '../segments/read.js'
 
 /** Blocks of one file in which single bits are tried: seconds each. */
 const blocksMax = 8
-const bits = [0, 1, 2, 3, 4, 5, 6, 7].map((bit) => 1 << bit)
 
 /** The file that the rows of all blocks make, if it is the one that was written. */
 const rebuilt = (bytes: Buffer, facts: SegmentFacts): Buffer | undefined => {
@@ -26,31 +25,17 @@ const rebuilt = (bytes: Buffer, facts: SegmentFacts): Buffer | undefined => {
 }
 
 /** Flips the one bit of a block back; false where no single bit does it. */
-const mendBlock = (block: Buffer, sha256: string): boolean => {
-  if (block.length > mendBytesMax) return false
-  for (const at of block.keys()) {
-    const byte = block[at] ?? 0
-    for (const bit of bits) {
-      block[at] = byte ^ bit
-      if (hash('sha256', block) === sha256) return true
-    }
-    block[at] = byte
-  }
-  return false
-}
+const mendBlock = (block: Buffer, sha256: string): boolean =>
+  block.length <= mendBytesMax && flipOne(block, 0, () => hash('sha256', block) === sha256) >= 0
 
 const mendBlocks = (bytes: Buffer, facts: SegmentFacts): Buffer | undefined => {
   const segment = new Segment({ facts, read: (at, length) => bytes.subarray(at, at + length) })
   let left = blocksMax
-  try {
-    for (const [, , offset, length, sha256] of segment.index) {
-      const block = bytes.subarray(offset, offset + length)
-      if (hash('sha256', block) === sha256) continue
-      left -= 1
-      if (left < 0 || !mendBlock(block, sha256)) return undefined
-    }
-  } catch {
-    return undefined
+  for (const [, , offset, length, sha256] of unlessUntrue(() => segment.index) ?? []) {
+    const block = bytes.subarray(offset, offset + length)
+    if (hash('sha256', block) === sha256) continue
+    left -= 1
+    if (left < 0 || !mendBlock(block, sha256)) return undefined
   }
   return hash('sha256', bytes) === facts.sha256 ? bytes : undefined
 }
@@ -59,12 +44,7 @@ const mendBlocks = (bytes: Buffer, facts: SegmentFacts): Buffer | undefined => {
 export const mendedSegment = (
   files: Files, places: Places, facts: SegmentFacts,
 ): Buffer | undefined => {
-  let bytes: Buffer | undefined
-  try {
-    bytes = readWhole(files, places.segment(facts.name), facts.bytes)
-  } catch {
-    return undefined
-  }
+  const bytes = unlessUntrue(() => readWhole(files, places.segment(facts.name), facts.bytes))
   if (bytes?.length !== facts.bytes || hash('sha256', bytes) === facts.sha256) return undefined
   return rebuilt(bytes, facts) ?? mendBlocks(bytes, facts)
 }

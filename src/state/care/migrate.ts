@@ -6,13 +6,9 @@
 import { fail } from '../../base/errors.js'
 import { ioFailure, publish } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
-import { hasFormat1 } from '../format1/snapshot.js'
-import { toSegments } from '../format1/to-segments.js'
-import { readWhole } from '../files.js'
-import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
 import { formatVersion } from '../paths.js'
-import { decodeStateFile, encodeStateFile, readStateFile, tooNew } from '../state-file.js'
+import { encodeStateFile, looseStateFile, readStateFile } from '../state-file.js'
 import type { StateFile } from '../state-file.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import type { Layout } from './reindex.js'
@@ -35,10 +31,7 @@ export interface Migration {
 
 /** The steps so far, in order. */
 export const migrations: readonly Migration[] = [
-  { from: 1, to: 2, name: 'sorted runs', prepare: toSegments },
-  { from: 2, to: 3, name: 'indexes', prepare: toIndexes(3) },
-  { from: 3, to: 4, name: 'short ids', prepare: toIndexes(4) },
-  { from: 4, to: 5, name: 'reasons in counters', prepare: toIndexes(5) },
+  { from: 5, to: 6, name: 'aimed stops', prepare: toIndexes(6) },
 ]
 
 /** What a migration did. */
@@ -88,22 +81,15 @@ export const migrateState = async (
   }
 }
 
-/** STATE of any format up to the present one. */
-const stateOf = ({ files, places }: Site): StateFile => {
-  const bytes = readWhole(files, places.state, fileBytesMax.state)
-  const state = bytes === undefined ? undefined : decodeStateFile(bytes)
-  if (state === undefined) return readStateFile(files, places.state)
-  if (state.format_version > formatVersion) throw tooNew(state.format_version)
-  return state
-}
+/** STATE of any format that a step leads on from. */
+const stateOf = ({ files, places }: Site): StateFile =>
+  looseStateFile(files, places.state) ?? readStateFile(files, places.state)
 
 /** The format of the documents: STATE may have been raised by a migration that was cut off. */
 const formatOf = ({ files, places }: Site, state: StateFile): number => {
   const { standing } = salvage(files, places)
-  if (standing !== undefined) {
-    return Math.min(state.format_version, standing.manifest.format_version)
-  }
-  return hasFormat1(files, places) ? 1 : state.format_version
+  return standing === undefined ? state.format_version
+    : Math.min(state.format_version, standing.manifest.format_version)
 }
 
 const runSteps = (

@@ -30,8 +30,6 @@ import { RowSet, StateRows } from './rows.js'
 export interface Layout {
   /** Every collection, with its indexes. */
   readonly specs?: readonly CollectionSpec<unknown>[] | undefined
-  /** Collections that earlier programs kept, and that nothing reads any more. */
-  readonly retired?: readonly string[] | undefined
   /** Collections whose rows are counted from others. */
   readonly derived?: readonly DerivedRows[] | undefined
 }
@@ -145,10 +143,7 @@ const entryBounds = (name: string): Bounds => ({
   low: { collection: `${name}:`, id: '' }, high: { collection: `${name};`, id: '' },
 })
 
-/**
- * Corrections of all indexes and counts, and the removal of what is retired, in the order of the
- * keyspace.
- */
+/** Corrections of all indexes and counts, in the order of the keyspace. */
 function* allCorrections(work: Work, layout: Layout): Generator<Row, void, undefined> {
   const jobs = new Map<string, () => Iterable<Row>>()
   for (const spec of layout.specs ?? []) {
@@ -161,10 +156,6 @@ function* allCorrections(work: Work, layout: Layout): Generator<Row, void, undef
     jobs.set(one.name, () => corrections(
       derivedRows(work, one, layout.specs)[Symbol.iterator](),
       work.rows.rows(boundsOf(one.name), () => undefined)))
-  }
-  for (const name of layout.retired ?? []) {
-    jobs.set(name, () => corrections([][Symbol.iterator](),
-      work.rows.rows(boundsOf(name), () => undefined)))
   }
   for (const key of [...jobs.keys()].sort()) yield* jobs.get(key)?.() ?? []
 }
@@ -204,15 +195,13 @@ export const reindex = (
 
 /** Whether the indexes of some rows, and what is counted, are right. Reads all of them. */
 export const areIndexed = (
-  rows: Iterable<Row>, { specs = [], retired = [], derived = [] }: Layout,
+  rows: Iterable<Row>, { specs = [], derived = [] }: Layout,
 ): boolean => {
   const counted = new CountedAgain(derived)
   const known = new Map(specs.map((spec) => [spec.name, spec]))
   const sums = new IndexSums(specs)
-  const gone = new Set(retired)
   for (const row of rows) {
     const { collection, id, text } = row
-    if (gone.has(collection)) return false
     if (isIndexName(collection)) {
       sums.addEntry(row)
       continue

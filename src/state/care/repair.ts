@@ -11,8 +11,6 @@ import { copyFile } from './copy.js'
 import { ensureDir, ioFailure, publish, readWhole, syncDir } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import { requireOwnFolders } from '../folders.js'
-import { repairFormat1 } from '../format1/repair.js'
-import { hasFormat1 } from '../format1/snapshot.js'
 import { publishFounding } from './found.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
@@ -33,9 +31,9 @@ import { forgetPublishing } from '../publishing.js'
 import type { Row } from '../segments/row.js'
 import type { Segment } from '../segments/read.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
-import { segmentsIn } from '../snapshot/manifest.js'
+import { putManifest, segmentsIn } from '../snapshot/manifest.js'
 import type { StateFile } from '../state-file.js'
-import { decodeStateFile, encodeStateFile, tooNew } from '../state-file.js'
+import { encodeStateFile, looseStateFile, requireKnownFormat } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { Problem, Store } from '../types.js'
 import type { Site, StatePlace } from './use-case.js'
@@ -61,13 +59,15 @@ const beyond = (): Error =>
 
 /**
  * Repairs a state directory under its lock. `damaged`: `beyond_repair` when nothing is whole;
- * `folder_replaced` when a folder is a link, which only a person can put right.
+ * `folder_replaced` when a folder is a link, which only a person can put right. `blocked`
+ * `state_too_old` for a format that no step leads on from, before anything is touched.
  */
 export const repairState = async (options: RepairOptions): Promise<RepairReport> => {
   const site = siteOf(options)
   const lock = site.lock(site.places.lock, site.clock)
   let report: RepairReport
   try {
+    looseStateFile(site.files, site.places.state)
     await takeLock(lock, 'state repair', site)
     try {
       report = await whileNobodyFolds(site, 'state repair', () =>
@@ -111,16 +111,14 @@ const runOnLoss = async (options: RepairOptions, loss: Loss): Promise<void> => {
 const repairLocked = (site: Site, layout: Layout): RepairReport => {
   requireOwnFolders(site.files, site.dir)
   const found = salvage(site.files, site.places, { mend: true })
-  if (found.standing === undefined && hasFormat1(site.files, site.places)) {
-    return repairFormat1(site, { copyAside, anchoredNumber })
-  }
   const plan = planRepair(site, found)
   const { trace } = plan
   const done: Problem[] = []
   const mended = mendable(site, trace)
   const mends = trace.logs.filter((log) => log.mends.length > 0)
   const isTorn = trace.logs.at(-1)?.tail === 'torn'
-  const work = mended.size + mends.length > 0 || !plan.stateTrue || isTorn
+  const { remade } = found
+  const work = mended.size + mends.length + remade.length > 0 || !plan.stateTrue || isTorn
   if (!work && isWhole(site, plan, layout)) {
     const { sequence } = trace.head
     return { changed: false, copied_to: null, done, loss: noLoss, sequence }
@@ -129,7 +127,9 @@ const repairLocked = (site: Site, layout: Layout): RepairReport => {
   forgetPublishing(site.files, site.dir)
   for (const log of mends) done.push(writeMends(site, log.epoch, log.mends))
   for (const [name, bytes] of mended) writeMended(site.files, site.places, name, bytes)
-  if (mended.size > 0) done.push(note('files_mended', `${mended.size} snapshot files were mended.`))
+  for (const one of remade) putManifest(site.files, site.places.manifest(one.number), one)
+  const put = mended.size + remade.length
+  if (put > 0) done.push(note('files_mended', `${put} snapshot files were mended.`))
   if (!plan.stateTrue) {
     publish(site.files, site.places.state, encodeStateFile(plan.state))
     done.push(note('state_file_rebuilt', 'STATE was written again from its copy.'))
@@ -256,11 +256,11 @@ const planRepair = (site: Site, found: Salvage): Plan => {
   const { files, places } = site
   const { standing } = found
   if (standing === undefined) throw beyond()
-  const bytes = readWhole(files, places.state, fileBytesMax.state)
-  const stateRead = bytes === undefined ? undefined : decodeStateFile(bytes)
+  const stateRead = looseStateFile(files, places.state)
   if (stateRead !== undefined && stateRead.store_id !== standing.manifest.store_id) throw beyond()
   const state = stateRead ?? standing.manifest.state
-  if (state.format_version > formatVersion) throw tooNew(state.format_version)
+  requireKnownFormat(state.format_version)
+  requireKnownFormat(standing.manifest.format_version)
   return {
     state, stateTrue: stateRead !== undefined, trace: standing, found: { ...found, standing },
   }

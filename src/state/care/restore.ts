@@ -21,8 +21,6 @@ import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
 import { formatVersion, isSnapshotName, keyPlaces, logEpochs, placesOf } from '../paths.js'
 import type { Places } from '../paths.js'
-import { headOf, salvageEpoch } from '../format1/salvage.js'
-import { writeRun } from '../format1/to-segments.js'
 import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
 import type { Layout } from './reindex.js'
@@ -34,7 +32,7 @@ import type { SegmentFacts } from '../segments/build.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
 import type { Mark, Run } from '../snapshot/manifest.js'
 import { whileNobodyFolds } from '../fold-lock.js'
-import { decodeStateFile, encodeStateFile, tooNew } from '../state-file.js'
+import { encodeStateFile, looseStateFile } from '../state-file.js'
 import type { StateFile } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, Store } from '../types.js'
@@ -75,7 +73,7 @@ interface Source {
   readonly sequence: number
   readonly chain: string
   /** Writes its documents as runs, the newest first. */
-  readonly write: (places: Places, writer: SegmentWriter) => Run[]
+  readonly write: (writer: SegmentWriter) => Run[]
 }
 
 /** Restores a backup; see `RestoreOptions`. `conflict`/`other_store`, `blocked`/`key_missing`. */
@@ -112,21 +110,19 @@ const readSource = (files: Files, backup: string): Source => {
   const facts = verifyBackup(files, backup)
   const root = join(backup, 'state')
   const places = placesOf(root)
-  const bytes = readWhole(files, places.state, fileBytesMax.state)
-  const state = bytes === undefined ? undefined : decodeStateFile(bytes)
+  const state = looseStateFile(files, places.state)
   if (state?.store_id !== facts.store_id) throw unusable()
-  if (state.format_version > formatVersion) throw tooNew(state.format_version)
   const found = salvage(files, places)
   const { standing } = found
-  const source = standing === undefined
-    ? sourceOfFormat1(files, places, facts) : sourceOf(files, places, { ...found, standing }, facts)
+  if (standing === undefined) throw unusable()
+  const source = sourceOf(files, places, { ...found, standing }, facts)
   if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
   return { ...source, root, state: { ...state, format_version: formatVersion } }
 }
 
 type SourceRows = Omit<Source, 'root' | 'state'>
 
-/** A backup of the present format: its files are taken over as they are. */
+/** The files of a backup are taken over as they are. */
 const sourceOf = (
   files: Files, places: Places, found: Salvage & { readonly standing: Trace }, facts: BackupFacts,
 ): SourceRows => {
@@ -137,7 +133,7 @@ const sourceOf = (
     marks: marksAfter(recordsOf(standing), manifest.marks),
     markFloor: manifest.mark_floor,
     ...head,
-    write: (_, writer) => {
+    write: (writer) => {
       const gathered = gather(files, places, found)
       try {
         const bad = badFiles(gathered)
@@ -163,25 +159,6 @@ const copySegment = (
   return writer.write({ bytes, facts })
 }
 
-/** A backup of format 1. */
-const sourceOfFormat1 = (files: Files, places: Places, facts: BackupFacts): SourceRows => {
-  const newest = salvageEpoch(files, places, facts.epoch)
-  const head = headOf(newest)
-  const { manifest } = newest
-  if (manifest === undefined || head === undefined) throw unusable()
-  return {
-    epoch: facts.epoch,
-    marks: marksAfter(newest.records, manifest.marks),
-    markFloor: manifest.mark_floor,
-    ...head,
-    write: (to, writer) => {
-      const damaged = facts.loss === undefined ? 'thrown' : 'left out'
-      const written = writeRun(files, to, { places, newest, manifest, damaged }, writer)
-      return written.length === 0 ? [] : [{ id: 1, level: 0, files: written }]
-    },
-  }
-}
-
 const unusable = (): Error =>
   fail.rejected('backup_invalid', 'The backup does not hold a whole state.', {
     next: 'Use another backup.',
@@ -194,7 +171,7 @@ const foundFrom = (
   const { files, clock } = site
   const number = nextNumber(files, places)
   const writer = new SegmentWriter(files, places, number)
-  const written = source.write(places, writer)
+  const written = source.write(writer)
   const next = 1 + Math.max(0, ...written.map(({ id }) => id))
   // A copy of an earlier format has no indexes, and a salvaged one may have lost a part of them.
   const { runs, nextRun } = reindex(files, places, written, next, layout, writer)
@@ -246,8 +223,7 @@ const placeOver = async (
   site: Site, source: Source, floor: number, layout: Layout,
 ): Promise<string> => {
   const { files, places, clock } = site
-  const bytes = readWhole(files, places.state, fileBytesMax.state)
-  const present = bytes === undefined ? undefined : decodeStateFile(bytes)
+  const present = looseStateFile(files, places.state)
   if (present !== undefined && present.store_id !== source.state.store_id) {
     throw fail.conflict('other_store', 'Another state lies at the place of the restore.', {
       next: 'Name another place with --state-dir.',

@@ -123,7 +123,7 @@ const lostIn = (runs: readonly (readonly Segment[])[]): { lost: LostRows[]; rows
 const lastKey = ({ facts: { last: [collection, id] } }: Segment): Key => ({ collection, id })
 
 /** Rows of the manifest before at the moment of the standing one; undefined where it lacks them. */
-const filling = (
+export const filling = (
   pool: SegmentPool, { standing, before }: Salvage,
 ): StateRows | undefined => {
   if (standing === undefined || before === undefined) return undefined

@@ -5,7 +5,6 @@
  */
 import type { Files } from '../files.js'
 import { errnoOf, readRange, withFile } from '../files.js'
-import { looseManifest as looseManifest1 } from '../format1/snapshot.js'
 import type { LogHeader } from '../log/format.js'
 import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
 import type { Mend } from '../log/mend.js'
@@ -13,11 +12,11 @@ import type { LogBytes } from '../log/scan.js'
 import { bytesInFile, countRecordHeaders } from '../log/scan.js'
 import type { Places } from '../paths.js'
 import { logEpochs, manifestNumbers } from '../paths.js'
-import { headerIn, isCutOff } from '../snapshot/founding.js'
+import { headerIn, isCutOff, lostFoundings } from '../snapshot/founding.js'
 import type { LogBase } from '../snapshot/header.js'
 import { basesAfter, headerOf } from '../snapshot/header.js'
 import type { Manifest } from '../snapshot/manifest.js'
-import { looseManifest } from '../snapshot/manifest.js'
+import { looseManifest, mendedManifest } from '../snapshot/manifest.js'
 import type { SalvagedRecord, SalvageOptions, TrueRecords } from './log-records.js'
 import { evidenceIn, readTrue } from './log-records.js'
 
@@ -72,6 +71,11 @@ export interface Salvage {
   readonly before: Trace | undefined
   /** Numbers of manifests that are not to be believed, ascending. */
   readonly untrue: readonly number[]
+  /**
+   * Manifests that are known although their own file is gone or untrue: from a second copy, from
+   * STATE, or with one flipped bit put right. Byte for byte what was written; oldest first.
+   */
+  readonly remade: readonly Manifest[]
   /** Number of the newest log; 0 where there is none. */
   readonly newestLog: number
 }
@@ -194,7 +198,9 @@ const traceLogs = (
 /** Whether a manifest ever came into force; one whose log is untrue or gone may have. */
 const isInForce = (files: Files, places: Places, manifest: Manifest): boolean => {
   if (!manifest.founding) return true
-  if (!files.exists(places.log(manifest.epoch + 1))) return !isCutOff(files, places, manifest)
+  if (files.stat(places.log(manifest.epoch + 1)) === undefined) {
+    return !isCutOff(files, places, manifest)
+  }
   const header = headerAt(files, places, manifest.epoch + 1)
   const [base] = basesAfter(manifest)
   return header === undefined || header.manifest_sha256 === base?.manifest
@@ -205,20 +211,38 @@ export const salvage = (
   files: Files, places: Places, options: SalvageOptions = {},
 ): Salvage => {
   const isThere = (path: string): boolean => files.stat(path) !== undefined
-  const names = isThere(places.collections) ? files.list(places.collections) : []
   const newestLog = isThere(places.wal) ? logEpochs(files.list(places.wal)).at(-1) ?? 0 : 0
-  const untrue: number[] = []
-  const traces: Trace[] = []
-  for (const number of manifestNumbers(names).reverse()) {
-    const path = places.manifest(number)
-    const manifest = looseManifest(files, path)
-    const isOurs = options.storeId === undefined || manifest?.store_id === options.storeId
-    if (manifest === undefined || manifest.number !== number || !isOurs) {
-      if (looseManifest1(files, path) === undefined) untrue.unshift(number)
-    } else if (traces.length < 2 && isInForce(files, places, manifest)) {
-      traces.push(traceLogs(files, places, manifest, options))
-    }
+  const { known, untrue, remade } = manifestsIn(files, places, options)
+  const [standing, before] = known
+    .filter((manifest) => isInForce(files, places, manifest)).slice(0, 2)
+    .map((manifest) => traceLogs(files, places, manifest, options))
+  // One that is older was swept; its log may still lie there.
+  const oldest = (before ?? standing)?.manifest.number ?? 0
+  return {
+    standing, before, untrue, remade: remade.filter(({ number }) => number >= oldest), newestLog,
   }
-  const [standing, before] = traces
-  return { standing, before, untrue, newestLog }
+}
+
+/** All manifests that can be known, newest first, and which of them not from their own file. */
+const manifestsIn = (
+  files: Files, places: Places, { mend = false, storeId }: SalvageOptions,
+): Pick<Salvage, 'untrue' | 'remade'> & { readonly known: readonly Manifest[] } => {
+  const named = files.stat(places.collections) === undefined
+    ? [] : manifestNumbers(files.list(places.collections))
+  const lost = new Map(lostFoundings(files, places).map((one) => [one.number, one]))
+  const untrue: number[] = []
+  const remade: Manifest[] = []
+  const numbers = [...new Set([...named, ...lost.keys()])].sort((a, b) => b - a)
+  const known = numbers.flatMap((number) => {
+    const isOurs = (one: Manifest | undefined): one is Manifest =>
+      one?.number === number && (storeId === undefined || one.store_id === storeId)
+    const path = places.manifest(number)
+    const stored = looseManifest(files, path)
+    if (isOurs(stored)) return [stored]
+    const otherwise = lost.get(number) ?? (mend ? mendedManifest(files, path) : undefined)
+    if (isOurs(otherwise)) remade.unshift(otherwise)
+    else untrue.unshift(number)
+    return isOurs(otherwise) ? [otherwise] : []
+  })
+  return { known, untrue, remade }
 }

@@ -1,7 +1,6 @@
 /**
- * To a format with other indexes or counts than the one before, and first of all from format 2,
- * which had none: the runs stay as they are, the entries that are missing come to lie over them as
- * a run of their own, and collections that nothing reads any more go.
+ * To a format with other indexes or counts than the one before: the runs stay as they are, and the
+ * entries that are missing come to lie over them as a run of their own.
  */
 import { fail } from '../../base/errors.js'
 import { bytesOf } from '../snapshot/manifest.js'
@@ -37,8 +36,9 @@ const requireRoom = ({ files, dir }: Site, { manifest, logs }: Trace): void => {
 }
 
 const requireSound = (site: Site, found: Salvage & { readonly standing: Trace }): void => {
-  const { standing, untrue } = found
-  const wrong = standing.broken !== null || (untrue.at(-1) ?? 0) > standing.manifest.number
+  const { standing, untrue, remade } = found
+  const wrong = standing.broken !== null || remade.length > 0
+    || (untrue.at(-1) ?? 0) > standing.manifest.number
     || standing.logs.some(({ headerState }) => headerState !== 'true')
   if (wrong) throw needsRepair()
   const gathered = gather(site.files, site.places, found)

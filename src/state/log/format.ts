@@ -21,13 +21,13 @@ const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 /** Shape of a log's first line. */
 const logHeaderShape = v.strictObject({
-  schema: v.picklist(['sallyport.log.v1', 'sallyport.log.v2']),
+  schema: v.literal('sallyport.log.v2'),
   format_version: count,
   store_id: v.string(),
   epoch: count,
   /**
    * The manifest that came into force with this log; null where the log only goes on from the one
-   * before (never in format 1).
+   * before.
    */
   manifest_sha256: v.nullable(sha),
   base_sequence: count,

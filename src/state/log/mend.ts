@@ -19,6 +19,42 @@ export interface Mend {
 }
 
 const bits = [0, 1, 2, 3, 4, 5, 6, 7].map((bit) => 1 << bit)
+
+/**
+ * Flips the one bit from byte `from` on after which the whole is as `fits` says, and answers its
+ * byte; -1 where no single bit does it, and all is as it was.
+ */
+export const flipOne = (bytes: Buffer, from: number, fits: () => boolean): number => {
+  for (let at = from; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0
+    for (const bit of bits) {
+      bytes[at] = byte ^ bit
+      if (fits()) return at
+    }
+    bytes[at] = byte
+  }
+  return -1
+}
+
+/** Bytes of a space, a SHA-256 in hex and the end of a line. */
+const lineEndBytes = 66
+
+/**
+ * A line with its own check (a text, a space, its SHA-256) as it was before one of its bits was
+ * flipped; undefined where no single bit does it.
+ */
+export const mendLine = (line: Buffer): Buffer | undefined => {
+  const textEnd = line.length - lineEndBytes
+  if (textEnd <= 0) return undefined
+  const text = Buffer.from(line.subarray(0, textEnd))
+  const stored = line.subarray(textEnd)
+  const check = stored.toString('latin1', 1, lineEndBytes - 1)
+  const end = (): Buffer => Buffer.from(` ${hash('sha256', text)}\n`, 'latin1')
+  const isMended = oneBitApart(stored, end()) >= 0 || (textEnd <= mendBytesMax &&
+    flipOne(text, 0, () => hash('sha256', text) === check) >= 0)
+  return isMended ? Buffer.concat([text, end()]) : undefined
+}
+
 const chainTextForm = /^\n[0-9a-f]{64}\n$/
 
 /** The one byte in which two texts of equal length differ by one bit; -1 where it is not so. */
@@ -38,15 +74,9 @@ const mendBody = (record: Buffer, payloadEnd: number, before: string): Mend | un
   if (!chainTextForm.test(stored.toString('latin1'))) return undefined
   const chain = stored.toString('latin1', 1, 65)
   const covered = Buffer.concat([Buffer.from(before, 'latin1'), record.subarray(0, payloadEnd)])
-  for (let at = before.length + recordHeaderBytes; at < covered.length; at += 1) {
-    const byte = covered[at] ?? 0
-    for (const bit of bits) {
-      covered[at] = byte ^ bit
-      if (hash('sha256', covered) === chain) return { at: at - before.length, byte: byte ^ bit }
-    }
-    covered[at] = byte
-  }
-  return undefined
+  const at = flipOne(covered, before.length + recordHeaderBytes, () =>
+    hash('sha256', covered) === chain)
+  return at < 0 ? undefined : { at: at - before.length, byte: covered[at] ?? 0 }
 }
 
 const takeWhole = (source: LogBytes, at: number, length: number): Buffer | undefined => {
@@ -60,22 +90,17 @@ const mendHeader = (
   binding: LogBinding, source: LogBytes, start: number, from: ScanStart,
 ): Mend | undefined => {
   const head = Buffer.from(source.read(start, recordHeaderBytes))
-  for (const at of head.keys()) {
-    const byte = head[at] ?? 0
-    for (const bit of bits) {
-      head[at] = byte ^ bit
-      const header = readRecordHeader(binding, head, 0)
-      if (header?.sequence !== from.sequence + 1) continue
-      const record = takeWhole(source, start, recordFrameBytes + header.length)
-      if (record === undefined) continue
-      record[at] = byte ^ bit
-      const payloadEnd = recordHeaderBytes + header.length
-      const after = chainAfter(from.chain, record, payloadEnd)
-      if (record.toString('latin1', payloadEnd) === `\n${after}\n`) return { at, byte: byte ^ bit }
-    }
-    head[at] = byte
-  }
-  return undefined
+  const at = flipOne(head, 0, () => {
+    const header = readRecordHeader(binding, head, 0)
+    if (header?.sequence !== from.sequence + 1) return false
+    const record = takeWhole(source, start, recordFrameBytes + header.length)
+    if (record === undefined) return false
+    head.copy(record)
+    const payloadEnd = recordHeaderBytes + header.length
+    const after = chainAfter(from.chain, record, payloadEnd)
+    return record.toString('latin1', payloadEnd) === `\n${after}\n`
+  })
+  return at < 0 ? undefined : { at, byte: head[at] ?? 0 }
 }
 
 /**

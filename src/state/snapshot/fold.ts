@@ -16,7 +16,9 @@ import {
 } from '../files.js'
 import { requireGenerationFolders } from '../folders.js'
 import type { Places } from '../paths.js'
-import { isSnapshotName, logEpochs, manifestNumbers, segmentName } from '../paths.js'
+import {
+  foundingEpochs, isSnapshotName, logEpochs, manifestNumbers, segmentName,
+} from '../paths.js'
 import type { Built, SegmentFacts } from '../segments/build.js'
 import { buildSegments } from '../segments/build.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
@@ -24,7 +26,7 @@ import { dueMerges, levelOf } from '../segments/plan.js'
 import type { Segment } from '../segments/read.js'
 import type { Row } from '../segments/row.js'
 import { scanRun } from '../segments/table.js'
-import { foundingLeftovers } from './founding.js'
+import { foundingLeftovers, lostFoundings } from './founding.js'
 import type { Generation } from './generation.js'
 import { letGo, loadNewest } from './load.js'
 import type { Manifest, Merge, Run } from './manifest.js'
@@ -195,7 +197,8 @@ const advanceMerges = (work: Work, { mergeBytesMax, whole = false }: FoldOptions
 
 /** Number for the next manifest: above every name there is, whatever the file holds. */
 export const nextNumber = (files: Files, places: Places): number =>
-  (manifestNumbers(files.list(places.collections)).at(-1) ?? 0) + 1
+  1 + Math.max(0, ...manifestNumbers(files.list(places.collections)),
+    ...lostFoundings(files, places).map(({ number }) => number))
 
 /** The manifest after what was done; the one before where nothing was. */
 const manifestOf = (
@@ -297,8 +300,12 @@ export const sweep = (
     .filter((name) => isOurs(name) && !named.has(name))
     .sort((a, b) => Number(b.startsWith('manifest.')) - Number(a.startsWith('manifest.')))
     .map((name) => join(places.collections, name))
-  const logs = logEpochs(files.list(places.wal)).filter((epoch) => epoch <= before.epoch)
-    .map((epoch) => places.log(epoch))
+  const inWal = files.list(places.wal)
+  const isPast = (epoch: number): boolean => epoch <= before.epoch
+  const logs = [
+    ...logEpochs(inWal).filter(isPast).map((epoch) => places.log(epoch)),
+    ...foundingEpochs(inWal).filter(isPast).map((epoch) => places.founding(epoch)),
+  ]
   // Last: they tell of manifests that never came into force.
   const cutOff = foundingLeftovers(files, places).keys()
   let removed = 0

@@ -1,17 +1,25 @@
 /**
  * A founded generation comes into force with its log: the manifest is published first, then the log
  * that names it is renamed into place. The log lies under a temporary name before either: so a
- * manifest whose log never came into place is told from one whose log was lost.
+ * manifest whose log never came into place is told from one whose log was lost. Until the next fold
+ * all documents hang on that manifest: a second copy lies beside its log, and that of a creation
+ * follows from STATE.
  */
 import { join } from 'node:path'
 import type { Files } from '../files.js'
-import { isTemporary, readRange, syncDir, withFile, writeTemporary } from '../files.js'
+import {
+  isTemporary, publish, readRange, readWhole, syncDir, unlessUntrue, withFile, writeTemporary,
+} from '../files.js'
+import { fileBytesMax } from '../limits.js'
 import type { LogHeader } from '../log/format.js'
-import { decodeLogHeader, encodeLogHeader, logHeaderBytesMax } from '../log/format.js'
+import { decodeLogHeader, encodeLogHeader, firstChain, logHeaderBytesMax } from '../log/format.js'
 import type { Places } from '../paths.js'
+import { logEpochs } from '../paths.js'
+import type { StateFile } from '../state-file.js'
+import { decodeStateFile } from '../state-file.js'
 import { basesAfter, headerOf } from './header.js'
 import type { Manifest } from './manifest.js'
-import { manifestDigest, writeManifest } from './manifest.js'
+import { encodeManifest, looseManifest, manifestDigest, writeManifest } from './manifest.js'
 
 /** The first line of a log; undefined where it is untrue, or there is no such log. */
 export const headerIn = (files: Files, path: string): LogHeader | undefined => {
@@ -36,12 +44,61 @@ export const foundingLeftovers = (
   return found
 }
 
+/** The manifest that a creation begins with: it follows from STATE alone. */
+export const firstManifest = (state: StateFile): Manifest => {
+  const chain = firstChain(state.store_id)
+  return {
+    schema: 'sallyport.manifest.v2',
+    format_version: state.format_version,
+    store_id: state.store_id,
+    number: 1,
+    epoch: 0,
+    founding: true,
+    sequence: 0,
+    chain,
+    marks: [{ number: 0, sequence: 0, chain, policy_revision: null }],
+    mark_floor: 0,
+    written_at: state.created_at,
+    state,
+    next_run: 1,
+    runs: [],
+    merges: [],
+  }
+}
+
+/** The founded manifest that a log names, from the copy beside it or from STATE. */
+const namedBy = (
+  files: Files, places: Places, epoch: number, digest: string,
+): Manifest | undefined => {
+  const copy = looseManifest(files, places.founding(epoch))
+  if (copy !== undefined && manifestDigest(copy) === digest) return copy
+  const bytes = unlessUntrue(() => readWhole(files, places.state, fileBytesMax.state))
+  const state = bytes === undefined ? undefined : decodeStateFile(bytes)
+  const first = state === undefined ? undefined : firstManifest(state)
+  return first !== undefined && manifestDigest(first) === digest ? first : undefined
+}
+
+/**
+ * Founded manifests that a log names and whose own file is gone or untrue, as far as they can be
+ * told, oldest first: each is byte for byte what the log names.
+ */
+export const lostFoundings = (files: Files, places: Places): readonly Manifest[] => {
+  if (files.stat(places.wal)?.kind !== 'dir') return []
+  return logEpochs(files.list(places.wal)).flatMap((epoch) => {
+    const digest = headerIn(files, places.log(epoch))?.manifest_sha256 ?? null
+    const named = digest === null ? undefined : namedBy(files, places, epoch, digest)
+    if (named === undefined) return []
+    const stored = looseManifest(files, places.manifest(named.number))
+    return stored !== undefined && manifestDigest(stored) === digest ? [] : [named]
+  })
+}
+
 /** Whether a founding was cut off before its log came into place. */
 export const isCutOff = (files: Files, places: Places, manifest: Manifest): boolean =>
   [...foundingLeftovers(files, places).values()].includes(manifestDigest(manifest))
 
 /**
- * Publishes a founded manifest, whose files are written, and its log. The rename of the log
+ * Publishes a founded manifest, whose files are written, twice, and its log. The rename of the log
  * decides. Both locks must be held.
  */
 export const publishFounded = (files: Files, places: Places, manifest: Manifest): void => {
@@ -49,6 +106,7 @@ export const publishFounded = (files: Files, places: Places, manifest: Manifest)
   if (base === undefined) throw new TypeError('a founded manifest without a log')
   syncDir(files, places.collections)
   const log = writeTemporary(files, places.wal, encodeLogHeader(headerOf(base).header))
+  publish(files, places.founding(base.epoch), encodeManifest(manifest), 'later')
   syncDir(files, places.wal)
   writeManifest(files, places.manifest(manifest.number), manifest)
   files.rename(log, places.log(base.epoch))

@@ -2,11 +2,10 @@
 import { fail } from '../../base/errors.js'
 import type { Files } from '../files.js'
 import { errnoOf, readRange } from '../files.js'
-import { hasFormat1 } from '../format1/snapshot.js'
 import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
 import type { Places } from '../paths.js'
-import { formatVersion, logEpochs, manifestNumbers } from '../paths.js'
-import { isCutOff } from './founding.js'
+import { formatVersion, manifestNumbers } from '../paths.js'
+import { isCutOff, lostFoundings } from './founding.js'
 import type { OpenLog } from './generation.js'
 import { Generation } from './generation.js'
 import type { LogBase } from './header.js'
@@ -43,6 +42,10 @@ const headerDamage: Damage = {
 const generationDamage: Damage = {
   code: 'generation_damaged',
   message: 'The newest manifest is damaged; reads come from the one before.',
+}
+const foundingDamage: Damage = {
+  code: 'generation_damaged',
+  message: 'The newest manifest is damaged; it was made again in memory instead.',
 }
 const logMissing: Damage = {
   code: 'log_missing',
@@ -179,6 +182,23 @@ export const letGo = (generation: Generation): void => {
   generation.lease.release()
 }
 
+const isSound = (loaded: Loaded | undefined): boolean =>
+  loaded !== undefined && loaded.damage === undefined &&
+  ['clean', 'torn'].includes(loaded.generation.tail)
+
+/** A later founding than what was loaded, whose manifest is gone or untrue and still known. */
+const loadFounding = (place: LoadPlace, loaded: Loaded | undefined): Loaded | undefined => {
+  const founded = lostFoundings(place.files, place.places).at(-1)
+  const isLater = founded?.store_id === place.storeId &&
+    founded.number > (loaded?.generation.manifest.number ?? 0)
+  if (!isLater) return undefined
+  requirePresentFormat(founded)
+  const opened = openManifest(place, founded)
+  if (typeof opened !== 'object') return undefined
+  if (loaded !== undefined) letGo(loaded.generation)
+  return { ...opened, damage: foundingDamage }
+}
+
 const triesMax = 32
 
 /**
@@ -188,15 +208,12 @@ const triesMax = 32
 export const loadNewest = (place: LoadPlace): Loaded => {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const loaded = tryLoad(place)
-    if (loaded === undefined) break
-    if (loaded !== 'raced') return loaded
+    if (loaded === 'raced') continue
+    const found = isSound(loaded) ? loaded : loadFounding(place, loaded) ?? loaded
+    if (found === undefined) break
+    return found
   }
-  if (hasFormat1(place.files, place.places)) throw tooOld(1)
   throw fail.damaged('no_valid_generation', 'No log and manifest of this state are whole.', {
     next: 'Run `sallyport state check`, then `sallyport state repair`.',
   })
 }
-
-/** Numbers of the logs of a directory, ascending. */
-export const logsOf = ({ files, places }: Pick<LoadPlace, 'files' | 'places'>): number[] =>
-  logEpochs(files.list(places.wal))

@@ -12,8 +12,9 @@ import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import type { SallyportError } from '../../base/errors.js'
 import { fail } from '../../base/errors.js'
 import type { Files } from '../files.js'
-import { publish, readWhole } from '../files.js'
+import { publish, readWhole, unlessUntrue } from '../files.js'
 import { fileBytesMax } from '../limits.js'
+import { mendLine } from '../log/mend.js'
 import { segmentShape } from '../segments/build.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { stateFileShape } from '../state-file.js'
@@ -134,14 +135,20 @@ class ManifestAdapter implements SyncAdapter<Manifest> {
 export const readManifest = (files: Files, path: string): Manifest | undefined =>
   new ManifestAdapter(files, path).read() ?? undefined
 
-/** The manifest at a path as `readManifest` gives it, whatever keeps it from being read. */
-export const looseManifest = (files: Files, path: string): Manifest | undefined => {
-  try {
-    return readManifest(files, path)
-  } catch {
-    return undefined
-  }
+/** The manifest at a path; undefined also where something else stands there. */
+export const looseManifest = (files: Files, path: string): Manifest | undefined =>
+  unlessUntrue(() => readManifest(files, path))
+
+/** The untrue manifest at a path with one flipped bit put right; undefined where none does it. */
+export const mendedManifest = (files: Files, path: string): Manifest | undefined => {
+  const bytes = unlessUntrue(() => readWhole(files, path, fileBytesMax.manifest))
+  const mended = bytes === undefined ? undefined : mendLine(bytes)
+  return mended === undefined ? undefined : decodeManifest(mended)
 }
+
+/** Puts a manifest that was told otherwise in the place of its file, byte for byte. */
+export const putManifest = (files: Files, path: string, manifest: Manifest): void =>
+  publish(files, path, encodeManifest(manifest))
 
 /** The error for a snapshot that does not read as it was written. */
 export const unreadable = (): SallyportError =>

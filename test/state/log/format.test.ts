@@ -86,7 +86,7 @@ t.test('records of another store, epoch or chain do not pass', async (t) => {
 })
 
 const header = {
-  schema: 'sallyport.log.v1' as const, format_version: 1, store_id: storeId, epoch: 3,
+  schema: 'sallyport.log.v2' as const, format_version: 2, store_id: storeId, epoch: 3,
   manifest_sha256: 'a'.repeat(64), base_sequence: 7, base_chain: 'b'.repeat(64),
 }
 

@@ -1,21 +1,27 @@
 /**
  * Flips bits of every byte of each kind of file of a state: newest log, manifest, snapshot,
- * anchor, witness, STATE. What is damaged is told, nothing is read that was never written, and a
- * repair brings all of it back or says what it lost.
+ * anchor, witness, STATE; and of one that is new, restored, repaired or of another format, whose
+ * founding manifest is the only one. What is damaged is told, nothing is read that was never
+ * written, and a repair brings all of it back or says what it lost.
  */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SallyportError } from '../../../src/base/errors.js'
+import { backupState } from '../../../src/state/care/backup.js'
 import { checkState } from '../../../src/state/care/check.js'
+import { compactState } from '../../../src/state/care/compact.js'
 import { repairState } from '../../../src/state/care/repair.js'
+import { restoreState } from '../../../src/state/care/restore.js'
 import { createStore, openStore } from '../../../src/state/store.js'
 import type { FileStore } from '../../../src/state/store.js'
+import type { Store } from '../../../src/state/types.js'
 import type { Teardown } from '../../world/place.js'
 import { World } from '../../world/world.js'
 import { memoryLock } from '../state/faults.js'
 import { newestLog } from '../state/forge.js'
 import { MemFiles } from '../state/mem-files.js'
 import { items, notes, put, specs } from '../state/notes.js'
+import { storedDisk } from '../state/stored.js'
 
 /** What a run of flips found. */
 export interface FlipReport {
@@ -27,11 +33,21 @@ export interface FlipReport {
 
 const place = { dir: '/tmp/state', configDir: '/tmp/config' }
 
-/** A store of two generations with marks, and its disk. */
-const livedIn = async (): Promise<{ readonly disk: MemFiles; readonly paths: Paths }> => {
+/** A disk with a state, and what of it may be hurt. */
+interface Life {
+  readonly disk: MemFiles
+  readonly paths: Paths
+}
+
+const made = (): { readonly disk: MemFiles; readonly store: FileStore } => {
   const disk = new MemFiles()
-  const lock = memoryLock()
-  const store = createStore({ ...place, files: disk, lock, profile: {} }) as FileStore
+  const store = createStore({ ...place, files: disk, lock: memoryLock(), profile: {} }) as FileStore
+  return { disk, store }
+}
+
+/** A store of two generations with marks. */
+const livedIn = async (): Promise<Life> => {
+  const { disk, store } = made()
   await put(store, 'a', 1)
   await store.exclusive('fold', () => store.checkpoint())
   await put(store, 'b', 2)
@@ -50,7 +66,62 @@ const livedIn = async (): Promise<{ readonly disk: MemFiles; readonly paths: Pat
   }
   return { disk, paths }
 }
-type Paths = Readonly<Record<'log' | 'manifest' | 'snapshot' | 'STATE' | 'anchor', string>>
+type Paths = Readonly<Record<string, string>>
+
+const onLoss = (store: Store): Promise<void> =>
+  store.transact('loss', (tx) => tx.mark({ policyRevision: 9 }))
+
+/** Records behind a founding, and the founding's own files. */
+const foundedLife = async (disk: MemFiles): Promise<Life> => {
+  const open = { ...place, files: disk, lock: memoryLock() } as const
+  const store = openStore({ ...open, mode: 'write' }) as FileStore
+  await put(store, 'later', 4)
+  await store.transact('publish', (tx) => {
+    tx.put(items, 'k', { n: 8, text: 'y' })
+    tx.mark({ policyRevision: 10 })
+  })
+  store.close()
+  const { places } = store
+  const { number, epoch } = store.generation.manifest
+  const copy = places.founding(epoch + 1)
+  const paths = {
+    log: newestLog(place.dir, disk), manifest: places.manifest(number), STATE: places.state,
+    ...(disk.stat(copy) === undefined ? {} : { copy }),
+  }
+  return { disk: disk.clone(), paths }
+}
+
+/** States whose documents hang on one founded manifest. */
+const founded: Readonly<Record<string, () => Promise<MemFiles>>> = {
+  new: async () => {
+    const { disk, store } = made()
+    await put(store, 'a', 1)
+    store.close()
+    return disk
+  },
+  restored: async () => {
+    const { disk } = await livedIn()
+    const open = { ...place, files: disk, lock: memoryLock() } as const
+    const store = openStore({ ...open, mode: 'write' })
+    await backupState(store, '/tmp/backup')
+    await put(store, 'replaced', 5)
+    store.close()
+    await restoreState({ ...open, backup: '/tmp/backup', specs, afterRestore: onLoss })
+    return disk
+  },
+  repaired: async () => {
+    const { disk, paths: { log = '' } } = await livedIn()
+    const bytes = Buffer.from(disk.contentOf(log))
+    disk.overwrite(log, bytes.fill(0, bytes.length - 90))
+    await repairState({ ...place, files: disk, lock: memoryLock(), specs, onLoss })
+    return disk
+  },
+  changed: async () => {
+    const disk = storedDisk('format-5-sound')
+    await repairState({ ...place, files: disk, lock: memoryLock() })
+    return disk
+  },
+}
 
 const documentsOf = (files: MemFiles): string => {
   const store = openStore({ ...place, files, lock: memoryLock(), mode: 'read' })
@@ -94,18 +165,36 @@ class Flipper {
   /** One flip of a disk in memory: read it, check it, repair it. */
   async flip(kind: string, path: string, at: number, bit: number) {
     const disk = this.whole.clone()
-    const sound = this.#sound
     const bytes = Buffer.from(disk.contentOf(path))
     bytes[at] = (bytes[at] ?? 0) ^ (1 << bit)
     disk.overwrite(path, bytes)
-    const name = `${kind} ${at}.${bit}`
+    await (kind.endsWith('copy')
+      ? this.#judgeCopy(disk, `${kind} ${at}.${bit}`) : this.judge(disk, kind, `${at}.${bit}`))
+  }
+
+  /** What nothing reads while all is well: the check tells it, and `state compact` ends it. */
+  async #judgeCopy(disk: MemFiles, name: string): Promise<void> {
+    const open = { ...place, files: disk, lock: memoryLock() } as const
+    const codes = checkState({ ...open, specs }).problems
+      .filter(({ severity }) => severity !== 'notice').map(({ code }) => code)
+    if (codes.join() !== 'spare_damaged') this.broken.push(`${name}: check says ${codes.join()}`)
+    const store = openStore({ ...open, mode: 'write' })
+    await compactState(store)
+    store.close()
+    this.count(name.split(' ').slice(0, 2).join(' '), 'replaced by a compaction')
+    if (readOf(disk) !== this.#sound) this.broken.push(`${name}: not as it was`)
+    if (!checkState({ ...open, specs }).ok) this.broken.push(`${name}: compaction does not end it`)
+  }
+
+  /** A disk that is hurt in one place: read it, check it, repair it. */
+  async judge(disk: MemFiles, kind: string, where: string): Promise<void> {
+    const sound = this.#sound
+    const name = `${kind} ${where}`
     const read = readOf(disk)
     if (read === sound) this.broken.push(`${name}: nobody notices it`)
     if (/^\[/.test(read) && kind !== 'anchor') this.broken.push(`${name}: reads as ${read}`)
     const options = { ...place, files: disk, lock: memoryLock(), specs }
     if (checkState(options).ok) this.broken.push(`${name}: check calls it sound`)
-    const onLoss = (store: { transact: FileStore['transact'] }): Promise<void> =>
-      store.transact('loss', (tx) => tx.mark({ policyRevision: 9 }))
     try {
       const { loss } = await repairState({ ...options, onLoss })
       const lost = loss.records_after !== null || loss.documents > 0
@@ -142,21 +231,52 @@ class Flipper {
   }
 }
 
-/** Flips `bits` bits of every byte of each kind of file, or of one byte in `stride`. */
-export const flipBits = async (t: Teardown, bits: number, stride = 1): Promise<FlipReport> => {
-  const { disk, paths } = await livedIn()
-  const flipper = new Flipper(disk)
+const flipAll = async (
+  flipper: Flipper, { disk, paths }: Life, prefix: string, bits: number, stride: number,
+): Promise<void> => {
   for (const [kind, path] of Object.entries(paths)) {
     const { length } = disk.contentOf(path)
     for (let at = 0; at < length; at += stride) {
       for (let bit = 0; bit < bits; bit += 1) {
-        await flipper.flip(kind, path, at, (at + bit) % 8)
+        await flipper.flip(`${prefix}${kind}`, path, at, (at + bit) % 8)
       }
     }
   }
-  await flipper.witness(t, bits, stride)
-  const { flips, ends, broken } = flipper
-  return { flips, ends, broken }
+}
+
+/** The founding manifest, or STATE, is not there any more, or nothing but zeroes. */
+const loseFiles = async (flipper: Flipper, { disk, paths }: Life, life: string): Promise<void> => {
+  for (const kind of ['manifest', 'STATE'] as const) {
+    const path = paths[kind] ?? ''
+    const gone = disk.clone()
+    gone.unlink(path)
+    await flipper.judge(gone, `${life} ${kind}`, 'gone')
+    const zeroed = disk.clone()
+    zeroed.overwrite(path, Buffer.alloc(disk.contentOf(path).length))
+    await flipper.judge(zeroed, `${life} ${kind}`, 'zeroed')
+  }
+}
+
+/** Flips `bits` bits of every byte of each kind of file, or of one byte in `stride`. */
+export const flipBits = async (t: Teardown, bits: number, stride = 1): Promise<FlipReport> => {
+  const life = await livedIn()
+  const flippers = [new Flipper(life.disk)]
+  for (const first of flippers) {
+    await flipAll(first, life, '', bits, stride)
+    await first.witness(t, bits, stride)
+  }
+  for (const [name, make] of Object.entries(founded)) {
+    const one = await foundedLife(await make())
+    const flipper = new Flipper(one.disk)
+    flippers.push(flipper)
+    await flipAll(flipper, one, `${name} `, bits, stride)
+    await loseFiles(flipper, one, name)
+  }
+  return {
+    flips: Object.assign({}, ...flippers.map(({ flips }) => flips)) as FlipReport['flips'],
+    ends: Object.assign({}, ...flippers.map(({ ends }) => ends)) as FlipReport['ends'],
+    broken: flippers.flatMap(({ broken }) => broken),
+  }
 }
 
 /** The long loop: up to 8 bits of each byte. */
