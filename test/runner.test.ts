@@ -81,7 +81,7 @@ t.test('the files of a folder are dealt out in turn, and each is run once', asyn
   }
   const names = [
     'admit', 'cancel', 'close', 'lease', 'long-work', 'model', 'move', 'read', 'recover', 'review',
-    'states', 'stored', 'verify', '../policy', '../goals',
+    'states', 'verify', '../policy', '../goals', '../trust',
   ]
   const files = names.map((name) =>
     join(root, '.build/tree/test/governance/board', `${name}.test.js`))

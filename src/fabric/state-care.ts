@@ -45,7 +45,7 @@ export const checkWhole = async (
   const found = checkState({ ...site, specs: collections, extra: documents, referenced })
   // A damaged log has no witness to compare with, and without the key nothing can be opened.
   const bad = found.problems.some(({ severity, code }) =>
-    severity === 'damage' || code === 'key_missing')
+    (severity === 'damage' && code !== 'spare_damaged') || code === 'key_missing')
   if (bad) return found
   const store = openStore({ ...site, mode: 'read' })
   try {
@@ -59,8 +59,8 @@ export const checkWhole = async (
 
 /** What a repair and a restore need to make indexes and counts again. */
 const layoutOf = async (registry: Registry): Promise<Layout> => {
-  const { collections, retired, derived } = await stateRules(registry)
-  return { specs: collections, retired, derived }
+  const { collections, derived } = await stateRules(registry)
+  return { specs: collections, derived }
 }
 
 const nothingKept: Kept = {

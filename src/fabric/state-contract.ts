@@ -63,10 +63,19 @@ const nextOf = (problems: readonly Problem[]): string => {
     : 'See `sallyport help anchor`.'
 }
 
+/** Whether a finding is no damage, or damage of nothing but what a repair would fill from. */
+const isSpare = ({ severity, code }: Problem): boolean =>
+  severity !== 'damage' || code === 'spare_damaged'
+
 const checkFailure = ({ problems }: CheckReport): SallyportError | null => {
   const of = (severity: Problem['severity']): number =>
     problems.filter((one) => one.severity === severity).length
   const details = { damage: of('damage'), blocked: of('blocked') }
+  if (details.damage > 0 && problems.every(isSpare)) {
+    return fail.damaged('spare_damaged', 'The state is whole, but a repair could not fill it.', {
+      next: 'Run `sallyport state compact`: it replaces what a repair would fill from.', details,
+    })
+  }
   if (details.damage > 0) {
     return fail.damaged('state_damaged', 'The state is damaged or contradicts itself.', {
       next: 'Run `sallyport state repair`; what it leaves needs `sallyport state restore DIR`.',

@@ -30,8 +30,6 @@ import { verifyOwnership } from './ownership.js'
 export interface StateRules {
   /** Every collection that any layer keeps. */
   readonly collections: readonly CollectionSpec<unknown>[]
-  /** Collections of earlier programs, which a change of format drops. */
-  readonly retired: readonly string[]
   /** Collections that are counted from others. */
   readonly derived: readonly DerivedRows[]
   /** Rules over the documents: money that balances, a chained audit, rows that agree. */
@@ -108,7 +106,6 @@ export const stateRules = async (registry: Registry = capabilities): Promise<Sta
       ...Object.values(collections), connectionCollection, routeCollection, endedDevices,
       ...rows.flatMap((one) => one.collections),
     ],
-    retired: rows.flatMap(({ retired }) => retired ?? []),
     derived: rows.flatMap(({ derived }) => derived ?? []),
     documents: [...ofGovernance, verifyOwnership(registry), ...rows.flatMap(({ rules }) => rules)]
       .map((rule) => (view) => isInitUnfinished(view) ? [] : rule(view).map(asDamage)),

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { nullableText } from '../base/fields.js'
 import { contract, noInput } from '../base/contract.js'
 import type { Registry, StatusLine } from '../governance/capability.js'
+import { runningShape } from '../governance/service/running.js'
 import { capabilities } from './capabilities.js'
 
 const count = v.number()
@@ -33,6 +34,8 @@ const factsShape = v.strictObject({
   attention: v.strictObject({ unknown_charges: count, overrun_reviews: count }),
   /** Unfinished tasks by state. */
   tasks: v.record(v.string(), count),
+  /** The service that runs over this state; null where none does. */
+  service: v.nullable(runningShape),
 })
 
 /** Capabilities with a line of their own, in their order. */
@@ -59,17 +62,17 @@ export const statusLinesOf = (
 
 /** Looking at everything at once, over these capabilities. */
 export const statusContract = (registry: Registry) => {
-  const { ledger, last_runs, attention, tasks, ...before } = factsShape.entries
+  const { ledger, last_runs, attention, tasks, service, ...before } = factsShape.entries
   const lines = Object.fromEntries(namesOf(registry).map((name) => [name, lineShape]))
   const shape: v.GenericSchema<unknown, StatusDocument> =
-    v.strictObject({ ...before, ...lines, ledger, last_runs, attention, tasks })
+    v.strictObject({ ...before, ...lines, ledger, last_runs, attention, tasks, service })
   return contract({
     name: 'status',
     version: 1,
     input: noInput,
     output: shape,
-    toDocument: ({ lines, ledger, last_runs, attention, tasks, ...before }: StateStatus) =>
-      ({ ...before, ...lines, ledger, last_runs, attention, tasks }),
+    toDocument: ({ lines, ledger, last_runs, attention, tasks, service, ...before }: StateStatus) =>
+      ({ ...before, ...lines, ledger, last_runs, attention, tasks, service }),
   })
 }
 

@@ -6,6 +6,7 @@ import { policyStanding } from '../governance/policy/standing.js'
 import { deploymentProfile } from '../governance/profile.js'
 import { tasksByState } from '../governance/row-indexes.js'
 import { collections } from '../governance/rows.js'
+import { runningService } from '../governance/service/running.js'
 import { walkIndex } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
@@ -56,5 +57,6 @@ export const readStatus = async (
       overrun_reviews: overrunReviews(view),
     },
     tasks: openTasks(view),
+    service: runningService(gov.store.dir),
   }
 }

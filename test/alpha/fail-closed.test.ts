@@ -81,6 +81,10 @@ const faults: Readonly<Record<string, 'unknown' | 'charged' | 'overrun'>> = {
   header_wrong: 'unknown', oversize: 'unknown', reset_mid_body: 'unknown',
   redirect_307: 'unknown', gzip: 'unknown', wrong_model: 'charged', two_choices: 'charged',
   answer_over_64k: 'charged', refusal: 'charged', billing_overrun: 'overrun',
+  first_line_http2: 'unknown', first_line_foreign: 'unknown', first_line_nul: 'unknown',
+  switching: 'unknown', billing_first_line_nul: 'unknown', billing_switching: 'unknown',
+  billing_error_beside: 'unknown', error_beside: 'charged', error_in_choice: 'charged',
+  chunk_object: 'charged', delta: 'charged',
 }
 
 t.test('A-180 whatever the provider does wrong, the real client asks once, gives no answer and keeps the charge', async (t) => {
@@ -100,6 +104,10 @@ t.test('A-180 whatever the provider does wrong, the real client asks once, gives
     const paid = (account()?.settled_microusd ?? 0) - settled
     t.equal(paid > roomy.boundMicrousd, end === 'overrun', `${fault}: recorded whole`)
     t.equal(paid > 0, end !== 'unknown', `${fault}: settled from the bill alone`)
+  }
+  for (const fault of ['error_null', 'billing_error_null']) {
+    rig.sandbox.faults.set(fault, { service: 'provider', times: 1 })
+    t.equal((await rig.ask()).status, 0, `${fault}: null is none`)
   }
   const { opened, secured } = rig.sandbox.log.connections('provider')
   t.equal(opened, secured, 'every connection was TLS')

@@ -134,6 +134,8 @@ completions('A-144 A-147 A-149 without a trustworthy id the charge is unknown',
 completions('A-173 another model is rejected, and its charge stands', because('model_mismatch'))
 completions('A-022 other than one choice is rejected, and its charge stands',
   because('choice_count', 'choice_malformed'))
+completions('A-018 A-175 an error or a piece of a stream is no answer, and its charge stands',
+  because('error_member', 'stream_piece'))
 completions('A-174 tools are rejected, and their charge stands', because('tools'))
 completions('A-175 what is no assistant text is rejected, and its charge stands',
   because('role', 'refusal', 'non_text', 'content_type', 'empty_answer', 'answer_too_large'))
@@ -145,6 +147,7 @@ billings('A-122 A-124 A-202 an encoded, oversize or malformed billing reply is f
   'content_encoding', 'oversize', 'event_stream', 'malformed_json', 'envelope'))
 billings('A-141 A-149 A-176 a duplicated, foreign or malformed entry is an unknown charge',
   because('entry_count', 'entry_malformed', 'request_id'))
+billings('A-141 an error beside the list of charges is an unknown charge', because('error_member'))
 billings('A-151 A-177 a warning of any other kind is an unknown charge', because('warning'))
 billings('A-142 A-177 A-187 a cost that is no integer of the range is an unknown charge',
   because('cost_missing', 'cost_not_integer', 'cost_out_of_range'))

@@ -64,7 +64,13 @@ t.test('principal disable ends an owner’s sessions for good, and asks on a ter
   await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
   const login = ['login', '--owner', 'bob', '--passphrase-file', file, '--token-file', 'bob']
   await at.json(login)
-  const declined = await at.run(['principal', 'disable', 'bob'], { terminal, answers: [false] })
+  const declined = await at.run(['principal', 'disable', 'bob'], {
+    terminal,
+    answers: [async (asked) => {
+      t.equal(asked, 'Disable this owner for good? No command lets it in again.')
+      return false
+    }],
+  })
   t.equal(declined.status, 130)
   const env = { SALLYPORT_SESSION: readFileSync(at.place.path('bob'), 'utf8').trim() }
   t.equal((await at.run(['session', 'show'], { env })).status, 0)

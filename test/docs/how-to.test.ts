@@ -6,13 +6,14 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { describingDeps } from '../../src/cli/describing.js'
 import { globalFlags } from '../../src/cli/globals.js'
-import { describeTree } from '../../src/cli/tree.js'
 import { filesBelow } from '../support/marks.js'
 import { must } from '../support/must.js'
 import { publishing, type Publishing } from '../support/codehost/publishing.js'
-import { blocksOf, commandsIn, newcomer, typedPages, typePage } from '../support/docs/pages.js'
+import {
+  blocksOf, commandsIn, newcomer, spokenIn, typedPages, typePage, type Spoken,
+} from '../support/docs/pages.js'
+import { allVerbs } from '../world/program.js'
 
 /** What a reader of a how-to page has done before: the tutorial's steps, in one go. */
 const setUp = `
@@ -26,8 +27,10 @@ sallyport alpha setup --enable --acknowledge-plaintext-egress --expected-policy-
   --request-cost-bound 0.10usd --spend-ceiling 1.00usd
 `
 
-const readerAt = ({ place }: Publishing, env: Readonly<Record<string, string>>) =>
-  ({ cwd: place.path('.'), env: { ...place.env, ...env } })
+const readerAt = (
+  { place }: Publishing, env: Readonly<Record<string, string>>,
+  spoken: Readonly<Record<string, Spoken>> = {},
+) => ({ cwd: place.path('.'), env: { ...place.env, ...env }, spoken })
 
 t.test('publishing from a CI job: each command of the page answers what the page says', async (t) => {
   const at = await publishing(t)
@@ -36,6 +39,10 @@ t.test('publishing from a CI job: each command of the page answers what the page
   writeFileSync(at.place.path('site/index.html'), '<p>MARK-site</p>\n')
   await typePage(t, 'docs/how-to/publish-from-ci.md', readerAt(at, {
     TOKEN_FILE: at.sandbox.keyFiles.codehost, BUILD: '1041', BUILD_KEY: randomUUID(),
+  }, {
+    'codehost run --approved': {
+      typed: 'sallyport login && sallyport codehost run --approved',
+    },
   }))
   t.equal(at.posts().length, 5)
 })
@@ -48,23 +55,63 @@ t.test('when it says unknown: each command of the page answers what the page say
   t.equal(at.job(job).state, 'succeeded')
 })
 
+t.test('close an unknown publication: each command that the text names does what it says', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', after: 5, times: 1 })
+  await at.runJob(job)
+  const request = at.place.write('request.json', JSON.stringify({
+    acknowledged_capacity_close: true, idempotency_key: randomUUID(),
+    expected_job_revision: at.job(job).revision,
+    expected_connection_revision: at.connection().revision,
+    expected_connection_fence: at.connection().active_fence,
+  }))
+  t.equal((await at.run(['codehost', 'close-capacity', job, '--from', request])).status, 7)
+  await typePage(t, 'docs/how-to/close-an-unknown-publication.md', readerAt(at, { JOB: job }, {
+    'codehost close-capacity JOB --retry': { exit: 7 },
+    // It is not decided.
+    'codehost discard JOB': { exit: 5 },
+  }))
+})
+
 t.test('the tutorial leads a newcomer from nothing to the first answer and the first report', async (t) => {
-  await typePage(t, 'docs/tutorial.md', newcomer(t))
+  await typePage(t, 'docs/tutorial.md', {
+    ...newcomer(t),
+    spoken: { setup: { unrun: 'forms at a terminal: test/cli/setup.test.ts fills them in' } },
+  })
 })
 
 /** Pages that begin where the tutorial ends, and what the world was made like for them. */
-const afterwards = {
-  'when-a-charge-is-unknown': 'sallyport sandbox fault set billing_no_entry\n',
-  'several-owners': '',
-  'back-up-and-move': '',
-  'ask-from-ci': `sallyport logout\necho ${randomUUID()} > build.key\n`,
-  'run-on-a-timer': 'sallyport sandbox samples ~/screens\n'
-    + 'sallyport shots config set --folder ~/screens\n',
+const afterwards: Readonly<Record<string, {
+  readonly more?: string; readonly spoken?: Readonly<Record<string, Spoken>>
+}>> = {
+  'when-a-charge-is-unknown': { more: 'sallyport sandbox fault set billing_no_entry\n' },
+  'several-owners': {
+    spoken: {
+      'session revoke SESSION': {
+        typed: 'sallyport session revoke "$(sallyport session list --json | jq -r .[0].id)"',
+      },
+    },
+  },
+  'use-a-real-key': {},
+  'back-up-and-move': {
+    spoken: {
+      'alpha setup': {
+        typed: 'sallyport alpha setup --enable --acknowledge-plaintext-egress'
+          + ' --expected-policy-revision "$(sallyport alpha show --json | jq -r .policy_revision)"',
+      },
+      'gateway setup': { unrun: 'a form at a terminal: test/cli/forms.test.ts fills it in' },
+    },
+  },
+  'ask-from-ci': { more: `sallyport logout\necho ${randomUUID()} > build.key\n` },
+  'run-on-a-timer': {
+    more: 'sallyport sandbox samples ~/screens\nsallyport shots config set --folder ~/screens\n',
+  },
 }
 
-for (const [name, more] of Object.entries(afterwards)) {
+for (const [name, { more = '', ...how }] of Object.entries(afterwards)) {
   t.test(`how to: each command of ${name} answers what the page says`, async (t) => {
-    await typePage(t, `docs/how-to/${name}.md`, { ...newcomer(t), before: setUp + more })
+    await typePage(t, `docs/how-to/${name}.md`, { ...newcomer(t), before: setUp + more, ...how })
   })
 }
 
@@ -86,13 +133,16 @@ t.test('every block of every page is typed by a test, or says why nobody types i
   }
 })
 
-t.test('every command in a block that nobody types is one of the program, with its flags', async (t) => {
-  const verbs = await describeTree(describingDeps())
+t.test('every command in a block that nobody types, and in running text, is one of the program, with its flags', async (t) => {
+  const verbs = await allVerbs()
+  const names = verbs.map(({ meta }) => meta.name)
   const pages = ['README.md', ...filesBelow('docs').filter((path) => path.endsWith('.md'))]
-  const lines = pages.flatMap((path) => blocksOf(readFileSync(path, 'utf8'))
+    .map((path) => readFileSync(path, 'utf8'))
+  const spoken = pages.flatMap((page) => spokenIn(page, names)).map(({ line }) => line)
+  const lines = pages.flatMap((page) => blocksOf(page)
     .filter(({ unrun }) => unrun !== null).flatMap(({ text }) => commandsIn(text)))
-  t.ok(lines.length > 30, `${lines.length} commands`)
-  for (const line of lines) {
+  t.ok(lines.length > 30 && spoken.length > 100, `${lines.length} and ${spoken.length} commands`)
+  for (const line of [...lines, ...spoken]) {
     const verb = verbs.find(({ meta }) => `${line} `.startsWith(`${meta.name} `))
     if (verb === undefined) {
       t.match(line, /^(--version|help)\b/, line)

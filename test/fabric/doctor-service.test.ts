@@ -24,7 +24,11 @@ t.test('doctor tells port and certificate once the service was started, and a so
   t.strictSame(await checks(), [])
   const at = await serving(t, world)
   const { port } = at.started.identity
-  t.hasStrict(await checks(), [
+  t.matchStrict(await checks(), [
+    {
+      name: 'service process', result: 'ok',
+      text: new RegExp(`^process ${process.pid} since \\S+ at https://127\\.0\\.0\\.1:${port}$`),
+    },
     { name: 'service port', result: 'ok', text: `${port}, kept for good` },
     { name: 'service certificate', result: 'ok' },
   ])
@@ -36,7 +40,7 @@ t.test('doctor tells port and certificate once the service was started, and a so
     writeFileSync(join(folder, name), text)
     chmodSync(join(folder, name), 0o644)
   }
-  const recipe = async () => (await checks()).slice(2)
+  const recipe = async () => (await checks()).slice(3)
   put('sallyport.socket', '[Socket]\nListenStream=0.0.0.0:8443\n')
   t.hasStrict(await recipe(), [
     { name: 'service socket', result: 'problem' }, { name: 'service unit', result: 'problem' },

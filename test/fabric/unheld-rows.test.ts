@@ -20,7 +20,7 @@ const dirsOf = ({ place: { stateDir, configDir } }: AlphaWorld) => ({ dir: state
 /** Most rows that may be asked for in one go. */
 const pageMax = 1024
 
-/** Collections that grow although format 1 did not split them. */
+/** Collections that grow although records call them small. */
 const growing: readonly CollectionSpec<never>[] = [
   collections.roots, collections.openTasks, collections.openReservations,
 ] as readonly CollectionSpec<unknown>[] as readonly CollectionSpec<never>[]

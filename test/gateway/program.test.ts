@@ -177,6 +177,7 @@ t.test('replies of every kind of fault settle or stay unknown, and nothing is se
   const faults = [
     'redirect_307', 'gzip', 'oversize', 'oversize_chunked', 'truncate', 'reset_mid_body',
     'close_before_headers', 'trailing', 'duplicate_key', 'bom', 'status_401', 'hang_mid_body',
+    'first_line_http2', 'first_line_nul', 'switching',
   ]
   for (const [at, fault] of faults.entries()) {
     rig.sandbox.faults.set(fault, {

@@ -65,6 +65,11 @@ t.test('a reply whose text is refused still carries its charge', async (t) => {
     [{ choices: [good.choices[0], good.choices[0]] }, 'choice_count'],
     [{ choices: {} }, 'choice_count'], [{ choices: ['x'] }, 'choice_malformed'],
     [{ choices: [{ message: null }] }, 'choice_malformed'],
+    [{ error: { code: 500 } }, 'error_member'], [{ error: '' }, 'error_member'],
+    [{ error: {}, choices: [] }, 'error_member'],
+    [message({}, { error: { message: 'x' } }), 'error_member'],
+    [{ object: 'chat.completion.chunk' }, 'stream_piece'],
+    [message({}, { delta: {} }), 'stream_piece'],
     [message({ tool_calls: [{}] }), 'tools'], [message({ function_call: {} }), 'tools'],
     [message({}, { finish_reason: 'tool_calls' }), 'tools'],
     [message({ role: 'user' }), 'role'], [message({ refusal: 'no' }), 'refusal'],
@@ -77,6 +82,8 @@ t.test('a reply whose text is refused still carries its charge', async (t) => {
     t.hasStrict(verdict, { reason, reply: null, cost: { microUsd: 250_000 } }, reason)
   }
   t.equal(judgeChanged(message({ tool_calls: [] })).reason, null, 'an empty list is none')
+  t.equal(judgeChanged({ ...message({}, { delta: null, error: null }), error: null }).reason, null,
+    'null is none')
   t.equal(judgeChanged(message({}, { finish_reason: 'length' })).reply?.truncated, true)
 })
 

@@ -224,6 +224,22 @@ t.test('an owner that waits is enabled by name; one that a person disabled never
   t.strictSame(owners(at.view()), { ada: true, bob: false, eve: true })
 })
 
+t.test('an owner that a restore has disabled is disabled for good by a person who says so, and the list tells one from the other', async (t) => {
+  const at = await withOwners(t, 'bob', 'eve')
+  t.strictSame(await carried(at.open('write'), []), ['bob', 'eve'])
+  t.match((await at.run(['principal', 'list'])).stdout, /^bob\tdisabled by a restore\t/m)
+  const disabled = await at.json(['principal', 'disable', 'eve', '--yes'])
+  t.hasStrict(disabled, { principal: { name: 'eve', disabled_for_good: true } })
+  const eve = await at.run(['principal', 'enable', 'eve', '--json'])
+  t.strictSame([eve.status, eve.error().code], [5, 'disabled_for_good'])
+  t.match((await at.run(['principal', 'list'])).stdout, /^eve\tdisabled for good\t/m)
+  const before = at.view().sequence
+  must(await at.run(['principal', 'disable', 'eve', '--yes']))
+  t.equal(at.view().sequence, before, 'a second time there is nothing to do')
+  must(await at.run(['principal', 'enable', 'bob']))
+  t.strictSame(owners(at.view()), { ada: true, bob: true, eve: false })
+})
+
 t.test('A-070 a restore and a repair carry what the replaced state had narrowed', async (t) => {
   const at = await withOwners(t, 'bob', 'eve')
   must(await at.run(['state', 'backup', 'kept']))

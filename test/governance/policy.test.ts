@@ -160,18 +160,3 @@ t.test('A-158 a publication is judged anew within its own transaction', async (t
   t.equal(after.usable, false)
   t.equal(after.head.revision, before.head.revision + 1)
 })
-
-t.test('A-009 a consent of a program that asked its giver alone is acknowledged by the giver alone',
-  async (t) => {
-    const { acknowledgments, ...stored } = consent('con_1', 2, 'granted')
-    t.strictSame(acknowledgments, [])
-    const { upgrade } = collections.consents
-    t.strictSame(upgrade?.(stored), {
-      ...stored,
-      acknowledgments: [
-        { owner: 'p', statement_sha256: stored.statement_sha256, at: stored.granted_at },
-      ],
-    })
-    const today = consent('con_1', 2, 'granted')
-    t.equal(upgrade?.(today), today, 'one of today stays as it is, an empty list too')
-  })

@@ -21,7 +21,7 @@ t.test('an added owner has a default goal of its own and a salted hash, never th
   const again = await addPrincipal(bench.gov, session, { name: 'eve', passphrase })
   t.not(again.principal.passphrase?.hash, principal.passphrase?.hash)
   t.strictSame(Object.keys(principalFacts(principal)).sort(), [
-    'created_at', 'disabled_at', 'has_passphrase', 'id', 'name',
+    'created_at', 'disabled_at', 'disabled_for_good', 'has_passphrase', 'id', 'name',
   ])
 })
 

@@ -27,7 +27,7 @@ export interface Ran {
 }
 
 /** One answer to a prompt; a function is what happens while the person thinks. */
-export type Answer = string | boolean | (() => Promise<string | boolean>)
+export type Answer = string | boolean | ((asked: string) => Promise<string | boolean>)
 
 /** How to run a line in this process; everything has a default. */
 export interface RunOptions {

@@ -80,17 +80,17 @@ const watched = (drawn: Observer, at: RunOptions['at']): Observer =>
       }
 
 const answering = (answers: Answer[]): Prompter => {
-  const next = async (): Promise<string | boolean> => {
+  const next = async (asked: string): Promise<string | boolean> => {
     const answer = answers.shift()
     if (answer === undefined) throw new Error('a prompt has no answer in this test')
-    return typeof answer === 'function' ? answer() : answer
+    return typeof answer === 'function' ? answer(asked) : answer
   }
   return {
-    confirm: async () => await next() === true,
-    text: async () => String(await next()),
-    secret: async () => String(await next()),
-    choose: async () => String(await next()),
-    pick: async () => String(await next()).split(', ').filter((one) => one !== ''),
+    confirm: async (asked) => await next(asked) === true,
+    text: async (asked) => String(await next(asked)),
+    secret: async (asked) => String(await next(asked)),
+    choose: async (asked) => String(await next(asked)),
+    pick: async (asked) => String(await next(asked)).split(', ').filter((one) => one !== ''),
   }
 }
 

@@ -1,5 +1,8 @@
 import { fail, type SallyportError } from '../../base/errors.js'
 import { endingError, type PaidEnd, type PaidNames } from '../../contact/ending.js'
+import { isoFromMs } from '../../base/clock.js'
+import { taskAccess, type TaskAccess } from '../../governance/board/read.js'
+import { recoverOwnership } from '../../governance/board/recover.js'
 import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
 import { answerHeld, costLiability } from '../constants.js'
@@ -43,15 +46,25 @@ const endOf = ({ blocked }: Task): PaidEnd => {
   return blocked?.kind === answerHeld.kind ? 'held' : 'overrun'
 }
 
+/** A review needs the session that holds the task, and its goal as it is now. */
+const reviewOf = (task: Task, access: TaskAccess): { readonly next?: string } => {
+  if (access === 'current' || endOf(task) === 'charge_unknown') return {}
+  const { task_id: id } = task
+  return { next: `Run \`sallyport task recover ${id}\`, then \`sallyport alpha review ${id}\`.` }
+}
+
 /**
  * The error that tells how a task ended; for a task that has not ended, a conflict. The board says
  * only that it failed: why decides the exit status of an ask that just ended.
  */
-export const errorOfTask = (task: Task, ended: Partial<AskEnd> = {}): SallyportError => {
+export const errorOfTask = (
+  task: Task, ended: Partial<AskEnd> = {}, access: TaskAccess = 'current',
+): SallyportError => {
   const reason = task.reason ?? task.state
   const next = `See \`sallyport alpha task ${task.task_id}\`.`
   if (task.state === 'blocked') {
-    return told(task, endOf(task), { reason: task.blocked?.reason ?? 'blocked' }, {})
+    const parts = { reason: task.blocked?.reason ?? 'blocked', ...reviewOf(task, access) }
+    return told(task, endOf(task), parts, {})
   }
   if (task.state === 'cancelled') {
     return fail.cancelled('ask_cancelled', 'The ask was cancelled; no answer was kept.', {
@@ -64,9 +77,32 @@ export const errorOfTask = (task: Task, ended: Partial<AskEnd> = {}): SallyportE
   })
 }
 
-/** The result of a task that succeeded, read back; any other state throws what it is. */
-export const replayedAsk = (ctx: AlphaContext, session: Session, task: Task): AskResult => {
-  if (task.state !== 'succeeded') throw errorOfTask(task)
-  const { answer, receipt } = readOutput(ctx.gov, session, task.task_id)
-  return { task, answer, receipt }
+/** Throws how a task ended that did not succeed. */
+const requireSuccess = (task: Task, access?: TaskAccess): void => {
+  if (task.state !== 'succeeded') throw errorOfTask(task, {}, access)
+}
+
+/** The result of the task that just ended, as far as its session may still read it (A-130). */
+export const answerOfTask = (ctx: AlphaContext, session: Session, task: Task): AskResult => {
+  requireSuccess(task)
+  return readOutput(ctx.gov, session, task.task_id)
+}
+
+/**
+ * The result of the task that an equal request made before: one that succeeded under another
+ * session of its owner is taken over by this one, as `task recover` does. Whoever repeats key and
+ * question has a right to the answer; reading a task by its id alone stays with the session that
+ * holds it (A-130). Throws how a task ended that did not succeed.
+ */
+export const repeatedAnswer = async (
+  ctx: AlphaContext, session: Session, task: Task,
+): Promise<AskResult> => {
+  const { store, clock } = ctx.gov
+  const access = taskAccess(store.read(), session, task)
+  requireSuccess(task, access)
+  if (access !== 'current') {
+    await store.transact('alpha ask', (tx) =>
+      recoverOwnership(tx, isoFromMs(clock.wallMs()), session, task.task_id))
+  }
+  return answerOfTask(ctx, session, task)
 }

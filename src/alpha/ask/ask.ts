@@ -6,7 +6,7 @@ import type { Session } from '../../governance/session/types.js'
 import type { AlphaContext } from '../context.js'
 import type { AlphaReceipt } from '../receipt.js'
 import { sealQuestion, type AskRequest } from './admit.js'
-import { errorOfTask, replayedAsk } from './answer.js'
+import { answerOfTask, errorOfTask, repeatedAnswer } from './answer.js'
 import { askOrder } from './order.js'
 
 /** A succeeded ask. */
@@ -18,7 +18,8 @@ export interface AskResult {
 
 /**
  * Asks. Throws for every ending but success; the error's details name the task, whose receipt
- * stays readable. A repeated idempotency key contacts nobody.
+ * stays readable. A repeated idempotency key contacts nobody, and finds the answer from a later
+ * session of its owner too.
  */
 export const ask = async (
   ctx: AlphaContext, session: Session, request: AskRequest,
@@ -26,8 +27,8 @@ export const ask = async (
   if (ctx.signal.aborted) throw fail.cancelled('ask_cancelled', 'The ask was cancelled.')
   await ctx.gov.observer.at('ask.admit')
   const sealed = await sealQuestion(ctx, session, request)
-  if ('replayed' in sealed) return replayedAsk(ctx, session, sealed.replayed)
+  if ('replayed' in sealed) return repeatedAnswer(ctx, session, sealed.replayed)
   const end = await runOrder(ctx, askOrder({ ctx, session }, request, sealed))
   if (end.finish !== null && end.finish.errorKind !== null) throw errorOfTask(end.task, end)
-  return replayedAsk(ctx, session, end.task)
+  return answerOfTask(ctx, session, end.task)
 }

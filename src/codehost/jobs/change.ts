@@ -35,7 +35,8 @@ export const requireOriginalRoot = (job: Job, { root }: Session): void => {
     {
       next: job.reserved
         ? `It stays occupied for good: \`${connectAnew(job)}\`.`
-        : `Prepare it anew, and end this one: \`sallyport codehost cancel ${job.job_id}\`.`,
+        : `End this one, then prepare it anew under another key: `
+          + `\`sallyport codehost cancel ${job.job_id}\`.`,
       details: { job_id: job.job_id },
     },
   )

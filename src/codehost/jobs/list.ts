@@ -51,6 +51,14 @@ export const listJobs = (
     .map(({ doc }) => onItsWay(gov, view, doc))
 }
 
+/** The operator's jobs in a state that no closing has ended, newest first. */
+export const openJobs = (
+  gov: Gov, view: View, { principal }: Session, state: JobState,
+): readonly JobOnItsWay[] =>
+  rowsUnder(view, jobCollection, jobsByOwnState, {
+    under: [principal.principal_id, state], reverse: true,
+  }).filter(({ doc }) => doc.closed === null).map(({ doc }) => onItsWay(gov, view, doc))
+
 /** A history of a job as it is counted. */
 export interface JobHistory {
   readonly name: JobHistoryName

@@ -20,6 +20,10 @@ const faults: readonly (readonly [string, number, string])[] = [
   ['read_status_500', 0, 'host_failed'],
   ['read_limit_spent', 0, 'rate_limited'],
   ['read_close_before_headers', 1, 'reply_lost'],
+  ['read_error_beside', 1, 'readback_malformed'],
+  ['read_first_line_http2', 1, 'readback_malformed'],
+  ['read_first_line_nul', 1, 'readback_malformed'],
+  ['read_switching', 1, 'readback_malformed'],
 ]
 
 /** What a fault needs besides. */

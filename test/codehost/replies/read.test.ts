@@ -55,6 +55,18 @@ t.test('a redirect or an error is none of the documents that are read', async (t
   }
 })
 
+t.test('a document that carries an error is none, whatever else it holds; an error of null is left out', async (t) => {
+  for (const name of ['repository', 'ref', 'pull', 'comment'] as const) {
+    const one = samples[name][0] ?? {}
+    t.ok(readReply(name, bytesOf({ ...one, error: null })))
+    for (const error of [{ message: 'x' }, '', false, []]) {
+      t.throws(() => readReply(name, bytesOf({ ...one, error })), {
+        code: 'host_reply_invalid', kind: 'remote', reason: 'error',
+      }, name)
+    }
+  }
+})
+
 const sha = 'e9ba7ba07276a794d493db90e0384940ce2b757b'
 const person = { name: 'A', email: 'a@b', date: '2024-01-01T00:00:00Z' }
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { builtApp } from '../../world/process.js'
+import { allVerbs } from '../../world/program.js'
 
 /** One fenced block of a page. */
 export interface Block {
@@ -36,6 +37,26 @@ export const commandsIn = (text: string): readonly string[] =>
     return command === undefined ? [] : [command.replace(/ (\| [^-]|>|\|\|).*/, '').trim()]
   })
 
+/** A line of the program in running text, without its name. */
+export interface SpokenLine {
+  readonly line: string
+  /** Whether it is a command, and no mere name of a verb. */
+  readonly isCommand: boolean
+}
+
+/** What running text says of the program; `verbs` are those that it has. */
+export const spokenIn = (page: string, verbs: readonly string[]): readonly SpokenLine[] => {
+  const prose = page.replace(fence, '')
+  const spans = [...prose.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span.replace(/\s+/g, ' '))
+  return spans.flatMap((span) => {
+    const line = span.replace(/^sallyport /, '')
+    const verb = verbs.find((one) => `${line} `.startsWith(`${one} `))
+    // A word alone is any word; a noun and its verb name that, and are typed with what follows.
+    if (span === line && verb?.includes(' ') !== true) return []
+    return [{ line, isCommand: span !== line || line !== verb }]
+  })
+}
+
 /** What is typed, and the block that says what it answers; null where it answers nothing. */
 const exchanges = (page: string) => {
   const blocks = blocksOf(page).filter(({ unrun }) => unrun === null)
@@ -62,6 +83,18 @@ export interface Reader {
   readonly env: Readonly<Record<string, string | undefined>>
   /** What is typed before the page begins. */
   readonly before?: string
+  /** Commands of running text that are typed otherwise than as they stand there. */
+  readonly spoken?: Readonly<Record<string, Spoken>>
+}
+
+/** How a command of running text is typed behind the blocks of its page. */
+export interface Spoken {
+  /** Left out: as it stands there. */
+  readonly typed?: string
+  /** Its exit status; left out: 0, which is what a page that names a command promises. */
+  readonly exit?: number
+  /** Why nobody types it. */
+  readonly unrun?: string
 }
 
 const typedSoFar = new Set<string>()
@@ -125,18 +158,44 @@ const formed = (text: string, { cwd }: Reader): string => text
   .replace(/(?:^obs_.*\n)+/gm, (lines) => `${lines.trimEnd().split('\n').sort().join('\n')}\n`)
   .replace(/\b127\.0\.0\.1:\d+/g, '127.0.0.1:40001')
 
+/** The commands of running text that no block of the page has typed. */
+const spokenBy = async (
+  page: string, { spoken = {} }: Reader,
+): Promise<readonly { readonly line: string; readonly how: Spoken }[]> => {
+  const verbs = (await allVerbs()).map(({ meta }) => meta.name)
+  const inBlocks = exchanges(page).flatMap((one) => commandsIn(one.typed))
+  const lines = spokenIn(page, verbs).filter(({ line, isCommand }) =>
+    isCommand && !inBlocks.some((typed) => `${typed} `.startsWith(`${line} `)))
+  return [...new Set(lines.map(({ line }) => line))]
+    .map((line) => ({ line, how: spoken[line] ?? {} }))
+}
+
+/** A command of running text that tells its exit status; a word in capitals is a variable. */
+const told = (line: string, { typed }: Spoken): string => {
+  const filled = typed ?? `sallyport ${line.replace(/\b[A-Z]{2,}\b/g, '"$$$&"')}`
+  return `(${filled}) >spoken.txt 2>&1\necho "exit $?"\n`
+}
+
 /**
- * Types every block of a page that is run, and compares what it answers with what the page says.
- * SALLYPORT_WRITE_DOCS=1 writes what was answered into the page.
+ * Types every block of a page that is run, and compares what it answers with what the page says;
+ * then every command of its running text, which ends as it promises there. SALLYPORT_WRITE_DOCS=1
+ * writes what was answered into the page.
  */
 export const typePage = async (t: Test, path: string, reader: Reader): Promise<void> => {
   const page = readFileSync(path, 'utf8')
   const asked = exchanges(page)
+  const spoken = (await spokenBy(page, reader)).filter(({ how }) => how.unrun === undefined)
   typedSoFar.add(path)
-  t.ok(asked.length > 0, `${path} has something to type`)
-  const answers = (await typed(t, reader, asked.map((one) => one.typed)))
-    .map((answer) => formed(answer, reader))
+  t.ok(asked.length + spoken.length > 0, `${path} has something to type`)
+  const all = (await typed(t, reader, [
+    ...asked.map((one) => one.typed),
+    ...spoken.map(({ line, how }) => told(line, how)),
+  ])).map((answer) => formed(answer, reader))
+  const answers = all.slice(0, asked.length)
   t.strictSame(answers, asked.map(({ answer }) => answer?.text ?? ''), path)
+  for (const [at, { line, how }] of spoken.entries()) {
+    t.equal(all[asked.length + at], `exit ${how.exit ?? 0}\n`, `${path}: ${line}`)
+  }
   if (process.env['SALLYPORT_WRITE_DOCS'] !== '1') return
   const written = asked.reduceRight((rest, { answer }, place) => answer === null
     ? rest : rest.slice(0, answer.from) + (answers[place] ?? '') + rest.slice(answer.to), page)

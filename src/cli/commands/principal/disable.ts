@@ -20,8 +20,9 @@ const definition: VerbDefinition<PrincipalDisabledDocument> = {
     summary: 'disable an owner for good',
     description:
       'Ends every session of an owner and lets it log in no more. Its tasks, goals and what it '
-      + 'owes stay. The last owner cannot be disabled, and nothing enables an owner again '
-      + 'that a person has disabled.',
+      + 'owes stay. The last owner cannot be disabled. Nothing enables an owner again whom a '
+      + 'person has disabled, not even `principal enable`. To end only what somebody does now, '
+      + 'revoke the session (`session revoke`).',
     examples: ['$ sallyport principal disable maria', '$ sallyport principal disable maria --yes'],
     session: 'required',
     damage: 'refuses',
@@ -42,7 +43,7 @@ export const run: Run<PrincipalDisableOptions, PrincipalDisabledDocument> = asyn
   const { name } = requestOf(principalDisable, options)
   const { gov, session } = await loginToStop(deps)
   if (deps.interactive && options.yes !== true) {
-    await deps.confirm('Disable this owner for good?', '--yes')
+    await deps.confirm('Disable this owner for good? No command lets it in again.', '--yes')
   }
   const disabled = await disablePrincipal(gov, session, name)
   await afterStop(deps, gov, disabled.recorded)

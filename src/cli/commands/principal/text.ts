@@ -2,9 +2,13 @@
 import type { PrincipalDocument } from '../../../governance/principals-contract.js'
 import { fieldLines } from '../../text.js'
 
-/** One word for how an owner stands. */
-export const principalState = ({ disabled_at }: PrincipalDocument): string =>
-  disabled_at === null ? 'enabled' : 'disabled'
+/** How an owner stands, in a few words. */
+export const principalState = (
+  { disabled_at: at, disabled_for_good: forGood }: PrincipalDocument,
+): string => {
+  if (at === null) return 'enabled'
+  return forGood ? 'disabled for good' : 'disabled by a restore'
+}
 
 /** An owner as lines of text. */
 export const principalText = (facts: PrincipalDocument): string => fieldLines([

@@ -73,7 +73,9 @@ const leftText = ({ left, left_in_all: all }: StateRepairDocument, view: View): 
     return `Left as it is: ${code}: ${message}${where}\n`
   })
   const more = all > left.length ? `${all} in all, the first of them are listed.\n` : ''
-  return `${lines.join('')}${more}A backup may have it whole: sallyport state restore DIR\n`
+  const way = left.every(({ code }) => code === 'spare_damaged') ? 'sallyport state compact'
+    : 'A backup may have it whole: sallyport state restore DIR'
+  return `${lines.join('')}${more}${way}\n`
 }
 
 const unchangedText = (report: StateRepairDocument, view: View): string =>

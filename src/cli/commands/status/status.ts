@@ -7,6 +7,7 @@ import {
 } from '../../../fabric/status-contract.js'
 import type { StatusLine } from '../../../governance/capability.js'
 import type { Gov } from '../../../governance/context.js'
+import { runningText } from '../../../governance/service/running.js'
 import type { VerbDeps } from '../../bound.js'
 import { writeLine, type View } from '../../output.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -26,7 +27,7 @@ const runLines = ({ last_runs: runs }: StatusDocument): readonly string[] => {
 }
 
 const statusText = (status: StatusDocument, view: View): string => {
-  const { policy, ledger, attention, tasks } = status
+  const { policy, ledger, attention, tasks, service } = status
   const open = Object.entries(tasks).map(([state, n]) => `${n} ${state}`).join(', ')
   const waits = attention.unknown_charges + attention.overrun_reviews
   return [
@@ -40,6 +41,7 @@ const statusText = (status: StatusDocument, view: View): string => {
         + `${moneyText(ledger.held_microusd)} held, ${moneyText(ledger.unknown_microusd)} `
         + `unknown of ${moneyText(ledger.ceiling_microusd)}`,
     ...runLines(status),
+    ...(service === null ? [] : [`service    ${runningText(service)}`]),
     `tasks      ${open === '' ? 'none open' : open}`,
     waits === 0 ? 'attention  no charge waits for a person' : view.paint(
       'yellow',
@@ -57,8 +59,9 @@ const definition: VerbDefinition<StatusDocument> = {
     summary: 'one look at policy, capabilities, money and open tasks',
     description:
       'Shows where the policy stands, the status of each capability, the balance of the one '
-      + 'ledger, when the jobs of timers last ran, and the charges that wait for a person. It '
-      + 'needs no session, takes no lock, changes no byte and contacts nobody.',
+      + 'ledger, when the jobs of timers last ran, which process serves the state, and the charges '
+      + 'that wait for a person. It needs no session, takes no lock, changes no byte and contacts '
+      + 'nobody.',
     examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --watch'],
     session: 'none',
     anchor: 'any',

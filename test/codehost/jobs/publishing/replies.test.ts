@@ -93,6 +93,9 @@ const faults: readonly (readonly [string, boolean, Job['state'], number?])[] = [
   ['write_timed_out', true, 'unknown_external_effect'],
   ['write_cut_422', true, 'unknown_external_effect'],
   ['write_other_id', true, 'unknown_external_effect'],
+  ['write_error_beside', true, 'unknown_external_effect'],
+  ['write_first_line_foreign', true, 'unknown_external_effect'],
+  ['write_switching', true, 'unknown_external_effect'],
   ['write_not_done_500', false, 'unknown_external_effect'],
   ['write_not_done_422', false, 'failed'], ['write_too_many', false, 'failed'],
 ]

@@ -1,0 +1,132 @@
+/** The same key finds its answer from a later session too; where it may not, the way on works. */
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { rowsUnder } from '../../src/state/indexes.js'
+import { auditByName } from '../../src/governance/row-indexes.js'
+import { collections } from '../../src/governance/rows.js'
+import { must } from '../support/must.js'
+import type { Ran } from '../world/place.js'
+import { limits } from '../world/alpha.js'
+import { World, type AlphaWorld } from '../world/world.js'
+
+const asking = (rig: AlphaWorld) => {
+  const key = randomUUID()
+  return (env = {}) => rig.ask({ args: ['--idempotency-key', key], env })
+}
+
+const newSession = async (rig: AlphaWorld): Promise<string> => {
+  must(await rig.run(['logout']))
+  return must(await rig.run(['login', '--json'])).json().root.id as string
+}
+
+const recoveries = (rig: AlphaWorld) =>
+  rowsUnder(rig.view(), collections.audit, auditByName, { under: ['task.recovered'] })
+    .map(({ doc }) => doc)
+
+/** Types the commands of a refusal that need no word filled in, one after the other. */
+const typeNext = async (t: Test, rig: AlphaWorld, ran: Ran, more: readonly string[] = []) => {
+  const next = ran.error().next as readonly { readonly command: string }[]
+  const lines = next.map(({ command }) => command.split(' ').slice(1)
+    .map((word) => word === 'N' ? '9' : word))
+  t.ok(lines.length > 0, 'it names a command')
+  for (const [at, line] of lines.entries()) {
+    const last = at === lines.length - 1
+    const typed = await rig.run([...line, ...(last ? more : []), '--no-input'])
+    t.equal(typed.status, 0, `${line.join(' ')}: ${typed.stderr}`)
+  }
+}
+
+t.test('A-026 A-130 A-186 a repeat in a later session finds the answer of a finished ask, takes the task over with an audit row, and sends nothing', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const ask = asking(rig)
+  const first = must(await ask()).json()
+  const root = await newSession(rig)
+  const output = ['alpha', 'output', first.task.id, '--json']
+  const before = await rig.run(output)
+  t.strictSame([before.status, before.stdout], [4, ''], 'reading it is another matter')
+  t.hasStrict(before.error(), { code: 'root_replaced', details: { task_id: first.task.id } })
+
+  const again = await ask()
+  t.equal(again.status, 0, again.stderr)
+  t.hasStrict(again.json(), { task: { id: first.task.id }, answer: first.answer })
+  t.matchOnly(recoveries(rig), [{
+    ...recoveries(rig)[0], root, subject: first.task.id, principal: String,
+  }])
+  t.equal(must(await rig.run(output)).json().answer, first.answer, 'it is this session’s now')
+  must(await ask())
+  t.equal(recoveries(rig).length, 1, 'a third time there is nothing to take over')
+  t.equal(rig.inferences().length, 1)
+  await newSession(rig)
+  await typeNext(t, rig, await rig.run(output))
+  must(await rig.run(output))
+  t.equal((await rig.run(['state', 'check'])).status, 0)
+})
+
+t.test('A-130 A-186 a goal that was edited since is followed by the repeat, as by a recovery', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const ask = asking(rig)
+  const { task } = must(await ask()).json()
+  must(await rig.run(['goal', 'update', task.goal_id, '--title', 'Otherwise']))
+  t.equal((await rig.run(['alpha', 'output', task.id, '--json'])).error().code, 'goal_changed')
+  t.equal(must(await ask()).json().task.id, task.id)
+  must(await rig.run(['alpha', 'output', task.id]))
+  t.equal(rig.inferences().length, 1)
+})
+
+t.test('A-189 another owner, or other content, under the same key learns nothing of the task', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const key = randomUUID()
+  const asked = (args: readonly string[] = [], env = {}) =>
+    rig.ask({ args: ['--idempotency-key', key, ...args], env })
+  const { task } = must(await asked()).json()
+  await newSession(rig)
+  const other = await asked(['--max-output-tokens', '7'])
+  t.equal(other.error().code, 'idempotency_conflict')
+  t.notMatch(other.stderr, task.id)
+  const phrase = rig.place.write('phrase', 'correct horse battery\n')
+  must(await rig.run(['principal', 'add', 'bob', '--passphrase-file', phrase]))
+  must(await rig.run(['login', '--owner', 'bob', '--passphrase-file', phrase, '--replace']))
+  const bob = await asked()
+  t.equal(bob.error().code, 'idempotency_conflict')
+  t.notMatch(bob.stderr, task.id)
+  t.strictSame(recoveries(rig), [])
+  t.equal(rig.inferences().length, 1)
+})
+
+t.test('A-122 A-128 an ask that is not finished is not taken over by a repeat: it tells its task, and what it says to do works', async (t) => {
+  const ends = [
+    { fault: 'billing_no_entry', state: 'blocked', next: ['--yes'], after: 'blocked' },
+    { fault: 'billing_overrun', state: 'blocked', next: ['--accept-overrun'], after: 'succeeded' },
+  ]
+  for (const { fault, state, next, after } of ends) {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    rig.sandbox.faults.set(fault, {
+      service: 'provider',
+      ...(fault === 'billing_overrun' ? { value: limits.boundMicrousd } : {}),
+    })
+    const ask = asking(rig)
+    const { task_id: id } = (await ask()).error().details
+    await newSession(rig)
+    const again = await ask()
+    t.equal(again.status, 7, fault)
+    t.hasStrict(again.error().details, { task_id: id, state })
+    t.strictSame(recoveries(rig), [], 'nothing was taken over')
+    await typeNext(t, rig, again, next)
+    t.equal(must(await rig.run(['task', 'show', id, '--json'])).json().task.state, after, fault)
+    t.equal(rig.inferences().length, 1)
+  }
+})
+
+t.test('a repeat of an ask that failed tells how it ended, from any session', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  rig.sandbox.faults.set('refusal', { service: 'provider' })
+  const ask = asking(rig)
+  const { task_id: id } = (await ask()).error().details
+  await newSession(rig)
+  const again = await ask()
+  t.hasStrict(again.error(), {
+    code: 'ask_failed', reason: 'completion_refusal', details: { task_id: id },
+  })
+  await typeNext(t, rig, again)
+  t.equal(rig.inferences().length, 1)
+})
