@@ -12,12 +12,7 @@ import {
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../base/errors.js'
-import { lockAddon, tryLockFd } from '../state/kernel-lock.js'
-
-/** The add-on with its option for a shared lock. */
-interface SharedLocks {
-  tryLock(fd: number, options?: { readonly shared: boolean }): boolean
-}
+import { tryLockFd } from '../state/kernel-lock.js'
 
 /** Mode of every file here: the owner alone. */
 const fileMode = 0o600
@@ -154,8 +149,7 @@ export const probeFile = (path: string): Liveness => {
   const fd = open(path, openExisting)
   if (fd === null) return 'absent'
   try {
-    const locks: SharedLocks = lockAddon()
-    return locks.tryLock(fd, { shared: true }) ? 'dead' : 'live'
+    return tryLockFd(fd, { shared: true }) ? 'dead' : 'live'
   } finally {
     closeSync(fd)
   }

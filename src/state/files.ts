@@ -114,6 +114,11 @@ const openRegular = (path: string, intent: OpenIntent): number => {
   throw notRegular(path)
 }
 
+let hasDescriptorPaths: boolean | undefined
+/** Whether a path leads to an open folder whatever its name is by now: not without /proc. */
+const leadsBack = (): boolean =>
+  (hasDescriptorPaths ??= process.platform === 'linux' && fs.existsSync('/proc/self/fd'))
+
 /** The machine's own disk. */
 export const nodeFiles: Files = {
   open: openRegular,
@@ -144,7 +149,7 @@ export const nodeFiles: Files = {
     return bavail * bsize
   },
   inside: (dirFd, dirPath, name) =>
-    process.platform === 'linux' ? `/proc/self/fd/${dirFd}/${name}` : join(dirPath, name),
+    leadsBack() ? `/proc/self/fd/${dirFd}/${name}` : join(dirPath, name),
 }
 
 /** Node's error code of anything thrown, or an empty text. */

@@ -1,22 +1,28 @@
 /**
- * The kernel's own file lock (open-file-description lock on Linux). The kernel frees it when its
- * holder dies, however it dies, so a lock that can be taken belongs to nobody alive. The add-on is
- * loaded at first use and stays outside any bundle; when it cannot load there is no weaker lock.
+ * The kernel's own file lock (of the open file description on Linux, flock elsewhere). The kernel
+ * frees it when its holder dies, however it dies, so a lock that can be taken belongs to nobody
+ * alive. Only whole files are locked: a Mac has no lock of some bytes that belongs to an open file.
+ * The add-on is loaded at first use and stays outside any bundle; when it cannot load there is no
+ * weaker lock.
  */
 import { createRequire } from 'node:module'
 import { fail } from '../base/errors.js'
 import { errnoOf } from './files.js'
 
+/** How a file is locked: by one alone, or by many who keep that one out. */
+export interface LockKind {
+  readonly shared: boolean
+}
+
 interface LockAddon {
-  tryLock(fd: number, options?: { readonly shared: boolean }): boolean
-  tryLock(fd: number, offset: number, length: number): boolean
-  unlock(fd: number, offset?: number, length?: number): void
+  tryLock(fd: number, options: LockKind): boolean
+  unlock(fd: number): void
 }
 
 let loaded: LockAddon | undefined
 
 /** Loads the add-on once; `failed`/`lock_unavailable` when this machine cannot. */
-export const lockAddon = (): LockAddon => {
+const lockAddon = (): LockAddon => {
   if (loaded !== undefined) return loaded
   try {
     loaded = createRequire(import.meta.url)('fs-native-extensions') as LockAddon
@@ -29,14 +35,17 @@ export const lockAddon = (): LockAddon => {
   }
 }
 
-/** Takes the lock of an already open file without waiting. */
-export const tryLockFd = (fd: number): boolean => tryLockRange(fd, 0, 0)
+const alone: LockKind = { shared: false }
 
-/** Takes the lock of some bytes of an open file without waiting; length 0 reaches to the end. */
-export const tryLockRange = (fd: number, offset: number, length: number): boolean => {
+/**
+ * Takes the lock of an already open file without waiting; one that it holds in the other kind is
+ * changed, and may be lost where the system lets go of it first. Throws `failed`
+ * `lock_unavailable` where the file cannot be locked at all.
+ */
+export const tryLockFd = (fd: number, kind = alone): boolean => {
   const addon = lockAddon()
   try {
-    return addon.tryLock(fd, offset, length)
+    return addon.tryLock(fd, kind)
   } catch (cause) {
     if (['EACCES', 'EAGAIN', 'EWOULDBLOCK'].includes(errnoOf(cause))) return false
     throw fail.failed('lock_unavailable', 'This file system does not support kernel locks.', {
@@ -47,7 +56,3 @@ export const tryLockRange = (fd: number, offset: number, length: number): boolea
 
 /** Gives the lock of an open file back. */
 export const unlockFd = (fd: number): void => lockAddon().unlock(fd)
-
-/** Gives the lock of some bytes of an open file back. */
-export const unlockRange = (fd: number, offset: number, length: number): void =>
-  lockAddon().unlock(fd, offset, length)

@@ -1,23 +1,72 @@
 /**
  * Who tries the lock of a state next. The kernel's lock knows no order: a process that gives it
- * back and takes it again at once starves whoever polls. So waiters stand in line, in a second file
- * whose bytes are locked by the kernel like the lock itself: a dead one leaves no trace, and no
- * clock is asked. The line decides only who tries; the lock alone decides who has it.
+ * back and takes it again at once starves whoever polls. So waiters stand in line, in files of
+ * their own that the kernel locks like the lock itself: a dead one leaves no trace, and no clock is
+ * asked. The line decides only who tries; the lock alone decides who has it.
  *
- * Byte 0 belongs to somebody who goes first: while it is held nobody else tries. Bytes 1 to
- * `stairs` are a staircase: a newcomer enters at the far end and goes on when the stair before him
- * is free, so nobody is overtaken on it. A process that stopped on its stair holds nobody up for
- * long: after `patience` looks without a step one tries from where one stands.
+ * `lock-line` is held by all who wait, together; whoever gets it alone knows that nobody does.
+ * `lock-line.first` belongs to somebody who goes first: while it is held nobody else tries.
+ * `lock-line.01` to `.16` are a staircase: a newcomer enters at the far end and goes on when the
+ * stair before him is free, so nobody is overtaken on it. A process that stopped on its stair holds
+ * nobody up for long: after `patience` looks without a step one tries from where one stands.
  */
 import type { Files } from './files.js'
-import { tryLockRange, unlockRange } from './kernel-lock.js'
+import { tryLockFd, unlockFd, type LockKind } from './kernel-lock.js'
 
 const stairs = 16
-const firstByte = 0
 const frontStair = 1
-const wholeLine = stairs + 1
 /** Looks without a step after which somebody ahead is taken for stopped. */
 const patience = 50
+
+/** Which file of the line: everybody's, that of who goes first, or a stair. */
+type Part = 'all' | 'first' | number
+
+/** The files of one line, opened when they are needed and open until the line is closed. */
+export class LineFiles {
+  readonly #files: Files
+  readonly #path: string
+  readonly #open = new Map<Part, number>()
+
+  private constructor(files: Files, path: string) {
+    this.#files = files
+    this.#path = path
+  }
+
+  /** The line at a path; undefined where it cannot be had: then there is no order. */
+  static at(files: Files, path: string): LineFiles | undefined {
+    const line = new LineFiles(files, path)
+    return line.#fd('all') === undefined ? undefined : line
+  }
+
+  /** False for a file that cannot be opened, too: whoever needs it goes on by patience. */
+  tryTake(part: Part, kind?: LockKind): boolean {
+    const fd = this.#fd(part)
+    return fd !== undefined && tryLockFd(fd, kind)
+  }
+
+  give(part: Part): void {
+    const fd = this.#open.get(part)
+    if (fd !== undefined) unlockFd(fd)
+  }
+
+  close(): void {
+    for (const fd of this.#open.values()) this.#files.close(fd)
+    this.#open.clear()
+  }
+
+  #fd(part: Part): number | undefined {
+    const known = this.#open.get(part)
+    if (known !== undefined) return known
+    const end = typeof part === 'number' ? String(part).padStart(2, '0') : part
+    try {
+      const fd = this.#files.open(part === 'all' ? this.#path : `${this.#path}.${end}`, 'lock')
+      this.#open.set(part, fd)
+      return fd
+    } catch {
+      return undefined
+    }
+  }
+}
 
 /** A place in line, taken and left again for each taking of the lock. */
 export interface LockLine {
@@ -33,15 +82,16 @@ export interface LockLine {
   leave(): void
 }
 
-/** The line in an open file. `first`: nobody else tries while this one waits. */
+/** A place in the line of some files. `first`: nobody else tries while this one waits. */
 export class KernelLine implements LockLine {
-  readonly #fd: number
+  readonly #files: LineFiles
   readonly #first: boolean
+  #waits = false
   #stair: number | undefined
   #looks = 0
 
-  constructor(fd: number, first: boolean) {
-    this.#fd = fd
+  constructor(files: LineFiles, first: boolean) {
+    this.#files = files
     this.#first = first
   }
 
@@ -50,16 +100,18 @@ export class KernelLine implements LockLine {
   }
 
   takeWhole(): boolean {
-    return tryLockRange(this.#fd, firstByte, wholeLine)
+    return this.#files.tryTake('all')
   }
 
   mayTry(): boolean {
     if (this.#first) {
-      tryLockRange(this.#fd, firstByte, 1)
+      this.#files.tryTake('first')
+      this.#wait()
       return true
     }
     const before = this.#stair
     this.#climb()
+    this.#wait()
     this.#looks = this.#stair === before ? this.#looks + 1 : 0
     if (this.#stair === frontStair && this.#nobodyFirst()) return true
     return this.#looks > patience
@@ -68,40 +120,39 @@ export class KernelLine implements LockLine {
   #climb(): void {
     if (this.#stair === undefined) this.#enter()
     while (this.#stair !== undefined && this.#stair > frontStair) {
-      if (!tryLockRange(this.#fd, this.#stair - 1, 1)) return
-      unlockRange(this.#fd, this.#stair, 1)
+      if (!this.#files.tryTake(this.#stair - 1)) return
+      this.#files.give(this.#stair)
       this.#stair -= 1
     }
   }
 
   /** Where nobody waits the front is taken at once; else the far end, as soon as that is free. */
   #enter(): void {
-    if (this.takeWhole()) {
-      unlockRange(this.#fd, firstByte, 1)
-      unlockRange(this.#fd, frontStair + 1, stairs - frontStair)
-      this.#stair = frontStair
-    } else if (tryLockRange(this.#fd, stairs, 1)) {
+    if (!this.#waits && this.takeWhole()) {
+      if (this.#files.tryTake(frontStair)) this.#stair = frontStair
+      this.#wait()
+    } else if (this.#wait() && this.#files.tryTake(stairs)) {
       this.#stair = stairs
     }
   }
 
+  /** Says that somebody waits; false while another has the line alone, which is a moment. */
+  #wait(): boolean {
+    this.#waits ||= this.#files.tryTake('all', { shared: true })
+    return this.#waits
+  }
+
   #nobodyFirst(): boolean {
-    if (!tryLockRange(this.#fd, firstByte, 1)) return false
-    unlockRange(this.#fd, firstByte, 1)
+    if (!this.#files.tryTake('first')) return false
+    this.#files.give('first')
     return true
   }
 
   leave(): void {
-    unlockRange(this.#fd, firstByte, wholeLine)
+    this.#files.give('all')
+    if (this.#first) this.#files.give('first')
+    if (this.#stair !== undefined) this.#files.give(this.#stair)
+    this.#waits = false
     this.#stair = undefined
-  }
-}
-
-/** The file of the line; undefined where it cannot be had: then there is no order, as before. */
-export const openLine = (files: Files, path: string): number | undefined => {
-  try {
-    return files.open(path, 'lock')
-  } catch {
-    return undefined
   }
 }

@@ -12,7 +12,7 @@ import type { FileFacts, Files } from './files.js'
 import { nodeFiles, readWhole } from './files.js'
 import { fileBytesMax } from './limits.js'
 import type { LockLine } from './lock-line.js'
-import { KernelLine, openLine } from './lock-line.js'
+import { KernelLine, LineFiles } from './lock-line.js'
 import { tryLockFd, unlockFd } from './kernel-lock.js'
 
 const holderShape = v.strictObject({
@@ -79,7 +79,7 @@ class FileLock implements StateLock {
   readonly #clock: Clock
   /** The kernel gives one descriptor its lock twice: two transactions of one store must not. */
   #held = false
-  #lineFd: number | undefined
+  #lineFiles: LineFiles | undefined
   #signed: { readonly verb: string; readonly mtimeMs: number; readonly untilMs: number } | undefined
 
   constructor(path: string, clock: Clock) {
@@ -145,8 +145,8 @@ class FileLock implements StateLock {
   }
 
   line(first: boolean): LockLine | undefined {
-    this.#lineFd ??= openLine(nodeFiles, join(dirname(this.#path), 'run', 'lock-line'))
-    return this.#lineFd === undefined ? undefined : new KernelLine(this.#lineFd, first)
+    this.#lineFiles ??= LineFiles.at(nodeFiles, join(dirname(this.#path), 'run', 'lock-line'))
+    return this.#lineFiles === undefined ? undefined : new KernelLine(this.#lineFiles, first)
   }
 
   holder(): LockHolder | null {
@@ -154,8 +154,8 @@ class FileLock implements StateLock {
   }
 
   close(): void {
-    if (this.#lineFd !== undefined) nodeFiles.close(this.#lineFd)
-    this.#lineFd = undefined
+    this.#lineFiles?.close()
+    this.#lineFiles = undefined
     this.#let()
   }
 

@@ -8,7 +8,7 @@ import { holdGuard, isHeld, liveGuards, sweepGuards } from '../../src/governance
 import {
   isStill, probeFile, removeDeadFile, tryHoldFile,
 } from '../../src/governance/kernel-file.js'
-import { lockAddon } from '../../src/state/kernel-lock.js'
+import { tryLockFd } from '../../src/state/kernel-lock.js'
 import { startChild } from '../support/children.js'
 import { codeOfWaited as codeOf } from '../support/refused.js'
 import { until } from '../support/until.js'
@@ -181,8 +181,7 @@ t.test('two who look at once do not take each other for the holder', async (t) =
   writeFileSync(path, '')
   const fd = openSync(path, 'r+')
   t.teardown(() => closeSync(fd))
-  const locks: { tryLock(fd: number, options?: object): boolean } = lockAddon()
-  t.ok(locks.tryLock(fd, { shared: true }), 'somebody else is looking')
+  t.ok(tryLockFd(fd, { shared: true }), 'somebody else is looking')
   t.notOk(isHeld(dir, 'op_1'))
 })
 

@@ -9,7 +9,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/base/clock.js'
 import { nodeFiles } from '../../src/state/files.js'
-import { KernelLine, openLine } from '../../src/state/lock-line.js'
+import { KernelLine, LineFiles } from '../../src/state/lock-line.js'
 import { kernelStateLock, takeFreeLock } from '../../src/state/lock.js'
 import type { FileStore } from '../../src/state/store.js'
 import { again, notes, put } from '../support/state/notes.js'
@@ -80,12 +80,17 @@ t.test('a waiter that was stopped holds nobody up, and a dead one leaves no trac
   t.hasStrict(store.read().get(notes, 'b'), { n: 2 })
 })
 
+const filesOf = (t: Teardown, path: string): LineFiles => {
+  const files = LineFiles.at(nodeFiles, path)
+  if (files === undefined) throw new Error('no line')
+  t.teardown(() => files.close())
+  return files
+}
+
 const lineIn = (t: Teardown): ((first?: boolean) => KernelLine) => {
   const path = join(temporaryFolder(t), 'line')
   return (first = false) => {
-    const fd = openLine(nodeFiles, path) as number
-    t.teardown(() => nodeFiles.close(fd))
-    return new KernelLine(fd, first)
+    return new KernelLine(filesOf(t, path), first)
   }
 }
 
@@ -110,20 +115,21 @@ t.test('in line nobody is overtaken, and who goes first is before the front', (t
 t.test('a free lock is taken at once where nobody stands in line, and not before one who does', (t) => {
   const dir = temporaryFolder(t)
   mkdirSync(join(dir, 'run'))
-  const fd = openLine(nodeFiles, join(dir, 'run', 'lock-line')) as number
+  const files = filesOf(t, join(dir, 'run', 'lock-line'))
   const lock = kernelStateLock(join(dir, 'lock'), systemClock)
-  t.teardown(() => {
-    lock.close()
-    nodeFiles.close(fd)
-  })
-  const other = new KernelLine(fd, false)
+  t.teardown(() => lock.close())
+  const other = new KernelLine(files, false)
   t.equal(takeFreeLock(lock, 'test', false), true)
   t.equal(other.takeWhole(), true, 'the line was left again')
   lock.give()
   other.leave()
   t.equal(other.mayTry(), true)
   t.equal(takeFreeLock(lock, 'test', false), false)
+  const behind = new KernelLine(filesOf(t, join(dir, 'run', 'lock-line')), false)
+  t.equal(behind.mayTry(), false)
   other.leave()
+  t.equal(takeFreeLock(lock, 'test', false), false, 'nor before one who stands behind')
+  behind.leave()
   t.equal(takeFreeLock(lock, 'test', true), false, 'what goes first stands in its own place')
   t.equal(takeFreeLock(lock, 'test', false), true)
   t.end()

@@ -23,10 +23,10 @@ type Env = Readonly<Record<string, string>>
 /** Starts the program; resolves once it has said enough, or has ended. */
 export const launched = async (
   t: Teardown, place: Place, args: readonly string[],
-  hasSaid: (out: string, err: string) => boolean, env: Env = {},
+  hasSaid: (out: string, err: string) => boolean, env: Env = {}, nodeArgs: readonly string[] = [],
 ) => {
   const script = join(await builtApp(), 'sallyport.js')
-  const child = spawn(process.execPath, [script, 'serve', ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, script, 'serve', ...args], {
     cwd: place.cwd, stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...place.env, ...env,
@@ -50,9 +50,10 @@ export const launched = async (
 /** The same with `--json`, which says where it listens, and what asks it. */
 export const started = async (
   t: Teardown, place: Place, args: readonly string[] = [], env: Env = {},
+  nodeArgs: readonly string[] = [],
 ) => {
-  const { child, ended, out, err, status } =
-    await launched(t, place, ['--json', ...args], (said) => said.includes('}\n'), env)
+  const { child, ended, out, err, status } = await launched(
+    t, place, ['--json', ...args], (said) => said.includes('}\n'), env, nodeArgs)
   const told = status() === null ? JSON.parse(out()) as Told : null
   const certificate = told === null ? '' : readFileSync(told.certificate_file, 'utf8')
   const identity = { ...told as Told, certificate }
