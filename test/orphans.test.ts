@@ -6,7 +6,8 @@ import { filesBelow } from './support/marks.js'
 
 const modules = filesBelow('test').filter((path) => /\.(ts|mjs)$/.test(path))
 
-const programs = /(^test\/(?:producer-)?entry|\/children\/|\/watch-sockets|\/whole-file-locks|make-fixtures)/
+const programs =
+  /(^test\/(?:producer-)?entry|\/children\/|\/watch-sockets|\/whole-file-locks|make-fixtures)/
 
 /** Files that a file imports, and programs that it starts by their name in quotes. */
 const neededBy = (path: string): string[] => {

@@ -10,6 +10,7 @@
  * stair before him is free, so nobody is overtaken on it. A process that stopped on its stair holds
  * nobody up for long: after `patience` looks without a step one tries from where one stands.
  */
+import { dirname } from 'node:path'
 import type { Files } from './files.js'
 import { tryLockFd, unlockFd, type LockKind } from './kernel-lock.js'
 
@@ -32,8 +33,12 @@ export class LineFiles {
     this.#path = path
   }
 
-  /** The line at a path; undefined where it cannot be had: then there is no order. */
+  /**
+   * The line at a path; undefined where it cannot be had, also where its folder is a link, behind
+   * which nothing may be made: then there is no order.
+   */
   static at(files: Files, path: string): LineFiles | undefined {
+    if (files.stat(dirname(path))?.kind !== 'dir') return undefined
     const line = new LineFiles(files, path)
     return line.#fd('all') === undefined ? undefined : line
   }
