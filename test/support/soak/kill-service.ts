@@ -47,7 +47,7 @@ const rig = async (teardown: (done: () => Promise<void> | void) => void) => {
 const killRound = async (
   { place, serve }: Awaited<ReturnType<typeof rig>>, service: Started, who: number,
 ): Promise<{ readonly service: Started; readonly killed: readonly [number, number] }> => {
-  let child: ChildProcess | null = null
+  let child = null as ChildProcess | null
   const sending = place.spawn(['edge', 'daemon', '--once'], {
     coverage: false, onChild: (one) => (child = one),
   })
@@ -58,7 +58,8 @@ const killRound = async (
     await service.ended
     killed[0] = 1
   }
-  if (who !== 0 && child!.exitCode === null && child!.kill('SIGKILL')) killed[1] = 1
+  // A busy machine may not have started it yet.
+  if (who !== 0 && child?.exitCode === null && child.kill('SIGKILL')) killed[1] = 1
   const next = killed[0] === 1 ? await serve() : service
   await sending
   return { service: next, killed }
