@@ -134,6 +134,16 @@ export const edgeSpool = contract({
   toDocument: pairingDocument,
 })
 
+/** The end of a pairing by its own credential. */
+export const edgeEnd = contract({
+  name: 'edge.end',
+  version: 1,
+  input: noInput,
+  output: v.strictObject({ device_id: text, ended: v.literal(true) }),
+  toDocument: ({ device }: Pick<DeviceFacts, 'device'>) =>
+    ({ device_id: device.device_id, ended: true as const }),
+})
+
 /** The document of a paired device. */
 export const deviceDocument = ({ device, ended }: DeviceFacts): DeviceDocument => ({
   device_id: device.device_id, owner: device.owner, device_name: device.name,

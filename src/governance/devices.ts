@@ -12,8 +12,11 @@ import type { Carrier } from './narrowings.js'
 
 const endedShape = v.strictObject({
   ended_at: iso,
-  /** `revoked`; or `restored`, where nothing said which pairings still stood. */
-  reason: v.picklist(['revoked', 'restored']),
+  /**
+   * `revoked`; `replaced`, by the device itself, which was paired again; or `restored`, where
+   * nothing said which pairings still stood.
+   */
+  reason: v.picklist(['revoked', 'replaced', 'restored']),
   principal: nullableText,
   root: nullableText,
 })
@@ -63,6 +66,15 @@ export const endDevice = (
   tx.put(endedDevices, deviceId, { ended_at: now, reason: 'revoked', ...by })
   appendAudit(tx, now, { what: 'edge.revoked', ...by, subject: deviceId })
   return true
+}
+
+/** Ends a pairing whose own credential asked for it, in a record of its own. */
+export const replaceDevice = (tx: Tx, now: string, deviceId: string, owner: string): void => {
+  tx.mark()
+  tx.put(endedDevices, deviceId, {
+    ended_at: now, reason: 'replaced', principal: owner, root: null,
+  })
+  appendAudit(tx, now, { what: 'edge.replaced', principal: owner, root: null, subject: deviceId })
 }
 
 /** Ends every pairing that was made until now: nothing vouches for any of them. */

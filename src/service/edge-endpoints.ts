@@ -8,9 +8,10 @@ import { fail } from '../base/errors.js'
 import { parseStrictJson } from '../base/strict-json.js'
 import { edgeLimits, edgeMimes } from '../edge/constants.js'
 import {
-  edgePairing, edgeRedeem, edgeShow, edgeSpool, edgeUpload, type UploadHead,
+  edgeEnd, edgePairing, edgeRedeem, edgeShow, edgeSpool, edgeUpload, type UploadHead,
 } from '../edge/contract.js'
 import { authenticateEdge, type EdgeParty } from '../edge/credential.js'
+import { endOwnPairing } from '../edge/end-own.js'
 import { redeemPairing } from '../edge/pairing.js'
 import { edgeArtifact, openEdgeBytes } from '../edge/read.js'
 import { keepSpoolTold } from '../edge/spool-told.js'
@@ -192,6 +193,24 @@ const spool: Endpoint = {
   },
 }
 
+/** The end of a pairing that another one of the device has replaced. */
+const ending: Endpoint = {
+  method: 'POST', path: '/api/edge/pairing/end',
+  described: {
+    method: 'POST', path: '/api/edge/pairing/end', contract: edgeEnd, verb: null, body: null,
+    by: ['device'], status: 200,
+    summary: 'Ends the pairing of the credential itself: the device was paired again.',
+  },
+  answer: async (exchange, site) => {
+    const party = await partyOf(site, exchange)
+    if (hasBody(exchange.request)) throw refusal.noBody()
+    return site.held.use(async (store) => {
+      const device = await endOwnPairing(govOf(store, site.world), party)
+      return { status: 200, body: edgeEnd.answer({ device }) }
+    })
+  },
+}
+
 /** A device by its credential, or an operator by the token of a session. */
 const readerOf = (
   site: Site, store: Parameters<typeof govOf>[0], exchange: Exchange,
@@ -255,5 +274,5 @@ const bytes: Endpoint = {
 
 /** The endpoints. */
 export const edgeEndpoints: readonly Endpoint[] = [
-  pairing, ownPairing, spool, upload, metadata, bytes,
+  pairing, ownPairing, spool, ending, upload, metadata, bytes,
 ]

@@ -1,6 +1,6 @@
 /** Uploads whose process died, or whose disk failed, between the file and its record. */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { edgeLabel } from '../../src/edge/constants.js'
@@ -136,6 +136,9 @@ t.test('a start sweeps unfinished files that nobody has written to for a quarter
   const [then, now] = [16 * 60_000, 0].map((ago) => new Date(world.clock.wallMs() - ago))
   utimesSync(old, then!, then!)
   utimesSync(young, now!, now!)
+  const token = join(world.gov.store.dir, 'run', `session.${process.pid}.0123abcd`)
+  writeFileSync(token, 'half')
   await sweepUnfinished(world.gov)
   t.strictSame(readdirSync(artifacts), [young.slice(artifacts.length + 1)])
+  t.notOk(existsSync(token), 'a token opens its session however young it is')
 })

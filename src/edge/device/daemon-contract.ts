@@ -20,13 +20,15 @@ const inputShape = closedObject({
 export type DaemonRequest = v.InferOutput<typeof inputShape>
 
 const lineShape = v.strictObject({
-  event: v.picklist(['paired', 'ready', 'sent', 'aside', 'evicted', 'waiting', 'stopped']),
+  event: v.picklist([
+    'paired', 'ready', 'sent', 'aside', 'evicted', 'waiting', 'replaced', 'stopped',
+  ]),
   at: iso,
   device_id: nullableText,
   request_id: nullableText,
   sequence: v.nullable(counted),
   artifact_id: nullableText,
-  /** Why it lies aside, or why it is tried again. */
+  /** Why it lies aside, is tried again, or was not ended by this device. */
   reason: nullableText,
   /** Milliseconds until the next try. */
   wait_ms: v.nullable(count),
@@ -56,6 +58,7 @@ export type DaemonEvent = { readonly at: string } & (
     readonly event: 'waiting'; readonly request_id: string | null
     readonly reason: string; readonly wait_ms: number
   }
+  | { readonly event: 'replaced'; readonly device_id: string; readonly reason: string | null }
   | { readonly event: 'stopped'; readonly spool: SpoolCounts })
 
 const nothing = {

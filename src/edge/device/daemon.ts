@@ -16,11 +16,12 @@ import { blockedBy } from './blocklist.js'
 import type { DeviceContext } from './capture.js'
 import type { DaemonEvent, DaemonRequest } from './daemon-contract.js'
 import { EvictionReport } from './eviction-report.js'
+import { endFormer, formerOf, sweepUnwritten } from './former.js'
 import { openDeviceFolder } from './folder.js'
 import type { DevicePlaces } from './folder.js'
 import { Origin, redeem } from './origin.js'
 import type { OriginDeps } from './origin.js'
-import { pairingEnded, readPairing, writePairing } from './pairing.js'
+import { findPairing, pairingEnded, readPairing, writePairing } from './pairing.js'
 import type { Pairing } from './pairing.js'
 import type { PairingString } from './pairing-string.js'
 import { errorCodeOf, reactionTo } from './reaction.js'
@@ -68,6 +69,7 @@ export const runDaemon = async (ctx: DaemonContext, start: DaemonStart): Promise
   }
   const bell = new Bell(places.ids, ctx.signal)
   try {
+    sweepUnwritten(ctx.files, places)
     if (start.pairing !== null) await pair(ctx, places, settings, start, start.pairing)
     return await new Daemon(ctx, places, settings, bell).run(start.once === true)
   } finally {
@@ -90,6 +92,7 @@ const pair = async (
     schema: 'sallyport.edge.pairing.v1', origin: given.origin, pin: given.pin,
     device_id: known.device_id, owner: known.owner, device_name: known.device_name,
     credential: known.credential, paired_at: stamp(ctx), ended_at: null,
+    former: [...formerOf(findPairing(ctx.files, places.pairing))],
   })
   new Numbers(ctx.files, places.sending, known.device_id).raiseTo(last_sequence)
   ctx.tell({ event: 'paired', at: stamp(ctx), device_id: known.device_id })
@@ -130,6 +133,8 @@ class Daemon {
       evictions: lastEviction?.number ?? 0,
     })
     try {
+      // Where it cannot be ended now, it is when nothing waits.
+      await this.#endFormer()
       while (!signal.aborted) {
         const failed = await this.#turn()
         if (once && (failed === 'idle' || failed?.idle === true)) break
@@ -151,7 +156,7 @@ class Daemon {
     const { entry, evicted, evictions } = await spool.front()
     for (const eviction of evicted) this.#tell({ event: 'evicted', eviction })
     this.#report.noted(evictions)
-    if (entry === null) return await this.#tellEvictions() ?? 'idle'
+    if (entry === null) return await this.#endFormer() ?? await this.#tellEvictions() ?? 'idle'
     const capture = spool.read(entry)
     if (capture === 'gone') return null
     if (capture === 'damaged') return this.#putAside(entry, 'spool_item_damaged')
@@ -203,6 +208,14 @@ class Daemon {
     return told.kind === 'retry' ? { reason: told.reason, entry: null, idle: true } : null
   }
 
+  /** Ends the pairings that this one replaced; null once none is left. */
+  async #endFormer(): Promise<null | Failed> {
+    const reason = await endFormer(this.#ctx.files, this.#places.pairing,
+      (former) => tried(() => this.#origin.endFormer(former)),
+      (replaced) => this.#tell({ event: 'replaced', ...replaced }))
+    return reason === null ? null : { reason, entry: null, idle: true }
+  }
+
   async #putAside(entry: Entry, reason: string): Promise<null> {
     await this.#spool().setAside(entry, reason)
     this.#tell({ event: 'aside', request_id: entry.requestId, reason })
@@ -246,8 +259,9 @@ class Daemon {
   }
 
   #end(status: number): SallyportError {
-    const ended: Pairing = { ...this.#pairing, ended_at: stamp(this.#ctx) }
-    writePairing(this.#ctx.files, this.#places.pairing, ended)
+    const { files } = this.#ctx
+    const now = readPairing(files, this.#places.pairing)
+    writePairing(files, this.#places.pairing, { ...now, ended_at: stamp(this.#ctx) })
     return pairingEnded({ status })
   }
 
@@ -291,7 +305,7 @@ class Daemon {
 interface Failed {
   readonly reason: string
   readonly entry: Entry | null
-  /** Nothing waits: it is only the number of evictions that could not be told. */
+  /** Nothing waits: it is only what is said beside captures that could not be told. */
   readonly idle?: true
 }
 

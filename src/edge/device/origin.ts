@@ -1,5 +1,5 @@
 /**
- * The four requests of a device, all to the one origin that it was paired with, known by its key
+ * The five requests of a device, all to the one origin that it was paired with, known by its key
  * (S-027, S-197). Before each of them the pairing is read again from the disk, as late as just
  * before the first byte.
  */
@@ -12,7 +12,7 @@ import { ContactError } from '../../net/contact-error.js'
 import { isDelimited, parseReply } from '../../net/reply.js'
 import type { HttpsClient, HttpsReply, HttpsRequest, PinnedClientDeps } from '../../net/types.js'
 import { credentialForm, deviceIdForm, pairingEnded } from './pairing.js'
-import type { Pairing } from './pairing.js'
+import type { Former, Pairing } from './pairing.js'
 import type { PairingString } from './pairing-string.js'
 import { captureBytesMax } from './picture.js'
 import { errorCodeOf, replyBytesMax } from './reaction.js'
@@ -137,6 +137,14 @@ export class Origin {
       method: 'POST', url: `${this.#pairing.origin}/api/edge/pairing/spool`,
       headers: { ...this.#bearer(), 'content-type': 'application/json' },
       body, requestBytesMax: body.length, ...this.#common(),
+    })
+  }
+
+  /** Has a pairing of before ended, by its own credential. */
+  async endFormer({ credential }: Former): Promise<HttpsReply> {
+    return this.#client.request({
+      method: 'POST', url: `${this.#pairing.origin}/api/edge/pairing/end`,
+      headers: { authorization: `Bearer ${credential}` }, requestBytesMax: 0, ...this.#common(),
     })
   }
 

@@ -6,8 +6,7 @@
 import { lstatSync } from 'node:fs'
 import * as v from 'valibot'
 import { iso } from '../../base/fields.js'
-import { fail } from '../../base/errors.js'
-import type { SallyportError } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { orIoFailure, publish, readWhole } from '../../state/files.js'
@@ -17,6 +16,15 @@ import type { Files } from '../../state/files.js'
 export const credentialForm = /^spe_[A-Za-z0-9_-]{43}$/
 /** Form of a device's id. */
 export const deviceIdForm = /^edge_dev_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const formerShape = closedObject({
+  device_id: v.pipe(v.string(), v.regex(deviceIdForm)),
+  credential: v.pipe(v.string(), v.regex(credentialForm)),
+  /** Of the service that gave it. */
+  pin: v.string(),
+})
+/** A pairing of before that the service has yet to end. */
+export type Former = v.InferOutput<typeof formerShape>
 
 const shape = closedObject({
   schema: v.literal('sallyport.edge.pairing.v1'),
@@ -29,6 +37,8 @@ const shape = closedObject({
   paired_at: iso,
   /** When the service said that this credential counts no more; null while it does. */
   ended_at: v.nullable(iso),
+  /** Pairings that this one replaced and that are yet to be ended; left out by earlier programs. */
+  former: v.optional(v.array(formerShape)),
 })
 /** A pairing. */
 export type Pairing = v.InferOutput<typeof shape>
@@ -65,7 +75,7 @@ export const readPairing = (files: Files, path: string): Pairing =>
     const bytes = readWhole(files, path, bytesMax)
     if (bytes === undefined) throw notPaired()
     try {
-      const value = parseStrictJson(bytes, { bytesMax, depthMax: 2 })
+      const value = parseStrictJson(bytes, { bytesMax, depthMax: 3 })
       return parseClosed(shape, value, { code: 'edge_pairing_invalid', what: 'the pairing' })
     } catch {
       throw fail.rejected('edge_pairing_invalid', 'The file of the pairing is damaged.', {
@@ -73,6 +83,16 @@ export const readPairing = (files: Files, path: string): Pairing =>
       })
     }
   })
+
+/** The same; null where there is none that can be read: then there is nothing to take over. */
+export const findPairing = (files: Files, path: string): Pairing | null => {
+  try {
+    return readPairing(files, path)
+  } catch (error) {
+    if (error instanceof SallyportError && error.kind === 'rejected') return null
+    throw error
+  }
+}
 
 /** Keeps a pairing, durable, in the place of the one before. */
 export const writePairing = (files: Files, path: string, pairing: Pairing): void =>

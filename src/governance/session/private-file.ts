@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import {
-  closeSync, constants, fstatSync, mkdirSync, openSync, readSync, renameSync, unlinkSync,
-  writeFileSync,
+  closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync,
+  unlinkSync, writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 /**
  * Writes a small private file (mode 600, folder 700) in one step: a reader sees the old text or the
@@ -23,6 +23,36 @@ export const writePrivate = (path: string, text: string): void => {
       // It was never made.
     }
     throw error
+  }
+}
+
+/** What this process writes it has written: what bears its number is of one before it. */
+const mayBeWriting = (pid: number): boolean => {
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+  }
+}
+
+/**
+ * Removes what processes left beside a private file that died while they wrote it: it may hold a
+ * secret that still opens something. What one that lives is writing stays. Only for files that no
+ * thread writes. Never throws: whoever comes next sweeps, too.
+ */
+export const sweepPrivate = (path: string): void => {
+  const prefix = `${basename(path)}.`
+  try {
+    for (const name of readdirSync(dirname(path))) {
+      const rest = name.startsWith(prefix) ? name.slice(prefix.length) : ''
+      const pid = /^(\d{1,10})\.[0-9a-f]{8}$/.exec(rest)?.[1]
+      if (pid === undefined || mayBeWriting(Number(pid))) continue
+      rmSync(join(dirname(path), name), { force: true })
+    }
+  } catch {
+    // Its folder is not there, or somebody else swept the same.
   }
 }
 

@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import type { Store } from '../../state/types.js'
-import { readPrivate, writePrivate } from './private-file.js'
+import { readPrivate, sweepPrivate, writePrivate } from './private-file.js'
 
 const tokenBytes = 32
 const tokenForm = /^[A-Za-z0-9_-]{43}$/
@@ -36,8 +36,12 @@ export const sameDigest = (a: string, b: string): boolean => {
 /** Where the terminal's own token lies. */
 export const tokenPath = (dir: string): string => join(dir, 'run', 'session')
 
-/** Writes a token to a file of mode 600, replacing what was there in one step. */
+/**
+ * Writes a token to a file of mode 600, replacing what was there in one step. What a process that
+ * died left beside it goes: it may be a token that still opens its session.
+ */
 export const saveToken = (path: string, token: string): void => {
+  sweepPrivate(path)
   try {
     writePrivate(path, `${token}\n`)
   } catch (cause) {
@@ -61,8 +65,12 @@ export const loadToken = (path: string): string | null => {
   }
 }
 
-/** Removes a token file if it holds exactly this token: another login's token is left alone. */
+/**
+ * Removes a token file if it holds exactly this token: another login's token is left alone, unless
+ * it was only half-way to its file when its process died.
+ */
 export const dropToken = (path: string, token: string): boolean => {
+  sweepPrivate(path)
   if (loadToken(path) !== token) return false
   rmSync(path, { force: true })
   return true

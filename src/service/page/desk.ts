@@ -6,7 +6,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs, type Clock } from '../../base/clock.js'
-import { writePrivate } from '../../governance/session/private-file.js'
+import { sweepPrivate, writePrivate } from '../../governance/session/private-file.js'
 import { PageKeys, passMs } from './keys.js'
 
 /** A way into the page. */
@@ -41,6 +41,7 @@ export class PageDesk {
     this.keys = new PageKeys(clock)
     this.#clock = clock
     this.#file = join(stateDir, 'run', 'page.html')
+    sweepPrivate(this.#file)
   }
 
   /** Says where it listens. */

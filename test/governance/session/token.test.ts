@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -16,6 +16,22 @@ t.test('tokens differ and have one form', async (t) => {
   for (const not of ['', short, 'a'.repeat(44), `${short}=`, `${short} `]) {
     t.notOk(isToken(not))
   }
+})
+
+t.test('a token that a process left half-way to its file goes with the next login or logout; one of a process that lives stays', async (t) => {
+  const dir = t.testdir()
+  const path = join(dir, 'session')
+  const { pid: dead } = spawnSync(process.execPath, ['-e', ''])
+  const left = [`session.${dead}.0123abcd`, `session.${process.pid}.0123abcd`]
+  const stays = [`session.${process.ppid}.0123abcd`, 'session.old', `other.${dead}.0123abcd`]
+  const leave = () => [...left, ...stays].forEach((name) =>
+    writeFileSync(join(dir, name), newToken()))
+  leave()
+  saveToken(path, newToken())
+  t.strictSame(readdirSync(dir).sort(), ['session', ...stays].sort())
+  leave()
+  t.equal(dropToken(path, newToken()), false)
+  t.strictSame(readdirSync(dir).sort(), ['session', ...stays].sort())
 })
 
 t.test('digests are the same only when they are', async (t) => {

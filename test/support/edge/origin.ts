@@ -54,6 +54,10 @@ export interface TestOrigin {
   readonly evictions: number[]
   /** What the next tellings of them get: a status, or nothing at all. */
   readonly spoolFaults: (number | 'cut')[]
+  /** Credentials that ended their own pairing. */
+  readonly ended: string[]
+  /** What the next of these requests get: a status, or nothing at all. */
+  readonly endFaults: (number | 'cut')[]
   connections(): number
   close(): Promise<void>
 }
@@ -104,6 +108,10 @@ class Service {
   lastSequence = 0
   readonly evictions: number[] = []
   readonly spoolFaults: TestOrigin['spoolFaults'] = []
+  readonly ended: string[] = []
+  readonly endFaults: TestOrigin['endFaults'] = []
+  /** Credentials of before that stand. */
+  readonly #former = new Set<string>()
   readonly #key: LastingKey
   readonly #codes = new Set<string>()
   #credential = ''
@@ -145,6 +153,7 @@ class Service {
     const known = this.#credential !== ''
       && request.headers.authorization === `Bearer ${this.#credential}`
     if (route === 'GET /api/edge/pairing') return this.#facts(known, response)
+    if (route === 'POST /api/edge/pairing/end') return this.#end(request, response)
     if (route === 'POST /api/edge/pairing/spool') return this.#spool(known, request, response)
     this.#check(route === 'POST /api/edge/artifacts', route)
     return this.#upload(known, request, response)
@@ -156,6 +165,7 @@ class Service {
     this.#check(request.headers.authorization === undefined, 'a bearer at pairing')
     this.#check(Object.keys(body).sort().join() === 'code,device_name', 'members of a pairing')
     if (!this.#codes.delete(String(body['code']))) return refuse(response, 403, 'edge_code_invalid')
+    this.#former.add(this.#credential)
     this.#credential = `spe_${randomBytes(32).toString('base64url')}`
     this.#deviceId = `edge_dev_${randomUUID()}`
     this.lastSequence = 0
@@ -173,6 +183,17 @@ class Service {
       device_id: this.#deviceId, owner: 'prn_x', device_name: 'd', revoked: false,
       last_sequence: this.lastSequence, scope: [], limits: {}, stored: { items: 0, bytes: 0 },
     })
+  }
+
+  #end({ headers, socket }: IncomingMessage, response: ServerResponse): void {
+    this.#check(headers['content-type'] === undefined, 'a type of no body')
+    const fault = this.endFaults.shift()
+    if (fault === 'cut') return void socket.destroy()
+    if (fault !== undefined) return refuse(response, fault, 'refused')
+    const credential = String(headers.authorization).replace(/^Bearer /, '')
+    if (!this.#former.delete(credential)) return refuse(response, 401, 'edge_credential_invalid')
+    this.ended.push(credential)
+    this.#taken(response, 200, { schema: 'sallyport.edge.end.v1', ended: true })
   }
 
   async #spool(

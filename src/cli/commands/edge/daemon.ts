@@ -58,9 +58,14 @@ const eventText = (told: DaemonEvent): string => {
     case 'aside': return `aside (${told.reason}): ${told.request_id}`
     case 'evicted': return evictionLine(told.eviction)
     case 'waiting': return `not sent (${told.reason}); again in ${told.wait_ms} ms`
+    case 'replaced': return replacedText(told)
     case 'stopped': return `stopped: ${spoolText(told.spool)}`
   }
 }
+
+const replacedText = ({ device_id: id, reason }: DaemonEvent & { event: 'replaced' }): string =>
+  (reason === null ? `the former pairing ${id} has ended`
+    : `the former pairing ${id} could not be ended from here (${reason}): sallyport edge revoke`)
 
 const lineText = (told: DaemonEvent): string => `${told.at} ${eventText(told)}`
 

@@ -1,0 +1,75 @@
+/**
+ * Pairings of before. A credential that was replaced would open the service for as long as nobody
+ * thinks of it, so it is kept beside the one that replaced it until the service has ended it: by
+ * its own credential, and never at another service than that which gave it.
+ */
+import { join } from 'node:path'
+import type { HttpsReply } from '../../net/types.js'
+import { isTemporary, orIoFailure, removeFile } from '../../state/files.js'
+import type { Files } from '../../state/files.js'
+import type { DevicePlaces } from './folder.js'
+import { readPairing, writePairing } from './pairing.js'
+import type { Former, Pairing } from './pairing.js'
+import { errorCodeOf } from './reaction.js'
+
+/** More of them wait for a service only where it cannot be reached for long. */
+const formerMax = 16
+
+/**
+ * Removes what a daemon left that was killed while it wrote: it may hold a credential. The lock of
+ * the daemon must be held, under which alone these files are written. Throws what the disk does.
+ */
+export const sweepUnwritten = (files: Files, { dir }: DevicePlaces): void =>
+  orIoFailure('the folder of the device', () => {
+    for (const name of files.list(dir).filter(isTemporary)) removeFile(files, join(dir, name))
+  })
+
+/** What a new pairing takes over of the one before it: the credentials that are yet to be ended. */
+export const formerOf = (before: Pairing | null): readonly Former[] => {
+  if (before === null) return []
+  const { device_id, credential, pin, ended_at: ended } = before
+  const last = ended === null ? [{ device_id, credential, pin }] : []
+  return [...before.former ?? [], ...last].slice(-formerMax)
+}
+
+/** What became of one. */
+export interface Replaced {
+  readonly device_id: string
+  /** Why it could not be ended by this device; null where it was. */
+  readonly reason: string | null
+}
+
+/** Asks the service to end one. */
+export type EndFormer = (
+  former: Former,
+) => Promise<{ readonly got: HttpsReply } | { readonly got: null; readonly failed: string }>
+
+const forget = (files: Files, path: string, { credential }: Former): void => {
+  const now = readPairing(files, path)
+  const former = (now.former ?? []).filter((one) => one.credential !== credential)
+  writePairing(files, path, { ...now, former })
+}
+
+/**
+ * Ends every former pairing that is left, the oldest first, and forgets each once the service
+ * counts it no more or refuses to say. Gives why that is not so of all: then it is for later.
+ */
+export const endFormer = async (
+  files: Files, path: string, end: EndFormer, tell: (replaced: Replaced) => void,
+): Promise<string | null> => {
+  const { pin, former = [] } = readPairing(files, path)
+  for (const one of former) {
+    const told = one.pin === pin ? await end(one) : null
+    if (told !== null && told.got === null) return told.failed
+    if (told !== null && told.got.status >= 500) return errorCodeOf(told.got)
+    forget(files, path, one)
+    tell({ device_id: one.device_id, reason: reasonOf(told?.got ?? null) })
+  }
+  return null
+}
+
+/** A credential that counts no more is one that has ended. */
+const reasonOf = (reply: HttpsReply | null): string | null => {
+  if (reply === null) return 'service_differs'
+  return reply.status === 200 || reply.status === 401 ? null : errorCodeOf(reply)
+}
