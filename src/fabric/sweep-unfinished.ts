@@ -7,9 +7,9 @@ import { sweepTemporaries } from '../state/care/drop-stored.js'
 
 /**
  * For the start of what lives for days: removes sealed files of uploads that were cut off between
- * the file and its record, and unfinished files that nobody has written to for a quarter of an
- * hour, tokens of sessions among them whatever their age. What is under way elsewhere stays. May run
- * twice. Throws what the disk does.
+ * the file and its record, unfinished files that nobody has written to for a quarter of an hour,
+ * and tokens that are half-way to their file, whatever their age. What is under way elsewhere
+ * stays. May run twice. Throws what the disk does.
  */
 export const sweepUnfinished = async (gov: Gov): Promise<void> => {
   await sweepAllCutOff(gov)
