@@ -473,6 +473,7 @@ complete -c sallyport -n '__sallyport_in "audit list"' -l after -x -d 'only thos
 complete -c sallyport -n '__sallyport_in "audit list"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "audit show"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "status"' -l watch -d 'show it anew every two seconds, until stopped'
+complete -c sallyport -n '__sallyport_in "status"' -l check -d 'end with 7 where a charge or an effect waits for a person'
 complete -c sallyport -n '__sallyport_in "status"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "state path"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "state check"' -l help -d 'show this help'

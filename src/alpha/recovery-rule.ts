@@ -17,7 +17,7 @@ export const alphaRecovery: CapabilityRecovery = {
       writeReceipt(tx, now, task, deploymentProfile(store).provider)
     },
   }),
-  settleRows: async (gov) => {
+  sweep: async (gov) => {
     const { sweepInputs } = await import('./ask/kept-input.js')
     return sweepInputs(gov)
   },

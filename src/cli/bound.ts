@@ -69,10 +69,10 @@ export interface VerbDeps extends CliDeps, Program {
    * The open store with clock and observer, for use cases. `face` is `job` where a scheduler and
    * not a person gives the orders. Recovery is `mutate.ts`'s.
    */
-  gov(mode?: StoreMode, face?: Face): Promise<Gov>
+  gov(mode?: StoreMode | 'see', face?: Face): Promise<Gov>
   /** The same, and the operator who is logged in. Throws `unauthorized`. */
   login(
-    mode?: StoreMode, options?: LoginOptions,
+    mode?: StoreMode | 'see', options?: LoginOptions,
   ): Promise<{ readonly gov: Gov; readonly session: Session }>
 }
 

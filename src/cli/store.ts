@@ -32,11 +32,11 @@ export const openCliStore = (deps: VerbDeps, mode: StoreMode): Store => {
 }
 
 const storeFor = (deps: VerbDeps, mode: WorkMode): Promise<Store> =>
-  deps.openStore(mode === 'mutate' ? 'write' : mode)
+  deps.openStore(mode === 'mutate' ? 'write' : mode === 'see' ? 'read' : mode)
 
 /** The open state, with nobody asked for. Throws what opening throws. */
 export const openForNobody = async (
-  deps: VerbDeps, mode: StoreMode, face: Face,
+  deps: VerbDeps, mode: StoreMode | 'see', face: Face,
 ): Promise<Gov> => {
   const store = await storeFor(deps, mode)
   return (await openWork({ ...placeOf(deps), store, face, mode, anchor: deps.anchor })).gov

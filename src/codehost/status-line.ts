@@ -2,10 +2,10 @@ import { countText } from '../base/counted.js'
 import type { StatusLine } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import { deploymentProfile } from '../governance/profile.js'
-import { lookUp } from '../state/indexes.js'
 import { connectionCollection } from '../governance/connections/rows.js'
 import type { View } from '../state/types.js'
-import { jobCollection, jobsByState, type JobState } from './jobs/rows.js'
+import { openJobCount } from './jobs/list.js'
+import type { JobState } from './jobs/rows.js'
 
 /** States in which a job waits for a person and occupies its connection, the worst first. */
 const waiting: readonly JobState[] = ['unknown_external_effect', 'failed']
@@ -16,7 +16,7 @@ export const codehostStatusLine = (gov: Gov, view: View): StatusLine => {
     return { status: 'disabled', reason_code: 'codehost_not_in_profile' }
   }
   for (const state of waiting) {
-    const found = lookUp(view, jobCollection, jobsByState, { under: [state] }).length
+    const found = openJobCount(view, state)
     if (found === 0) continue
     const what = state === 'failed' ? 'that the host refused' : 'whose effects nobody read back'
     return {

@@ -64,14 +64,25 @@ const outstandingTasks = (view: View): Leftovers['tasks'] =>
   taskStates.filter(isOutstanding).flatMap((state) =>
     rowsUnder(view, collections.openTasks, tasksByState, { under: [state] })).sort(byId)
 
-const leftovers = (gov: Gov, view: View): Leftovers => {
-  const dead = (id: string): boolean => !isHeld(gov.store.dir, id)
+/** Work that no living process holds. */
+const deadWork = (
+  { store }: Gov, view: View,
+): Pick<Leftovers, 'reservations' | 'tasks'> => {
+  const dead = (id: string): boolean => !isHeld(store.dir, id)
   return {
-    ...policyLeftovers(gov, view),
     reservations: heldReservations(view).filter(({ id }) => dead(id)),
     tasks: outstandingTasks(view).filter(({ doc }) => dead(doc.operation_id)),
   }
 }
+
+/** Whether a dead process left a reservation or a task behind. Reads only. */
+export const hasDeadWork = (gov: Gov, view: View): boolean => {
+  const { reservations, tasks } = deadWork(gov, view)
+  return reservations.length + tasks.length > 0
+}
+
+const leftovers = (gov: Gov, view: View): Leftovers =>
+  ({ ...policyLeftovers(gov, view), ...deadWork(gov, view) })
 
 const isEmpty = (found: Leftovers): boolean =>
   found.intents.length + found.reservations.length + found.tasks.length === 0
@@ -128,10 +139,9 @@ const ruleOf = (rules: readonly RecoveryRule[], { kind }: Task): RecoveryRule | 
   rules.find(({ kinds }) => kinds.includes(kind))
 
 const resolve = (
-  gov: Gov, tx: Tx, rules: readonly RecoveryRule[],
+  gov: Gov, tx: Tx, rules: readonly RecoveryRule[], found: Leftovers,
 ): RecoveryReport => {
   const now = nowIso(gov)
-  const found = leftovers(gov, tx)
   const report: Record<Resolved, string[]> = {
     released: [], unknown: [], endedTasks: [], leftAlone: [],
   }
@@ -173,11 +183,21 @@ export const recoverInterrupted = async (
   gov: Gov, rules: readonly RecoveryRule[],
 ): Promise<RecoveryReport> => {
   if (isEmpty(leftovers(gov, gov.store.read()))) return nothing
-  const report = await gov.store.transact('recovery', (tx) => resolve(gov, tx, rules))
+  const report = await gov.store.transact('recovery', (tx) =>
+    resolve(gov, tx, rules, leftovers(gov, tx)))
   sweepGuards(gov.store.dir)
   sweepFences(gov.store.dir)
   return report
 }
+
+/**
+ * The same in a transaction that is never written, and of work alone: what a dead save left of the
+ * policy is told as it is. See `fabric/seen.ts`.
+ */
+export const rehearseRecovery = (
+  gov: Gov, tx: Tx, rules: readonly RecoveryRule[],
+): RecoveryReport =>
+  resolve(gov, tx, rules, { ...deadWork(gov, tx), intents: [], witnessBehind: false })
 
 /** What was kept of former states when an old copy, or what is true of one, came into force. */
 export interface RestoredReport {

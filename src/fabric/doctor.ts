@@ -6,15 +6,19 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../base/clock.js'
+import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
 import { leakyRuntime } from '../net/leaky-runtime.js'
 import { nodeFiles } from '../state/files.js'
 import { keyPlaces, placesOf } from '../state/paths.js'
 import { readStateFile } from '../state/state-file.js'
 import type { Gov } from '../governance/context.js'
+import { overrunReviews, unknownCharges } from '../governance/ledger/read.js'
 import type { Registry } from '../governance/capability.js'
+import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import type { MachineCheck as Check } from './doctor-contract.js'
+import { interruptedCount, seenNow } from './seen.js'
 
 /** What the checks look at. */
 export interface Machine {
@@ -37,14 +41,16 @@ export const runChecks = (deps: Machine): Check[] => [
 ]
 
 /**
- * Work that waits for a person, how much of it and why: the machine is sound then, and jobs that
- * do nothing for it look healthy. Throws what reading throws.
+ * Work that waits for a person, how much of it and why, what a dead process left among it: the
+ * machine is sound then, and jobs that do nothing for it look healthy. Throws what reading throws.
  */
 export const standingBlocks = async (
-  gov: Gov, registry: Registry = capabilities,
+  opened: Gov, registry: Registry = capabilities,
 ): Promise<Check[]> => {
+  const seen = await seenNow(opened, registry)
+  const { gov } = seen
   const view = gov.store.read()
-  const checks: Check[] = []
+  const checks: Check[] = [...cutOff(interruptedCount(seen)), ...charges(view)]
   for (const { name, status } of registry) {
     const line = (await status?.())?.(gov, view)
     if (line?.status !== 'blocked' || line.reason === undefined) continue
@@ -52,6 +58,17 @@ export const standingBlocks = async (
     checks.push(note(name, `${code}. ${line.reason}`, 'sallyport status'))
   }
   return checks
+}
+
+const cutOff = (count: number): Check[] => (count === 0 ? [] : [note(
+  'interrupted', `${countText(count, 'operation')} ended with its process; the next command that `
+    + 'writes records it', 'sallyport status')])
+
+const charges = (view: View): Check[] => {
+  const [unknown, overruns] = [unknownCharges(view), overrunReviews(view)]
+  return unknown + overruns === 0 ? [] : [note(
+    'charges', `${countText(unknown, 'unknown charge')} and ${countText(overruns, 'overrun')} `
+      + 'wait for a person', 'sallyport ledger reservations')]
 }
 
 const ok = (name: string, text: string): Check => ({ name, result: 'ok', text, next: null })

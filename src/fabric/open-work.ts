@@ -17,6 +17,7 @@ import type { Session } from '../governance/session/types.js'
 import { recordStops } from '../governance/stops/record.js'
 import { openStore } from '../state/store.js'
 import type { Store, View } from '../state/types.js'
+import type { Seen } from './seen.js'
 
 /** Where a state lies and what it is worked on with. */
 export interface WorkPlace {
@@ -40,12 +41,13 @@ export interface WorkPlace {
 /**
  * How a state is opened.
  * - `read`: takes no lock and changes no byte;
+ * - `see`: the same, over the rows as recovery would leave them: for whoever shows where work stands;
  * - `write`: may write; what dead processes left stays until its caller has it recovered;
  * - `mutate`: may write, and what dead processes left is resolved before anything else;
  * - `alone`: may write its own record and changes nothing else: what dead processes left stays, as
  *   do stops that wait to be recorded and a long log, and no use of the session is noted.
  */
-export type WorkMode = 'read' | 'write' | 'mutate' | 'alone'
+export type WorkMode = 'read' | 'see' | 'write' | 'mutate' | 'alone'
 
 /**
  * What work asks of the anchor of the state that it is about to see or change: that it vouches for
@@ -79,7 +81,7 @@ export interface Work<S extends Session | null = Session | null> {
   readonly gov: Gov
   /** Who the token belongs to; null where no token was asked for. */
   readonly session: S
-  /** What `mutate` resolved; null in the other modes. */
+  /** What `mutate` resolved, or `see` would; null in the other modes, and where `see` saw none. */
   readonly recovered: RecoveryReport | null
   /** Closes the store unless the order brought it; a log that was made long is folded then. */
   close(): void
@@ -90,7 +92,7 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
   const store = openStore({
     dir: place.stateDir,
     configDir: place.configDir,
-    mode: mode === 'read' ? 'read' : 'write',
+    mode: mode === 'read' || mode === 'see' ? 'read' : 'write',
     clock: place.clock ?? systemClock,
     signal: place.signal,
     ...(mode === 'alone' || place.folds === false ? { folds: false } : {}),
@@ -136,6 +138,10 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
     // Before anybody is asked for: the rows of an old copy know sessions that have ended since.
     const view = anchor === 'any' ? store.read() : requireAnchored(store)
     const session = operatorOf(gov, order, view)
+    if (mode === 'see') {
+      const seen = await seeing(gov, order.registry)
+      return { gov: seen.gov, session, recovered: seen.interrupted, close }
+    }
     const recovered = mode === 'mutate' ? await recovery(gov, order.registry) : null
     return { gov, session, recovered, close }
   } catch (error) {
@@ -151,6 +157,11 @@ const operatorOf = (
   const rule = { touch, ...(touchEveryMs === undefined ? {} : { touchEveryMs }) }
   if (root !== undefined) return authenticateRoot(gov, root, rule, view)
   return token === undefined ? null : authenticate(gov, token, rule, view)
+}
+
+const seeing = async (gov: Gov, registry: Registry | undefined): Promise<Seen> => {
+  const { seenNow } = await import('./seen.js')
+  return seenNow(gov, registry)
 }
 
 /** Loaded at use: its rules know every capability, and most work only reads. */

@@ -38,7 +38,12 @@ export const recoverState = async (
   gov: Gov, registry: Registry = capabilities,
 ): Promise<RecoveryReport> => {
   const report = await recoverInterrupted(gov, await recoveryRules(gov.store, registry))
-  // One after the other, after the money: what became of an effect follows its charge.
-  for (const one of registry) await (await one.recovery?.())?.settleRows?.(gov)
+  await settleAllRows(gov, registry)
+  for (const one of registry) await (await one.recovery?.())?.sweep?.(gov)
   return report
+}
+
+/** One after the other, after the money: what became of an effect follows its charge. */
+export const settleAllRows = async (gov: Gov, registry: Registry): Promise<void> => {
+  for (const one of registry) await (await one.recovery?.())?.settleRows?.(gov)
 }

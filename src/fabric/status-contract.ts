@@ -1,7 +1,9 @@
 /** What comes out of the one look at everything. */
 import * as v from 'valibot'
 import { nullableText } from '../base/fields.js'
-import { contract, noInput } from '../base/contract.js'
+import { contract, Degraded, noInput } from '../base/contract.js'
+import { countText } from '../base/counted.js'
+import { fail } from '../base/errors.js'
 import type { Registry, StatusLine } from '../governance/capability.js'
 import { runningShape } from '../governance/service/running.js'
 import { capabilities } from './capabilities.js'
@@ -30,8 +32,17 @@ const factsShape = v.strictObject({
   })),
   /** Newest run of each job of the screenshots, by its own receipts. */
   last_runs: v.strictObject({ scan: nullableText, analyze: nullableText, digest: nullableText }),
-  /** Charges that wait for a person. */
-  attention: v.strictObject({ unknown_charges: count, overrun_reviews: count }),
+  /** What waits for a person. */
+  attention: v.strictObject({
+    unknown_charges: count, overrun_reviews: count,
+    /** Jobs of the code host of which something may have happened that nobody read back. */
+    unknown_effects: count,
+    /**
+     * Operations whose process died. They are told as the next command that writes will record
+     * them, so that what one of them may have cost or done is counted above already.
+     */
+    interrupted: count,
+  }),
   /** Unfinished tasks by state. */
   tasks: v.record(v.string(), count),
   /** The service that runs over this state; null where none does. */
@@ -78,3 +89,30 @@ export const statusContract = (registry: Registry) => {
 
 /** The same over the capabilities of this program. */
 export const statusShow = statusContract(capabilities)
+
+/** How much waits for a person of what may have cost or done something. */
+export const waitingIn = ({ attention }: Pick<StateStatus, 'attention'>): number =>
+  attention.unknown_charges + attention.overrun_reviews + attention.unknown_effects
+
+/** Where a person sees what waits, in the order in which it is told. */
+const placesOf = ({ attention }: StateStatus): readonly string[] => [
+  ...(attention.unknown_charges + attention.overrun_reviews === 0
+    ? [] : ['`sallyport ledger reservations`']),
+  ...(attention.unknown_effects === 0
+    ? [] : ['`sallyport codehost jobs --state unknown_external_effect`']),
+]
+
+/** Looking whether anything waits, for monitors: that something does is a failure (A-123, C-021). */
+export const statusCheck = {
+  ...statusShow,
+  answer: (status: StateStatus) => {
+    const document = statusShow.document(status)
+    const waits = waitingIn(status)
+    if (waits === 0) return document
+    throw new Degraded(document, fail.blocked(
+      'attention_needed', `${countText(waits, 'charge or effect', 'charges or effects')} `
+        + `${waits === 1 ? 'waits' : 'wait'} for a person.`, {
+        next: `See ${placesOf(status).join(' and ')}.`, details: { ...status.attention },
+      }))
+  },
+}

@@ -1,4 +1,8 @@
-/** One look at everything, without a session, a lock, a socket or a changed byte. */
+/**
+ * One look at everything, without a session, a lock, a socket or a changed byte. What a dead
+ * process left is told as it will be recorded.
+ */
+import { openJobCount } from '../codehost/jobs/list.js'
 import type { Registry, StatusLine } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import { balances, overrunReviews, unknownCharges } from '../governance/ledger/read.js'
@@ -10,6 +14,7 @@ import { runningService } from '../governance/service/running.js'
 import { walkIndex } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
+import { interruptedCount, seenNow } from './seen.js'
 import type { StateStatus } from './status-contract.js'
 import { lastRuns } from './timers/last-runs.js'
 
@@ -39,8 +44,10 @@ const openTasks = (view: View): Record<string, number> => {
 
 /** Reads the status. */
 export const readStatus = async (
-  gov: Gov, registry: Registry = capabilities,
+  opened: Gov, registry: Registry = capabilities,
 ): Promise<StateStatus> => {
+  const seen = await seenNow(opened, registry)
+  const { gov } = seen
   const view = gov.store.read()
   const { head, usable, block } = policyStanding(gov.store, view)
   const hasLedger = view.all(collections.ledgerAccounts).length === 1
@@ -55,6 +62,8 @@ export const readStatus = async (
     attention: {
       unknown_charges: unknownCharges(view),
       overrun_reviews: overrunReviews(view),
+      unknown_effects: openJobCount(view, 'unknown_external_effect'),
+      interrupted: interruptedCount(seen),
     },
     tasks: openTasks(view),
     service: runningService(gov.store.dir),

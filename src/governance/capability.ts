@@ -76,9 +76,11 @@ export interface CapabilityRecovery {
   readonly rule?: (store: Store) => Pick<RecoveryRule, 'ending' | 'keep'>
   /**
    * Resolves rows of its own once tasks and money are resolved; takes the lock only when a look
-   * without it found some.
+   * without it found some. It changes rows and nothing else: whoever only reads rehearses it.
    */
   readonly settleRows?: (gov: Gov) => Promise<unknown>
+  /** Removes what lies about of work that is over; after `settleRows`, where something may write. */
+  readonly sweep?: (gov: Gov) => Promise<unknown>
 }
 
 /** What people decide about a capability's work. */

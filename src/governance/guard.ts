@@ -73,6 +73,10 @@ const guardsIn = (stateDir: string): readonly string[] => {
 export const liveGuards = (stateDir: string): number =>
   guardsIn(stateDir).filter((name) => isHeld(stateDir, name)).length
 
+/** Whether a dead process left the guard file of an operation. Changes no byte. */
+export const hasDeadGuard = (stateDir: string): boolean =>
+  guardsIn(stateDir).some((name) => ownForm.test(name) && !isHeld(stateDir, name))
+
 /**
  * Removes the guard files of dead processes and answers how many went. For after recovery: a
  * guard file carries no fact, so removing it forgets nothing. Files of other names stay.

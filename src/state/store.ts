@@ -28,6 +28,7 @@ import type {
   AnchorStanding, Artifacts, FirstRecord, Store, StoreHealth, Turn, Tx, View, WitnessLog,
   WriteHookContext,
 } from './types.js'
+import { StoreTx } from './view.js'
 import { witnessAt } from './witness.js'
 
 /** How to open a state directory. */
@@ -188,6 +189,11 @@ export class FileStore implements Store {
   read(): View {
     this.#follower.catchUp(false)
     return this.#follower.view()
+  }
+
+  rehearse(): Tx {
+    this.#follower.catchUp(false)
+    return new StoreTx(this.#follower.view())
   }
 
   /** A view of this very moment, for callers that hold the lock. */

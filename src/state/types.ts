@@ -334,6 +334,11 @@ export interface Store {
   /** Catches up with the log and returns a view; no lock, no byte changed. */
   read(): View
   /**
+   * As `read`, and what is put into it is seen in it and nowhere else: it is never written. For
+   * whoever shows what a record would leave.
+   */
+  rehearse(): Tx
+  /**
    * Takes the lock (bounded by `waitMs`), catches up, runs `fn`, writes one record, syncs it, runs
    * `afterSync` effects, moves the anchor when marked, then answers. A throwing `fn` writes
    * nothing;

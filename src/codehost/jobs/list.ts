@@ -9,7 +9,7 @@ import type { StandingConnection } from '../../governance/connections/read.js'
 import { requireOwnJob } from './change.js'
 import { jobHistories, type JobHistoryName } from './histories.js'
 import {
-  jobCollection, jobsByConnection, jobsByConnectionState, jobsByOwner, jobsByOwnState,
+  jobCollection, jobsByConnection, jobsByConnectionState, jobsByOwner, jobsByOwnState, jobsByState,
   type JobState,
 } from './rows.js'
 import { receiptCollection, type ReceiptRow } from './receipt.js'
@@ -58,6 +58,11 @@ export const openJobs = (
   rowsUnder(view, jobCollection, jobsByOwnState, {
     under: [principal.principal_id, state], reverse: true,
   }).filter(({ doc }) => doc.closed === null).map(({ doc }) => onItsWay(gov, view, doc))
+
+/** How many jobs in a state, whoever's they are, no closing has ended. */
+export const openJobCount = (view: View, state: JobState): number =>
+  rowsUnder(view, jobCollection, jobsByState, { under: [state] })
+    .filter(({ doc }) => doc.closed === null).length
 
 /** A history of a job as it is counted. */
 export interface JobHistory {

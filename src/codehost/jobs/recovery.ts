@@ -76,11 +76,10 @@ export const jobRecovery: CapabilityRecovery = {
     keep: endJob,
   }),
   settleRows: async (gov) => {
-    if (leftTasks(gov, gov.store.read()).length > 0) {
-      await gov.store.transact('codehost recovery', (tx) => {
-        for (const task of leftTasks(gov, tx)) endJob(tx, nowIso(gov), task)
-      })
-    }
-    sweepStages(gov)
+    if (leftTasks(gov, gov.store.read()).length === 0) return
+    await gov.store.transact('codehost recovery', (tx) => {
+      for (const task of leftTasks(gov, tx)) endJob(tx, nowIso(gov), task)
+    })
   },
+  sweep: async (gov) => sweepStages(gov),
 }

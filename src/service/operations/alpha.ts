@@ -127,7 +127,7 @@ export const alphaOperations: readonly Operation[] = [
     contract: alphaOutput, method: 'GET',
     path: '/api/work-board/tasks/{task_id}/alpha-text/output',
     summary: 'The answer of a succeeded task and its receipt; contacts nobody.',
-    verb: 'alpha output', mode: 'read', body: null, status: 200, where: 'here',
+    verb: 'alpha output', mode: 'see', body: null, status: 200, where: 'here',
     run: async ({ gov, session, asked: { params } }) => alphaOutput.answer({
       ...readOutput(gov, session, params['task_id'] ?? ''), view: gov.store.read(),
     }),

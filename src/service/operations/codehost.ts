@@ -233,12 +233,12 @@ export const codehostOperations: readonly Operation[] = [
   },
   {
     contract: codehostJobs, method: 'GET', path: `${base}/jobs`, summary: 'Your jobs.',
-    verb: 'codehost jobs', mode: 'read', body: null, status: 200, where: 'here',
+    verb: 'codehost jobs', mode: 'see', body: null, status: 200, where: 'here',
     query: jobFields, paged: true, run: listAll,
   },
   {
     contract: codehostJob, method: 'GET', path: jobs, summary: 'One job, its way on, its closure.',
-    verb: 'codehost job', mode: 'read', body: null, status: 200, where: 'here',
+    verb: 'codehost job', mode: 'see', body: null, status: 200, where: 'here',
     query: historyFields, run: showOne,
   },
   {
@@ -257,7 +257,7 @@ export const codehostOperations: readonly Operation[] = [
   },
   {
     contract: codehostConnections, method: 'GET', path: `${base}/connections`,
-    summary: 'Your connections, oldest first.', verb: 'codehost connections', mode: 'read',
+    summary: 'Your connections, oldest first.', verb: 'codehost connections', mode: 'see',
     body: null, status: 200, where: 'here', run: listConnections,
   },
   {

@@ -7,7 +7,7 @@ import type { Operation } from '../operation.js'
 export const overviewOperations: readonly Operation[] = [{
   contract: overviewShow, method: 'GET', path: '/api/overview',
   summary: 'What waits for a person, what is new, what it cost, what is allowed, who sends.',
-  verb: null, mode: 'read', body: null, status: 200, where: 'thread',
+  verb: null, mode: 'see', body: null, status: 200, where: 'thread',
   run: async ({ gov, session, world }) =>
     overviewShow.answer(await readOverview(gov, session, world)),
 }]

@@ -88,7 +88,7 @@ export const shotsOperations: readonly Operation[] = [
     contract: shotsShow, method: 'GET',
     path: '/api/observer/screen-artifacts/{observation_id}/analysis',
     summary: 'Local facts of one observation; never what a model wrote.', verb: 'shots show',
-    mode: 'read', body: null, status: 200, where: 'here',
+    mode: 'see', body: null, status: 200, where: 'here',
     run: async (call) => {
       const { gov, world } = call
       return shotsShow.answer(showObservation(
@@ -105,13 +105,13 @@ export const shotsOperations: readonly Operation[] = [
   },
   {
     contract: shotsStatus, method: 'GET', path: '/api/settings/artifact-storage',
-    summary: 'Folder, analysis and remote vision profile.', verb: 'shots status', mode: 'read',
+    summary: 'Folder, analysis and remote vision profile.', verb: 'shots status', mode: 'see',
     body: null, status: 200, where: 'thread', run: status,
   },
   {
     contract: shotsReport, method: 'GET', path: '/api/observer/screenshot-report',
     summary: 'Reports the last 24 hours; nobody is contacted and no picture is in it.',
-    verb: 'shots report', mode: 'read', body: null, status: 200, where: 'thread', run: report,
+    verb: 'shots report', mode: 'see', body: null, status: 200, where: 'thread', run: report,
   },
   {
     contract: shotsClearStale, method: 'POST', path: '/api/settings/screen-analysis/clear-stale',

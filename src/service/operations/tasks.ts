@@ -62,7 +62,7 @@ const verdictShape = closedObject({ verdict: v.picklist(taskVerdicts) })
 export const taskOperations: readonly Operation[] = [
   {
     contract: taskList, method: 'GET', path: '/api/work-board/tasks',
-    summary: 'Your tasks, newest first.', verb: 'task list', mode: 'read', body: null,
+    summary: 'Your tasks, newest first.', verb: 'task list', mode: 'see', body: null,
     status: 200, where: 'here',
     query: listFields, paged: true,
     run: async ({ gov, session, asked }) => {
@@ -78,7 +78,7 @@ export const taskOperations: readonly Operation[] = [
   },
   {
     contract: taskShow, method: 'GET', path: '/api/work-board/tasks/{task_id}',
-    summary: 'One task and the receipt of its capability.', verb: 'task show', mode: 'read',
+    summary: 'One task and the receipt of its capability.', verb: 'task show', mode: 'see',
     body: null, status: 200, where: 'here',
     run: async (call) => {
       const { gov, session } = call

@@ -76,7 +76,9 @@ t.test('A-127 A-189 an overrun of a disabled owner is rejected by another, and n
   must(await at.run(['principal', 'disable', 'ada', '--yes']))
   t.equal((await review('--accept')).status, 6, 'its answer is nobody else’s')
   t.hasStrict(must(await review('--reject')).json(), { overrun: 'rejected' })
-  t.strictSame((await at.json(['status'])).attention, { unknown_charges: 0, overrun_reviews: 0 })
+  t.strictSame((await at.json(['status'])).attention, {
+    unknown_charges: 0, overrun_reviews: 0, unknown_effects: 0, interrupted: 0,
+  })
   t.equal((await at.run(['alpha', 'output', task])).status, 6)
   t.equal((await at.run(['state', 'check'])).status, 0)
 })

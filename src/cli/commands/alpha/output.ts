@@ -32,7 +32,7 @@ const definition: VerbDefinition<AnswerDocument> = {
 /** Reads an answer. */
 export const run: Run<OutputOptions, AnswerDocument> = async (options, deps) => {
   const request = requestOf(alphaOutput, options)
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   await gov.observer.at('ask.output')
   const output = readOutput(gov, session, request.task)
   return alphaOutput.answer({ ...output, view: gov.store.read() })

@@ -30,7 +30,7 @@ const definition: VerbDefinition<AlphaTaskDocument> = {
 /** Reads a task. */
 export const run: Run<TaskOptions, AlphaTaskDocument> = async (options, deps) => {
   const request = requestOf(alphaTask, options)
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   const view = gov.store.read()
   const task = requireOwnTask(view, session, request.task, { for: 'show' })
   return alphaTask.answer({ view, task })

@@ -43,7 +43,7 @@ const definition: VerbDefinition<TaskDocument[]> = {
 /** Lists. */
 export const run: Run<TasksOptions, TaskDocument[]> = async (options, deps) => {
   const { limit, open = false, after } = requestOf(alphaTasks, options)
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   const view = gov.store.read()
   const tasks = listTasks(view, session, {
     kind: alphaCapability, limit: limit + 1, openOnly: open, after,

@@ -29,7 +29,7 @@ const definition: VerbDefinition<ConnectionDocument[]> = {
 
 /** Lists. */
 export const run: Run<object, ConnectionDocument[]> = async (_options, deps) => {
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   return codehostConnections.answer(listedConnections(gov, session))
 }
 

@@ -45,7 +45,7 @@ const definition: VerbDefinition<ShownJobDocument> = {
 /** Shows it. */
 export const run: Run<JobOptions, ShownJobDocument> = async (options, deps) => {
   const { job, history, readback } = requestOf(codehostJob, options)
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   const view = gov.store.read()
   const shown = showJob(gov, view, session, job, history)
   return codehostJob.answer({

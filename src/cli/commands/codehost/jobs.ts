@@ -44,7 +44,7 @@ const definition: VerbDefinition<ListedJobDocument[]> = {
 /** Lists. */
 export const run: Run<JobsOptions, ListedJobDocument[]> = async (options, deps) => {
   const request = requestOf(codehostJobs, options)
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   const view = gov.store.read()
   const { limit = 50 } = request
   const found = listJobs(gov, view, session, { ...request, limit: limit + 1 })

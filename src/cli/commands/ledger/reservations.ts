@@ -50,7 +50,7 @@ const definition: VerbDefinition<ReservationDocument[]> = {
 /** Lists. */
 export const run: Run<ReservationsOptions, ReservationDocument[]> = async (options, deps) => {
   const { all = false, limit, after } = requestOf(ledgerReservations, options)
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   const found = ownReservations(gov.store.read(), session, { closed: all, limit: limit + 1, after })
   return ledgerReservations.answer(cutAt(deps, found, limit, ({ operation_id: id }) => id))
 }

@@ -40,7 +40,7 @@ const definition: VerbDefinition<LedgerDocument> = {
 
 /** Reads the ledger. */
 export const run: Run<object, LedgerDocument> = async (_options, deps) => {
-  const { gov } = await deps.login('read')
+  const { gov } = await deps.login('see')
   return ledgerShow.answer(ledgerStanding(gov.store.read()))
 }
 

@@ -74,7 +74,7 @@ const definition: VerbDefinition<Explanation> = {
 
 const run: Run<ExplainOptions, Explanation> = async (options, deps) => {
   const { path } = shotsExplain.request({ path: resolve(deps.cwd, options.path) })
-  const gov = await deps.gov('read')
+  const gov = await deps.gov('see')
   return shotsExplain.answer(explainPath(shotsContext(deps, gov), gov.store.read(), path))
 }
 

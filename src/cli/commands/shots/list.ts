@@ -66,7 +66,7 @@ const definition: VerbDefinition<Listed[]> = {
 const run: Run<ShotsListOptions, Listed[]> = async ({ since, ...options }, deps) => {
   const from = since === undefined
     ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
-  const gov = await deps.gov('read')
+  const gov = await deps.gov('see')
   const ctx = shotsContext(deps, gov)
   const query = requestOf(shotsList, { ...options, ...from })
   const page = listObservations(ctx, gov.store.read(), query)

@@ -76,7 +76,7 @@ const periodOf = ({ since, until }: ReportOptions, deps: VerbDeps): ReportPeriod
 }
 
 const open = async (options: ReportOptions, deps: VerbDeps) => {
-  if (options.conclude !== true) return shotsContext(deps, await deps.gov('read'))
+  if (options.conclude !== true) return shotsContext(deps, await deps.gov('see'))
   const gov = await deps.gov('write')
   await recoverFirst(deps, gov)
   return shotsContext(deps, gov)

@@ -79,7 +79,7 @@ const definition: VerbDefinition<ObservationDocument> = {
 
 const run: Run<ShotsShowOptions, ObservationDocument> = async (options, deps) => {
   const { id, analysis } = requestOf(shotsShow, options)
-  const { gov } = await deps.login('read')
+  const { gov } = await deps.login('see')
   return shotsShow.answer(
     showObservation(shotsContext(deps, gov), gov.store.read(), id, analysis))
 }

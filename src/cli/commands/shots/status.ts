@@ -49,7 +49,7 @@ const definition: VerbDefinition<ShotsStatus> = {
 /** The state, or why it cannot be opened; without one at all there is nothing to tell. */
 const stateOf = async (deps: VerbDeps): Promise<StatusSite['state']> => {
   try {
-    return { ctx: shotsContext(deps, await deps.gov('read')) }
+    return { ctx: shotsContext(deps, await deps.gov('see')) }
   } catch (error) {
     if (!(error instanceof SallyportError) || error.kind === 'no_state') throw error
     const { stateDir, configDir } = deps.places

@@ -3,7 +3,7 @@ import { fail } from '../../../base/errors.js'
 import { moneyText } from '../../../base/money.js'
 import { readStatus } from '../../../fabric/status.js'
 import {
-  statusLinesOf, statusShow, type StatusDocument,
+  statusCheck, statusLinesOf, statusShow, waitingIn, type StatusDocument,
 } from '../../../fabric/status-contract.js'
 import type { StatusLine } from '../../../governance/capability.js'
 import type { Gov } from '../../../governance/context.js'
@@ -15,6 +15,7 @@ import { defineVerb, type Build, type Run, type VerbDefinition } from '../../ver
 /** Flags of `status`. */
 export interface StatusOptions {
   readonly watch?: boolean
+  readonly check?: boolean
 }
 
 const lineText = ({ status, reason_code: code, reason }: StatusLine): string =>
@@ -26,10 +27,26 @@ const runLines = ({ last_runs: runs }: StatusDocument): readonly string[] => {
   return told.length === 0 ? [] : [`last runs  ${told.join(', ')}`]
 }
 
+const attentionLines = (
+  { unknown_charges, overrun_reviews, unknown_effects, interrupted }: StatusDocument['attention'],
+): readonly string[] => [
+  ...(interrupted === 0 ? [] : [
+    `cut off    ${countText(interrupted, 'operation')} ended with its process and is told as the `
+      + 'next command that writes records it',
+  ]),
+  ...(unknown_charges + overrun_reviews === 0 ? [] : [
+    `attention  ${countText(unknown_charges, 'unknown charge')}, `
+      + `${countText(overrun_reviews, 'overrun review')}: sallyport ledger reservations`,
+  ]),
+  ...(unknown_effects === 0 ? [] : [
+    `attention  ${countText(unknown_effects, 'unknown effect')}: `
+      + 'sallyport codehost jobs --state unknown_external_effect',
+  ]),
+]
+
 const statusText = (status: StatusDocument, view: View): string => {
   const { policy, ledger, attention, tasks, service } = status
   const open = Object.entries(tasks).map(([state, n]) => `${n} ${state}`).join(', ')
-  const waits = attention.unknown_charges + attention.overrun_reviews
   return [
     `state      ${status.state_dir}`,
     `profile    ${status.profile}`,
@@ -43,12 +60,8 @@ const statusText = (status: StatusDocument, view: View): string => {
     ...runLines(status),
     ...(service === null ? [] : [`service    ${runningText(service)}`]),
     `tasks      ${open === '' ? 'none open' : open}`,
-    waits === 0 ? 'attention  no charge waits for a person' : view.paint(
-      'yellow',
-      `attention  ${countText(attention.unknown_charges, 'unknown charge')}, `
-        + `${countText(attention.overrun_reviews, 'overrun review')}: `
-        + 'sallyport ledger reservations',
-    ),
+    ...attentionLines(attention).map((line) => view.paint('yellow', line)),
+    ...(waitingIn(status) === 0 ? ['attention  no charge waits for a person'] : []),
     '',
   ].join('\n')
 }
@@ -60,16 +73,19 @@ const definition: VerbDefinition<StatusDocument> = {
     description:
       'Shows where the policy stands, the status of each capability, the balance of the one '
       + 'ledger, when the jobs of timers last ran, which process serves the state, and the charges '
-      + 'that wait for a person. It needs no session, takes no lock, changes no byte and contacts '
-      + 'nobody.',
-    examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --watch'],
+      + 'and effects that wait for a person, those of a process that died among them. With --check '
+      + 'it ends with 7 where one waits, for cron and monitors. It needs no session, takes no lock, '
+      + 'changes no byte and contacts nobody.',
+    examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --check'],
     session: 'none',
     anchor: 'any',
     damage: 'shows',
-    exits: ['no_state', 'damaged'],
+    exits: ['blocked', 'no_state', 'damaged'],
     json: statusShow,
   },
-  flags: (command) => command.option('--watch', 'show it anew every two seconds, until stopped'),
+  flags: (command) => command
+    .option('--watch', 'show it anew every two seconds, until stopped')
+    .option('--check', 'end with 7 where a charge or an effect waits for a person'),
   text: statusText,
 }
 
@@ -92,8 +108,14 @@ const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
   clear()
 }
 
-/** Reads the status. */
-export const run: Run<StatusOptions, StatusDocument> = async ({ watch: watches }, deps) => {
+/** Reads the status. Throws `Degraded` with `blocked` where something waits and was asked for. */
+export const run: Run<StatusOptions, StatusDocument> = async (options, deps) => {
+  const { watch: watches, check = false } = options
+  if (watches === true && check) {
+    throw fail.usage('watch_or_check', 'A check ends at once, and a watch goes on.', {
+      next: 'Give one of them: `sallyport status --check`.',
+    })
+  }
   if (watches === true && deps.globals.json) {
     throw fail.usage('watch_is_text', 'With --json there is one document, and nothing to watch.', {
       next: 'Leave out --watch: `sallyport status --json`.',
@@ -101,7 +123,7 @@ export const run: Run<StatusOptions, StatusDocument> = async ({ watch: watches }
   }
   const gov = await deps.gov('read')
   if (watches === true) await watch(deps, gov)
-  return statusShow.answer(await readStatus(gov))
+  return (check ? statusCheck : statusShow).answer(await readStatus(gov))
 }
 
 /** Parses a line of `status`. */

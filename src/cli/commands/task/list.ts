@@ -52,7 +52,7 @@ const definition: VerbDefinition<BoardTaskDocument[]> = {
 /** Lists. */
 export const run: Run<TaskListOptions, BoardTaskDocument[]> = async (options, deps) => {
   const { limit, open, state, kind, goal, after } = requestOf(taskList, options)
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   const view = gov.store.read()
   const tasks = listTasks(view, session, {
     limit: limit + 1, openOnly: open === true, state, kind, goalId: goal, after,

@@ -28,7 +28,7 @@ const definition: VerbDefinition<TaskShowDocument> = {
 /** Shows. */
 export const run: Run<TaskShowOptions, TaskShowDocument> = async (options, deps) => {
   const request = requestOf(taskShow, options)
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   const view = gov.store.read()
   const task = requireOwnTask(view, session, request.task, { for: 'show' })
   return taskShow.answer({ view, session, task })
