@@ -53,7 +53,7 @@ const told = async (world: Placed): Promise<unknown> => {
   return JSON.parse(text)
 }
 
-t.test('A-026 A-122 A-123 an ask that died behind its contact mark is told by every reader as unknown and interrupted, as the next command records it, and no byte is written', async (t) => {
+t.test('A-122 an ask that died behind its contact mark is told by every reader as unknown and interrupted, as the next command records it, and no byte is written', async (t) => {
   const world = await askingWorld(t)
   await killedAt(world, 'ask.contact_intent', ['alpha', 'ask', '-'])
   const before = bytesOf(world)
@@ -79,7 +79,8 @@ t.test('A-026 A-122 A-123 an ask that died behind its contact mark is told by ev
   t.strictSame(bytesOf(world), before)
   t.equal(world.view().all(collections.openReservations)[0]?.doc.state, 'contacted')
   const service = await serving(t, world)
-  t.equal((await service.get('/api/work-board/tasks'))[0].blocked.kind, 'cost_liability')
+  t.equal((await service.get('/api/work-board/tasks'))[0].blocked.reason,
+    'alpha_cost_readback_required')
   t.hasStrict((await service.get('/api/overview')).waiting, [{ what: 'unknown_charge', count: 1 }])
   t.equal((await service.get('/api/status')).attention.interrupted, 1)
   await service.stop()
@@ -133,7 +134,7 @@ t.test('what a living process works on is told as running, also by whoever looke
   t.strictSame(seen.gov.store.read().all(collections.openTasks), [])
 })
 
-t.test('C-021 status --check ends with 7 for an overrun and for an effect that nobody read back, and with 0 once they are settled', async (t) => {
+t.test('status --check ends with 7 for an overrun and for an effect that nobody read back, and with 0 once they are settled', async (t) => {
   const world = await askingWorld(t)
   must(await world.run(['status', '--check']))
   world.sandbox.faults.set('billing_overrun', { service: 'provider' })
