@@ -41,7 +41,7 @@ export interface WorkPlace {
 /**
  * How a state is opened.
  * - `read`: takes no lock and changes no byte;
- * - `see`: the same, over the rows as recovery would leave them: for whoever shows where work stands;
+ * - `see`: the same, over the rows as recovery would leave them, for whoever shows how work stands;
  * - `write`: may write; what dead processes left stays until its caller has it recovered;
  * - `mutate`: may write, and what dead processes left is resolved before anything else;
  * - `alone`: may write its own record and changes nothing else: what dead processes left stays, as

@@ -1,8 +1,8 @@
 /**
  * What dead processes left, as a reader sees it: recovery itself is rehearsed over the rows of one
  * moment, and nothing of it is written. So a list, a status and a page tell of interrupted work
- * what the next command that writes will record, and name what helps then, while nobody writes. What
- * a dead save left of the policy is told as it is.
+ * what the next command that writes will record, and name what helps then, while nobody writes.
+ * What a dead save left of the policy is told as it is.
  */
 import { SallyportError } from '../base/errors.js'
 import { hasDeadWork, rehearseRecovery, type RecoveryReport } from '../contact/recovery.js'

@@ -102,7 +102,7 @@ const placesOf = ({ attention }: StateStatus): readonly string[] => [
     ? [] : ['`sallyport codehost jobs --state unknown_external_effect`']),
 ]
 
-/** Looking whether anything waits, for monitors: that something does is a failure (A-123, C-021). */
+/** Looking whether anything waits, for monitors: that something does is a failure. */
 export const statusCheck = {
   ...statusShow,
   answer: (status: StateStatus) => {

@@ -79,7 +79,7 @@ export interface CapabilityRecovery {
    * without it found some. It changes rows and nothing else: whoever only reads rehearses it.
    */
   readonly settleRows?: (gov: Gov) => Promise<unknown>
-  /** Removes what lies about of work that is over; after `settleRows`, where something may write. */
+  /** Removes what lies about of work that is over; after `settleRows`, by those who may write. */
   readonly sweep?: (gov: Gov) => Promise<unknown>
 }
 

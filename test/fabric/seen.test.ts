@@ -142,7 +142,9 @@ t.test('status --check ends with 7 for an overrun and for an effect that nobody 
   t.strictSame(failure(await world.run(['status', '--check', '--json'])).code, 'attention_needed')
   must(await world.run(['ledger', 'review', operation, '--accept']))
   must(await world.run(['status', '--check']))
-  t.equal((await world.run(['status', '--check', '--watch'])).status, 2)
+  t.strictSame(failure(await world.run(['status', '--check', '--watch', '--json'])), {
+    status: 2, code: 'watch_or_check', out: '',
+  })
 
   const at = await working(t)
   const job = await at.approved()

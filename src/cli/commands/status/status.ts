@@ -73,9 +73,9 @@ const definition: VerbDefinition<StatusDocument> = {
     description:
       'Shows where the policy stands, the status of each capability, the balance of the one '
       + 'ledger, when the jobs of timers last ran, which process serves the state, and the charges '
-      + 'and effects that wait for a person, those of a process that died among them. With --check '
-      + 'it ends with 7 where one waits, for cron and monitors. It needs no session, takes no lock, '
-      + 'changes no byte and contacts nobody.',
+      + 'and effects that wait for a person, those of a process that died among them. With '
+      + '--check it ends with 7 where one waits, for cron and monitors. It needs no session, takes '
+      + 'no lock, changes no byte and contacts nobody.',
     examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --check'],
     session: 'none',
     anchor: 'any',
