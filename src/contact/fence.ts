@@ -5,14 +5,16 @@
 import { Fence } from '../governance/stops/fence.js'
 import { lyingStops, pendingStops } from '../governance/stops/folder.js'
 import { recordedSince, stopsRecorded } from '../governance/stops/recent.js'
-import { covers, stoppedError, type Aim, type Party } from '../governance/stops/stop.js'
+import {
+  covers, offRoutes, stoppedError, type Aim, type Party,
+} from '../governance/stops/stop.js'
 import type { WireFence } from '../net/types.js'
 import type { View } from '../state/types.js'
 import { announce, type Sending } from './operation.js'
 
 const partyOf = <C>({ order, run, taskId }: Sending<C>): Party =>
-  // Whatever writes through a connection says so: it is the connection's consent that it rests on.
-  ({ task: taskId, connection: null, ...order.party?.(run) })
+  // Whatever goes through a connection, a route or a slot says so: it rests on what is saved of it.
+  ({ task: taskId, connection: null, ...offRoutes, ...order.party?.(run) })
 
 const isCovered = <C>(op: Sending<C>, aim: Aim): boolean =>
   covers(aim, partyOf(op), op.order.covered)
@@ -38,11 +40,12 @@ export const requireUnstopped = <C>(
 }
 
 const fenceFileOf = <C>(op: Sending<C>): Fence => {
-  const { principal, root, connection = null } = partyOf(op)
+  const { principal, root, connection = null, provider, slot, purpose, folder } = partyOf(op)
   op.fence ??= new Fence(op.ctx.gov.store.dir, {
     operation: op.run.operationId, task: op.taskId, principal: principal ?? null,
     // Not known is not none: a stop of any session may be meant for it, and has to wait for it.
     ...(root === undefined ? {} : { root }), connection, pid: process.pid,
+    provider, slot, purpose, folder,
   })
   return op.fence
 }

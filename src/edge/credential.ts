@@ -11,7 +11,7 @@ import type { Gov } from '../governance/context.js'
 import { endOfDevice } from '../governance/devices.js'
 import { collections, type Principal } from '../governance/rows.js'
 import { lyingStops, pendingStops } from '../governance/stops/folder.js'
-import { covers } from '../governance/stops/stop.js'
+import { covers, offRoutes } from '../governance/stops/stop.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { Store, View } from '../state/types.js'
 import { devicesByCredential, edgeCollections, type EdgeDevice } from './rows.js'
@@ -47,6 +47,7 @@ const isStopped = (store: Pick<Store, 'stopsDir'>, view: () => View, row: EdgeDe
   if (lying.length === 0) return false
   const party = {
     principal: row.owner, root: null, task: null, connection: null, device: row.device_id,
+    ...offRoutes,
   }
   // What stops every route ends no pairing: devices rest on no policy.
   return pendingStops(lying, view()).some((stop) => covers(stop, party, () => false))

@@ -12,8 +12,8 @@ import { holdFreshFile, probeFile, removeDeadFile } from './kernel-file.js'
 
 const nameBytesMax = 200
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
-/** Ids of operations, save intents, producers, jobs and paired devices: what guards are called. */
-const ownForm = /^(?:op|int|prd|job|edge_dev)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** Ids of operations, save intents, stops, producers, jobs and paired devices: names of guards. */
+const ownForm = /^(?:op|int|stp|prd|job|edge_dev)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** A held guard. */
 export interface Guard {

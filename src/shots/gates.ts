@@ -24,8 +24,8 @@ import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 const setNext = (flag: string): string => `Run \`sallyport shots config set ${flag}\`.`
 
-/** Gates of the source's own settings: what opens each, in the order in which they are told. */
-const settingGates = {
+/** Switches of the source's own settings: what opens each, in the order in which they are told. */
+const switchGates = {
   analysis_off: {
     text: 'Analysis is not switched on.', next: setNext('--analysis on'),
     open: (saved: SavedShotSettings): boolean => saved.analysis === 'on',
@@ -46,6 +46,10 @@ const settingGates = {
     text: 'Zero data retention is not switched on.', next: setNext('--zdr on'),
     open: (saved: SavedShotSettings): boolean => saved.zdr === 'on',
   },
+} as const
+
+/** What a day and a request may cost at most; without a bound nothing is sent. */
+const boundGates = {
   budget_not_set: {
     text: 'There is no budget of money for a day.', next: setNext('--budget-microusd N'),
     open: (saved: SavedShotSettings): boolean => isPositive(saved.budget_microusd),
@@ -61,15 +65,25 @@ const settingGates = {
   },
 } as const
 
+const settingGates = { ...switchGates, ...boundGates }
+
 const isPositive = (value: number | null): boolean =>
   value !== null && Number.isSafeInteger(value) && value > 0
 
-/** The same as facts, for every list that begins with them. */
+/**
+ * The same as facts, for every list that begins with them. What came back is used while the
+ * switches are on; what it may cost was asked before.
+ */
 export const settingFacts = (Object.keys(settingGates) as (keyof typeof settingGates)[])
   .map((name): Fact<{ readonly saved: SavedShotSettings }, typeof name> => ({
-    name, kind: 'blocked', phases: ['status', 'admit'],
+    name, kind: 'blocked',
+    phases: name in switchGates ? ['status', 'admit', 'adopt'] : ['status', 'admit'],
     holds: ({ saved }) => settingGates[name].open(saved),
   }))
+
+/** The first switch that is off; null while all are on. */
+export const closedSwitch = (saved: SavedShotSettings): string | null =>
+  judge(settingFacts, { saved }, 'adopt')[0]?.name ?? null
 
 const releaseNext = 'Look at it; to send it all the same, where its size is known: '
   + '`sallyport shots reanalyze PATH --reason manual_operator_request`.'

@@ -4,7 +4,7 @@
  */
 import type { Session } from '../../governance/session/types.js'
 import { stopCovering } from '../../governance/stops/folder.js'
-import { stoppedError, type Aim, type Party } from '../../governance/stops/stop.js'
+import { offRoutes, stoppedError, type Aim, type Party } from '../../governance/stops/stop.js'
 import type { CodehostContext } from '../context.js'
 
 /** Like every read: what ends writes does not end it. */
@@ -12,7 +12,10 @@ export const covered = ({ kind }: Aim): boolean | undefined => (kind === 'all' ?
 
 /** Whose a closure or an observation is, for stops. */
 export const partyOf = ({ principal, root }: Session): Party =>
-  ({ principal: principal.principal_id, root: root.root_id, task: null, connection: null })
+  ({
+    principal: principal.principal_id, root: root.root_id, task: null, connection: null,
+    ...offRoutes,
+  })
 
 /** Throws `unauthorized` where a stop that nobody has recorded yet covers the asker. */
 export const requireUnstopped = ({ gov }: CodehostContext, session: Session): void => {

@@ -198,7 +198,8 @@ export const closeOrder = <Claimed, Content, Made>(
   if (refusal !== null) throw refusal
   const { contact, httpStatus } = evidence
   const claim = requireOpenClaim(tx, call.inputDigest, call.operationId)
-  const ending = endingOf(call, evidence, callAuthorityLost(tx, call))
+  const lost = callAuthorityLost(tx, call) ?? order.closed?.(tx, claimed) ?? null
+  const ending = endingOf(call, evidence, lost)
   if (closeCall(tx, call.operationId)) {
     addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))
   }

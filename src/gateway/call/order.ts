@@ -1,6 +1,7 @@
 import type { FinishReason } from '../../base/finish-reason.js'
 import type { ErrorKind } from '../../base/errors.js'
 import type { LanePriority } from '../../governance/lane.js'
+import type { Party } from '../../governance/stops/stop.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
 import { gatewayRuntime, profileOf, type GatewayPurpose, type SlotName } from '../constants.js'
 import type { GatewayContext } from '../context.js'
@@ -57,6 +58,8 @@ export interface CallTerms {
   readonly principal: string
   /** Root that has to stay live; null where the purpose consent alone carries the call. */
   readonly root: string | null
+  /** Whose content it sends, for stops; left out where it sends none but its own, as a proof. */
+  readonly sends?: Pick<Party, 'purpose' | 'folder'>
 }
 
 /**
@@ -80,6 +83,11 @@ export interface CallOrder<Claimed, Content, Made> extends CallTerms {
    * The capability's own gates, asked again with the hold and at contact; a throw sends nothing.
    */
   recheck?(view: View, claimed: Claimed): void
+  /**
+   * Why its own switches let nothing be used any more, in the record that settles the charge; null
+   * while they are as they were. Bounds, budgets and the age of a proof have no part in it.
+   */
+  closed?(view: View, claimed: Claimed): string | null
   /** Pure: asked as soon as the reply is there. */
   judge(reply: AcceptedReply, claimed: Claimed): Judged<Content>
   /** Seals what is to be kept of it, outside the lock. */

@@ -154,7 +154,10 @@ const orderOf = <Claimed, Content, Made>(
     const claim = requireOpenClaim(tx, inputDigest, operationId)
     tx.put(claimCollection, inputDigest, { ...claim, contacted_at: now })
   },
-  party: () => ({ principal: order.principal, root: order.root }),
+  party: () => ({
+    principal: order.principal, root: order.root, provider: gatewayRuntime, slot: order.slot,
+    ...order.sends,
+  }),
   run: (send, parts) => runCall(order, send, parts),
   unsent: (contact) => ({ contact, httpStatus: null, judged: null }),
   money: (evidence, { claimed: { call } }) => moneyOfCall(call, evidence),

@@ -7,7 +7,7 @@ import { liveRoot } from '../session/live.js'
 import type { Session } from '../session/types.js'
 import { orUndefined } from '../judge/fact.js'
 import { lyingStops, pendingStops, type LyingStop } from '../stops/folder.js'
-import { covers } from '../stops/stop.js'
+import { covers, offRoutes } from '../stops/stop.js'
 import { grantState, type GrantState } from './grant.js'
 import { connectionCollection, type Connection } from './rows.js'
 
@@ -58,7 +58,9 @@ export const grantStateAt = (
   gov: Gov, view: View, connection: Connection, lying: readonly LyingStop[],
 ): GrantState | null => {
   const { connection_id: id, owner, consent } = connection
-  const party = { principal: owner, root: consent?.root ?? null, task: null, connection: id }
+  const party = {
+    principal: owner, root: consent?.root ?? null, task: null, connection: id, ...offRoutes,
+  }
   return grantState(connection, {
     nowMs: gov.clock.wallMs(),
     policyFence: policyHead(view).fence,

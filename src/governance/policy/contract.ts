@@ -4,6 +4,7 @@ import { contract, noInput } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { Consent, PolicyRevision } from '../rows.js'
 import { underWayError } from '../stops/act.js'
+import { requestsDocument, requestsShape } from '../stops/narrow.js'
 import type { Revoked } from './revoke.js'
 import type { PolicyStanding } from './standing.js'
 
@@ -94,10 +95,7 @@ const revokedShape = v.strictObject({
   epoch: v.nullable(v.number()),
   fence: v.nullable(v.number()),
   /** Requests of which something had left before; no more of them leaves. */
-  requests: v.array(v.strictObject({
-    operation_id: v.string(), task_id: v.nullable(v.string()),
-    sent: v.picklist(['partly', 'wholly']),
-  })),
+  requests: requestsShape,
   /** Processes that did not answer and may still send when they wake. */
   under_way: v.array(v.strictObject({
     operation_id: v.string(), task_id: v.nullable(v.string()), pid: v.nullable(v.number()),
@@ -120,10 +118,7 @@ export const policyRevoke = contract({
     revision: policy?.revision ?? null,
     epoch: policy?.epoch ?? null,
     fence: policy?.fence ?? null,
-    requests: reached.sent.map(({ operation, task, sent }) => ({
-      operation_id: operation, task_id: task,
-      sent: sent === 'whole' ? 'wholly' as const : 'partly' as const,
-    })),
+    requests: requestsDocument(reached.sent),
     under_way: reached.underWay.map(({ operation, task, pid }) => ({
       operation_id: operation, task_id: task, pid: pid === 0 ? null : pid,
     })),

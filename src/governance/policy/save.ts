@@ -20,7 +20,7 @@ import { liveRoot } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { lyingStops, pendingStops } from '../stops/folder.js'
-import { covers } from '../stops/stop.js'
+import { covers, offRoutes } from '../stops/stop.js'
 import { adoptStaged, dropStaged, sealCredential, stageSealed } from '../vault.js'
 import { applyCeiling, checkCeiling, ownCeiling } from './ceiling.js'
 import {
@@ -175,7 +175,7 @@ const superseded = (): SallyportError =>
 /** A stop that nobody has recorded yet came in between as well. */
 const requireUnstopped = (gov: Gov, tx: Tx, { principal, root }: SaveIntent): void => {
   const pending = pendingStops(lyingStops(gov.store.stopsDir), tx)
-  if (pending.some((stop) => covers(stop, { principal, root, task: null }))) throw superseded()
+  if (pending.some((stop) => covers(stop, { principal, root, task: null, ...offRoutes }))) throw superseded()
 }
 
 const advance = (tx: Tx, intent: SaveIntent, change: Partial<SaveIntent>): SaveIntent => {

@@ -5,7 +5,7 @@ import type { Gov } from '../context.js'
 import { rootsByToken } from '../row-indexes.js'
 import { collections, type Root } from '../rows.js'
 import { stopCovering } from '../stops/folder.js'
-import { stoppedError, stopsEverybody } from '../stops/stop.js'
+import { offRoutes, stoppedError, stopsEverybody } from '../stops/stop.js'
 import { touchLastUse } from './last-use.js'
 import { requireLiveRow, sessionMoment } from './live.js'
 import { isToken, sameDigest, tokenDigest } from './token.js'
@@ -24,7 +24,7 @@ export const rootOfToken = (gov: Gov, view: View, token: string): Root | undefin
 
 /** A stop that waits to be recorded ends a session as its record will. */
 const requireUnstopped = (gov: Gov, { root_id: root, principal_id: principal }: Root): void => {
-  const stop = stopCovering(gov.store, { principal, root, task: null }, () => false)
+  const stop = stopCovering(gov.store, { principal, root, task: null, ...offRoutes }, () => false)
   if (stop === undefined || stopsEverybody(stop)) return
   throw stoppedError(stop)
 }

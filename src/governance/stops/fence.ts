@@ -32,6 +32,11 @@ const factsShape = v.strictObject({
   root: v.optional(v.nullable(v.string())),
   /** Null where it writes through none; left out where it is not known. */
   connection: v.optional(v.nullable(v.string())),
+  /** Null where it has none; left out by an earlier version: any stop of a save may be meant. */
+  provider: v.optional(v.nullable(v.string())),
+  slot: v.optional(v.nullable(v.string())),
+  purpose: v.optional(v.nullable(v.string())),
+  folder: v.optional(v.nullable(v.string())),
   pid: v.number(),
   sent: sentShape,
 })

@@ -3,7 +3,7 @@
  * wait, in one marked record that names their ids, and then removes their files. A crash in between
  * changes nothing, because a stop whose id is recorded is spent.
  */
-import { SallyportError } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import type { Clock } from '../../base/clock.js'
 import { isoFromMs } from '../../base/clock.js'
 import type { FirstRecord, Store, Tx } from '../../state/types.js'
@@ -13,6 +13,7 @@ import { narrowedConnection, revokedConnection } from '../connections/narrow.js'
 import { requireOwnConnection } from '../connections/read.js'
 import { connectionCollection } from '../connections/rows.js'
 import { endDevice } from '../devices.js'
+import { isHeld } from '../guard.js'
 import { endConsents } from '../policy/consents.js'
 import { publishRevision } from '../policy/publish.js'
 import { disableRow } from '../principals.js'
@@ -22,7 +23,9 @@ import { dropLastUse } from '../session/last-use.js'
 import { requireRootRow } from '../session/live.js'
 import { dropStop, lyingStops, pendingStops, sweepHalfWritten } from './folder.js'
 import { noteRecorded } from './recent.js'
-import { connectionStops, deviceStop, type ConnectionStop, type Stop } from './stop.js'
+import {
+  connectionStops, deviceStop, isOfSave, type ConnectionStop, type Stop,
+} from './stop.js'
 
 type Facts = RecordedStop['facts']
 
@@ -105,18 +108,33 @@ const unpair = (recording: Recording, stop: Stop): Facts => {
   return { ended: endDevice(tx, now, stop.target ?? '', by) }
 }
 
+/** A save puts its stops before its record and spends them in it: this one was never made. */
+const unsaved = (): Facts => {
+  throw fail.conflict('save_not_made', 'The save that this stop was a part of was not made.')
+}
+
 /** What each kind ends; any other kind ends everything. */
 const kinds: Readonly<Record<string, (recording: Recording, stop: Stop) => Facts>> = {
   principal: disable, root: endRoot, task: cancel, [deviceStop]: unpair,
   connection: narrow, connection_disabled: narrow, connection_reconcile_only: narrow,
+  alpha: unsaved, gateway_slot: unsaved, shots_purpose: unsaved, folder: unsaved,
 }
 
 const putRecorded = (
-  { tx, now }: Recording, { id, kind, target, by, at }: Stop,
+  { tx, now }: Pick<Recording, 'tx' | 'now'>, { id, kind, target, by, at }: Stop,
   end: Pick<RecordedStop, 'outcome' | 'reason' | 'facts'>,
 ): void => tx.put(collections.stops, id, {
   stop_id: id, kind, target, by, at, recorded_at: now, ...end,
 })
+
+/**
+ * Spends a stop of a save in the record that closes what it is aimed at: what began to leave under
+ * the rows of before is told, though its file is gone.
+ */
+export const putSpent = (tx: Tx, now: string, stop: Stop): void => {
+  putRecorded({ tx, now }, stop, { outcome: 'recorded', reason: null, facts: {} })
+  noteRecorded(tx, stop)
+}
 
 /** A refusal changes no row but that the stop is spent; whoever asked is named in the audit. */
 const recordOne = (recording: Recording, stop: Stop, revoked: Facts | null): Facts | null => {
@@ -154,11 +172,13 @@ const writeRows = (
 }
 
 /**
- * What waits to be recorded, for `OpenOptions.recordFirst`: null where nothing does. In a store
+ * What waits to be recorded, for `OpenOptions.recordFirst`: null where nothing does. What a living
+ * save has put is left to its record: spent before, it would let through what begins until then. In a store
  * that is not the newest of its kind the files stay: the newest has to record them as well.
  */
 export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
-  const lying = lyingStops(store.stopsDir).filter(({ name }) => name !== null)
+  const lying = lyingStops(store.stopsDir)
+    .filter(({ id, kind, name }) => name !== null && !(isOfSave(kind) && isHeld(store.dir, id)))
   if (lying.length === 0) return null
   return {
     write: (tx) => {

@@ -11,7 +11,7 @@ const text = v.pipe(v.string(), v.maxLength(256))
 /** Closed shape of a stop's file. */
 export const stopShape = v.strictObject({
   id: v.pipe(v.string(), v.regex(/^stp_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
-  /** `all`, `principal`, `root`, `task`, one about a connection or a device; others may come. */
+  /** `all`, `principal`, `root`, `task`, one about a connection, device or save; others may come. */
   kind: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
   /** Id of what is stopped; null for everything. */
   target: v.nullable(text),
@@ -36,7 +36,18 @@ export interface Party {
   readonly connection?: string | null | undefined
   /** Paired device that sends it; nothing that this program contacts belongs to one. */
   readonly device?: string
+  /** Provider of the text route that it asks; null where it asks none. */
+  readonly provider?: string | null | undefined
+  /** Slot of the gateway that it goes through; null where it goes through none. */
+  readonly slot?: string | null | undefined
+  /** What content of the screenshots' it sends, and for which purpose; null where it sends none. */
+  readonly purpose?: string | null | undefined
+  /** Digest of the image folder that its content is from; null where it is from none. */
+  readonly folder?: string | null | undefined
 }
+
+/** What is no operation of a model route, for stops: a session, a save, a write to a code host. */
+export const offRoutes = { provider: null, slot: null, purpose: null, folder: null } as const
 
 /** What a stop says of whom it stops. */
 export type Aim = Pick<Stop, 'kind' | 'target'>
@@ -61,6 +72,25 @@ const isOfConnection = (kind: string): kind is ConnectionStop =>
 /** Kind of the stop that ends the pairing of a device. It covers nothing else. */
 export const deviceStop = 'edge_device'
 
+/**
+ * Kinds of stops that a save puts which closes something, and what of an operation each is aimed
+ * at; without a target, at every operation that has it. The record of the save spends them.
+ */
+const saveStops = {
+  alpha: 'provider', gateway_slot: 'slot', shots_purpose: 'purpose', folder: 'folder',
+} as const satisfies Readonly<Record<string, keyof Party>>
+
+/** A kind of stop that a save puts. */
+export type SaveStop = keyof typeof saveStops
+
+/** What a save closes. */
+export interface SaveAim extends Aim {
+  readonly kind: SaveStop
+}
+
+/** Whether a kind of stop is put by a save, and spent by its record alone. */
+export const isOfSave = (kind: string): kind is SaveStop => Object.hasOwn(saveStops, kind)
+
 /** Whether a stop covers an operation. Pure. */
 export const covers = (aim: Aim, party: Party, own?: OwnCover): boolean => {
   const isMeant = (id: string | null | undefined): boolean => id === undefined || id === aim.target
@@ -69,12 +99,20 @@ export const covers = (aim: Aim, party: Party, own?: OwnCover): boolean => {
   if (aim.kind === 'task') return isMeant(party.task)
   if (aim.kind === deviceStop) return party.device === aim.target
   if (isOfConnection(aim.kind)) return own?.(aim) ?? isMeant(party.connection)
+  if (isOfSave(aim.kind)) {
+    const part = party[saveStops[aim.kind]]
+    return part !== null && (aim.target === null || isMeant(part))
+  }
   return own?.(aim) ?? true
 }
 
 /** Whether a stop covers every operation, whosever it is. */
 export const stopsEverybody = ({ kind }: Aim): boolean =>
   !['principal', 'root', 'task', deviceStop].includes(kind) && !isOfConnection(kind)
+  && !isOfSave(kind)
+
+/** What is told of a request that was stopped by a save. */
+export const closedBySave = 'closed_by_save'
 
 const refusals: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   principal: { code: 'principal_disabled', message: 'The owner of this work is disabled.' },
@@ -83,11 +121,18 @@ const refusals: Readonly<Record<string, { readonly code: string; readonly messag
   connection: {
     code: 'consent_revoked', message: 'What may be written through this connection was taken back.',
   },
+  save: { code: closedBySave, message: 'A save closed what this request goes through.' },
+}
+
+/** Stops of one refusal. */
+const groupOf = (kind: string): string => {
+  if (isOfConnection(kind)) return 'connection'
+  return isOfSave(kind) ? 'save' : kind
 }
 
 /** What a stopped operation is told. */
 export const stoppedError = (aim: Aim): SallyportError => {
-  const known = refusals[isOfConnection(aim.kind) ? 'connection' : aim.kind]
+  const known = refusals[groupOf(aim.kind)]
   return fail.unauthorized(
     known?.code ?? 'policy_revoked', known?.message ?? 'The policy is revoked for every route.',
     { reason: known?.code ?? 'policy_revoked', next: 'See `sallyport policy show`.' },

@@ -45,8 +45,8 @@ const reanalyze = async (call: Call): Promise<unknown> => {
 
 const saveSettings = async ({ gov, session, world, asked }: Call): Promise<unknown> => {
   const ctx = shotsContext(world, gov)
-  await saveShotsConfig(ctx, session, jsonOf(asked))
-  return shotsConfig.answer(showShotsConfig(ctx, gov.store.read()))
+  const saved = await saveShotsConfig(ctx, session, jsonOf(asked))
+  return shotsConfig.answer(showShotsConfig(ctx, gov.store.read(), saved))
 }
 
 const status = async ({ gov, world }: Call): Promise<unknown> => shotsStatus.answer({

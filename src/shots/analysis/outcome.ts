@@ -1,5 +1,6 @@
 /** What an ended call makes of an observation; pure, so that the whole table can be tested. */
 import type { ErrorKind } from '../../base/errors.js'
+import { closedBySave } from '../../governance/stops/stop.js'
 import type { CallOutcome } from '../../gateway/receipt.js'
 import type { AnalysisStatus } from '../constants.js'
 import type { Observation, PayloadRef } from '../observations/rows.js'
@@ -24,15 +25,20 @@ export const sourceMissing = 'source_missing'
 /** It is another file than the one that was read; a later pass reads it anew. */
 export const sourceChanged = 'source_changed'
 
+/** Another folder was chosen while the image waited; it is an image of before. */
+export const folderChanged = 'folder_changed'
+
 /** Nothing about the image has failed: the environment forbade the contact, or it moved. */
-const leaving: ReadonlySet<string | null> = new Set(['debug_output_refused', sourceChanged])
+const leaving: ReadonlySet<string | null> =
+  new Set(['debug_output_refused', sourceChanged, folderChanged, closedBySave])
 
 /** What an end means for the image. */
 export const itemOutcomeOf = ({ outcome, reason, errorKind }: AnalysisEnd): ItemOutcome => {
   if (outcome === 'succeeded') return 'succeeded'
   if (outcome !== 'not_contacted') return 'failed'
-  if (errorKind !== null && blockingKinds.has(errorKind)) return 'blocked'
+  // What a save has closed says so itself at the next look.
   if (leaving.has(reason)) return 'skipped'
+  if (errorKind !== null && blockingKinds.has(errorKind)) return 'blocked'
   return errorKind === 'locked' || errorKind === 'cancelled' || errorKind === 'remote'
     ? 'skipped' : 'failed'
 }

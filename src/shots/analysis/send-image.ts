@@ -17,14 +17,16 @@ import {
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import {
-  consentReaches, gateTextOf, imageBound, standingOf, type GateReason, type RouteStanding,
+  closedSwitch, consentReaches, gateTextOf, imageBound, standingOf, type GateReason, type RouteStanding,
 } from '../gates.js'
 import { openingHint } from '../opening.js'
+import { currentFacts } from '../observations/as-of-now.js'
 import { putObservation } from '../observations/observation-store.js'
 import { shotCollections as c, type Observation, type PayloadRef } from '../observations/rows.js'
+import { belowFolder } from '../source/closing.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { contentCalls, earlierCall, inputDigestOf } from './earlier-call.js'
-import { rowAfter, sourceChanged, sourceMissing } from './outcome.js'
+import { folderChanged, rowAfter, sourceChanged, sourceMissing } from './outcome.js'
 import { judgeAnalysis } from '../payload/parse.js'
 import { isSelected, isSourceGone, isUnchanged, type PrivacyVerdict } from './privacy.js'
 import { analysisContent } from './prompt.js'
@@ -86,7 +88,10 @@ const requireClaimable = (
   return row
 }
 
-type Claimed = Pick<ReturnType<typeof requireRoute>, 'consent' | 'proof'>
+/** What an image was admitted under; `folderDigest` is that of the folder in force. */
+interface Claimed extends Pick<ReturnType<typeof requireRoute>, 'consent' | 'proof'> {
+  readonly folderDigest: string | null
+}
 
 interface Terms {
   readonly principal: string
@@ -113,7 +118,9 @@ const requireSource = ({ row, image }: Attempt, view: View): void => {
  * consent is the very one that the image was admitted under. One that was given while the image
  * waited reaches forward only, also where somebody asked for this image by name.
  */
-const requireStill = (attempt: Attempt, consentId: string, view: View): void => {
+const requireStill = (
+  attempt: Attempt, { consent: { consent_id: consentId }, folderDigest }: Claimed, view: View,
+): void => {
   const { ctx, reason } = attempt
   const { ready, reason: closed, route, gates } = standingOf(ctx, view)
   if (!ready || route === null) throw closedGate(closed ?? 'model_not_set', gates)
@@ -121,7 +128,26 @@ const requireStill = (attempt: Attempt, consentId: string, view: View): void => 
   const reached = route.consent.consent_id === consentId
     && (reason !== null || (row !== undefined && consentReaches(route.consent, row)))
   if (!reached) throw closedGate('before_consent')
+  if (currentFacts(ctx, view).folderDigest !== folderDigest) throw changed(folderChanged)
   requireSource(attempt, view)
+}
+
+/** Why what came back is not used: a switch that is off, another folder, or it lies too deep. */
+const closedSince = (
+  { ctx, image }: Attempt, { folderDigest }: Claimed, view: View,
+): string | null => {
+  const saved = savedSettings(view)
+  const off = closedSwitch(saved)
+  if (off !== null) return off
+  if (currentFacts(ctx, view).folderDigest !== folderDigest) return folderChanged
+  return isSelected(image.source.name, isRecursive(saved)) ? null : 'recursive_off'
+}
+
+/** The folder that an image is from, for stops; null where none can be told. */
+const stoppedWith = ({ ctx, image }: Attempt, view: View): string | null => {
+  const { folderDigest } = currentFacts(ctx, view)
+  return folderDigest === null || isSelected(image.source.name, false)
+    ? folderDigest : belowFolder(folderDigest)
 }
 
 const claim = (
@@ -151,7 +177,8 @@ const claim = (
       operation_id: operationId, contact: 'claimed', reanalyze_reason: reason, updated_at: now,
     },
   })
-  return { inputDigest, claimed: { proof, consent } }
+  const { folderDigest } = currentFacts(ctx, tx)
+  return { inputDigest, claimed: { proof, consent, folderDigest } }
 }
 
 const bytesOf = (payload: AnalysisPayload): Buffer => Buffer.from(canonicalJson(payload), 'utf8')
@@ -199,7 +226,7 @@ const record = (
 export type Sent = CallResult<PayloadRef>
 
 const orderOf = (
-  attempt: Attempt, terms: Terms,
+  attempt: Attempt, terms: Terms, view: View,
 ): CallOrder<Claimed, AnalysisPayload, PayloadRef> => {
   const { ctx, image, timeoutMs } = attempt
   const { principal, boundMicrousd } = terms
@@ -210,11 +237,13 @@ const orderOf = (
     priority: 'normal',
     principal,
     root: null,
+    sends: { purpose: 'gateway.vision', folder: stoppedWith(attempt, view) },
     content: analysisContent(image.bytes, image.mime),
     boundMicrousd,
     timeoutMs,
     claim: (tx, now, _setup, operationId) => claim(attempt, terms, tx, now, operationId),
-    recheck: (view, { consent }) => requireStill(attempt, consent.consent_id, view),
+    recheck: (now, claimed) => requireStill(attempt, claimed, now),
+    closed: (now, claimed) => closedSince(attempt, claimed, now),
     judge: (reply, { proof }) => {
       const verdict = judgeAnalysis(reply, proof)
       return verdict.ok
@@ -234,5 +263,5 @@ export const sendImage = async (attempt: Attempt): Promise<Sent> => {
   const view = ctx.gov.store.read()
   const { consent: { principal }, setup } = requireRoute(standingOf(ctx, view))
   const boundMicrousd = imageBound(savedSettings(view), setup)
-  return sendCall(ctx.gateway, orderOf(attempt, { principal, boundMicrousd }))
+  return sendCall(ctx.gateway, orderOf(attempt, { principal, boundMicrousd }, view))
 }

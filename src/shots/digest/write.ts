@@ -12,6 +12,8 @@ import { sendCall } from '../../gateway/call/send.js'
 import type { Tx, View } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { closedSwitch } from '../gates.js'
+import { savedSettings } from '../source/settings.js'
 import { judgeBought, keepBought, type BoughtText } from '../texts/bought.js'
 import { requireTextBudget } from '../texts/budget.js'
 import { openerOf, promptEntries } from '../texts/entries.js'
@@ -138,6 +140,7 @@ const orderOf = (writing: Writing, view: View): CallOrder<null, BoughtText, Epis
     priority: 'high',
     principal: route.principal,
     root: null,
+    sends: { purpose: 'gateway.digest' },
     boundMicrousd: route.boundMicrousd,
     content: textContent({
       order: [
@@ -150,6 +153,7 @@ const orderOf = (writing: Writing, view: View): CallOrder<null, BoughtText, Epis
     }),
     claim: (tx) => claim(writing, tx),
     recheck: (now) => requireSameRoute(ctx, now, 'gateway.digest', route),
+    closed: (now) => closedSwitch(savedSettings(now)),
     judge: (reply) => judgeBought(reply, route, charsMax, (content) => payloadOf(plan, content)),
     keep: ({ content }) => ctx.gov.store.artifacts.write(shotLabels.digest, content.payload),
     record: (tx, now, end) => record(writing, tx, now, end),

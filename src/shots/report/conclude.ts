@@ -15,9 +15,11 @@ import type { Tx, View } from '../../state/types.js'
 import { blockedNext, blockedReasons } from '../analysis/blocked.js'
 import { shotLabels, type AnalysisStatus } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { closedSwitch } from '../gates.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { readDigest } from '../digest/read.js'
 import { takeObservations, type ObservationFilter } from '../observations/find.js'
+import { savedSettings } from '../source/settings.js'
 import { judgeBought, keepBought, type BoughtText } from '../texts/bought.js'
 import { requireTextBudget } from '../texts/budget.js'
 import { digestEntries, openerOf, promptEntries } from '../texts/entries.js'
@@ -142,6 +144,7 @@ const orderOf = (one: Concluding, view: View): CallOrder<null, BoughtText, MadeC
     priority: 'high',
     principal: route.principal,
     root: null,
+    sends: { purpose: 'gateway.report' },
     boundMicrousd: route.boundMicrousd,
     content: textContent({
       order: [
@@ -155,6 +158,7 @@ const orderOf = (one: Concluding, view: View): CallOrder<null, BoughtText, MadeC
     }),
     claim: (tx) => claim(one, tx),
     recheck: (now) => requireSameRoute(ctx, now, 'gateway.report', route),
+    closed: (now) => closedSwitch(savedSettings(now)),
     judge: (reply) =>
       judgeBought(reply, route, conclusionCharsMax, (content) => payloadOf(one, content)),
     keep: ({ content }) => ctx.gov.store.artifacts.write(shotLabels.conclusion, content.payload),

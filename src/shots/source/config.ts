@@ -9,10 +9,14 @@ import { gatewayFacts } from '../../gateway/readiness.js'
 import { appendAudit } from '../../governance/audit.js'
 import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
+import { askedThrough } from '../../governance/stops/act.js'
+import { closeBySave, requestsDocument, requestsShape } from '../../governance/stops/narrow.js'
+import type { SaveAim } from '../../governance/stops/stop.js'
 import type { View } from '../../state/types.js'
 import { shotCollections as c } from '../observations/rows.js'
 import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
+import { closedBySettings } from './closing.js'
 import { folderEditable, folderProblem, judgeFolder, locateFolder, type FolderWorld }
   from './folder.js'
 import { changedIgnore, type ToldArea } from './ignored.js'
@@ -56,6 +60,8 @@ export const shotsConfigShape = v.strictObject({
     spend_ceiling_microusd: count, cloud_egress_acknowledged: v.boolean(),
     slots: v.array(slotShape),
   })),
+  /** After a save: what had left before of what it closed. */
+  requests: v.optional(requestsShape),
 })
 export type ShotsConfig = v.InferOutput<typeof shotsConfigShape>
 
@@ -163,8 +169,13 @@ const shownGateway = (ctx: ShotsContext, view: View): ShotsConfig['gateway'] => 
   }
 }
 
-/** The settings in force and what the gateway owns. Opens no socket, changes no byte. */
-export const showShotsConfig = (ctx: ShotsContext, view: View): ShotsConfig => {
+/**
+ * The settings in force and what the gateway owns, and what a save has just told. Opens no socket,
+ * changes no byte.
+ */
+export const showShotsConfig = (
+  ctx: ShotsContext, view: View, saved: Pick<ShotsConfig, 'requests'> = {},
+): ShotsConfig => {
   const { settings, invalid } = tolerantSettings(view, ctx.env)
   return {
     schema_version: 'svc.screenshot_config.v1',
@@ -172,6 +183,7 @@ export const showShotsConfig = (ctx: ShotsContext, view: View): ShotsConfig => {
     settings: shownSettings(settings),
     invalid_variables: [...invalid],
     gateway: shownGateway(ctx, view),
+    ...saved,
   }
 }
 
@@ -226,46 +238,83 @@ const newestScreen = (
 const differ = (a: unknown, b: unknown): boolean =>
   canonicalJson(a ?? null) !== canonicalJson(b ?? null)
 
+const changedMeanwhile = (): SallyportError =>
+  fail.conflict('settings_changed', 'The settings were changed meanwhile.', {
+    next: 'Nothing was saved. Look at `sallyport shots config show` and say it again.',
+  })
+
 /** What was decided on is what is saved upon: settings that changed meanwhile were not seen. */
 const requireAsShown = (before: SavedShotSettings, shown: SavedShotSettings | undefined): void => {
   if (shown === undefined || canonicalJson(before) === canonicalJson(shown)) return
-  throw fail.conflict('settings_changed', 'The settings were changed meanwhile.', {
-    next: 'Nothing was saved. Look at `sallyport shots config show` and say it again.',
-  })
+  throw changedMeanwhile()
 }
 
-/**
- * Saves a change, whole or not at all (S-184 as a use case). `shown` is what it was decided on,
- * where somebody was shown it. Throws `rejected`: `settings_invalid` for another shape, and as
- * `judgeFolder` for a folder that may not be one, as `changedIgnore` for areas, and `conflict`
- * `settings_changed`; then nothing is changed.
- */
-export const saveShotsConfig = async (
-  ctx: ShotsContext, session: Session, document: unknown, shown?: SavedShotSettings,
-): Promise<void> => {
+/** What is saved over what, as of a view. */
+interface SettingsStep {
+  readonly before: SavedShotSettings
+  readonly after: SavedShotSettings
+}
+
+/** Reads a change; throws what is wrong with its shape or its folder. */
+const readChange = (
+  ctx: ShotsContext, document: unknown,
+): ((view: View) => SettingsStep) => {
   const { add_ignore, remove_ignore, ignore: list, ...change } = parseSettingsChange(document)
   const areas = { ignore: list, add_ignore, remove_ignore }
   const folder = typeof change.screenshot_folder === 'string'
     ? { screenshot_folder: judgeFolder(ctx, change.screenshot_folder, 'settings') } : {}
   const named = given({ ...change, ...folder })
-  await ctx.gov.store.transact('shots config set', (tx) => {
-    const before = savedSettings(tx)
-    requireAsShown(before, shown)
+  return (view) => {
+    const before = savedSettings(view)
     const settings = { ...before, ...named }
-    const ignore = changedIgnore(before.ignore, areas, newestScreen(ctx, tx, settings))
-    const after = ignore === undefined ? settings : { ...settings, ignore }
-    const changed = (Object.keys(after) as (keyof SavedShotSettings)[])
-      .filter((name) => differ(before[name], after[name]))
-    if (changed.length === 0) return
-    // Most of them close a gate or may: an old copy must not open it again.
-    tx.mark()
-    tx.put(settingsCollection, settingsId, after)
-    appendAudit(tx, nowIso(ctx.gov), {
-      what: 'shots.settings_saved', principal: session.principal.principal_id,
-      root: session.root.root_id, subject: settingsId,
-      facts: { fields: changed.join(',') },
-    })
-  })
+    const ignore = changedIgnore(before.ignore, areas, newestScreen(ctx, view, settings))
+    return { before, after: ignore === undefined ? settings : { ...settings, ignore } }
+  }
+}
+
+/** What somebody else saved meanwhile may make this close more than was stopped for it. */
+const requireStopped = (aims: readonly SaveAim[], { before, after }: SettingsStep): void => {
+  const open = closedBySettings(before, after).some(({ kind, target }) =>
+    !aims.some((aim) => aim.kind === kind && aim.target === target))
+  if (open) throw changedMeanwhile()
+}
+
+/**
+ * Saves a change, whole or not at all (S-184 as a use case), and answers what had left before of
+ * what it closes. `shown` is what it was decided on, where somebody was shown it. Throws
+ * `rejected`: `settings_invalid` for another shape, and as `judgeFolder` for a folder that may not
+ * be one, as `changedIgnore` for areas, and `conflict` `settings_changed`; then nothing is changed.
+ * Throws as `closeBySave` where it is saved.
+ */
+export const saveShotsConfig = async (
+  ctx: ShotsContext, session: Session, document: unknown, shown?: SavedShotSettings,
+): Promise<Required<Pick<ShotsConfig, 'requests'>>> => {
+  const { gov } = ctx
+  const stepOf = readChange(ctx, document)
+  const step = stepOf(gov.store.read())
+  requireAsShown(step.before, shown)
+  const aims = closedBySettings(step.before, step.after)
+  const verb = 'shots config set'
+  const { sent } = await closeBySave(gov, { aims, by: askedThrough(verb, session) }, (spend) =>
+    gov.store.transact(verb, (tx) => {
+      const now = stepOf(tx)
+      const { before, after } = now
+      requireAsShown(before, shown)
+      requireStopped(aims, now)
+      spend(tx)
+      const changed = (Object.keys(after) as (keyof SavedShotSettings)[])
+        .filter((name) => differ(before[name], after[name]))
+      if (changed.length === 0) return
+      // Most of them close a gate or may: an old copy must not open it again.
+      tx.mark()
+      tx.put(settingsCollection, settingsId, after)
+      appendAudit(tx, nowIso(gov), {
+        what: 'shots.settings_saved', principal: session.principal.principal_id,
+        root: session.root.root_id, subject: settingsId,
+        facts: { fields: changed.join(',') },
+      })
+    }, { first: aims.length > 0 }))
+  return { requests: requestsDocument(sent) }
 }
 
 /** The line that says that a saved folder waits behind the environment; null where it does not. */

@@ -4,16 +4,8 @@ import { policyRevoke, type PolicyRevokedDocument } from '../../../governance/po
 import { revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
 import { stopFoldersOf } from '../../../state/store-ids.js'
 import { recoverFirst } from '../../mutate.js'
+import { sentBeforeLines } from '../../sent-before.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-
-const named = (
-  requests: PolicyRevokedDocument['requests'], sent: 'partly' | 'wholly', text: string,
-): readonly string[] => {
-  const of = requests.filter((one) => one.sent === sent).map((one) =>
-    (one.task_id === null ? `operation ${one.operation_id}` : `task ${one.task_id}`))
-  const count = of.length === 1 ? '1 request was' : `${of.length} requests were`
-  return of.length === 0 ? [] : [`${count} ${text.replace('TASKS', of.join(', '))}`]
-}
 
 const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string =>
   (code === 'lock_held' || code === 'lock_wait_stopped'
@@ -49,9 +41,7 @@ const definition: VerbDefinition<PolicyRevokedDocument> = {
   },
   text: (document) => [
     stoppedText(document),
-    ...named(document.requests, 'wholly', 'already sent: TASKS; its bill is still read back.'),
-    ...named(document.requests, 'partly',
-      'cut off while it was being sent: TASKS; what it cost is still found out.'),
+    ...sentBeforeLines(document.requests),
     '',
   ].join('\n'),
 }

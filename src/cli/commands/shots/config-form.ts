@@ -15,6 +15,7 @@ import {
   askLimit, changeText, moneyLimit, nothingChanges, readInteger, refusalOf, type Limit,
 } from '../../form.js'
 import { loginToMutate } from '../../mutate.js'
+import { sentBeforeLines } from '../../sent-before.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
 import { flagsOfChange } from './config-flags.js'
@@ -132,11 +133,13 @@ export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
   const ctx = shotsContext(deps, gov)
   const before = savedSettings(gov.store.read())
   const change = await fillConfigForm(deps, ctx, before)
+  let saved: Pick<ShotsConfig, 'requests'> = {}
   if (Object.keys(change).length > 0) {
-    await saveShotsConfig(ctx, session, change, before)
+    saved = await saveShotsConfig(ctx, session, change, before)
+    for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
     tellTyped(deps, [['shots', 'config', 'set', ...flagsOfChange(change)]])
     const override = overrideNote(ctx, parseSettingsChange(change))
     if (override !== null) deps.note(override)
   }
-  return showShotsConfig(ctx, gov.store.read())
+  return showShotsConfig(ctx, gov.store.read(), saved)
 }

@@ -13,6 +13,7 @@ import type { VerbDeps } from '../../bound.js'
 import { offered } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
+import { sentBeforeLines } from '../../sent-before.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { addSettingFlags, changeOfFlags, settingNames } from './config-flags.js'
 import { saveByForm } from './config-form.js'
@@ -108,15 +109,17 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   const { gov, session } = await loginToMutate(deps)
   const ctx = shotsContext(deps, gov)
   const before = savedSettings(gov.store.read())
+  let saved: Pick<ShotsConfig, 'requests'> = {}
   if (Object.keys(change).length > 0) {
-    await saveShotsConfig(ctx, session, given)
+    saved = await saveShotsConfig(ctx, session, given)
+    for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
     if (widensEgress(before, change)) deps.note(egressText)
     if (startsRenewing(before, change)) deps.note(renewText)
     if (startsIgnoring(change)) deps.note(ignoreText)
     const override = overrideNote(ctx, change)
     if (override !== null) deps.note(override)
   }
-  return shotsConfig.answer(showShotsConfig(ctx, gov.store.read()))
+  return shotsConfig.answer(showShotsConfig(ctx, gov.store.read(), saved))
 }
 
 const run: Run<ShotsConfigOptions, ShotsConfig> = async (options, deps) => {

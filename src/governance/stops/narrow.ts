@@ -1,0 +1,112 @@
+/**
+ * A save that closes something: what it closes is stopped first, by a file that is in force without
+ * the lock; then it is saved, and the record of the save spends the stops, so that what is opened
+ * later is not covered. Invariants:
+ * - while its save lives nobody else records such a stop, so nothing begins in between;
+ * - of a save that was refused or died the stops are recorded as refused: they ended nothing but
+ *   what was leaving.
+ */
+import * as v from 'valibot'
+import { SallyportError } from '../../base/errors.js'
+import type { Tx } from '../../state/types.js'
+import { nowIso, type Gov } from '../context.js'
+import { holdGuard, type Guard } from '../guard.js'
+import { fenceWaitMs, newStop, recordStop, underWayError } from './act.js'
+import { reachFences, type FenceFacts, type Reached } from './fence.js'
+import { dropStop, putStop } from './folder.js'
+import { putSpent } from './record.js'
+import { covers, type SaveAim, type Stop } from './stop.js'
+
+/** What a save closes, and whose it is. */
+export interface SaveClose {
+  readonly aims: readonly SaveAim[]
+  readonly by: Stop['by']
+}
+
+/** Writes the rows of the save's stops, in the record that closes what they are aimed at. */
+export type Spend = (tx: Tx) => void
+
+/** What a save came to. */
+export interface Narrowed<T> {
+  readonly saved: T
+  /** What had left before of what it closed; no more of it leaves. */
+  readonly sent: readonly FenceFacts[]
+}
+
+/** Requests of which something had left before; no more of them leaves. */
+export const requestsShape = v.array(v.strictObject({
+  operation_id: v.string(), task_id: v.nullable(v.string()),
+  sent: v.picklist(['partly', 'wholly']),
+}))
+/** Those requests, in a document. */
+export type RequestsDocument = v.InferOutput<typeof requestsShape>
+
+/** What had left before a stop, as a document. */
+export const requestsDocument = (sent: readonly FenceFacts[]): RequestsDocument =>
+  sent.map(({ operation, task, sent: how }) => ({
+    operation_id: operation, task_id: task, sent: how === 'whole' ? 'wholly' : 'partly',
+  }))
+
+const isCoveredBy = (stops: readonly Stop[]) => (facts: FenceFacts): boolean => {
+  const { principal, root, task, connection, provider, slot, purpose, folder } = facts
+  const party = {
+    principal: principal ?? undefined, root, task, connection, provider, slot, purpose, folder,
+  }
+  return stops.some((stop) => covers(stop, party))
+}
+
+const spendIn = (gov: Gov, stops: readonly Stop[]): Spend => (tx) => {
+  if (stops.length === 0) return
+  for (const stop of stops) putSpent(tx, nowIso(gov), stop)
+  tx.mark()
+}
+
+/** Puts the stops, each under a guard that says that its save lives. */
+const putAll = async (
+  { store }: Gov, stops: readonly Stop[], guards: Guard[],
+): Promise<Reached> => {
+  for (const { id } of stops) guards.push(await holdGuard(store.dir, id))
+  for (const stop of stops) putStop(store.stopsDir, stop)
+  return reachFences(store.dir, isCoveredBy(stops), fenceWaitMs)
+}
+
+/** Nothing was saved: the stops become refused, by whoever writes next if not here. */
+const refuse = async (gov: Gov, guards: readonly Guard[], [stop]: readonly Stop[]) => {
+  for (const guard of guards) guard.release()
+  if (stop === undefined) return
+  try {
+    await recordStop(gov, stop)
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+  }
+}
+
+/**
+ * Saves by `save`, which has to call `spend` in its record, once what it closes is stopped. Throws
+ * what `save` and the disk do, and `locked` `contact_under_way` where it is saved and a process that
+ * may still send does not answer.
+ */
+export const closeBySave = async <T>(
+  gov: Gov, { aims, by }: SaveClose, save: (spend: Spend) => Promise<T>,
+): Promise<Narrowed<T>> => {
+  const stops = aims.map((aim) => newStop(gov.clock, aim, by))
+  const guards: Guard[] = []
+  let narrowed: Narrowed<T>
+  let silent: FenceFacts | undefined
+  try {
+    const reached = stops.length === 0
+      ? { sent: [], underWay: [] } : await putAll(gov, stops, guards)
+    if (stops.length > 0) await gov.observer.at('save.stopped')
+    narrowed = { saved: await save(spendIn(gov, stops)), sent: reached.sent }
+    silent = reached.underWay[0]
+    for (const stop of stops) dropStop(gov.store.stopsDir, { ...stop, name: stop.id })
+  } catch (error) {
+    await refuse(gov, guards, stops)
+    throw error
+  } finally {
+    for (const guard of guards) guard.release()
+  }
+  const [stop] = stops
+  if (silent !== undefined && stop !== undefined) throw underWayError(silent, stop)
+  return narrowed
+}

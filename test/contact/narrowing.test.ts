@@ -1,0 +1,144 @@
+/** Commands that close something while it leaves: they stop it, and say what had left before. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { saveShotsConfig } from '../../src/shots/source/config.js'
+import { checkLedger } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import {
+  analysisMark, chargeOf, closeWhileLeaving, imageNarrowings, largeImage, leavingPicture,
+  prepareNarrowing, settleUnknown,
+} from '../support/narrowing.js'
+import { betweenLookAndClaim, rowOf, scan, sent, set } from '../support/shots.js'
+import { until } from '../support/until.js'
+import type { AnalysisWorld } from '../world/world.js'
+
+for (const [name, narrowing] of Object.entries(imageNarrowings)) {
+  const { close, open, below = '.' } = narrowing
+  t.test(`S-017 S-021 S-168 nothing more of a picture leaves once ${name} has answered`,
+    async (t) => {
+      const world = await leavingPicture(t)
+      await prepareNarrowing(world, narrowing)
+      const seen = await closeWhileLeaving(world, narrowing, 3, (writes) =>
+        until('the fourth piece waits', () => writes.begun() > 3))
+      must(seen.closed)
+      t.ok(seen.leftBefore > 0)
+      t.equal(seen.leftAfter, 0, 'bytes after the answer')
+      const { analyzer, payload, analysis_status: status } = rowOf(world, seen.name)
+      t.strictSame([status, analyzer.contact, payload], ['failed', 'uncertain', null])
+      t.equal(chargeOf(world, seen.name), 'unknown', 'the full bound stays held')
+      t.strictSame(seen.closed.json().requests, [
+        { operation_id: analyzer.operation_id, task_id: null, sent: 'partly' },
+      ])
+      t.match(seen.closed.stderr,
+        `1 request was cut off while it was being sent: operation ${analyzer.operation_id}`)
+      await open(world)
+      const calls = sent(world)
+      await world.run(['shots', 'analyze', '--json'])
+      t.equal(sent(world), calls, 'it is never sent again by itself')
+      world.file('later.png', largeImage())
+      await scan(world)
+      t.hasStrict(must(await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 },
+        'what is opened again is not covered')
+      await settleUnknown(world, seen.name)
+      checkLedger(t, world)
+    })
+
+  t.test(`S-168 a reply that was paid for whole is dropped after ${name}, an earlier one kept`,
+    async (t) => {
+      let happens: (() => Promise<unknown>) | null = null
+      const world: AnalysisWorld = await leavingPicture(t, { hooks: {
+        onRequest: async (service, { body }) => {
+          if (service === 'gateway' && body.includes(analysisMark)) await happens?.()
+        },
+      } })
+      await prepareNarrowing(world, narrowing)
+      const picture = join(below, 'seen.png')
+      world.file(picture, largeImage())
+      await scan(world)
+      must(await world.run(['shots', 'analyze', '--json']))
+      const { payload } = rowOf(world, picture)
+      t.not(payload, null)
+      let requests: unknown
+      happens = async () => {
+        happens = null
+        requests = must(await world.run(close(world))).json().requests
+      }
+      await world.run([
+        'shots', 'reanalyze', world.rows()[0]?.observation_id ?? '', '--json',
+        '--reason', 'manual_operator_request',
+      ])
+      const row = rowOf(world, picture)
+      t.strictSame(requests, [
+        { operation_id: row.analyzer.operation_id, task_id: null, sent: 'wholly' },
+      ])
+      t.equal(chargeOf(world, picture), 'settled', 'the charge stands')
+      t.match(row, { analysis_status: 'failed', analyzer: { contact: 'ended' } })
+      t.strictSame(row.payload, { ...payload, earlier: true }, 'the earlier text is kept')
+      checkLedger(t, world)
+    })
+}
+
+t.test('S-021 a stopped process that holds a piece is named by a save that closes, status 11',
+  async (t) => {
+    const world = await leavingPicture(t)
+    world.file('held.png', largeImage())
+    await scan(world)
+    const go = world.place.path('go')
+    let pid = 0
+    let signal = (_name: NodeJS.Signals): void => undefined
+    const analyzing = world.place.spawn(['shots', 'analyze', '--json'], {
+      env: { HELD_WRITES_GO_FILE: go },
+      nodeArgs: ['--import', new URL('../support/net/held-writes.js', import.meta.url).href],
+      onChild: (child) => {
+        pid = child.pid ?? 0
+        signal = (name) => child.kill(name)
+      },
+    })
+    t.teardown(() => signal('SIGCONT'))
+    const fences = join(world.place.stateDir, 'run', 'fence')
+    await until('the request waits to be written', () =>
+      existsSync(fences) && readdirSync(fences).some((name) =>
+        readFileSync(join(fences, name), 'utf8').includes('"begun"')))
+    signal('SIGSTOP')
+    const closed = await world.run(['shots', 'config', 'set', '--json', '--cloud-upload', 'off'])
+    t.equal(closed.status, 11, closed.stderr)
+    t.hasStrict(closed.error(), { code: 'contact_under_way', details: { pid } })
+    t.equal((await world.json(['shots', 'config', 'show'])).settings.cloud_upload.value, 'off')
+    signal('SIGCONT')
+    await until('it was cut off', () => readdirSync(fences).length === 0)
+    writeFileSync(go, '')
+    await analyzing
+    t.equal(sent(world), 0, 'it saw the stop when it woke')
+  })
+
+t.test('S-021 an image that waits goes nowhere once another folder was chosen, and is not blamed',
+  async (t) => {
+    const world = await leavingPicture(t)
+    await prepareNarrowing(world, {
+      close: () => [], open: () => Promise.resolve(),
+    })
+    world.file('waits.png', largeImage())
+    await scan(world)
+    const ran = await world.run(['shots', 'analyze', '--json'], {
+      at: async (at) => {
+        if (at !== 'analyze.reserved') return
+        await set(world, '--folder', world.place.path('elsewhere'))
+      },
+    })
+    t.equal(sent(world), 0, ran.stderr)
+    t.match(rowOf(world, 'waits.png'), { analysis_status: 'pending', analyzer: { contact: 'none' } })
+    checkLedger(t, world)
+  })
+
+t.test('S-184 settings that somebody saved in between are not closed without a stop', async (t) => {
+  const world = await leavingPicture(t)
+  const session = world.session()
+  const ctx = betweenLookAndClaim(world, () =>
+    set(world, '--folder', world.place.path('elsewhere')))
+  await prepareNarrowing(world, { close: () => [], open: () => Promise.resolve() })
+  await t.rejects(saveShotsConfig(ctx, session, { screenshot_folder: world.place.path('third') }),
+    { code: 'settings_changed' })
+  t.equal((await world.json(['shots', 'config', 'show'])).folder.saved_folder,
+    world.place.path('elsewhere'))
+})

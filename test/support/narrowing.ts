@@ -1,0 +1,132 @@
+/** Commands that close something while a picture leaves, for tests and loops. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { holdWrites, type HeldWrites } from './net/held-writes.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran, Teardown } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
+import { must } from './must.js'
+import { greyPng } from './png.js'
+import { rowOf, scan, set } from './shots.js'
+
+/** A picture that nothing compresses, of several pieces of a request. */
+export const largeImage = (): Buffer => {
+  const noise = randomBytes(700 * 500)
+  return greyPng(700, 500, (x, y) => noise[y * 700 + x] ?? 0)
+}
+
+/** A command that closes what a picture is sent through, and how it is opened again. */
+export interface Narrowing {
+  readonly close: (world: AnalysisWorld) => readonly string[]
+  readonly open: (world: AnalysisWorld) => Promise<unknown>
+  /** Settings beside the usual ones that the picture is sent under. */
+  readonly settings?: readonly string[]
+  /** The folder below that of the images where the picture lies. */
+  readonly below?: string
+}
+
+const config = (...flags: string[]): readonly string[] =>
+  ['shots', 'config', 'set', '--json', ...flags]
+
+/** Each of them by its line. */
+export const imageNarrowings: Readonly<Record<string, Narrowing>> = {
+  'shots config set --cloud-upload off': {
+    close: () => config('--cloud-upload', 'off'),
+    open: (world) => set(world, '--cloud-upload', 'on'),
+  },
+  'shots config set --analysis off': {
+    close: () => config('--analysis', 'off'),
+    open: (world) => set(world, '--analysis', 'on'),
+  },
+  'shots config set --fallbacks allow': {
+    close: () => config('--fallbacks', 'allow'),
+    open: (world) => set(world, '--fallbacks', 'deny'),
+  },
+  'shots config set --unset zdr': {
+    close: () => config('--unset', 'zdr'),
+    open: (world) => set(world, '--zdr', 'on'),
+  },
+  'shots config set --folder OTHER': {
+    close: (world) => config('--folder', world.place.path('elsewhere')),
+    open: (world) => set(world, '--folder', world.folder),
+  },
+  'shots config set --recursive off': {
+    close: () => config('--recursive', 'off'),
+    open: (world) => set(world, '--recursive', 'on'),
+    settings: ['--recursive', 'on'],
+    below: 'below',
+  },
+}
+
+/** Makes the folders of a narrowing and saves the settings that its picture is sent under. */
+export const prepareNarrowing = async (
+  world: AnalysisWorld, { settings, below = '.' }: Narrowing,
+): Promise<void> => {
+  for (const path of [world.place.path('elsewhere'), join(world.folder, below)]) {
+    mkdirSync(path, { recursive: true })
+  }
+  if (settings !== undefined) await set(world, ...settings)
+}
+
+/** A world in which pictures may leave. */
+export const leavingPicture = (
+  t: Teardown, outside: Parameters<ReturnType<typeof World.in>['sandbox']>[0] = {},
+): Promise<AnalysisWorld> =>
+  Promise.resolve(World.in(t).sandbox(outside).state().session()
+    .gateway(forImages).images(allowed).proof('screenshot'))
+
+/** What every request about a picture of a screen holds. */
+export const analysisMark = 'svc_screenshot_analysis_v1'
+
+let number = 0
+
+/** What became of a picture that was under way when a command closed what it goes through. */
+export interface Closed {
+  readonly name: string
+  readonly closed: Ran
+  readonly analyzed: Ran
+  /** Bytes that were handed to the system once the command had answered. */
+  readonly leftAfter: number
+  readonly leftBefore: number
+}
+
+/**
+ * Sends a picture and closes once `pieces` writes have gone; the rest is held back until
+ * the command has answered.
+ */
+export const closeWhileLeaving = async (
+  world: AnalysisWorld, { close, below = '.' }: Narrowing, pieces: number,
+  begun: (writes: HeldWrites) => Promise<void>,
+): Promise<Closed> => {
+  const name = join(below, `leaving-${number += 1}.png`)
+  world.file(name, largeImage())
+  await scan(world)
+  let undo = (): void => undefined
+  const writes: HeldWrites = holdWrites(
+    { teardown: (done) => { undo = done } }, () => writes.left.length < pieces,
+  )
+  const analyzing = world.run(['shots', 'analyze', '--json'])
+  await begun(writes)
+  const closed = await world.run(close(world))
+  const answeredMs = performance.now()
+  writes.go()
+  const analyzed = await analyzing
+  undo()
+  const bytes = (after: boolean): number => writes.left
+    .filter(({ atMs }) => (atMs > answeredMs) === after).reduce((sum, one) => sum + one.bytes, 0)
+  return { name, closed, analyzed, leftAfter: bytes(true), leftBefore: bytes(false) }
+}
+
+/** What the money of a picture's newest call stands at. */
+export const chargeOf = (world: AnalysisWorld, name: string): string | undefined =>
+  findReservation(world.view(), rowOf(world, name).analyzer.operation_id ?? '')?.state
+
+/** Settles what a cut upload left unknown, as a person would who looked it up. */
+export const settleUnknown = async (world: AnalysisWorld, name: string): Promise<void> => {
+  const operation = rowOf(world, name).analyzer.operation_id
+  if (operation === null || chargeOf(world, name) !== 'unknown') return
+  must(await world.run(['ledger', 'settle', operation, '--amount-microusd', '0', '--yes']))
+}
