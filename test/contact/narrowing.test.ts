@@ -73,7 +73,7 @@ for (const [name, narrowing] of Object.entries(imageNarrowings)) {
         { operation_id: row.analyzer.operation_id, task_id: null, sent: 'wholly' },
       ])
       t.equal(chargeOf(world, picture), 'settled', 'the charge stands')
-      t.match(row, { analysis_status: 'failed', analyzer: { contact: 'ended' } })
+      t.hasStrict(row, { analysis_status: 'failed', analyzer: { contact: 'ended' } })
       t.strictSame(row.payload, { ...payload, earlier: true }, 'the earlier text is kept')
       checkLedger(t, world)
     })
@@ -127,7 +127,7 @@ t.test('S-021 an image that waits goes nowhere once another folder was chosen, a
       },
     })
     t.equal(sent(world), 0, ran.stderr)
-    t.match(rowOf(world, 'waits.png'), { analysis_status: 'pending', analyzer: { contact: 'none' } })
+    t.hasStrict(rowOf(world, 'waits.png'), { analysis_status: 'pending', analyzer: { contact: 'none' } })
     checkLedger(t, world)
   })
 
