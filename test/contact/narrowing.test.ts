@@ -127,7 +127,9 @@ t.test('S-021 an image that waits goes nowhere once another folder was chosen, a
       },
     })
     t.equal(sent(world), 0, ran.stderr)
-    t.hasStrict(rowOf(world, 'waits.png'), { analysis_status: 'pending', analyzer: { contact: 'none' } })
+    t.hasStrict(rowOf(world, 'waits.png'), {
+      analysis_status: 'pending', analyzer: { contact: 'none' },
+    })
     checkLedger(t, world)
   })
 
