@@ -175,7 +175,8 @@ const superseded = (): SallyportError =>
 /** A stop that nobody has recorded yet came in between as well. */
 const requireUnstopped = (gov: Gov, tx: Tx, { principal, root }: SaveIntent): void => {
   const pending = pendingStops(lyingStops(gov.store.stopsDir), tx)
-  if (pending.some((stop) => covers(stop, { principal, root, task: null, ...offRoutes }))) throw superseded()
+  const party = { principal, root, task: null, ...offRoutes }
+  if (pending.some((stop) => covers(stop, party))) throw superseded()
 }
 
 const advance = (tx: Tx, intent: SaveIntent, change: Partial<SaveIntent>): SaveIntent => {

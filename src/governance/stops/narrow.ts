@@ -83,8 +83,8 @@ const refuse = async (gov: Gov, guards: readonly Guard[], [stop]: readonly Stop[
 
 /**
  * Saves by `save`, which has to call `spend` in its record, once what it closes is stopped. Throws
- * what `save` and the disk do, and `locked` `contact_under_way` where it is saved and a process that
- * may still send does not answer.
+ * what `save` and the disk do, and `locked` `contact_under_way` where it is saved and a process
+ * that may still send does not answer.
  */
 export const closeBySave = async <T>(
   gov: Gov, { aims, by }: SaveClose, save: (spend: Spend) => Promise<T>,

@@ -173,8 +173,8 @@ const writeRows = (
 
 /**
  * What waits to be recorded, for `OpenOptions.recordFirst`: null where nothing does. What a living
- * save has put is left to its record: spent before, it would let through what begins until then. In a store
- * that is not the newest of its kind the files stay: the newest has to record them as well.
+ * save has put is left to its record: spent before, it would let through what begins until then.
+ * In a store that is not the newest of its kind the files stay: the newest has to record them too.
  */
 export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
   const lying = lyingStops(store.stopsDir)

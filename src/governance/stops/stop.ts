@@ -11,7 +11,7 @@ const text = v.pipe(v.string(), v.maxLength(256))
 /** Closed shape of a stop's file. */
 export const stopShape = v.strictObject({
   id: v.pipe(v.string(), v.regex(/^stp_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
-  /** `all`, `principal`, `root`, `task`, one about a connection, device or save; others may come. */
+  /** `all`, `principal`, `root`, `task`, one of a connection, device or save; others may come. */
   kind: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
   /** Id of what is stopped; null for everything. */
   target: v.nullable(text),

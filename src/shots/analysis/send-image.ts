@@ -17,7 +17,8 @@ import {
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import {
-  closedSwitch, consentReaches, gateTextOf, imageBound, standingOf, type GateReason, type RouteStanding,
+  closedSwitch, consentReaches, gateTextOf, imageBound, standingOf, type GateReason,
+  type RouteStanding,
 } from '../gates.js'
 import { openingHint } from '../opening.js'
 import { currentFacts } from '../observations/as-of-now.js'

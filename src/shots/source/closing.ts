@@ -1,4 +1,4 @@
-/** What a change of the settings closes, for stops: what is leaving under them ends with the save. */
+/** What a change of the settings closes, for stops: what leaves under them ends with the save. */
 import type { SaveAim } from '../../governance/stops/stop.js'
 import { closedSwitch } from '../gates.js'
 import { folderDigestOf } from './folder-digest.js'
