@@ -566,8 +566,9 @@ _sallyport() {
     "state repair")
       case "$prev" in
         --owner) COMPREPLY=(); return ;;
+        --lost) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--owner --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--owner --lost --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state backup")
       COMPREPLY=($(compgen -W "--salvage --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))

@@ -112,14 +112,15 @@ const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) 
 
 /**
  * Back to the last moment that is provably whole, and what damage is left then: bytes of an
- * artifact, or rows that contradict each other, are in no log. Throws `damaged` `beyond_repair`.
+ * artifact, or rows that contradict each other, are in no log. What cannot be read of the files
+ * `lost` counts as lost. Throws `damaged` `beyond_repair`.
  */
 export const repairWhole = async (
-  site: StateSite, registry: Registry = capabilities,
+  site: StateSite, lost: readonly string[] = [], registry: Registry = capabilities,
 ): Promise<RepairReport & Kept & Left> => {
   let kept = nothingKept
   const report = await repairState({
-    ...site, ...await layoutOf(registry),
+    ...site, ...await layoutOf(registry), lost,
     onLoss: settleOldState(site, registry, (told) => { kept = told }),
   })
   const { problems } = await checkWhole(site, registry)

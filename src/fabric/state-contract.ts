@@ -155,11 +155,14 @@ export type StateRepairDocument = v.InferOutput<typeof repairShape>
 const listsOf = ({ unread_operations: unread, owners_to_enable: owners }: Kept) =>
   ({ unread_operations: [...unread], owners_to_enable: [...owners] })
 
-/** Going back to the last moment that is provably whole; `owner`: who does it. */
+/**
+ * Going back to the last moment that is provably whole; `owner`: who does it, `lost`: files of which
+ * what the disk does not give back is given up.
+ */
 export const stateRepair = contract({
   name: 'state.repair',
   version: 1,
-  input: closedObject({ owner: v.optional(v.string()) }),
+  input: closedObject({ owner: v.optional(v.string()), lost: v.optional(v.array(v.string())) }),
   output: repairShape,
   toDocument: ({ left, ...report }: Kept & RepairReport & Left) => ({
     ...report, done: [...report.done], ...listsOf(report),

@@ -77,7 +77,8 @@ const opening = (subject: string, open: () => void): Problem[] => {
     open()
     return []
   } catch (error) {
-    if (!(error instanceof SallyportError)) throw error
+    // What the disk says may pass: it is no damage.
+    if (!(error instanceof SallyportError) || error.kind === 'failed') throw error
     // Missing files are found by their names; here it is about those that are there.
     if (error.code === 'evidence_missing') return []
     return [{ code: error.code, severity: 'damage', message: error.message, subject }]

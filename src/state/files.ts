@@ -47,8 +47,6 @@ export interface Files {
   fstat(fd: number): FileFacts
   /** Facts of the entry itself (a link is not followed), or undefined when there is none. */
   stat(path: string): FileFacts | undefined
-  /** Whether there is an entry (cheaper than `stat`; a dangling link counts as none). */
-  exists(path: string): boolean
   list(path: string): string[]
   rename(from: string, to: string): void
   link(from: string, to: string): void
@@ -119,11 +117,30 @@ let hasDescriptorPaths: boolean | undefined
 const leadsBack = (): boolean =>
   (hasDescriptorPaths ??= process.platform === 'linux' && fs.existsSync('/proc/self/fd'))
 
-/** The machine's own disk. */
+
+/** What open descriptors were opened for: Node names no file where a read fails. */
+const opened = new Map<number, string>()
+
+const readOpened = (fd: number, buffer: Uint8Array, position: number): number => {
+  try {
+    return fs.readSync(fd, buffer, 0, buffer.length, position)
+  } catch (error) {
+    throw error instanceof Error ? Object.assign(error, { path: opened.get(fd) }) : error
+  }
+}
+
+/** The machine's own disk. Its errors name their `path`. */
 export const nodeFiles: Files = {
-  open: openRegular,
-  close: (fd) => fs.closeSync(fd),
-  read: (fd, buffer, position) => fs.readSync(fd, buffer, 0, buffer.length, position),
+  open: (path, intent) => {
+    const fd = openRegular(path, intent)
+    opened.set(fd, path)
+    return fd
+  },
+  close: (fd) => {
+    opened.delete(fd)
+    fs.closeSync(fd)
+  },
+  read: readOpened,
   write: (fd, bytes, position) => fs.writeSync(fd, bytes, 0, bytes.length, position),
   sync: (fd) => fs.fsyncSync(fd),
   syncData: (fd) => fs.fdatasyncSync(fd),
@@ -133,7 +150,6 @@ export const nodeFiles: Files = {
     const s = fs.lstatSync(path, { throwIfNoEntry: false })
     return s === undefined ? undefined : factsOf(s)
   },
-  exists: (path) => fs.existsSync(path),
   list: (path) => fs.readdirSync(path).sort(),
   rename: (from, to) => fs.renameSync(from, to),
   link: (from, to) => fs.linkSync(from, to),

@@ -110,7 +110,7 @@ export class Follower {
   #successorMissing(): boolean {
     const { files, places } = this.#at
     const { sealedFor } = this.#generation
-    return sealedFor !== undefined && !files.exists(places.log(sealedFor))
+    return sealedFor !== undefined && files.stat(places.log(sealedFor)) === undefined
   }
 
   /** What is worth knowing of the log as it was last read, or null. */
@@ -174,7 +174,8 @@ export class Follower {
   /** Whether another generation has taken over, or the one before it had to stand in. */
   #isStale(facts: FileFacts | undefined): boolean {
     const { log, end, nextLogPath } = this.#generation
-    if (this.#loadDamage !== null || this.#at.files.exists(nextLogPath)) return true
+    if (this.#loadDamage !== null) return true
+    if (this.#at.files.stat(nextLogPath) !== undefined) return true
     return facts === undefined || facts.ino !== log?.inode || facts.size < end
   }
 

@@ -92,6 +92,17 @@ t.test('repair says in words what it lost', async (t) => {
   t.equal((await place.run(['session', 'show'])).status, 4)
 })
 
+t.test('what a person names as lost must be a file of the state that cannot be read', async (t) => {
+  const place = await begun(t)
+  const unknown = await place.run(['state', 'repair', '--lost', 'wal/none.log', '--json'])
+  t.strictSame([unknown.status, unknown.error().code], [3, 'lost_file_unknown'])
+  const name = 'wal/000000000001.log'
+  const whole = await place.run(['state', 'repair', '--lost', name, '--lost', 'STATE', '--json'])
+  t.strictSame([whole.status, whole.error().code], [3, 'lost_file_readable'])
+  t.equal(whole.error().details.file, name)
+  t.equal((await place.run(['state', 'check', '--json'])).status, 0)
+})
+
 t.test('a torn last record was never acknowledged: nothing is lost, and check says so',
   async (t) => {
   const place = await begun(t)

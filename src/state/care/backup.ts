@@ -13,8 +13,8 @@ import { fail, SallyportError } from '../../base/errors.js'
 import { copyFile, digestFile, filesBelow } from './copy.js'
 import type { Files } from '../files.js'
 import {
-  ensureDirs, errnoOf, ioFailure, isTemporary, publish, readWhole, removeFile, removeTree,
-  syncDir,
+  ensureDirs, errnoOf, ioFailure, isTemporary, orIoFailure, publish, readWhole, removeFile,
+  removeTree, syncDir,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { manifestDigest, segmentsIn } from '../snapshot/manifest.js'
@@ -116,7 +116,7 @@ export const backupState = async (
   if (inner(target, store.dir)) {
     throw fail.rejected('backup_inside', 'A backup cannot lie inside the state directory.')
   }
-  if (files.stat(target) !== undefined) {
+  if (orIoFailure('making a backup', () => files.stat(target)) !== undefined) {
     throw fail.conflict('backup_exists', 'There is something at the place of the backup.', {
       next: 'Name a folder that does not exist.',
     })

@@ -11,7 +11,7 @@ import { placeProblems } from './check-places.js'
 import { digestFile } from './copy.js'
 import { checkGeneration, damage, notice } from './check-generation.js'
 import type { Files } from '../files.js'
-import { ioFailure, isTemporary, readWhole } from '../files.js'
+import { isTemporary, readWhole } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { keyPlaces, oldestFormatVersion } from '../paths.js'
 import { keptArtifacts } from './kept.js'
@@ -20,6 +20,7 @@ import type { StateFile } from '../state-file.js'
 import { decodeStateFile, readStateFile, tooOld } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, CollectionSpec, Problem, View } from '../types.js'
+import { careFailure } from './unreadable.js'
 import type { Site, StatePlace } from './use-case.js'
 import { siteOf } from './use-case.js'
 
@@ -65,7 +66,7 @@ export const checkState = (options: CheckOptions): CheckReport => {
       if (report.ok || attempt >= attemptsMax || fingerprint(site) === before) return report
     }
   } catch (error) {
-    throw ioFailure(error, 'checking the state')
+    throw careFailure(error, 'checking the state', site)
   }
 }
 
@@ -242,8 +243,9 @@ const checkWithStore = (
   }
 }
 
+/** Notes what the program found itself; what the disk says may pass, and is thrown. */
 const noteFailure = (error: unknown, problems: Problem[]): null => {
-  if (!(error instanceof SallyportError)) throw error
+  if (!(error instanceof SallyportError) || error.kind === 'failed') throw error
   if (!problems.some(({ code }) => code === error.code)) {
     const severity = error.kind === 'blocked' ? 'blocked' : 'damage'
     problems.push({ ...damage(error.code, error.message), severity })

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
 import { settleFolder } from './aside.js'
 import { copyFile } from './copy.js'
-import { ensureDir, ioFailure, publish, readWhole, syncDir } from '../files.js'
+import { ensureDir, publish, readWhole, syncDir } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import { requireOwnFolders } from '../folders.js'
 import { publishFounding } from './found.js'
@@ -36,6 +36,7 @@ import type { StateFile } from '../state-file.js'
 import { encodeStateFile, looseStateFile, requireKnownFormat } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { Problem, Store } from '../types.js'
+import { careFailure, replaceUnreadable } from './unreadable.js'
 import type { Site, StatePlace } from './use-case.js'
 import { asideName, siteOf } from './use-case.js'
 
@@ -50,6 +51,8 @@ export interface RepairOptions extends StatePlace, Layout {
    * A mark made here moves the anchor to the repaired state.
    */
   readonly onLoss?: (store: Store, loss: Loss) => void | Promise<void>
+  /** Files below the state directory of which what cannot be read counts as lost. */
+  readonly lost?: readonly string[] | undefined
 }
 
 const beyond = (): Error =>
@@ -60,26 +63,43 @@ const beyond = (): Error =>
 /**
  * Repairs a state directory under its lock. `damaged`: `beyond_repair` when nothing is whole;
  * `folder_replaced` when a folder is a link, which only a person can put right. `blocked`
- * `state_too_old` for a format that no step leads on from, before anything is touched.
+ * `state_too_old` for a format that no step leads on from, before anything is touched. `failed`
+ * where the disk does not give back what a file holds: nothing counts as lost because of that but
+ * what `lost` names; see `unreadable.ts`.
  */
 export const repairState = async (options: RepairOptions): Promise<RepairReport> => {
   const site = siteOf(options)
-  const lock = site.lock(site.places.lock, site.clock)
-  let report: RepairReport
   try {
-    looseStateFile(site.files, site.places.state)
+    return await repairThenSettle(site, options)
+  } catch (error) {
+    throw careFailure(error, 'repairing the state', site)
+  }
+}
+
+/** Repairs under the locks; answers what was done. */
+const repairUnderLock = async (site: Site, options: RepairOptions): Promise<RepairReport> => {
+  const lock = site.lock(site.places.lock, site.clock)
+  try {
     await takeLock(lock, 'state repair', site)
     try {
-      report = await whileNobodyFolds(site, 'state repair', () =>
-        repairLocked(site, options))
+      return await whileNobodyFolds(site, 'state repair', () => {
+        requireOwnFolders(site.files, site.dir)
+        const given = replaceUnreadable(site, options.lost ?? [])
+        looseStateFile(site.files, site.places.state)
+        const report = repairLocked(site, options)
+        const changed = report.changed || given.length > 0
+        return { ...report, changed, done: [...given, ...report.done] }
+      })
     } finally {
       lock.give()
     }
-  } catch (error) {
-    throw ioFailure(error, 'repairing the state')
   } finally {
     lock.close()
   }
+}
+
+const repairThenSettle = async (site: Site, options: RepairOptions): Promise<RepairReport> => {
+  let report = await repairUnderLock(site, options)
   const migrated = await migrateState(options)
   if (migrated.steps.length > 0) {
     const text = `The format was brought from ${migrated.from} to ${migrated.to}.`
@@ -109,7 +129,6 @@ const runOnLoss = async (options: RepairOptions, loss: Loss): Promise<void> => {
 }
 
 const repairLocked = (site: Site, layout: Layout): RepairReport => {
-  requireOwnFolders(site.files, site.dir)
   const found = salvage(site.files, site.places, { mend: true })
   const plan = planRepair(site, found)
   const { trace } = plan

@@ -13,7 +13,7 @@ import { verifyBackup } from './backup.js'
 import { copyFile, copyTree, digestFile, filesBelow } from './copy.js'
 import type { Files } from '../files.js'
 import {
-  ensureDir, ensureDirs, ioFailure, publish, readWhole, syncDir, temporaryName, withFile,
+  ensureDir, ensureDirs, publish, readWhole, syncDir, temporaryName, withFile,
 } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { KeyRing, readKey } from '../keys.js'
@@ -36,6 +36,7 @@ import { encodeStateFile, looseStateFile } from '../state-file.js'
 import type { StateFile } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, Store } from '../types.js'
+import { careFailure } from './unreadable.js'
 import type { Site, StatePlace } from './use-case.js'
 import { forgetPublishing } from '../publishing.js'
 import { asideName, siteOf } from './use-case.js'
@@ -97,7 +98,7 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
     const { state: { store_id }, sequence } = source
     return { store_id, sequence, copied_to: copied, anchor }
   } catch (error) {
-    throw ioFailure(error, 'restoring a backup')
+    throw careFailure(error, 'restoring a backup', site)
   }
 }
 

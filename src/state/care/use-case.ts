@@ -57,5 +57,6 @@ const stampOf = (clock: Clock): string =>
  * A name for a folder of copies: time first, so that names sort by age, and chance last. Two
  * repairs within a millisecond, or after a clock went back, would else want the same folder.
  */
-export const asideName = (kind: 'repair' | 'restore' | 'salvage', clock: Clock): string =>
-  `${kind}-${stampOf(clock)}-${randomBytes(3).toString('hex')}`
+export const asideName = (
+  kind: 'repair' | 'restore' | 'salvage' | 'unreadable', clock: Clock,
+): string => `${kind}-${stampOf(clock)}-${randomBytes(3).toString('hex')}`

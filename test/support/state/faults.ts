@@ -8,12 +8,17 @@ export const changingCalls = [
 ] as const
 export type ChangingCall = (typeof changingCalls)[number]
 
+/** Calls that only look. They are counted where a plan names them. */
+export const readingCalls = ['open', 'read', 'stat', 'list', 'fstat'] as const
+export type ReadingCall = (typeof readingCalls)[number]
+
 /**
  * An error code to fail with, a short write, the end of the process, or a sync that fails and
  * leaves its pages clean, as Linux does: readable until the power goes, and written by no later
  * sync.
  */
-export type Fault = 'ENOSPC' | 'EDQUOT' | 'EIO' | 'short' | 'stop' | 'lost'
+export type Fault =
+  'ENOSPC' | 'EDQUOT' | 'EIO' | 'EMFILE' | 'EACCES' | 'ENOMEM' | 'short' | 'stop' | 'lost'
 
 /** A disk that can lose what was not synced without saying so. */
 interface Forgetful {
@@ -29,15 +34,15 @@ export interface Plan {
   /** Number of the call that fails, from 1. */
   readonly at?: number
   readonly fault?: Fault
-  /** Only these calls are counted. */
-  readonly only?: readonly ChangingCall[]
+  /** Only these calls are counted; without it, those that change the disk. */
+  readonly only?: readonly (ChangingCall | ReadingCall)[]
   stopped: boolean
   readonly seen: string[]
 }
 
 /** A plan that counts; `at` and `fault` make it fail. */
 export const plan = (
-  at?: number, fault?: Fault, only?: readonly ChangingCall[],
+  at?: number, fault?: Fault, only?: readonly (ChangingCall | ReadingCall)[],
 ): Plan => ({
   calls: 0,
   stopped: false,
@@ -60,9 +65,10 @@ export const faulty = (inner: Files, to: Plan): Files => {
   const alive = (): void => {
     if (to.stopped) throw new Stopped()
   }
-  const step = (call: ChangingCall, path: string): Fault | undefined => {
+  const counted: readonly string[] = to.only ?? changingCalls
+  const step = (call: ChangingCall | ReadingCall, path: string): Fault | undefined => {
     alive()
-    if (to.only !== undefined && !to.only.includes(call)) return undefined
+    if (!counted.includes(call)) return undefined
     to.calls += 1
     to.seen.push(`${call} ${path}`)
     if (to.calls !== to.at || to.fault === undefined) return undefined
@@ -72,14 +78,13 @@ export const faulty = (inner: Files, to: Plan): Files => {
       throw new Stopped()
     }
     if (to.fault === 'lost') return 'lost'
-    throw failure(to.fault === 'short' ? 'EIO' : to.fault)
+    throw Object.assign(failure(to.fault === 'short' ? 'EIO' : to.fault), { path })
   }
   const names = new Map<number, string>()
   const nameOf = (fd: number): string => names.get(fd) ?? '?'
   return {
     open: (path, intent) => {
-      if (intent === 'create' || intent === 'scratch') step('create', path)
-      else alive()
+      step(intent === 'create' || intent === 'scratch' ? 'create' : 'open', path)
       const fd = inner.open(path, intent)
       names.set(fd, path)
       return fd
@@ -89,7 +94,7 @@ export const faulty = (inner: Files, to: Plan): Files => {
       inner.close(fd)
     },
     read: (fd, buffer, position) => {
-      alive()
+      step('read', nameOf(fd))
       return inner.read(fd, buffer, position)
     },
     write: (fd, bytes, position) =>
@@ -104,21 +109,20 @@ export const faulty = (inner: Files, to: Plan): Files => {
       if (step('sync', nameOf(fd)) === 'lost') lose(inner, fd)
       inner.syncData(fd)
     },
-    exists: (path) => {
-      alive()
-      return inner.exists(path)
-    },
     truncate: (fd, size) => {
       step('truncate', nameOf(fd))
       inner.truncate(fd, size)
     },
-    fstat: (fd) => inner.fstat(fd),
+    fstat: (fd) => {
+      step('fstat', nameOf(fd))
+      return inner.fstat(fd)
+    },
     stat: (path) => {
-      alive()
+      step('stat', path)
       return inner.stat(path)
     },
     list: (path) => {
-      alive()
+      step('list', path)
       return inner.list(path)
     },
     rename: (from, to2) => {

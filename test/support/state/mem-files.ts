@@ -200,10 +200,6 @@ export class MemFiles implements Files {
     this.sync(fd)
   }
 
-  exists(path: string): boolean {
-    return this.#find(path) !== undefined
-  }
-
   truncate(fd: number, size: number): void {
     const file = this.#file(fd)
     file.content = applyEdit(file.content, { size })

@@ -1,4 +1,5 @@
 /** `sallyport state repair`: back to the last moment that is provably whole; copies first. */
+import { Option } from 'commander'
 import { stateRepair, type StateRepairDocument } from '../../../fabric/state-contract.js'
 import { existsSync } from 'node:fs'
 import { fail } from '../../../base/errors.js'
@@ -12,6 +13,8 @@ import { siteOf } from './site.js'
 /** Who repairs. */
 export interface RepairOptions {
   readonly owner?: string
+  /** Files of which what cannot be read is given up. */
+  readonly lost?: readonly string[]
 }
 
 const meta: VerbMeta = {
@@ -25,13 +28,27 @@ const meta: VerbMeta = {
     'show stays owed and their idempotency keys stay spent; and the whole ceiling is held for ' +
     'what nobody can read, until you have looked at the bill and settle it with `ledger settle`. ' +
     'Every owner but the one who repairs waits for `principal enable` then. ' +
-    'It changes nothing where nothing is damaged, and names the damage that it leaves.',
-  examples: ['$ sallyport state repair'],
+    'It changes nothing where nothing is damaged, and names the damage that it leaves. ' +
+    'An error of the disk is no damage: it ends the repair, which names the file. Where that ' +
+    'stays so, --lost keeps what can be read of this file and counts the rest as lost; the file ' +
+    'itself goes into aside/.',
+  examples: [
+    '$ sallyport state repair',
+    '$ sallyport state repair --lost wal/000000000004.log',
+  ],
   session: 'none',
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],
   json: stateRepair,
+}
+
+/** Given once for each file: a shell's pattern after it would take them all. */
+const lostFlag = (): Option => {
+  const text = 'count what cannot be read of this file as lost, as a refusal names it; repeatable'
+  return new Option('--lost <file>', text)
+    .argParser((file: string, before: readonly string[] = []): readonly string[] =>
+      [...before, file])
 }
 
 /** Parses a line of `state repair`. */
@@ -41,7 +58,9 @@ export const build: Build = (deps) =>
     {
       meta,
       flags: (command) =>
-        command.option('--owner <name>', 'who repairs, if not the first owner'),
+        command
+          .option('--owner <name>', 'who repairs, if not the first owner')
+          .addOption(lostFlag()),
       text: (report, view) => {
         const { changed, copied_to: copied, done, loss } = report
         if (!changed) return unchangedText(report, view) + keptText(report)
@@ -55,14 +74,14 @@ export const build: Build = (deps) =>
 
 /** Repairs. Throws `damaged` `beyond_repair` where nothing is whole. */
 export const repair: Run<RepairOptions, StateRepairDocument> = async (options, deps) => {
-  const { owner } = requestOf(stateRepair, options)
+  const { owner, lost } = requestOf(stateRepair, options)
   if (!existsSync(deps.places.stateDir)) {
     throw fail.noState('no_state', 'There is no state directory here.', {
       next: 'Run `sallyport init`, or name another one with --state-dir.',
     })
   }
   const { repairWhole } = await import('../../../fabric/state-care.js')
-  return stateRepair.answer(await repairWhole({ ...siteOf(deps), owner }))
+  return stateRepair.answer(await repairWhole({ ...siteOf(deps), owner }, lost))
 }
 
 /** What stays as it is: a repair makes no bytes that are in no log. */
