@@ -156,8 +156,8 @@ const listsOf = ({ unread_operations: unread, owners_to_enable: owners }: Kept) 
   ({ unread_operations: [...unread], owners_to_enable: [...owners] })
 
 /**
- * Going back to the last moment that is provably whole; `owner`: who does it, `lost`: files of which
- * what the disk does not give back is given up.
+ * Going back to the last moment that is provably whole; `owner`: who does it, `lost`: files of
+ * which what the disk does not give back is given up.
  */
 export const stateRepair = contract({
   name: 'state.repair',

@@ -58,7 +58,7 @@ const kinds: Readonly<Record<string, (store: FileStore) => string>> = {
 
 /** Every file of a state, as text. */
 const bytesIn = (dir: string): string => readdirSync(dir, { recursive: true, encoding: 'utf8' })
-  .filter((name) => !['lock', 'fold', 'run/lock-line', 'aside'].includes(name)).sort()
+  .filter((name) => !['lock', 'fold', 'run', 'aside'].includes(name.split('/', 1)[0] ?? '')).sort()
   .map((name) => nodeFiles.stat(join(dir, name))?.kind === 'file'
     ? `${name} ${readFileSync(join(dir, name)).toString('base64')}` : name)
   .join('\n')
