@@ -20,6 +20,8 @@ import { readOrder, type Get } from './reads.js'
 /** What is read, and who takes it. */
 export interface BlobsWish {
   readonly connectionId: string
+  /** What asks: its verb's last word. */
+  readonly noun: 'prepare' | 'preview'
   readonly ids: readonly ObjectId[]
   /** What every boundary of each GET requires besides; throws to refuse. */
   readonly requires: (view: View) => void
@@ -59,7 +61,7 @@ export const readBlobs = async (
   const connection = requireOwnConnection(ctx.gov.store.read(), session, wish.connectionId)
   const read = await runOrder(ctx, readOrder<true | SallyportError, true | SallyportError>(
     ctx, session, connection, {
-      step: 'blobs', verb: 'codehost preview', noun: 'preview',
+      step: 'blobs', verb: `codehost ${wish.noun}`, noun: wish.noun,
       operationMsMax: codehostLimits.followThroughMsMax, connectionId: wish.connectionId,
       path: hostPath.blob(repositoryOf(connection.repository), first), requires: wish.requires,
       read: (get) => orError(() => readAll(get, connection.repository, wish)),

@@ -40,6 +40,8 @@ export interface BaseOnHost {
   readonly repository: HostRepository
   readonly commit: ObjectId
   readonly tree: GitTree
+  /** Bytes of its files by their ids, where the host tells; nothing proves them. */
+  readonly sizes: ReadonlyMap<ObjectId, number>
 }
 
 /** What a strict reader made of a reply. */
@@ -115,11 +117,15 @@ const commitOf = (wire: Sent<Told<HostReplyOf<'ref'>>>, base: string): ObjectId 
   return object.sha
 }
 
-const treeOf = (wire: Sent<Told<HostReplyOf<'tree'>>>, id: ObjectId): GitTree => {
+const treeOf = (
+  wire: Sent<Told<HostReplyOf<'tree'>>>, id: ObjectId,
+): Pick<BaseOnHost, 'tree' | 'sizes'> => {
   const reply = valueOf(wire)
   if (reply.truncated) throw truncated()
   if (reply.sha !== id) throw contradicts('tree')
-  return treeOfListing(id, listingOf(reply))
+  const sizes = new Map(reply.tree.flatMap(({ sha, size }) =>
+    typeof size === 'number' ? [[sha, size] as const] : []))
+  return { tree: treeOfListing(id, listingOf(reply)), sizes }
 }
 
 const readAll = async (
@@ -132,7 +138,7 @@ const readAll = async (
   const { sha, tree } = valueOf(await get(hostPath.commit(name, commit), told('commit')))
   if (sha !== commit) throw contradicts('commit')
   const listing = await get(hostPath.tree(name, tree.sha), told('tree'), replyLimits.tree)
-  return { repository, commit, tree: treeOf(listing, tree.sha) }
+  return { repository, commit, ...treeOf(listing, tree.sha) }
 }
 
 type Read = BaseOnHost | SallyportError

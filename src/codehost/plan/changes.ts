@@ -20,16 +20,17 @@ const byPath = (a: ScannedFile, b: ScannedFile): number =>
   Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))
 
 /**
- * The files whose id or mode differs, by the bytes of their paths. Throws `path_not_publishable`
- * for any file, and `nothing_to_publish` (rejected) where none differs.
+ * The files whose id or mode differs, by the bytes of their paths; what is as the base has it is
+ * judged by nobody. Throws `path_not_publishable` for one that differs, and `nothing_to_publish`
+ * (rejected) where none does.
  */
 export const changesOn = (base: GitTree, files: readonly ScannedFile[]): readonly Change[] => {
-  for (const { path } of files) requirePublishable(path)
   const changes = files.flatMap((file): Change[] => {
     const there = base.at(file.path)
     const before = there === undefined || there instanceof GitTree ? null : there
     return before?.id === file.id && before.mode === file.mode ? [] : [{ ...file, before }]
   })
+  for (const { path } of changes) requirePublishable(path)
   if (changes.length > 0) return changes.sort(byPath)
   throw fail.rejected('nothing_to_publish', 'The folder has nothing that the base does not have.', {
     next: 'Change a file, or name another folder or base.',

@@ -46,7 +46,7 @@ export const commitReply = replyObject({
 const row = v.pipe(
   replyObject({
     path: v.pipe(v.string(), v.minLength(1)), mode: v.picklist(treeModes),
-    type: v.picklist(['blob', 'tree', 'commit']), sha: objectId,
+    type: v.picklist(['blob', 'tree', 'commit']), sha: objectId, size: v.nullish(count),
   }),
   v.check(({ mode, type }) => typeOfMode(mode) === type, 'has a type that is not of its mode'),
 )

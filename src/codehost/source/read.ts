@@ -4,7 +4,8 @@
  * anything is not as it was found, nothing that was read counts.
  */
 import {
-  closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync, type BigIntStats,
+  closeSync, constants, fstatSync, lstatSync, openSync, readSync, readlinkSync, realpathSync,
+  statSync, type BigIntStats,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -13,6 +14,8 @@ import type { ArtifactRef, Artifacts, PackWriter } from '../../state/types.js'
 import { sourceLabel } from '../constants.js'
 import { fileScan } from '../git/file-scan.js'
 import type { ScannedBytes } from '../git/file-scan.js'
+import { isLfsPointer } from '../git/lfs-pointer.js'
+import { objectId, type ObjectId } from '../git/object-id.js'
 import { GitTree } from '../git/tree.js'
 import type { ScannedFile } from '../plan/changes.js'
 import { noCounts, planLimitMax, requireClosable } from '../plan/limits.js'
@@ -43,6 +46,8 @@ export interface SourceDraft {
   readonly files: readonly ScannedFile[]
   /** Marks of files that differ from the base, by path; those without one are left out. */
   readonly marks: ReadonlyMap<string, readonly SourceMark[]>
+  /** Ids of contents that differ from the base and are LFS pointers themselves. */
+  readonly lfsPointers: ReadonlySet<ObjectId>
   /** Publishes the sealed contents, a pack under `sourceLabel`; durable when it returns. */
   seal(): ArtifactRef
   /** Lets go of what was sealed. */
@@ -154,10 +159,21 @@ class FileReader {
   }
 }
 
+/** Where a link leads, as it says; nothing of it is followed. */
+const linkText = (at: string, path: string): Buffer => {
+  try {
+    return readlinkSync(at, { encoding: 'buffer' })
+  } catch (error) {
+    // What is no link any more.
+    throw errnoOf(error) === 'EINVAL' ? changedSource(path) : lookFailed(error, path)
+  }
+}
+
 /** What was read so far, and what it comes to. */
 class Reading {
   readonly files: ScannedFile[] = []
   readonly marks = new Map<string, readonly SourceMark[]>()
+  readonly lfsPointers = new Set<ObjectId>()
   readonly #sealed = new Set<string>()
   #differing = 0
   #bytes = 0
@@ -181,9 +197,19 @@ class Reading {
     if (bytes === null || leaf?.id === scanned.id) return
     const marks = marksOf(path, bytes)
     if (marks.length > 0) this.marks.set(path, marks)
+    if (isLfsPointer(bytes)) this.lfsPointers.add(scanned.id)
     if (this.#sealed.has(scanned.id)) return
     this.#sealed.add(scanned.id)
     this.pack.add(scanned.id, bytes)
+  }
+
+  /** A link is published by nobody: it must say what the base's says. */
+  requireSameLink({ at, path, stamp }: Walked): void {
+    const there = this.base.at(path)
+    const same = !(there instanceof GitTree) && there?.mode === '120000'
+      && there.id === objectId('blob', linkText(at, path))
+    if (stampOf(lstatSync(at, { bigint: true })) !== stamp) throw changedSource(path)
+    if (!same) throw refusedSource('link', path)
   }
 
   /** A folder that cannot become a plan is not read to its end. */
@@ -219,13 +245,15 @@ const placesOf = (folders: readonly string[]): ReadonlySet<string> =>
   }))
 
 /** The folder must not lie in one of the own ones; the walk sees that it holds none. */
-const rulesFor = (where: string, ownFolders: readonly string[]): WalkRules => {
+const rulesFor = (
+  where: string, ownFolders: readonly string[], base: GitTree | null,
+): WalkRules => {
   const forbidden = placesOf(ownFolders)
   for (let above = where; above !== dirname(above); above = dirname(above)) {
     const [place] = placesOf([above])
     if (place !== undefined && forbidden.has(place)) throw refusedSource('own_folder', null)
   }
-  return { forbidden }
+  return { forbidden, base }
 }
 
 const lineOf = ({ kind, path, stamp }: Walked): string => `${kind} ${stamp} ${path}`
@@ -244,7 +272,7 @@ const readAll = async (
   { fd, where }: { readonly fd: number; readonly where: string }, reading: Reading,
   { ownFolders, signal }: Pick<SourceInput, 'ownFolders' | 'signal'>,
 ): Promise<void> => {
-  const rules = rulesFor(where, ownFolders)
+  const rules = rulesFor(where, ownFolders, reading.base)
   const found: string[] = []
   const reader = new FileReader()
   let [bytes, files] = [0, 0]
@@ -252,6 +280,10 @@ const readAll = async (
     for (const one of walkSource(fd, where, rules)) {
       found.push(lineOf(one))
       if (one.kind === 'folder') continue
+      if (one.kind === 'link') {
+        reading.requireSameLink(one)
+        continue
+      }
       const file = reader.read(one, reading.mayBeLarge(one.path))
       reading.take(one.path, file)
       bytes += file.scanned.bytes
@@ -281,7 +313,7 @@ export const readSource = async (input: SourceInput): Promise<SourceDraft> => {
       const reading = new Reading(input.base, pack)
       await readAll(top, reading, input)
       return {
-        files: reading.files, marks: reading.marks,
+        files: reading.files, marks: reading.marks, lfsPointers: reading.lfsPointers,
         seal: () => pack.finish(), abandon: () => pack.abandon(),
       }
     } catch (error) {
@@ -294,15 +326,15 @@ export const readSource = async (input: SourceInput): Promise<SourceDraft> => {
 }
 
 /**
- * Walks a folder once without opening a file: what `readSource` would refuse by name, kind or place
- * is refused before anybody is asked about a base. Throws what `readSource` throws of these.
+ * Walks a folder once without opening a file: what `readSource` would refuse by kind or place on
+ * any base is refused before anybody is asked for one. Throws what `readSource` throws of these.
  */
 export const surveySource = (
   { dir, ownFolders }: Pick<SourceInput, 'dir' | 'ownFolders'>,
 ): void => {
   const { fd, where } = openTop(dir)
   try {
-    const walk = walkSource(fd, where, rulesFor(where, ownFolders))
+    const walk = walkSource(fd, where, rulesFor(where, ownFolders, null))
     while (walk.next().done !== true) continue
   } finally {
     closeSync(fd)

@@ -12,17 +12,18 @@ export const sourceDepthMax = 128
 /** Why a folder, or something in it, is not read. */
 export type SourceReason =
   | 'missing' | 'not_folder' | 'own_folder' | 'link' | 'device' | 'fifo' | 'socket' | 'nested_git'
-  | 'file_too_large' | 'too_many' | 'too_deep' | 'unreadable'
+  | 'lfs_content' | 'file_too_large' | 'too_many' | 'too_deep' | 'unreadable'
 
 const worded: Readonly<Record<SourceReason, string>> = {
   missing: 'there is none of that name',
   not_folder: 'it is no folder',
   own_folder: 'it holds a folder in which this program keeps its state or keys, or lies in one',
-  link: 'it has a symbolic link',
+  link: 'it has a symbolic link that the base does not have so',
   device: 'it has a device',
   fifo: 'it has a named pipe',
   socket: 'it has a socket',
-  nested_git: 'a folder in it has a .git of its own',
+  nested_git: 'a folder in it has a .git of its own and is no submodule of the base',
+  lfs_content: 'it has the content of a file of which the base holds an LFS pointer',
   file_too_large: `it has a file above ${planLimitMax.file_bytes} bytes that differs from the base`,
   too_many: `it has more than ${sourceEntriesMax} files and folders`,
   too_deep: `it has more than ${sourceDepthMax} folders within each other`,
@@ -35,7 +36,9 @@ export const refusedSource = (
 ): SallyportError =>
   fail.rejected('source_refused', `The folder is not published: ${worded[reason]}.`, {
     reason, details: path === null ? {} : { path: shownText(path) }, cause,
-    next: 'Move it away, or publish another folder.',
+    next: reason === 'lfs_content'
+      ? 'Publish from a checkout that keeps the pointers (GIT_LFS_SKIP_SMUDGE=1 git clone).'
+      : 'Move it away, or publish another folder.',
   })
 
 /** Throws `source_changed` (conflict): what was read is not what is there now. */

@@ -1,7 +1,8 @@
 /**
- * The files and folders below a folder, in the order of their names' bytes. Every name is looked up
- * in the open folder that holds it, so that a folder that becomes a link meanwhile leads nowhere.
- * Whatever a publication cannot have is refused by its name before it is opened.
+ * The files, links and folders below a folder, in the order of their names' bytes. Every name is
+ * looked up in the open folder that holds it, so that a folder that becomes a link meanwhile leads
+ * nowhere. Whatever a publication cannot have is refused by its name before it is opened; what the
+ * base has under the same name may be the same, and is left to whoever compares it.
  */
 import {
   closeSync, constants, fstatSync, lstatSync, openSync, opendirSync, type BigIntStats, type Dirent,
@@ -10,6 +11,7 @@ import { fail, SallyportError } from '../../base/errors.js'
 import { shownText } from '../../base/shown-text.js'
 import { errnoOf, nodeFiles } from '../../state/files.js'
 import { fileNameOf, pathReason, requirePublishable } from '../git/publishable-path.js'
+import { GitTree } from '../git/tree.js'
 import { changedSource, refusedSource, sourceDepthMax, sourceEntriesMax } from './refusals.js'
 import type { SourceReason } from './refusals.js'
 
@@ -25,12 +27,12 @@ export const stampOf = (stat: BigIntStats): Stamp =>
 
 /** One step of a walk. */
 export interface Walked {
-  readonly kind: 'file' | 'folder'
+  readonly kind: 'file' | 'folder' | 'link'
   /** From the top, joined by slashes; empty for the top itself. */
   readonly path: string
-  /** A file by its open folder: good until the next step. */
+  /** A file or link by its open folder: good until the next step. */
   readonly at: string
-  /** Taken from the open folder; a file's by its name. */
+  /** Taken from the open folder; that of a file or link by its name. */
   readonly stamp: Stamp
 }
 
@@ -58,18 +60,26 @@ const looked = <T>(path: string, look: () => T): T => {
 
 const notPublished: readonly (readonly [SourceReason, (entry: Dirent | BigIntStats) => boolean])[] =
   [
-    ['link', (entry) => entry.isSymbolicLink()],
     ['fifo', (entry) => entry.isFIFO()],
     ['socket', (entry) => entry.isSocket()],
     ['device', (entry) => entry.isCharacterDevice() || entry.isBlockDevice()],
   ]
 
-/** `.git` is not read at the top and refused below. */
+/** `.git` is not read at the top and refused below, but where the base has a submodule. */
 const gitName = '.git'
 
-/** What is refused by name alone; which of the publishable may be sent is a plan's to say. */
-const requireName = (path: string): void => {
-  if (path.endsWith(`/${gitName}`)) throw refusedSource('nested_git', path)
+/** What the base has at a path: a kind of thing, or nothing; null while there is no base. */
+type There = 'file' | 'link' | 'submodule' | 'folder' | 'nothing' | null
+
+const thereIn = (base: GitTree | null, path: string): There => {
+  const there = base?.at(path)
+  if (there === undefined) return base === null ? null : 'nothing'
+  if (there instanceof GitTree) return 'folder'
+  return there.mode === '120000' ? 'link' : there.mode === '160000' ? 'submodule' : 'file'
+}
+
+/** What only a new name is refused for; which of the publishable may be sent a plan says. */
+const requireNewName = (path: string): void => {
   const reason = pathReason(path)
   if (reason !== null && reason !== 'workflow') requirePublishable(path)
 }
@@ -86,7 +96,7 @@ const textOf = (folder: string, latin1: string): string => {
 interface Named {
   readonly name: string
   readonly path: string
-  readonly isFolder: boolean
+  readonly kind: Walked['kind']
 }
 
 interface Open {
@@ -100,24 +110,35 @@ const inside = ({ fd, where }: Open, name: string): string => nodeFiles.inside(f
 
 /** Kind of an entry; some file systems do not say it in the folder. */
 const kindOf = (folder: Open, entry: Dirent, name: string, path: string): Dirent | BigIntStats => {
-  const known = entry.isFile() || entry.isDirectory() || notPublished.some(([, is]) => is(entry))
+  const known = entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()
+    || notPublished.some(([, is]) => is(entry))
   return known ? entry : looked(path, () => lstatSync(inside(folder, name), { bigint: true }))
 }
 
-const namedOf = (folder: Open, entry: Dirent): Named => {
+/** An entry of a folder; none where it is left alone, and so is whatever lies in it. */
+const namedOf = (folder: Open, entry: Dirent, base: GitTree | null): readonly Named[] => {
   const path = textOf(folder.path, entry.name)
-  requireName(path)
+  const there = thereIn(base, path)
+  if (there === 'nothing') requireNewName(path)
   const name = path.slice(path.lastIndexOf('/') + 1)
-  const kind = kindOf(folder, entry, name, path)
-  const reason = notPublished.find(([, is]) => is(kind))?.[0]
+  const found = kindOf(folder, entry, name, path)
+  const reason = notPublished.find(([, is]) => is(found))?.[0]
   if (reason !== undefined) throw refusedSource(reason, path)
-  return { name, path, isFolder: kind.isDirectory() }
+  const kind = found.isDirectory() ? 'folder' : found.isSymbolicLink() ? 'link' : 'file'
+  if (kind === 'link' && there !== 'link' && there !== null) throw refusedSource('link', path)
+  const isLeft = kind === 'folder' ? there === 'submodule' : kind === 'link' && there === null
+  return isLeft ? [] : [{ name, path, kind }]
 }
 
 /** How a walk is bounded, and which folders it must not enter. */
 export interface WalkRules {
   /** Places (see `placeOf`) of folders that are never published. */
   readonly forbidden: ReadonlySet<string>
+  /**
+   * What the folder will be laid over: a folder where it has a submodule is left alone. Null where
+   * nobody was asked for it yet: then links, names and repositories within are left alone as well.
+   */
+  readonly base: GitTree | null
 }
 
 class Walk {
@@ -130,12 +151,12 @@ class Walk {
     if (this.rules.forbidden.has(placeOf(stat))) throw refusedSource('own_folder', folder.path)
     if (depth > sourceDepthMax) throw refusedSource('too_deep', folder.path)
     yield { kind: 'folder', path: folder.path, at: '', stamp: stampOf(stat) }
-    for (const { name, path, isFolder } of this.#list(folder)) {
+    for (const { name, path, kind } of this.#list(folder)) {
       const at = inside(folder, name)
-      if (isFolder) yield* this.#below(folder, name, path, depth)
+      if (kind === 'folder') yield* this.#below(folder, name, path, depth)
       else {
         const found = looked(path, () => lstatSync(at, { bigint: true }))
-        yield { kind: 'file', path, at, stamp: stampOf(found) }
+        yield { kind, path, at, stamp: stampOf(found) }
       }
     }
   }
@@ -151,22 +172,32 @@ class Walk {
   }
 
   #list(folder: Open): readonly Named[] {
+    const { base } = this.rules
     return looked(folder.path, () => {
-      const entries: Dirent[] = []
-      const opened = opendirSync(inside(folder, '.'), { encoding: 'latin1' })
-      try {
-        for (let one = opened.readSync(); one !== null; one = opened.readSync()) {
-          if (folder.path === '' && one.name === gitName) continue
-          if (this.#left === 0) throw refusedSource('too_many', null)
-          this.#left -= 1
-          entries.push(one)
-        }
-      } finally {
-        opened.closeSync()
-      }
+      const entries = this.#entries(folder)
+      const isNested = folder.path !== '' && entries.some(({ name }) => name === gitName)
+      if (isNested && base !== null) throw refusedSource('nested_git', `${folder.path}/${gitName}`)
+      if (isNested) return []
       // One character a byte, so that this is the order of the bytes.
-      return entries.sort((a, b) => a.name < b.name ? -1 : 1).map((one) => namedOf(folder, one))
+      return entries.sort((a, b) => a.name < b.name ? -1 : 1)
+        .flatMap((one) => namedOf(folder, one, base))
     })
+  }
+
+  #entries(folder: Open): Dirent[] {
+    const entries: Dirent[] = []
+    const opened = opendirSync(inside(folder, '.'), { encoding: 'latin1' })
+    try {
+      for (let one = opened.readSync(); one !== null; one = opened.readSync()) {
+        if (folder.path === '' && one.name === gitName) continue
+        if (this.#left === 0) throw refusedSource('too_many', null)
+        this.#left -= 1
+        entries.push(one)
+      }
+    } finally {
+      opened.closeSync()
+    }
+    return entries
   }
 }
 

@@ -24,8 +24,8 @@ Code host (${codehost?.base_url ?? 'none'}): a fine-grained personal access toke
   Pull requests        read and write: opening them
   Issues               read and write: issues and comments
   Metadata             read: the host adds it by itself
-  Workflows            none: files below .github/workflows are refused here
-                       anyway
+  Workflows            none: changed files below .github/workflows are refused
+                       here anyway
   Expiration           a short one
 Leave out Contents and Pull requests where only issues and comments are written.
 The host tells nothing of what a fine-grained token may do; of a classic one it

@@ -86,7 +86,7 @@ const readInto = async (
   const ids = [...waiting.keys()].slice(0, diffLimits.getsMax)
   const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
   await readBlobs(ctx, session, {
-    connectionId: job.connection_id, ids,
+    connectionId: job.connection_id, noun: 'preview', ids,
     requires: (view) => requirePrerequisites('followThrough', asked, view, job),
     take: (id, bytes) => {
       if (bytes === null) return

@@ -12,7 +12,7 @@ import { nowIso } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { liveSession } from '../../../governance/session/live.js'
 import type { Session } from '../../../governance/session/types.js'
-import type { ArtifactRef } from '../../../state/types.js'
+import type { ArtifactRef, View } from '../../../state/types.js'
 import { readBase, type BaseOnHost } from '../../adapter/base.js'
 import { afterRead } from '../../after-read.js'
 import { publicationLabel, sourceLabel, type CodehostAction } from '../../constants.js'
@@ -38,6 +38,7 @@ import { requireRepository } from '../preflight.js'
 import type { Job } from '../rows.js'
 import { earlierPosts } from '../earlier-posts.js'
 import { sealPublication, type SealedPublication } from './seal.js'
+import { requireNoLfsContent } from './lfs-content.js'
 
 /** What somebody wants to have published. */
 export interface PublicationRequest {
@@ -130,14 +131,20 @@ const begun = async (
   return { ctx, session, request, texts, wish, asked, draft, tools }
 }
 
-/** The base, read in an operation of its own; each boundary asks for all that the job rests on. */
-const baseOf = async ({ ctx, session, request, asked, draft }: Preparing): Promise<BaseOnHost> => {
+/** What each boundary of a read asks: all that the job rests on. */
+const requiresOf = ({ ctx, asked, draft }: Preparing) => {
   const job = provisional(draft, ctx.baseUrl)
+  return (view: View): void => requirePrerequisites('followThrough', asked, view, job)
+}
+
+/** The base, read in an operation of its own. */
+const baseOf = async (preparing: Preparing): Promise<BaseOnHost> => {
+  const { ctx, session, request, draft } = preparing
   const base = await readBase(ctx, session, {
     connectionId: request.connectionId, base: request.base, branch: request.branch,
-    requires: (view) => requirePrerequisites('followThrough', asked, view, job),
+    requires: requiresOf(preparing),
   })
-  requireRepository(job, base.repository, false)
+  requireRepository(provisional(draft, ctx.baseUrl), base.repository, false)
   return base
 }
 
@@ -173,6 +180,10 @@ const planned = async (preparing: Preparing, base: BaseOnHost): Promise<Planned>
   try {
     const input = inputOf(preparing, base, folder.files)
     const plan = planPublication(input)
+    await requireNoLfsContent(preparing.ctx, preparing.session, {
+      connectionId: preparing.request.connectionId, sizes: base.sizes, changes: plan.changes,
+      lfsPointers: folder.lfsPointers, requires: requiresOf(preparing),
+    })
     await gov.observer.at('codehost.planned')
     return { input, plan, marks: folder.marks, contents: folder.seal() }
   } catch (error) {

@@ -77,7 +77,7 @@ t.test('texts, names and authors that cannot be published are refused before any
   t.equal(sealed(at), before)
 })
 
-t.test('folders with links, pipes, sockets, nested repositories or names that git refuses are refused before anybody is asked', async (t) => {
+t.test('folders with pipes, sockets or names that are no text are refused before anybody is asked, those with new links, repositories or names that git refuses once the base is known', async (t) => {
   const at = await ready(t)
   const make = (name: string): string => at.folder({ 'a.txt': 'a\n' }, name)
   symlinkSync('a.txt', join(make('linked'), 'link'))
@@ -89,14 +89,14 @@ t.test('folders with links, pipes, sockets, nested repositories or names that gi
   const server = createServer().listen(join(make('socketed'), 's'))
   await new Promise((resolve) => server.once('listening', resolve))
   t.teardown(() => server.close())
-  for (const [name, code, reason] of [
-    ['linked', 'source_refused', 'link'], ['piped', 'source_refused', 'fifo'],
-    ['nested', 'source_refused', 'nested_git'], ['socketed', 'source_refused', 'socket'],
-    ['named', 'path_not_publishable', 'git_name'],
-    ['lined', 'path_not_publishable', 'control_character'],
-    ['bytes', 'path_not_publishable', 'not_utf8'], ['none', 'source_refused', 'missing'],
+  for (const [name, code, reason, asked] of [
+    ['piped', 'source_refused', 'fifo', 0], ['socketed', 'source_refused', 'socket', 0],
+    ['bytes', 'path_not_publishable', 'not_utf8', 0], ['none', 'source_refused', 'missing', 0],
+    ['linked', 'source_refused', 'link', 5], ['nested', 'source_refused', 'nested_git', 5],
+    ['named', 'path_not_publishable', 'git_name', 5],
+    ['lined', 'path_not_publishable', 'control_character', 5],
   ] as const) {
-    t.strictSame(await refusal(at, at.place.path(name)), [code, reason, 0], name)
+    t.strictSame(await refusal(at, at.place.path(name)), [code, reason, asked], name)
   }
   t.strictSame(await refusal(at, at.place.stateDir), ['source_refused', 'own_folder', 0])
   t.strictSame(await refusal(at, at.place.dir), ['source_refused', 'own_folder', 0])
