@@ -68,14 +68,11 @@ const notPublished: readonly (readonly [SourceReason, (entry: Dirent | BigIntSta
 /** `.git` is not read at the top and refused below, but where the base has a submodule. */
 const gitName = '.git'
 
-/** What the base has at a path: a kind of thing, or nothing; null while there is no base. */
-type There = 'file' | 'link' | 'submodule' | 'folder' | 'nothing' | null
-
-const thereIn = (base: GitTree | null, path: string): There => {
+/** What the base has at a path, as far as a walk asks; null while there is no base. */
+const thereIn = (base: GitTree | null, path: string): 'nothing' | 'submodule' | 'other' | null => {
   const there = base?.at(path)
   if (there === undefined) return base === null ? null : 'nothing'
-  if (there instanceof GitTree) return 'folder'
-  return there.mode === '120000' ? 'link' : there.mode === '160000' ? 'submodule' : 'file'
+  return !(there instanceof GitTree) && there.mode === '160000' ? 'submodule' : 'other'
 }
 
 /** What only a new name is refused for; which of the publishable may be sent a plan says. */
@@ -125,9 +122,7 @@ const namedOf = (folder: Open, entry: Dirent, base: GitTree | null): readonly Na
   const reason = notPublished.find(([, is]) => is(found))?.[0]
   if (reason !== undefined) throw refusedSource(reason, path)
   const kind = found.isDirectory() ? 'folder' : found.isSymbolicLink() ? 'link' : 'file'
-  if (kind === 'link' && there !== 'link' && there !== null) throw refusedSource('link', path)
-  const isLeft = kind === 'folder' ? there === 'submodule' : kind === 'link' && there === null
-  return isLeft ? [] : [{ name, path, kind }]
+  return kind === 'folder' && there === 'submodule' ? [] : [{ name, path, kind }]
 }
 
 /** How a walk is bounded, and which folders it must not enter. */
@@ -136,7 +131,7 @@ export interface WalkRules {
   readonly forbidden: ReadonlySet<string>
   /**
    * What the folder will be laid over: a folder where it has a submodule is left alone. Null where
-   * nobody was asked for it yet: then links, names and repositories within are left alone as well.
+   * nobody was asked for it yet: then names and repositories within are left alone as well.
    */
   readonly base: GitTree | null
 }
