@@ -53,11 +53,13 @@ t.test('a checkout with all of it is published, and what was left alone is there
   const rowsOf = async (branch: string): Promise<readonly string[]> => {
     const commit = await git?.commit(String(await git.ref(`refs/heads/${branch}`)))
     const rows = await git?.rows(String(commit?.tree), true) ?? []
-    return rows.filter(({ type }) => type !== 'tree').map((one) => `${one.mode} ${one.id} ${one.path}`)
+    return rows.filter(({ type }) => type !== 'tree')
+      .map((one) => `${one.mode} ${one.id} ${one.path}`)
   }
   const before = await rowsOf('main')
   const after = await rowsOf('topic/one')
-  t.strictSame(after.filter((row) => !before.includes(row)).map((row) => row.slice(48)), ['bin/run'])
+  const changed = after.filter((row) => !before.includes(row))
+  t.strictSame(changed.map((row) => row.slice(48)), ['bin/run'])
   t.equal(after.length, before.length)
 })
 
