@@ -5,6 +5,7 @@
 import type { FollowPlan } from '../jobs/plan.js'
 import { readReply } from '../replies/read.js'
 import { hostPath, repositoryOf } from '../repository.js'
+import type { ToldOrigin } from './provenance.js'
 
 /** What is told of one. */
 export interface FollowTold {
@@ -13,7 +14,7 @@ export interface FollowTold {
   /** Whether it is what the plan sends, in its repository and in its place. */
   readonly matches: boolean
   /** What was told, as far as it is read. */
-  readonly payload: unknown
+  readonly payload: ToldOrigin
 }
 
 /** An empty text comes back as none. */

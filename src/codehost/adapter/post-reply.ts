@@ -8,6 +8,7 @@ import { isDelimited, isIdentityEncoded } from '../../net/reply.js'
 import type { HttpsReply } from '../../net/types.js'
 import type { FollowPlan, PlannedEffect } from '../jobs/plan.js'
 import { commentTold, issueTold } from './follow-told.js'
+import { likenessOf, type Likeness, type Provenance } from './provenance.js'
 
 /** What the host says of a creation. */
 export type PostVerdict = {
@@ -32,8 +33,8 @@ const reasonOf = ({ status, headers }: HttpsReply): string => {
   return status === 401 ? 'codehost_token_refused' : `status_${status}`
 }
 
-/** What a whole 201 says: what was asked for is made, or something else is told. */
-export type Confirmation = { readonly remoteId: number | null } | 'differs'
+/** What a whole 201 says: what was asked for is made, or something else is told, or its like. */
+export type Confirmation = { readonly remoteId: number | null } | 'differs' | Likeness
 
 /**
  * Judges the reply to a creation. `confirmed` reads the body of a 201 and throws where it is not
@@ -50,16 +51,19 @@ export const judgePost = (
   if (status !== 201) return { kind: 'unknown', reason: `status_${status}`, ...seen }
   const found = isIdentityEncoded(headers) ? orUndefined(() => confirmed(body)) : undefined
   if (found === undefined) return { kind: 'unknown', reason: 'reply_malformed', ...seen }
-  return found === 'differs'
-    ? { kind: 'unknown', reason: 'reply_differs', ...seen }
+  return typeof found === 'string'
+    ? { kind: 'unknown', reason: `reply_${found}`, ...seen }
     : { kind: 'created', ...found, ...seen }
 }
 
-/** Judges the reply to the creation of an issue or a comment: it must be about the one sent. */
+/**
+ * Judges the reply to the creation of an issue or a comment: it must be about the one sent, and not
+ * about its like.
+ */
 export const judgeCreation = (
-  plan: FollowPlan, { action }: Pick<PlannedEffect, 'action'>,
+  plan: FollowPlan, { action }: Pick<PlannedEffect, 'action'>, of: Provenance,
 ): (reply: HttpsReply) => PostVerdict => judgePost((body) => {
-  const { matches, remoteId } = action === 'issue.create'
+  const { matches, remoteId, payload } = action === 'issue.create'
     ? issueTold(plan, body) : commentTold(plan, body)
-  return matches ? { remoteId } : 'differs'
+  return matches ? likenessOf(of, payload) ?? { remoteId } : 'differs'
 })

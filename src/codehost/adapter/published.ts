@@ -17,6 +17,7 @@ import type { HostReplyOf } from '../replies/shapes.js'
 import { hostPath, type RepositoryName } from '../repository.js'
 import { judgePost, type PostVerdict } from './post-reply.js'
 import { sameText } from './follow-told.js'
+import { likenessOf, type Provenance } from './provenance.js'
 import { judgedRead, type Payload, type Readback } from './readback.js'
 
 /** What a publication is, as far as the host's words are compared with it. */
@@ -30,6 +31,8 @@ export interface Published {
   /** The commit with its tree and parents, and its id. */
   readonly draft: CommitDraft
   readonly commit: ObjectId
+  /** What tells its pull request from its like; ids and names of all else are evidence. */
+  readonly pull: Provenance
 }
 
 /** What of a POST its replies are judged by. */
@@ -55,7 +58,8 @@ export const judgePublished = (
   if (kind === 'pull_request') {
     return judgePost((body) => {
       const told = readReply('pull', body)
-      return isBetween(of, told) ? { remoteId: told.number } : 'differs'
+      if (!isBetween(of, told)) return 'differs'
+      return likenessOf(of.pull, told) ?? { remoteId: told.number }
     })
   }
   if (kind === 'ref') {
@@ -103,7 +107,7 @@ export const pullTold = (of: Published, number: number, body: Uint8Array): ToldP
     matches: told.number === number && told.state === 'open' && !told.draft && !told.merged
       && told.title === of.title && sameText(told.body, of.body)
       && isBetween(of, told) && told.head.sha === of.commit,
-    payload: told,
+    payload: told, likeness: likenessOf(of.pull, told),
   }
 }
 

@@ -8,6 +8,7 @@ import type { HttpsReply } from '../../net/types.js'
 import type { FollowPlan, PlannedEffect } from '../jobs/plan.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { commentTold, issueTold, type FollowTold } from './follow-told.js'
+import { likenessOf, type Likeness, type Provenance } from './provenance.js'
 import { refusalOf, type RepositoryRefusal } from './repository-reply.js'
 
 /** What a readback shows. Digests: of the bytes as they came, and of what they say. */
@@ -24,7 +25,8 @@ export type ReadVerdict =
 
 /** Why a readback is no evidence. */
 export type ReadReason =
-  RepositoryRefusal | 'remote_not_found' | 'readback_differs' | 'readback_truncated'
+  | RepositoryRefusal | 'remote_not_found' | 'readback_differs' | 'readback_truncated'
+  | `readback_${Likeness}`
 
 /** One readback of an effect. */
 export interface Readback {
@@ -42,10 +44,14 @@ export interface Payload {
   readonly decodedBytes?: number
   /** The host left some of it out, and said so. */
   readonly truncated?: boolean
+  /** It says what was sent, and is only like it. Left out: it is of no kind that has a like. */
+  readonly likeness?: Likeness | null
 }
 
-const payloadOf = (told: FollowTold, id: number): Payload =>
-  ({ matches: told.matches && told.remoteId === id, payload: told.payload })
+const payloadOf = (told: FollowTold, id: number, of: Provenance): Payload => ({
+  matches: told.matches && told.remoteId === id, payload: told.payload,
+  likeness: likenessOf(of, told.payload),
+})
 
 /** Judges a readback; `read` throws where the body is not whole. Total. */
 export const judgedRead = (
@@ -63,26 +69,32 @@ export const judgedRead = (
     return { kind: 'no_evidence', reason: 'readback_truncated', status }
   }
   if (!found.matches) return { kind: 'no_evidence', reason: 'readback_differs', status }
+  const { likeness = null } = found
+  if (likeness !== null) return { kind: 'no_evidence', reason: `readback_${likeness}`, status }
   return {
     kind: 'matches', rawSha256: sha256Hex(body), payloadSha256: digestOf(found.payload),
     rawBytes: body.length, decodedBytes: found.decodedBytes ?? 0,
   }
 }
 
+/** Where an effect that the host numbered is read back. */
+export const readbackPath = (
+  plan: FollowPlan, { action }: Pick<PlannedEffect, 'action'>, remoteId: number,
+): string => {
+  const repository = repositoryOf(plan.repository)
+  if (action === 'issue.create') return hostPath.issue(repository, remoteId)
+  if (action === 'comment.create') return hostPath.comment(repository, remoteId)
+  throw new TypeError('not an effect of a follow-through job')
+}
+
 /** How an effect that the host numbered is read back. */
 export const readbackOf = (
-  plan: FollowPlan, { action }: Pick<PlannedEffect, 'action'>, remoteId: number,
+  plan: FollowPlan, effect: Pick<PlannedEffect, 'action'>, remoteId: number, of: Provenance,
 ): Readback => {
-  const repository = repositoryOf(plan.repository)
-  if (action === 'issue.create') {
-    return {
-      path: hostPath.issue(repository, remoteId),
-      judge: (reply) => judgedRead(reply, (body) => payloadOf(issueTold(plan, body), remoteId)),
-    }
-  }
-  if (action !== 'comment.create') throw new TypeError('not an effect of a follow-through job')
+  const read = effect.action === 'issue.create' ? issueTold : commentTold
   return {
-    path: hostPath.comment(repository, remoteId),
-    judge: (reply) => judgedRead(reply, (body) => payloadOf(commentTold(plan, body), remoteId)),
+    path: readbackPath(plan, effect, remoteId),
+    judge: (reply) =>
+      judgedRead(reply, (body) => payloadOf(read(plan, body), remoteId, of)),
   }
 }

@@ -49,6 +49,15 @@ export const closureBlockers = {
     text: 'What the host has under that number is not what was sealed.',
     next: `Somebody may have edited it: put it back on the host, then try again. ${connectAnew}`,
   },
+  readback_other_time: {
+    text: 'What the host has under that number says the same and was made at another time.',
+    next: 'Look on the host for the one of this job, and give its number under a new key: '
+      + `\`${anew} --remote-id N\`. If none is there: ${connectAnew}`,
+  },
+  readback_time_missing: {
+    text: 'The host does not tell when it was made, or did not tell its own time at the contact.',
+    next: connectAnew,
+  },
   readback_ambiguous: {
     text: 'The host answered with a list where one object was asked for.', next: again,
   },

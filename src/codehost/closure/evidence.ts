@@ -7,6 +7,7 @@ import { SallyportError } from '../../base/errors.js'
 import { readArtifact } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
+import { hostWindow, type HostWindow } from '../adapter/host-time.js'
 import { readbackOf } from '../adapter/readback.js'
 import { planLabel } from '../constants.js'
 import { jobEntries, effectHistory } from '../jobs/histories.js'
@@ -29,6 +30,8 @@ export interface FollowTarget {
   readonly effect: PlannedEffect
   /** The host's number: recorded, or else given as a hint. */
   readonly remoteId: number
+  /** When the host can have made it; null where nothing tells. */
+  readonly window: HostWindow | null
   /** A sealed readback of before, which serves in place of a read. */
   readonly earlier: ReceiptRow | null
 }
@@ -77,7 +80,7 @@ export const followTarget = (
   const plan = openedPlan(gov, view, job)
   const inventory = followInventory(job, plan, jobEntries(view, effectHistory, job.job_id))
   if ('blocked' in inventory) throw closureBlocked(inventory.blocked, job.job_id)
-  const { number, remoteId: recorded } = inventory.effect
+  const { number, remoteId: recorded, contact } = inventory.effect
   const effect = effectOf(plan, number)
   if (recorded !== null && hint !== undefined && hint !== recorded) {
     throw closureBlocked('remote_id_differs', job.job_id)
@@ -88,16 +91,18 @@ export const followTarget = (
     throw closureBlocked('remote_taken', job.job_id)
   }
   return {
-    job, plan, effect, remoteId, earlier: earlierReadbacks(gov, view, job)({ effect, remoteId }),
+    job, plan, effect, remoteId, window: contact === null ? null : hostWindow(contact),
+    earlier: earlierReadbacks(gov, view, job)({ effect, remoteId }),
   }
 }
 
 /** Reads the evidence; `view` gives rows of the moment at which a receipt is made. */
 export const readFollow = async (
-  gov: Gov, { job, plan, effect, remoteId }: FollowTarget, get: ClosureGet, readRevision: number,
+  gov: Gov, { job, plan, effect, remoteId, window }: FollowTarget, get: ClosureGet,
+  readRevision: number,
 ): Promise<Evidence> => {
   await requireSameRepository(get, job)
-  const at = readbackOf(plan, effect, remoteId)
+  const at = readbackOf(plan, effect, remoteId, { window })
   const verdict = await get(at.path, at.judge)
   if (verdict.kind === 'no_evidence') throw closureBlocked(blockerOf[verdict.reason], job.job_id)
   const receipt = mintReceipt(gov, gov.store.read(), job, {

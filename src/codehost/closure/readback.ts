@@ -25,6 +25,8 @@ export const blockerOf: Readonly<Record<ReadReason, ClosureBlocker>> = {
   remote_not_found: 'remote_not_found',
   readback_differs: 'readback_differs',
   readback_truncated: 'readback_truncated',
+  readback_other_time: 'readback_other_time',
+  readback_time_missing: 'readback_time_missing',
   codehost_token_refused: 'token_refused',
   codehost_rate_limited: 'rate_limited',
   repository_not_seen: 'remote_not_found',

@@ -1,4 +1,6 @@
 /** How the effects of a job stand, folded out of its ledger. Pure. */
+import { msFromIso } from '../../base/clock.js'
+import type { Contact } from '../adapter/host-time.js'
 import type { EffectEntry, EffectOutcome } from './histories.js'
 
 /**
@@ -15,6 +17,8 @@ export interface LedgerEffect {
   readonly reason: string | null
   readonly status: number | null
   readonly bodySha256: string | null
+  /** The contact that it may have happened in; null where there was none. */
+  readonly contact: Contact | null
 }
 
 /** What is known of the local work of a publication; it is begun once. */
@@ -46,11 +50,19 @@ const standingOf = (
   before: LedgerEffect, entry: Extract<EffectEntry, { type: 'contacted' | 'outcome' }>,
 ): LedgerEffect => {
   if (entry.type === 'contacted') {
-    return { ...before, standing: 'contacted', bodySha256: entry.body_sha256 }
+    return {
+      ...before, standing: 'contacted', bodySha256: entry.body_sha256,
+      contact: {
+        markedMs: msFromIso(entry.at), endedMs: null, ahead: entry.host_ahead ?? null,
+      },
+    }
   }
   const { outcome, remote_id: remoteId, reason, status } = entry
   const standing = outcome === 'unsent' ? 'planned' : outcome
-  return { ...before, standing, remoteId, reason, status }
+  // What was found later says nothing of when the contact ended.
+  const contact = before.contact === null || before.contact.endedMs !== null ? before.contact
+    : { ...before.contact, endedMs: msFromIso(entry.at) }
+  return { ...before, standing, remoteId, reason, status, contact }
 }
 
 const producerAfter = (
@@ -68,6 +80,7 @@ const producerAfter = (
 
 const plannedEffect = (number: number): LedgerEffect => ({
   number, standing: 'planned', remoteId: null, reason: null, status: null, bodySha256: null,
+  contact: null,
 })
 
 /** Folds the lines of a ledger, oldest first. */

@@ -24,6 +24,8 @@ const effectEntry = v.variant('type', [
   v.strictObject({
     type: v.literal('contacted'), at: iso, effect: counted, attempt: counted, operation_id: text,
     fence: counted, body_sha256: sha256,
+    /** How far the host's clock was ahead; left out where it did not tell. */
+    host_ahead: v.optional(v.strictObject({ least_ms: v.number(), most_ms: v.number() })),
   }),
   v.strictObject({
     type: v.literal('outcome'), at: iso, effect: counted, outcome: v.picklist(effectOutcomes),

@@ -2,6 +2,7 @@
 import { fail } from '../../base/errors.js'
 import type { Sent } from '../../contact/order.js'
 import type { Tx, View } from '../../state/types.js'
+import { hostWindow, type HostWindow } from '../adapter/host-time.js'
 import type { PostVerdict } from '../adapter/post-reply.js'
 import { getJob, putJob } from './change.js'
 import { effectLedger, type EffectLedger } from './effects.js'
@@ -13,6 +14,14 @@ import type { Job } from './rows.js'
 /** The ledger of a job as of one view. */
 export const ledgerOf = (view: Pick<View, 'get' | 'range'>, jobId: string): EffectLedger =>
   effectLedger(jobEntries(view, effectHistory, jobId))
+
+/** When the host can have made what an effect asked for; null where nothing tells. */
+export const windowOfEffect = (
+  { effects }: Pick<EffectLedger, 'effects'>, number: number,
+): HostWindow | null => {
+  const contact = effects.find((effect) => effect.number === number)?.contact
+  return contact === undefined || contact === null ? null : hostWindow(contact)
+}
 
 /**
  * Throws `conflict` `effect_contacted` unless no effect of a follow-through job may have happened:

@@ -3,6 +3,7 @@
  * the one that was consented to and takes writes, whether what is commented on is there, and how
  * many requests the token has left. Nothing is reserved or written by it.
  */
+import type { Clock } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
 import type { Sent, Unsent } from '../../contact/order.js'
@@ -10,6 +11,7 @@ import { requireOwnConnection } from '../../governance/connections/read.js'
 import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { HttpsReply } from '../../net/types.js'
+import { hostAhead, type HostAhead } from '../adapter/host-time.js'
 import { errorOf, refusedError } from '../adapter/look.js'
 import { readOrder, type Get } from '../adapter/reads.js'
 import {
@@ -17,7 +19,7 @@ import {
 } from '../adapter/repository-reply.js'
 import { codehostLimits } from '../constants.js'
 import { codehostBase, type CodehostContext } from '../context.js'
-import { hostPath, repositoryOf } from '../repository.js'
+import { hostPath, repositoryOf, type RepositoryName } from '../repository.js'
 import { requirePrerequisites } from './boundary.js'
 import { getJob } from './change.js'
 import type { FollowPlan } from './plan.js'
@@ -30,6 +32,8 @@ export interface RepositoryLook {
   readonly verdict: RepositoryVerdict
   /** Requests that the token has left; null where the host does not say. */
   readonly left: number | null
+  /** How far its clock is ahead; null where it does not say. */
+  readonly ahead: HostAhead | null
 }
 
 interface IssueLook {
@@ -47,16 +51,29 @@ const leftOf = ({ headers }: HttpsReply): number | null => {
   return /^\d{1,9}$/.test(told) ? Number(told) : null
 }
 
-/** Judges the first look of a run. */
-export const judgeRepository = (reply: HttpsReply): RepositoryLook =>
-  ({ verdict: judgeRepositoryReply(reply), left: leftOf(reply) })
+/** The first look of a run. */
+export const lookAtRepository = (
+  clock: Pick<Clock, 'wallMs'>, name: RepositoryName, get: Get,
+): Promise<Sent<RepositoryLook>> => {
+  const askedMs = clock.wallMs()
+  return get(hostPath.repository(name), (reply) => ({
+    verdict: judgeRepositoryReply(reply), left: leftOf(reply),
+    ahead: hostAhead(reply, askedMs, clock.wallMs()),
+  }))
+}
+
+/** How far the host's clock is ahead, as a look told it. */
+export const aheadOf = (look: Sent<RepositoryLook>): HostAhead | null =>
+  (look.kind === 'reply' ? look.verdict.ahead : null)
 
 const judgeIssue = (reply: HttpsReply): IssueLook =>
   ({ status: reply.status, there: refusalOf(reply) === null })
 
-const read = async (plan: FollowPlan, get: Get): Promise<Looks> => {
+const read = async (
+  clock: Pick<Clock, 'wallMs'>, plan: FollowPlan, get: Get,
+): Promise<Looks> => {
   const name = repositoryOf(plan.repository)
-  const repository = await get(hostPath.repository(name), judgeRepository)
+  const repository = await lookAtRepository(clock, name, get)
   if (plan.issue === null || repository.kind !== 'reply') return { repository, issue: null }
   return { repository, issue: await get(hostPath.issue(name, plan.issue), judgeIssue) }
 }
@@ -145,11 +162,18 @@ export const lookBefore = <L>(
   }))
 }
 
-/** Reads and checks for an issue or a comment. Throws what is wrong, with nothing written. */
+/**
+ * Reads and checks for an issue or a comment; answers how far the host's clock is ahead. Throws
+ * what is wrong, with nothing written.
+ */
 export const preflight = async (
   ctx: CodehostContext, session: Session, job: Job, plan: FollowPlan,
   path: 'dispatcher' | 'routine',
-): Promise<void> => requireLooks(job, plan, await lookBefore<Looks>(ctx, {
-  session, job, path, look: (get) => read(plan, get),
-  unsent: (why) => ({ repository: why, issue: null }),
-}))
+): Promise<HostAhead | null> => {
+  const looks = await lookBefore<Looks>(ctx, {
+    session, job, path, look: (get) => read(ctx.gov.clock, plan, get),
+    unsent: (why) => ({ repository: why, issue: null }),
+  })
+  requireLooks(job, plan, looks)
+  return aheadOf(looks.repository)
+}

@@ -116,6 +116,8 @@ const noEvidence = {
     + 'it is not there: for a moment after a creation, and to other tokens, it looks so.',
   readback_differs: 'What the host has there is not what was sent: somebody may have edited it.',
   readback_truncated: 'The host left out some of what was sent, and said so: that is no proof.',
+  readback_other_time: 'What the host has there says the same and was made at another time.',
+  readback_time_missing: 'The host does not tell when it was made, or did not tell its own time.',
 } as const
 
 const isNoEvidence = (reason: ReadReason): reason is keyof typeof noEvidence =>

@@ -3,12 +3,14 @@
  * connection and makes or continues the task; its POST is marked in the ledger before the first
  * byte and its outcome written behind it; then it is read back. Nothing is sent twice.
  */
+import { msFromIso } from '../../base/clock.js'
 import type { Closed, Closing, Order, Running, Sent, Send } from '../../contact/order.js'
 import { leaseTask } from '../../governance/board/lease.js'
 import { moveTask } from '../../governance/board/move.js'
 import { getTask } from '../../governance/board/read.js'
 import { credentialRefOf } from '../../governance/connections/save.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
+import { hostWindow, type HostAhead } from '../adapter/host-time.js'
 import { judgeCreation, type PostVerdict } from '../adapter/post-reply.js'
 import { getStep } from '../adapter/reads.js'
 import { readbackOf, type Readback, type ReadVerdict } from '../adapter/readback.js'
@@ -24,7 +26,7 @@ import {
   type RunnableJob,
 } from './claim.js'
 import { appendContacted } from './histories.js'
-import { noteOutcome, requireUnsent } from './ledger.js'
+import { ledgerOf, noteOutcome, requireUnsent, windowOfEffect } from './ledger.js'
 import { effectOf, type FollowPlan } from './plan.js'
 import { mintReceipt, sealJournal, type ReadReceipt } from './receipt.js'
 import type { Job } from './rows.js'
@@ -33,6 +35,8 @@ import { settleProven } from './settle.js'
 /** A follow-through job that is to be run. */
 export interface Runnable extends RunnableJob {
   readonly plan: FollowPlan
+  /** How far the host's clock is ahead; null where it did not say. */
+  readonly ahead: HostAhead | null
 }
 
 /** What the run saw. */
@@ -48,11 +52,13 @@ interface Seen {
 }
 
 const sendEffect = async (
-  ctx: CodehostContext, { plan }: Runnable, send: Send, run: Running<Claimed>, key: Uint8Array,
+  ctx: CodehostContext, { plan, ahead }: Runnable, send: Send, run: Running<Claimed>,
+  key: Uint8Array,
 ): Promise<Sent<PostVerdict>> => {
   const effect = effectOf(plan, 1)
   const body = Buffer.from(effect.body)
   const { claimed: { jobId, attempt, fence }, operationId } = run
+  let markedMs = 0
   return send({
     authority: 'effect',
     request: () => ({
@@ -63,14 +69,17 @@ const sendEffect = async (
     mark: (tx, now) => {
       const job = getJob(tx, jobId)
       requireUnsent(tx, job)
+      markedMs = msFromIso(now)
       appendContacted(tx, jobId, {
         type: 'contacted', at: now, effect: effect.number, attempt, operation_id: operationId,
-        fence, body_sha256: effect.body_sha256,
+        fence, body_sha256: effect.body_sha256, ...(ahead === null ? {} : { host_ahead: ahead }),
       })
       putJob(tx, now, job, { contacted: job.contacted + 1 })
     },
     record: (tx, now, wire) => noteOutcome(tx, now, jobId, effect.number, wire),
-    judge: judgeCreation(plan, effect),
+    judge: (reply) => judgeCreation(plan, effect, {
+      window: hostWindow({ markedMs, endedMs: ctx.gov.clock.wallMs(), ahead }),
+    })(reply),
   })
 }
 
@@ -84,7 +93,10 @@ const sendSteps = async (
   const { remoteId } = post.verdict
   if (remoteId === null) throw new TypeError('an issue or comment has a number of the host')
   await ctx.gov.observer.at('codehost.created')
-  const at = readbackOf(runnable.plan, effectOf(runnable.plan, 1), remoteId)
+  const ledger = ledgerOf(ctx.gov.store.read(), run.claimed.jobId)
+  const at = readbackOf(runnable.plan, effectOf(runnable.plan, 1), remoteId, {
+    window: windowOfEffect(ledger, 1),
+  })
   const wire = await send(getStep(ctx.baseUrl, key, at.path, at.judge))
   return { post, readback: { at, remoteId, wire } }
 }

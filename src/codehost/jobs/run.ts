@@ -68,8 +68,8 @@ const runFollowThrough = async (ctx: CodehostContext, runnable: RunnableJob): Pr
   const view = ctx.gov.store.read()
   requireUnsent(view, job)
   const plan = openPlan(ctx.gov, view, job)
-  await preflight(ctx, session, job, plan, path)
-  return runOrder(ctx, runOrderOf(ctx, { ...runnable, plan }))
+  const ahead = await preflight(ctx, session, job, plan, path)
+  return runOrder(ctx, runOrderOf(ctx, { ...runnable, plan, ahead }))
 }
 
 const detailsOf = ({ job_id, task_id, state }: Job) => ({ job_id, task_id, state })

@@ -66,8 +66,12 @@ const side = replyObject({
   ref: text, sha: objectId, repo: v.nullable(replyObject({ id: number, full_name: text })),
 })
 
+/** How something came to be; a host that does not tell it is believed less. */
+const origin = { created_at: v.optional(nullableText) }
+
 /** A pull request. */
 export const pullReply = replyObject({
+  ...origin,
   id: number, number, state: v.picklist(['open', 'closed']), draft: flag, merged: flag,
   title: text, body: nullableText, head: side, base: side, changed_files: count,
 })
@@ -82,12 +86,13 @@ export const pullFilesReply = v.array(replyObject({
 
 /** An issue; a pull request is one too, and has `pull_request`. */
 export const issueReply = replyObject({
+  ...origin,
   id: number, number, state: v.picklist(['open', 'closed']), title: text, body: nullableText,
   pull_request: v.optional(v.nullable(replyObject({}))), repository_url: v.optional(text),
 })
 
 /** A comment, which tells its issue by that one's address alone. */
-export const commentReply = replyObject({ id: number, body: text, issue_url: text })
+export const commentReply = replyObject({ ...origin, id: number, body: text, issue_url: text })
 
 /** Every reply that is read, by its name. */
 export const hostReplies = {

@@ -70,6 +70,7 @@ const headersFor = (
   const token = bearerOf(request) ?? ''
   const reset = (Math.floor(wallMs / 1000 / hourSeconds) + 1) * hourSeconds
   return [
+    ['Date', new Date(wallMs).toUTCString()],
     ['X-GitHub-Media-Type', 'github.v3; format=json'],
     ['X-GitHub-Request-Id', randomUUID().toUpperCase()],
     ['X-RateLimit-Limit', String(requestsAnHour)],

@@ -30,6 +30,8 @@ export interface HostIssue {
   readonly state: 'open' | 'closed'
   readonly comments: number
   readonly createdAt: string
+  /** Left out: it was never changed. */
+  readonly updatedAt?: string
   readonly pull: { readonly head: string, readonly base: string, readonly draft: boolean } | null
 }
 
@@ -40,6 +42,8 @@ export interface HostComment {
   readonly user: HostUser
   readonly body: string
   readonly createdAt: string
+  /** Left out: it was never changed. */
+  readonly updatedAt?: string
 }
 
 /** What the asking token may do. */
@@ -188,7 +192,7 @@ export class Shapes {
       html_url: issue.pull === null ? `${html}/issues/${number}` : pull,
       number, title: issue.title, body: issue.body, user: this.user(issue.user), labels: [],
       state: issue.state, state_reason: null, locked: false, assignee: null, assignees: [],
-      milestone: null, comments: issue.comments, created_at: time, updated_at: time,
+      milestone: null, comments: issue.comments, created_at: time, updated_at: issue.updatedAt ?? time,
       closed_at: null, author_association: 'OWNER',
       ...(issue.pull === null ? {} : { draft: issue.pull.draft, pull_request: {
         url: `${top}/pulls/${number}`, html_url: pull, diff_url: `${pull}.diff`,
@@ -205,7 +209,7 @@ export class Shapes {
       url: `${top}/issues/comments/${comment.id}`, issue_url: `${top}/issues/${comment.issue}`,
       html_url: `${html}/issues/${comment.issue}#issuecomment-${comment.id}`,
       user: this.user(comment.user), body: comment.body, created_at: comment.createdAt,
-      updated_at: comment.createdAt, author_association: 'OWNER',
+      updated_at: comment.updatedAt ?? comment.createdAt, author_association: 'OWNER',
     }
   }
 
@@ -235,7 +239,7 @@ export class Shapes {
       review_comment_url: links.review_comment, comments_url: links.comments,
       statuses_url: links.statuses, number: issue.number, state: issue.state, locked: false,
       title: issue.title, user: shared.user, body: issue.body, labels: [], milestone: null,
-      created_at: issue.createdAt, updated_at: issue.createdAt, closed_at: null, merged_at: null,
+      created_at: issue.createdAt, updated_at: issue.updatedAt ?? issue.createdAt, closed_at: null, merged_at: null,
       merge_commit_sha: null, assignee: null, assignees: [], requested_reviewers: [],
       requested_teams: [], head: side(issue.pull?.head ?? '', ends.head),
       base: side(issue.pull?.base ?? '', ends.base),

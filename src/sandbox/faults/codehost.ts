@@ -120,6 +120,14 @@ const objects: readonly FaultSpec[] = [
       if (json.title !== undefined) json.title = 'Another title'
       else if (json.body !== undefined) json.body = 'Another text'
     }),
+  members('write_old_time', 'host_write',
+    'a creation that is done: the reply tells a time of before', (json) => {
+      if (json.created_at !== undefined) json.created_at = '2020-01-02T03:04:05Z'
+    }),
+  members('write_no_time', 'host_write',
+    'a creation that is done: the reply tells no time of it', (json) => {
+      delete json.created_at
+    }),
   members('tree_truncated', 'tree', 'the second half of the rows is left out, and that is said',
     (json) => {
       json.tree = rows(json).slice(0, Math.ceil(rows(json).length / 2))
@@ -174,6 +182,12 @@ const talk: readonly FaultSpec[] = [
   members('issue_elsewhere', 'issue', 'the issue is one of another repository', (json) => {
     json.repository_url = 'https://127.0.0.1/repos/other/place'
   }),
+  members('read_no_time', 'host_read', 'a read: no time of what is told', (json) => {
+    delete json.created_at
+  }),
+  members('read_old_time', 'host_read', 'a read: what is told was made long ago', (json) => {
+    if (json.created_at !== undefined) json.created_at = '2020-01-02T03:04:05Z'
+  }),
   members('issue_other_body', 'issue', 'the issue has another text', (json) => {
     json.body = 'Another text'
   }),
@@ -183,6 +197,11 @@ const talk: readonly FaultSpec[] = [
   listed('files_cut', 'the last file of the page is left out', (list) => list.slice(0, -1)),
   listed('files_twice', 'the last file of the page stands twice', (list) =>
     [...list, ...list.slice(-1)]),
+  {
+    name: 'read_no_date', route: 'host_read', services: ['codehost'], stage: 'wire',
+    summary: 'a read: the host does not tell its time',
+    apply: ({ draft }) => header(draft, 'Date', 'unknown'),
+  },
   {
     name: 'files_more', route: 'pull_files', services: ['codehost'], stage: 'wire',
     summary: 'the page says that another one follows',

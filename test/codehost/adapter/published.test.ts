@@ -10,6 +10,7 @@ import { commitId, type CommitDraft } from '../../../src/codehost/git/commit.js'
 import { objectId } from '../../../src/codehost/git/object-id.js'
 import type { GitTree } from '../../../src/codehost/git/tree.js'
 import type { HttpsReply } from '../../../src/net/types.js'
+import { anyTime, oneSecond } from '../../support/codehost/provenance.js'
 import { scanned, treeOf } from '../../support/codehost/publication.js'
 import type { Loose } from '../../world/place.js'
 
@@ -31,7 +32,7 @@ const draft: CommitDraft = {
 const commit = commitId(draft)
 const of: Published = {
   repository: { owner: 'a', name: 'notes' }, repositoryId: 7, base: { branch: 'main' },
-  branch: 'topic/x', title: 'T', body: 'B', draft, commit,
+  branch: 'topic/x', title: 'T', body: 'B', draft, commit, pull: oneSecond.provenance,
 }
 const blob = objectId('blob', Buffer.from('hello'))
 
@@ -44,7 +45,7 @@ const posts: Readonly<Record<'blob' | 'growth' | 'commit' | 'ref' | 'pull_reques
 const side = (ref: string, sha: string) => ({ ref, sha, repo: { id: 7, full_name: 'a/notes' } })
 const pull = {
   id: 90, number: 4, state: 'open', draft: false, merged: false, title: 'T', body: 'B',
-  head: side('topic/x', commit), base: side('main', '1'.repeat(40)), changed_files: 3,
+  head: side('topic/x', commit), base: side('main', '1'.repeat(40)), changed_files: 3, created_at: oneSecond.within,
 }
 const ref = { ref: 'refs/heads/topic/x', object: { type: 'commit', sha: commit } }
 const rowsOf = (one: GitTree) => [...one.listing()].map(({ path, mode, id }) =>
@@ -105,6 +106,27 @@ t.test('a 201 about something else, or that is not whole, is unknown and no succ
       t.hasStrict(judged(kind, reply(status, made[kind])),
         { kind: 'unknown', reason: `status_${status}` }, `${kind} ${status}`)
     }
+  }
+})
+
+t.test('C-021 a pull request of another time is only like the one that was sent: by a 201 and by a readback', async (t) => {
+  const first = { ...pull, created_at: oneSecond.within.replace('Z', '.000Z') }
+  t.equal(judged('pull_request', reply(201, first)).kind, 'created')
+  t.equal(back('pull_request', reply(200, first)).kind, 'matches')
+  for (const [created_at, what] of [
+    [oneSecond.before, 'other_time'], [oneSecond.behind, 'other_time'],
+    [undefined, 'time_missing'], [null, 'time_missing'], ['yesterday', 'time_missing'],
+    ['2026-02-30', 'time_missing'],
+  ] as const) {
+    t.hasStrict(judged('pull_request', reply(201, { ...pull, created_at })),
+      { kind: 'unknown', reason: `reply_${what}` }, String(created_at))
+    t.hasStrict(back('pull_request', reply(200, { ...pull, created_at })),
+      { kind: 'no_evidence', reason: `readback_${what}` }, String(created_at))
+  }
+  for (const kind of kinds.filter((one) => one !== 'pull_request')) {
+    const untimed: Published = { ...of, pull: { window: null } }
+    t.equal(publishedReadback(untimed, posts[kind], null).judge(reply(200, read[kind])).kind,
+      'matches', `${kind}: the id is the evidence`)
   }
 })
 
@@ -179,6 +201,7 @@ t.test('recorded pull requests and references are taken by what they are, and by
     const own: Published = {
       ...of, repositoryId: one.base.repo.id, base: { branch: one.base.ref },
       branch: one.head.ref, title: one.title, body: one.body ?? '', commit: one.head.sha,
+      pull: anyTime,
     }
     const post: JudgedPost = { kind: 'pull_request', id: null }
     const sameRepository = one.head.repo?.id === one.base.repo.id

@@ -128,6 +128,8 @@ const numbered = {
   remote_id_differs: { request: { remote_id: 7 } },
   remote_not_found: fault('read_not_there', 1),
   readback_differs: fault('issue_other_body', 0),
+  readback_other_time: fault('read_old_time', 1),
+  readback_time_missing: fault('read_no_time', 1),
   readback_ambiguous: answer('issue', 200, []),
   readback_malformed: fault('read_malformed', 1),
   readback_encoded: fault('read_gzip', 1),

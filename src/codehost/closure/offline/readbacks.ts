@@ -9,7 +9,7 @@ import { readArtifact } from '../../../governance/artifacts.js'
 import type { Gov } from '../../../governance/context.js'
 import type { View } from '../../../state/types.js'
 import { journalLabel } from '../../constants.js'
-import { readbackOf } from '../../adapter/readback.js'
+import { readbackPath } from '../../adapter/readback.js'
 import { followThroughKind } from '../../jobs/kinds.js'
 import { openPlan } from '../../jobs/plan.js'
 import { openPublication } from '../../jobs/publication/open.js'
@@ -89,7 +89,7 @@ const areOfFollow = ({ gov, view, job }: Rows, readbacks: readonly ReadReceipt[]
     const { effect: told, get_path: path } = receipt
     const sealed = plan.effects.find(({ number }) => number === told.number)
     return sealed !== undefined && isOfIntent(receipt, sealed) && told.object_id === undefined
-      && told.remote_id !== null && readbackOf(plan, sealed, told.remote_id).path === path
+      && told.remote_id !== null && readbackPath(plan, sealed, told.remote_id) === path
   })
 }
 

@@ -3,6 +3,7 @@
  * that it starts from, that its own branch is not there, and how many requests the token has left.
  * Nothing is reserved or written by it.
  */
+import type { Clock } from '../../../base/clock.js'
 import { fail } from '../../../base/errors.js'
 import type { Sent } from '../../../contact/order.js'
 import type { HttpsReply } from '../../../net/types.js'
@@ -15,7 +16,7 @@ import type { ObjectId } from '../../git/object-id.js'
 import { readReply } from '../../replies/read.js'
 import { hostPath, repositoryOf } from '../../repository.js'
 import {
-  judgeRepository, requireLeft, requireRepositoryLook, type RepositoryLook,
+  lookAtRepository, requireLeft, requireRepositoryLook, type RepositoryLook,
 } from '../preflight.js'
 import type { OpenPublication } from '../publication/open.js'
 import type { Job } from '../rows.js'
@@ -47,10 +48,10 @@ const judgeBranch = (name: string) => (reply: HttpsReply): BranchLook => {
 
 /** Reads all three, one after the other. */
 export const lookForPublication = async (
-  publication: OpenPublication, get: Get,
+  clock: Pick<Clock, 'wallMs'>, publication: OpenPublication, get: Get,
 ): Promise<PublicationLooks> => {
   const name = repositoryOf(publication.repository)
-  const repository = await get(hostPath.repository(name), judgeRepository)
+  const repository = await lookAtRepository(clock, name, get)
   if (repository.kind !== 'reply') return { repository, base: null, branch: null }
   const look = (branch: string) => get(hostPath.branch(name, branch), judgeBranch(branch))
   const base = await look(publication.base.branch)

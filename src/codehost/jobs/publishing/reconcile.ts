@@ -97,7 +97,8 @@ const readAll = async (
   if (!isSame(job, repository)) return { repository, effects: [], receipts: [] }
   const effects = await readEffects(
     ({ path, judge, replyBytesMax }) => get(path, judge, replyBytesMax),
-    publishedOf(publication, job), posts, job.remote?.id ?? null)
+    publishedOf(publication, job, ledgerOf(ctx.gov.store.read(), job.job_id)), posts,
+    job.remote?.id ?? null)
   const whole = effects.length === posts.length && effects.every(isProven)
   const receipts = whole ? receiptsOfEffects(ctx.gov, job.job_id, effects, readRevision) : []
   return { repository, effects, receipts }

@@ -10,12 +10,14 @@ import { moveTask } from '../../../governance/board/move.js'
 import { getTask } from '../../../governance/board/read.js'
 import { credentialRefOf } from '../../../governance/connections/save.js'
 import type { Tx } from '../../../state/types.js'
+import type { HostAhead } from '../../adapter/host-time.js'
 import {
   codehostLimits, codehostProfile, codehostProvider, codehostRuntime,
 } from '../../constants.js'
 import type { CodehostContext } from '../../context.js'
 import { getJob } from '../change.js'
 import { claimJob, runAuthority, type Claimed, type Ran, type RunnableJob } from '../claim.js'
+import { ledgerOf } from '../ledger.js'
 import { sealJournal } from '../receipt.js'
 import { requireBoundAs } from './bound.js'
 import { endProven, endUnproven, type Seen } from './end.js'
@@ -27,7 +29,10 @@ import { nextEffect } from './sendable.js'
 import { publishedOf, sendPosts } from './send-posts.js'
 
 /** A publication that is to be run. */
-export interface RunnablePublication extends RunnableJob, Producing {}
+export interface RunnablePublication extends RunnableJob, Producing {
+  /** How far the host's clock is ahead; null where it did not say. */
+  readonly ahead: HostAhead | null
+}
 
 const nothing: Seen = { made: null, post: null, effects: [], receipts: [], unsent: null }
 
@@ -37,18 +42,19 @@ const runSteps = async (
 ): Promise<Seen> => {
   const made = await produce(ctx, run, runnable)
   if (made.kind !== 'complete') return { ...nothing, made }
-  const { publication } = runnable
+  const { publication, ahead } = runnable
   const { jobId, connectionRevision } = run.claimed
   const job = getJob(ctx.gov.store.read(), jobId)
   const { post, wire } = await sendPosts(
-    { ctx, run, send, key, publication }, job, nextEffect(ctx.gov.store.read(), job))
+    { ctx, run, send, key, publication, ahead }, job, nextEffect(ctx.gov.store.read(), job))
   const created = wire.kind === 'reply' && wire.verdict.kind === 'created' ? wire.verdict : null
   const seen = { ...nothing, made, post: wire }
   if (created === null || post.number !== publication.posts.length) return seen
   await ctx.gov.observer.at('codehost.created')
   const effects = await readEffects(
-    readerOf(send, ctx.baseUrl, key), publishedOf(publication, job), provingPosts(publication),
-    created.remoteId)
+    readerOf(send, ctx.baseUrl, key),
+    publishedOf(publication, job, ledgerOf(ctx.gov.store.read(), jobId)),
+    provingPosts(publication), created.remoteId)
   const whole = effects.length === provingPosts(publication).length && effects.every(isProven)
   const receipts = whole ? receiptsOfEffects(ctx.gov, jobId, effects, connectionRevision) : []
   return { ...seen, effects, receipts }

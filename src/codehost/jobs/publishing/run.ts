@@ -4,7 +4,7 @@ import type { CodehostContext } from '../../context.js'
 import type { Ran, RunnableJob } from '../claim.js'
 import { openPublication, type OpenPublication } from '../publication/open.js'
 import { nextRunProblem, openBinding } from '../publication/bind.js'
-import { lookBefore } from '../preflight.js'
+import { aheadOf, lookBefore } from '../preflight.js'
 import { lookForPublication, requireLooks, type PublicationLooks } from './preflight.js'
 import { publicationOrder } from './run-order.js'
 import type { Job } from '../rows.js'
@@ -28,11 +28,13 @@ const runOpened = async (
   const binding = openBinding(ctx.gov, ctx.gov.store.read(), job)
   requireBound(ctx, job, publication)
   const looks = await lookBefore<PublicationLooks>(ctx, {
-    ...runnable, look: (get) => lookForPublication(publication, get),
+    ...runnable, look: (get) => lookForPublication(ctx.gov.clock, publication, get),
     unsent: (why) => ({ repository: why, base: null, branch: null }),
   })
   requireLooks(job, publication, looks)
-  return runOrder(ctx, publicationOrder(ctx, { ...runnable, publication, binding }))
+  return runOrder(ctx, publicationOrder(ctx, {
+    ...runnable, publication, binding, ahead: aheadOf(looks.repository),
+  }))
 }
 
 /** Runs a publication, or goes on with one. Throws what kept it from being begun. */

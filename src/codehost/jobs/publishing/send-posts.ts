@@ -3,9 +3,11 @@
  * the anchor before its first byte, its outcome written behind it. The first that is not answered
  * as made ends the run; nothing later is sent.
  */
+import { msFromIso } from '../../../base/clock.js'
 import { SallyportError } from '../../../base/errors.js'
 import type { Running, Send, Sent, Unsent } from '../../../contact/order.js'
 import { deploymentProfile } from '../../../governance/profile.js'
+import { hostWindow, type HostAhead } from '../../adapter/host-time.js'
 import { judgePublished, postReplyMax, type Published } from '../../adapter/published.js'
 import type { PostVerdict } from '../../adapter/post-reply.js'
 import { writeHeaders } from '../../adapter/request.js'
@@ -16,7 +18,8 @@ import { repositoryOf } from '../../repository.js'
 import { getJob, putJob } from '../change.js'
 import type { Claimed } from '../claim.js'
 import { appendContacted } from '../histories.js'
-import { noteOutcome } from '../ledger.js'
+import type { EffectLedger } from '../effects.js'
+import { ledgerOf, noteOutcome, windowOfEffect } from '../ledger.js'
 import type { OpenPublication, RegisteredPost } from '../publication/open.js'
 import type { Job } from '../rows.js'
 import { pacing } from './pacing.js'
@@ -35,15 +38,18 @@ export interface Sending {
   readonly send: Send
   readonly key: Uint8Array
   readonly publication: OpenPublication
+  readonly ahead: HostAhead | null
 }
 
-/** What the host's words are compared with. */
+/** What the host's words are compared with, and its ledger says of when it was sent. */
 export const publishedOf = (
   publication: OpenPublication, { repository_id }: Pick<Job, 'repository_id'>,
+  ledger: Pick<EffectLedger, 'effects'>,
 ): Published => ({
   repository: repositoryOf(publication.repository), repositoryId: repository_id,
   base: publication.base, branch: publication.branch, title: publication.title,
   body: publication.body, draft: publication.draft, commit: publication.commit,
+  pull: { window: windowOfEffect(ledger, publication.posts.length) },
 })
 
 /** The bytes of a POST, or proof that they were not sent: a sealed piece cannot be opened. */
@@ -60,11 +66,12 @@ const bodyOf = async (
 }
 
 const sendPost = async (
-  { ctx, run, send, key, publication }: Sending, post: RegisteredPost, of: Published,
+  { ctx, run, send, key, publication, ahead }: Sending, post: RegisteredPost, of: Published,
 ): Promise<Sent<PostVerdict>> => {
   const { operationId, claimed: { jobId, attempt, fence } } = run
   const body = await bodyOf(publication, post)
   if (!Buffer.isBuffer(body)) return body
+  let markedMs = 0
   return send({
     authority: 'effect',
     request: () => ({
@@ -75,14 +82,17 @@ const sendPost = async (
     mark: (tx, now) => {
       const job = getJob(tx, jobId)
       requireNext(tx, job, post.number)
+      markedMs = msFromIso(now)
       appendContacted(tx, jobId, {
         type: 'contacted', at: now, effect: post.number, attempt, operation_id: operationId,
-        fence, body_sha256: post.body_sha256,
+        fence, body_sha256: post.body_sha256, ...(ahead === null ? {} : { host_ahead: ahead }),
       })
       putJob(tx, now, job, { contacted: job.contacted + 1 })
     },
     record: (tx, now, wire) => noteOutcome(tx, now, jobId, post.number, wire),
-    judge: judgePublished(of, post),
+    judge: (reply) => judgePublished({
+      ...of, pull: { window: hostWindow({ markedMs, endedMs: ctx.gov.clock.wallMs(), ahead }) },
+    }, post)(reply),
   })
 }
 
@@ -91,7 +101,7 @@ export const sendPosts = async (
   sending: Sending, job: Job, from: number,
 ): Promise<Tried> => {
   const { ctx, publication } = sending
-  const of = publishedOf(publication, job)
+  const of = publishedOf(publication, job, ledgerOf(ctx.gov.store.read(), job.job_id))
   const { gov: { clock, store }, signal } = ctx
   const spacingMs = deploymentProfile(store).loopback ? 0 : postLimits.spacingMs
   const spaced = pacing(clock, spacingMs, signal)
