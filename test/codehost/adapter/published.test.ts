@@ -45,7 +45,8 @@ const posts: Readonly<Record<'blob' | 'growth' | 'commit' | 'ref' | 'pull_reques
 const side = (ref: string, sha: string) => ({ ref, sha, repo: { id: 7, full_name: 'a/notes' } })
 const pull = {
   id: 90, number: 4, state: 'open', draft: false, merged: false, title: 'T', body: 'B',
-  head: side('topic/x', commit), base: side('main', '1'.repeat(40)), changed_files: 3, created_at: oneSecond.within,
+  head: side('topic/x', commit), base: side('main', '1'.repeat(40)), changed_files: 3,
+  created_at: oneSecond.within,
 }
 const ref = { ref: 'refs/heads/topic/x', object: { type: 'commit', sha: commit } }
 const rowsOf = (one: GitTree) => [...one.listing()].map(({ path, mode, id }) =>

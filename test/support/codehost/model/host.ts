@@ -30,12 +30,16 @@ export interface Seen {
   readonly body: string
 }
 
+/** Its clock stands: whatever it made was made in the contact. Likenesses are tested elsewhere. */
+const standing = new Date(Date.UTC(2026, 10, 20, 12))
+
 const reply = (
   status: number, told: unknown, headers: readonly (readonly [string, string])[] = [],
 ): HttpsReply => {
   const body = Buffer.from(JSON.stringify(told))
   const own = [
-    ['content-type', 'application/json'], ['content-length', String(body.length)], ...headers,
+    ['content-type', 'application/json'], ['content-length', String(body.length)],
+    ['date', standing.toUTCString()], ...headers,
   ] as const
   return { status, body, headers: new Map(own.map(([name, value]) => [name, [value]])) }
 }
@@ -102,7 +106,7 @@ export class ModelHost {
     const { title, body } = this.issues[number - 1] as Issue
     return {
       id: 1_000 + number, number, state: 'open', title, body,
-      repository_url: `${modelHost}/repos/octo-org/hello`,
+      repository_url: `${modelHost}/repos/octo-org/hello`, created_at: standing.toISOString(),
     }
   }
 
