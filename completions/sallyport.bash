@@ -30,7 +30,7 @@ _sallyport() {
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact kept prune --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact kept keys prune --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "setup"|"setup "*)
@@ -587,6 +587,12 @@ _sallyport() {
         --remove) COMPREPLY=(); return ;;
       esac
       COMPREPLY=($(compgen -W "--remove --yes --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "state keys")
+      case "$prev" in
+        --release) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--release --yes --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state prune")
       case "$prev" in

@@ -421,7 +421,13 @@ const serviceShape = v.strictObject({
 export type ServiceRow = v.InferOutput<typeof serviceShape>
 
 /** Keys from one to before another, any of which may have been used: nobody can read them. */
-const lostKeysShape = v.strictObject({ from: text, to: v.nullable(text), at: text })
+const lostKeysShape = v.strictObject({
+  from: text, to: v.nullable(text), at: text,
+  /** Absent until a person says that keys of it may be used again. */
+  released: v.optional(v.strictObject({ at: text, principal: text })),
+})
+/** A range of idempotency keys that damage took. */
+export type LostKeys = v.InferOutput<typeof lostKeysShape>
 
 const one = <T>(
   name: string, schema: v.GenericSchema<T>, indexes: readonly Index<T>[] = [],
@@ -480,7 +486,7 @@ export const collections = {
   /** Tombstones of tasks, one for each prune that removed some. */
   taskPrunes: one<TaskPrune>('tasks_pruned', taskPruneShape),
   /** Ranges of keys that damage took. Ids: see `carryKeys`. */
-  lostKeys: one('idempotency_lost', lostKeysShape),
+  lostKeys: one<LostKeys>('idempotency_lost', lostKeysShape),
   /** Absent until the service was started once. */
   service: one<ServiceRow>('service', serviceShape),
 } as const

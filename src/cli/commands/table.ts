@@ -186,6 +186,7 @@ export const commands: CommandTable = [
       { verb: 'restore', load: () => import('./state/restore.js') },
       { verb: 'compact', load: () => import('./state/compact.js') },
       { verb: 'kept', load: () => import('./state/kept.js') },
+      { verb: 'keys', load: () => import('./state/keys.js') },
       { verb: 'prune', load: () => import('./state/prune.js') },
     ],
   },

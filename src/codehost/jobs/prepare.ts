@@ -6,11 +6,12 @@ import { randomUUID } from 'node:crypto'
 import { digestOf } from '../../base/canonical.js'
 import { newId } from '../../base/ids.js'
 import { discardStored } from '../../governance/artifacts.js'
+import { newRequestKey } from '../../governance/board/lost-keys.js'
 import { requireOwnConnection } from '../../governance/connections/read.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { liveSession } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
-import type { ArtifactRef } from '../../state/types.js'
+import type { ArtifactRef, View } from '../../state/types.js'
 import { planLabel } from '../constants.js'
 import { codehostBase } from '../context.js'
 import { requireHostText } from '../plan/texts.js'
@@ -35,10 +36,12 @@ const requireText = (wish: FollowWish): void =>
   requireHostText(wish.what === 'issue'
     ? { title: wish.title, body: wish.body } : { body: wish.body })
 
-const wishOf = ({ connectionId, wish, goalId, idempotencyKey }: FollowRequest): JobWish => ({
+const wishOf = (
+  view: View, { connectionId, wish, goalId, idempotencyKey }: FollowRequest,
+): JobWish => ({
   kind: followThroughKind, jobId: newId('job'), connectionId, goalId, actions: [actionOf(wish)],
   request: {
-    kind: followThroughKind, key: (idempotencyKey ?? randomUUID()).toLowerCase(),
+    kind: followThroughKind, key: (idempotencyKey ?? newRequestKey(view)).toLowerCase(),
     digest: digestOf({
       kind: followThroughKind, connection: connectionId, wish, goal: goalId ?? null,
     }),
@@ -70,7 +73,7 @@ export const prepareFollowThrough = async (
   gov: Gov, session: Session, request: FollowRequest,
 ): Promise<Job> => {
   requireText(request.wish)
-  const wish = wishOf(request)
+  const wish = wishOf(gov.store.read(), request)
   const earlier = replayed(gov.store.read(), session, wish.request)
   if (earlier !== null) return earlier
   const asked = { gov, sealedHost: codehostBase(gov) }

@@ -13,7 +13,7 @@ import { collections, type Goal, type Job, type Provenance, type Task } from '..
 import { requireRootRow } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
-import { isLostKey } from './carry-keys.js'
+import { isLostKey } from './lost-keys.js'
 import { findTask, putTask, requireFreePlace, takePlace } from './place.js'
 import { getJob, getTask } from './read.js'
 
@@ -98,7 +98,10 @@ const keySpent = () =>
   fail.conflict(
     'idempotency_key_spent',
     'This key may have been used in a state that was replaced; what it made is not known here.',
-    { next: 'What it may have cost is held: run `sallyport ledger reservations`.' },
+    {
+      next: 'What it may have cost is held: run `sallyport ledger reservations`. Leave the key ' +
+        'out to ask anew; `sallyport state keys` lists such ranges of keys, and releases one.',
+    },
   )
 
 const requireDerived = (admission: Admission, session: Session, now: string): void => {

@@ -1,8 +1,6 @@
-import { msFromIso } from '../../base/clock.js'
-import { msOfUuid7 } from '../../base/ids.js'
 import { idsLost, type Former } from '../../state/care/former.js'
 import { each } from '../../state/each.js'
-import type { Tx, View } from '../../state/types.js'
+import type { Tx } from '../../state/types.js'
 import { collections, type Task, type UsedKey } from '../rows.js'
 
 /**
@@ -46,11 +44,3 @@ const carryLostKeys = (tx: Tx, now: string, formers: readonly Former[]): void =>
     if (tx.get(lostKeys, id) === undefined) tx.put(lostKeys, id, doc)
   }
 }
-
-/**
- * Whether a key lies in a range that damage took, so that nobody knows whether it was used. One
- * that says itself that it was made later (a UUID of version 7) was not.
- */
-export const isLostKey = (view: View, key: string): boolean =>
-  view.all(collections.lostKeys).some(({ doc: { from, to, at } }) =>
-    key >= from && (to === null || key < to) && (msOfUuid7(key) ?? 0) <= msFromIso(at))

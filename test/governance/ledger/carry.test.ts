@@ -1,7 +1,8 @@
 /** What is carried over from former states: one rule for replaced ones and for damaged ones. */
 import t from 'tap'
 import { findIdempotent } from '../../../src/governance/board/admit.js'
-import { carryKeys, isLostKey } from '../../../src/governance/board/carry-keys.js'
+import { carryKeys } from '../../../src/governance/board/carry-keys.js'
+import { isLostKey } from '../../../src/governance/board/lost-keys.js'
 import { bootstrapLedger, setCeiling } from '../../../src/governance/ledger/account.js'
 import { carryLiabilities } from '../../../src/governance/ledger/carry.js'
 import { amountMicrousdMax } from '../../../src/governance/ledger/limits.js'
@@ -169,7 +170,7 @@ t.test('A-026 keys of former states are spent, and those that only their tasks n
   t.equal(memory.transact((tx) => carryKeys(tx, now, [{ ...formerOf(former), view }])), 0, 'once')
 })
 
-t.test('A-026 a range of keys that damage took is spent whole, but for keys that were made later', async (t) => {
+t.test('A-026 a range of keys that damage took is spent whole, whenever a key says that it was made', async (t) => {
   const [from, inside, to] = [
     '10000000-0000-4000-8000-000000000000', '10000000-0000-4000-8000-0000000000aa',
     '20000000-0000-4000-8000-000000000000',
@@ -195,6 +196,14 @@ t.test('A-026 a range of keys that damage took is spent whole, but for keys that
   const again = new Memory()
   again.transact((tx) => carryKeys(tx, now, [formerOf(memory)]))
   t.equal(isLostKey(again.view(), inside), true, 'and stays so in the next state')
+  const [range] = again.view().all(collections.lostKeys)
+  const released = { at: now, principal: 'prn_1' }
+  again.transact((tx) => {
+    if (range !== undefined) tx.put(collections.lostKeys, range.id, { ...range.doc, released })
+  })
+  t.equal(isLostKey(again.view(), inside), false)
+  again.transact((tx) => carryKeys(tx, now, [formerOf(memory)]))
+  t.equal(isLostKey(again.view(), inside), false, 'what a person released is not taken back')
   const open = new Memory()
   const all = [{ from: key('goals', 'x'), to: key('jobs', 'y') }]
   open.transact((tx) =>
@@ -206,5 +215,8 @@ t.test('A-026 a range of keys that damage took is spent whole, but for keys that
     return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
   }
   t.equal(isLostKey(open.view(), uuid7(at)), true)
-  t.equal(isLostKey(open.view(), uuid7(at + 1)), false, 'made after the damage was found')
+  const hour = 3_600_000
+  for (const ms of [at + 1, at + hour, at + 8766 * hour, at - 8766 * hour]) {
+    t.equal(isLostKey(open.view(), uuid7(ms)), true, 'clients date keys as they like')
+  }
 })

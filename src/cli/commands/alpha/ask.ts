@@ -1,10 +1,10 @@
 import { alphaAsk, type AnswerDocument } from '../../../alpha/task-contract.js'
-import { v7 as newUuid } from 'uuid'
 import { fail } from '../../../base/errors.js'
 import type { AskRequest } from '../../../alpha/ask/admit.js'
 import { alphaLimits } from '../../../alpha/constants.js'
 import { parseAlphaInput, questionFromBytes } from '../../../alpha/input.js'
 import { receiptLine } from '../../../alpha/receipt.js'
+import { newRequestKey } from '../../../governance/board/lost-keys.js'
 import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
@@ -120,7 +120,7 @@ export const run: Run<AskOptions, AnswerDocument> = async (options, deps) => {
   const result = await ask(alphaContext(deps, gov), session, {
     ...asked,
     goalId: options.goal ?? null,
-    idempotencyKey: options.idempotencyKey ?? newUuid(),
+    idempotencyKey: options.idempotencyKey ?? newRequestKey(gov.store.read()),
   })
   return alphaAsk.answer({ ...result, view: gov.store.read() })
 }

@@ -3,11 +3,11 @@
  * by GET, the folder is read once and sealed, the plan is made and sealed, and one record writes
  * the job. No task is made and no connection occupied.
  */
-import { randomUUID } from 'node:crypto'
 import { digestOf } from '../../../base/canonical.js'
 import { SallyportError } from '../../../base/errors.js'
 import { newId } from '../../../base/ids.js'
 import { discardStored } from '../../../governance/artifacts.js'
+import { newRequestKey } from '../../../governance/board/lost-keys.js'
 import { nowIso } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { liveSession } from '../../../governance/session/live.js'
@@ -79,14 +79,14 @@ const textsOf = (request: PublicationRequest, wallMs: number): PublicationTexts 
   }
 }
 
-const wishOf = (request: PublicationRequest): JobWish => {
+const wishOf = (view: View, request: PublicationRequest): JobWish => {
   const { connectionId, source, base, branch, title, body, author, message } = request
   const { goalId, idempotencyKey } = request
   const asked = { source, base, branch, title, body, author, message }
   return {
     kind: publicationKind, jobId: newId('job'), connectionId, goalId, actions,
     request: {
-      kind: publicationKind, key: (idempotencyKey ?? randomUUID()).toLowerCase(),
+      kind: publicationKind, key: (idempotencyKey ?? newRequestKey(view)).toLowerCase(),
       digest: digestOf({
         kind: publicationKind, connection: connectionId, asked, goal: goalId ?? null,
       }),
@@ -250,7 +250,7 @@ const kept = async (preparing: Preparing, base: BaseOnHost): Promise<Job> => {
 export const preparePublication = async (
   ctx: CodehostContext, session: Session, request: PublicationRequest,
 ): Promise<Job> => {
-  const wish = wishOf(request)
+  const wish = wishOf(ctx.gov.store.read(), request)
   const earlier = replayed(ctx.gov.store.read(), session, wish.request)
   if (earlier !== null) return earlier
   const preparing = await begun(ctx, session, request, wish)

@@ -1,0 +1,51 @@
+/** Keys that a repair lost stay spent, whatever clocks say, until a person lets them go. */
+import t from 'tap'
+import { collections } from '../../src/governance/rows.js'
+import { ask } from '../support/fabric/copies.js'
+import { must } from '../support/must.js'
+import { World } from '../world/world.js'
+
+/** A UUID of version 7 that says it was made at this time, in milliseconds since 1970. */
+const datedKey = (ms: number): string => {
+  const hex = ms.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7abc-8def-0123456789ab`
+}
+
+const hourMs = 3_600_000
+
+t.test('A-026 a key that a client dated an hour ahead, and one of a clock a year behind, stay spent after a loss', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const now = Date.now()
+  const id = 'documents-4-0123456789abcdef-0'
+  // What a repair notes whose clock is a year behind, of keys from the first to the last.
+  const at = new Date(now - 8766 * hourMs).toISOString()
+  await rig.transact((tx) => tx.put(collections.lostKeys, id, { from: '', to: null, at }))
+  const keys = [datedKey(now), datedKey(now + hourMs), datedKey(now - 9000 * hourMs)]
+  const posts = rig.inferences().length
+  for (const key of keys) {
+    const again = await ask(rig, key)
+    t.strictSame([again.status, again.stderr.includes('state keys')], [5, true])
+  }
+  t.equal(rig.inferences().length, posts, 'nothing was asked and paid again')
+
+  must(await rig.ask())
+  t.equal(rig.inferences().length, posts + 1, 'a key of the program is known to be a new one')
+  t.hasStrict(must(await rig.run(['state', 'keys', '--json'])).json(),
+    { ranges: [{ id, from: '', to: null, at, released_at: null }], released: null })
+  t.match(must(await rig.run(['state', 'keys'])).stdout, /the end\s+\S+\s+no/)
+
+  const unknown = await rig.run(['state', 'keys', '--release', 'none', '--yes', '--json'])
+  t.strictSame([unknown.status, unknown.error().code], [6, 'lost_keys_not_found'])
+  const asked = await rig.run(['state', 'keys', '--release', id])
+  t.equal(asked.status, 2, 'a person confirms it')
+  for (let n = 0; n < 2; n += 1) must(await rig.run(['state', 'keys', '--release', id, '--yes']))
+  const audited = must(await rig.run(['audit', 'list', '--json'])).stdout
+  t.equal(audited.split('idempotency.released').length, 2, 'once')
+  must(await ask(rig, keys[1] ?? ''))
+  t.equal(rig.inferences().length, posts + 2, 'a person has said so')
+})
+
+t.test('a state that lost no keys says so', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  t.match(must(await rig.run(['state', 'keys'])).stdout, 'No keys were lost.')
+})
