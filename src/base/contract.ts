@@ -45,6 +45,8 @@ export interface ContractFacts {
   readonly fields: readonly string[]
   readonly output: v.GenericSchema
   readonly lines: boolean
+  /** Whether a result may stand although it tells of a failure. */
+  readonly mayDegrade: boolean
 }
 
 /** The contract of one operation. */
@@ -97,6 +99,7 @@ export const contract = <
     fields: fieldsOf(input),
     output: stampShape(parts.output, schemaName),
     lines: parts.lines ?? false,
+    mayDegrade: parts.failure !== undefined,
     request: (value) => parseClosed(input, value, {
       code: 'request_invalid', what: 'the request',
     }),

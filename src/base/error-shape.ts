@@ -24,7 +24,9 @@ export const errorBodyShape = v.strictObject({
     details: v.record(
       v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()])),
     ),
-    /** Commands that help, in order; empty where none does. */
+    /** What helps, in one sentence; commands stand between backticks in it. */
+    hint: v.nullable(v.string()),
+    /** The commands of the hint, in order; empty where none helps. */
     next: v.array(nextStepShape),
   }),
 })

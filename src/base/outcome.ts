@@ -63,7 +63,9 @@ export const errorShape = v.strictObject({
   /** HTTP status. */
   status: v.number(),
   details: v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))),
-  /** What helps, in order; empty where no command does. */
+  /** What helps, in one sentence. */
+  hint: v.nullable(v.string()),
+  /** The commands of the hint, in order; empty where none helps. */
   next: v.array(nextStepShape),
 })
 
@@ -76,7 +78,9 @@ export interface ErrorBody {
     /** HTTP status. */
     readonly status: number
     readonly details: Readonly<Record<string, string | number | boolean | null>>
-    /** Commands that help, in order; empty where none does. */
+    /** What helps, in one sentence; null where nothing is known to. */
+    readonly hint: string | null
+    /** The commands of the hint, in order; empty where none helps. */
     readonly next: NextStep[]
   }
 }
@@ -89,6 +93,7 @@ export const errorBody = (error: SallyportError): ErrorBody => ({
     reason: error.reason,
     status: httpStatusOf(error),
     details: error.details,
+    hint: error.next,
     next: nextStepsOf(error.next),
   },
 })

@@ -68,6 +68,7 @@ const showDefect = (thrown: unknown, { json, secrets }: FailureOptions): Shown =
       reason: name,
       status: 500,
       details: {},
+      hint: null,
       next: [],
     },
   }

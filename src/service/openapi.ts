@@ -33,11 +33,19 @@ const refusals: Readonly<Record<string, string>> = {
   503: 'The lock is held, the state is missing, or the service is stopping.',
 }
 
+const partlyDone = ['207', 'Part of it was done; where there is a receipt, it says which.'] as const
+
 /** Names of OpenAPI components hold no other characters. */
 const componentName = (name: string): string => name.replace(/[^A-Za-z0-9._-]/g, '-')
 
+/** Refusals of HTTP alone: no operation has begun, and no receipt stands beside its failure. */
+const ofHttpAlone: ReadonlySet<string> = new Set([
+  '405', '408', '411', '413', '415', '417', '421', '431',
+])
+
 class Components {
   readonly schemas: Record<string, JsonSchema> = {}
+  readonly responses: Record<string, Node> = {}
 
   /** Keeps a schema under its name; gives the reference to it. */
   add(shape: GenericSchema, name: string): Node {
@@ -50,6 +58,14 @@ class Components {
     }
     this.schemas[key] = schema
     return { $ref: `#/components/schemas/${key}` }
+  }
+
+  /** A refusal that every operation may end with, described once; gives the reference to it. */
+  refusal(status: string, description: string): Node {
+    const key = `refused-${status}`
+    const content = json(this.add(errorBodyShape, errorSchemaName))
+    this.responses[key] ??= { description, content }
+    return { $ref: `#/components/responses/${key}` }
   }
 
   result({ output, schemaName }: ContractFacts): Node {
@@ -129,9 +145,13 @@ const doneOf = (
 
 const responsesOf = (described: Described, components: Components): Node => {
   const { contract, status, later, gives } = described
+  const degrades = contract.mayDegrade && gives === undefined
   const error = components.add(errorBodyShape, errorSchemaName)
-  const result = gives === undefined ? components.result(contract) : {}
-  const failed = gives === undefined ? { anyOf: [error, partly(error, result)] } : error
+  const failed = (): Node => json({ anyOf: [error, partly(error, components.result(contract))] })
+  const refused = ([code, description]: readonly [string, string]) => [
+    code, degrades && !ofHttpAlone.has(code)
+      ? { description, content: failed() } : components.refusal(code, description),
+  ] as const
   return {
     [status]: { description: 'Done.', ...doneOf(described, components) },
     ...(later === undefined ? {} : {
@@ -139,9 +159,7 @@ const responsesOf = (described: Described, components: Components): Node => {
         description: 'The other end it may have.', content: json(components.result(later.contract)),
       },
     }),
-    207: { description: 'Part of it was done; the receipt says which.', content: json(failed) },
-    ...Object.fromEntries(Object.entries(refusals).map(([code, description]) =>
-      [code, { description, content: json(failed) }])),
+    ...Object.fromEntries([...Object.entries(refusals), partlyDone].map(refused)),
   }
 }
 
@@ -187,6 +205,7 @@ export const describe = (all: readonly Described[]): Node => {
         },
       },
       schemas: components.schemas,
+      responses: components.responses,
     },
   }
 }

@@ -20,7 +20,7 @@ const defect = (thrown: unknown): ErrorBody => ({
   error: {
     code: 'unexpected', message: 'Something failed that should not be able to.',
     reason: thrown instanceof Error ? thrown.name : typeof thrown, status: 500, details: {},
-    next: [],
+    hint: null, next: [],
   },
 })
 

@@ -131,7 +131,7 @@ t.test('every kind of failure has its exit status and its HTTP status', async (t
     t.equal(ran.status, exits[kind], kind)
     t.strictSame(ran.error(), {
       code: 'a_code', message: 'A sentence.', reason: null, status, details: { n: 1 },
-      next: [],
+      hint: null, next: [],
     })
   }
 })

@@ -45,6 +45,14 @@ t.test('each page of a list names the next one, by a header and by its document,
     t.strictSame(await walked(t, at, page, false), whole, filter)
     t.strictSame(await walked(t, at, `${page}&paged=true`, true), whole, `paged ${filter}`)
   }
+  for (const path of ['/api/audit?limit=100', '/api/ledger/reservations?all=true&limit=100']) {
+    const whole = await at.get(path)
+    t.equal(whole.length > 1, path.startsWith('/api/audit'), path)
+    t.strictSame(await walked(t, at, `${path.replace('100', '1')}&paged=true`, true), whole, path)
+  }
+  const [, second] = await at.get('/api/audit')
+  t.equal((await at.get(`/api/audit?since=${String(second.at)}&limit=100`)).at(-1).at, second.at)
+  t.equal((await at.ask('GET', '/api/audit?since=8h')).status, 400, 'an age is of a clock')
   t.strictSame(await at.get('/api/work-board/tasks?paged=true&limit=3'), {
     schema: 'sallyport.page.v1', rows: await at.get('/api/work-board/tasks'), more: false,
     next_page: null,

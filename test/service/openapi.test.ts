@@ -20,6 +20,27 @@ const schemaOf = (content: Loose): Loose => {
   return document.components.schemas[String(reference).split('/').at(-1) ?? '']
 }
 
+/** A response itself, or what it refers to. */
+const resolved = (response: Loose): Loose => (response.$ref === undefined
+  ? response : document.components.responses[String(response.$ref).split('/').at(-1) ?? ''])
+
+t.test('what any operation may refuse is described once, and a receipt where one can stand beside it', (t) => {
+  for (const { method, path, contract, gives } of operations) {
+    const { responses } = document.paths[path][method.toLowerCase()]
+    const own = Object.entries<Loose>(responses)
+      .filter(([code, one]) => Number(code) >= 400 && one.$ref === undefined)
+    t.equal(own.length > 0, contract.mayDegrade && gives === undefined, `${method} ${path}`)
+    for (const [code, { content }] of own) {
+      const [, { properties }] = content['application/json'].schema.anyOf
+      t.match(properties.receipt, { $ref: /^#/ }, `${path} ${code}`)
+    }
+    for (const code of ['400', '401', '404', '503']) t.ok(resolved(responses[code]).description)
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(document))
+  t.ok(bytes < 300_000, `${bytes} bytes`)
+  t.end()
+})
+
 t.test('every operation is described: its place, its parameters, its answers', (t) => {
   for (const { method, path, status, later } of operations) {
     const found = document.paths[path]?.[method.toLowerCase()]
@@ -29,7 +50,8 @@ t.test('every operation is described: its place, its parameters, its answers', (
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     t.strictSame(found.parameters.filter((one: Loose) => one.in === 'path')
       .map((one: Loose) => one.name), inPath)
-    for (const [code, { content }] of Object.entries<Loose>(found.responses)) {
+    for (const [code, response] of Object.entries<Loose>(found.responses)) {
+      const { content } = resolved(response)
       const kinds = Object.keys(content)
       t.ok(content['application/json']?.schema ?? kinds.includes('image/png'), `${path} ${code}`)
     }

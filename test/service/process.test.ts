@@ -20,7 +20,7 @@ t.test('S-177 S-199 S-206 S-212 one port and one key for good, and what is answe
   t.matchStrict(got.json(), { schema: /^sallyport\.session\.show\.v1$/ })
   const refused = await first.ask('GET', '/api/session', { token: null })
   t.strictSame(Object.keys(refused.json().error),
-    ['code', 'message', 'reason', 'status', 'details', 'next'])
+    ['code', 'message', 'reason', 'status', 'details', 'hint', 'next'])
   t.equal(refused.json().error.status, 401)
   first.child.kill('SIGTERM')
   t.equal(await first.ended, 0)

@@ -41,6 +41,14 @@ const rows: readonly Row[] = [
   { verb: ['codehost', 'connections'], path: '/capabilities/codehost/connections' },
   { verb: ['shots', 'show', 'obs_none'], path: '/api/observer/screen-artifacts/obs_none/analysis' },
   { verb: ['shots', 'status'], path: '/api/settings/artifact-storage' },
+  { verb: ['edge', 'artifacts'], path: '/api/edge/artifacts' },
+  { verb: ['edge', 'artifacts', '--limit', '0'], path: '/api/edge/artifacts?limit=0' },
+  { verb: ['ledger', 'show'], path: '/api/ledger' },
+  { verb: ['ledger', 'reservations'], path: '/api/ledger/reservations' },
+  { verb: ['ledger', 'reservations', '--all'], path: '/api/ledger/reservations?all=true' },
+  { verb: ['audit', 'list', '--limit', '2'], path: '/api/audit?limit=2' },
+  { verb: ['audit', 'list', '--what', 'session'], path: '/api/audit?what=session' },
+  { verb: ['audit', 'show', 'aud_none'], path: '/api/audit/aud_none' },
   { verb: ['edge', 'list'], path: '/api/edge/devices' },
   {
     verb: ['edge', 'revoke', 'edge_dev_01890000-0000-7000-8000-000000000000'], method: 'POST',
@@ -75,6 +83,17 @@ t.test('each verb and its route give the same document, and the same body of an 
   }
   t.comment(table.join('\n'))
   t.equal(differences, 0)
+})
+
+t.test('what helps against a refusal is told in a sentence by every face, and its commands apart', async (t) => {
+  const world = await World.in(t).state().session()
+  const at = await serving(t, world)
+  const { error } = (await at.ask('GET', '/api/edge/artifacts/edge_art_none')).json()
+  const ran = await world.run(['edge', 'show', 'edge_art_01890000-0000-7000-8000-000000000000'])
+  t.ok(ran.stderr.includes(`next: ${String(error.hint)}\n`), ran.stderr)
+  t.strictSame(error.next, [{ command: 'sallyport edge artifacts', needs_person: false }])
+  const plain = (await at.ask('POST', '/api/work-board/inputs')).json()
+  t.hasStrict(plain, { error: { hint: 'See GET /openapi.json for its fields.', next: [] } })
 })
 
 t.test('every operation names a verb that there is, and no two share a place', (t) => {

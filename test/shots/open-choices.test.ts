@@ -104,7 +104,7 @@ t.test('S-206 refusals have the exit statuses and codes that the page names', as
   const told = async (argv: string[]) => {
     const ran = await world.run(argv, { stdin: '{"artifact_root":"/x"}' })
     const { code, status, ...rest } = ran.error()
-    t.strictSame(Object.keys(rest).sort(), ['details', 'message', 'next', 'reason'])
+    t.strictSame(Object.keys(rest).sort(), ['details', 'hint', 'message', 'next', 'reason'])
     return [ran.status, code, status]
   }
   t.strictSame(await told(['shots', 'scan', '--folder', '/', '--json']), [3, 'broad_root', 422])

@@ -92,7 +92,7 @@ example sallyport.goal.v1; sallyport schema prints the JSON Schema of every
 result, request and error.
 
 A failure leaves stdout empty, and the last line of stderr is
-  {"error":{"code","message","reason","status","details","next"}}
+  {"error":{"code","message","reason","status","details","hint","next"}}
   code     a stable name to match on
   message  one sentence for people; its wording may change
   reason   a finer stable name, or null

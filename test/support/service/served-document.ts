@@ -47,13 +47,17 @@ export const servedDocument = (document: Loose): ServedDocument => {
     // A method that the endpoint has not is refused as anything else is.
     if (described === undefined) return got.status === 405 ? null : 'a method that is not described'
     const status = String(got.status)
-    const response = described.responses[status]
-    if (response === undefined) return `status ${status} is not described`
+    const own = described.responses[status]
+    if (own === undefined) return `status ${status} is not described`
+    const shared = own.$ref?.split('/').at(-1)
+    const response = shared === undefined ? own : document.components.responses[shared]
+    const steps = shared === undefined
+      ? ['paths', place, verb, 'responses', status] : ['components', 'responses', shared]
     const type = String(got.headers['content-type'])
     if (response.content[type] === undefined) return `${type} is not described for ${status}`
     if (type !== 'application/json') return null
     return check(
-      pointer('paths', place, verb, 'responses', status, 'content', type, 'schema'),
+      pointer(...steps, 'content', type, 'schema'),
       JSON.parse(got.bytes.toString('utf8')))
   }
   return {
