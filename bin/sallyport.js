@@ -22,6 +22,7 @@ function privateFolder() {
   try {
     const named = process.env.XDG_CACHE_HOME ?? ''
     const caches = isAbsolute(named) ? named : join(require('node:os').homedir(), '.cache')
+    if (!isAbsolute(caches)) return null
     const folder = join(caches, 'sallyport', 'compiled')
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const mine = (path) => {

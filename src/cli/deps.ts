@@ -20,6 +20,7 @@ export interface CliDeps {
   /** Flags of Node itself. */
   readonly execArgv: readonly string[]
   readonly cwd: string
+  /** Home folder as the system tells it: HOME, else that of the account; may be anything. */
   readonly home: string
   readonly io: Io
   readonly clock: Clock
@@ -40,10 +41,19 @@ export interface CliDeps {
   observe(drawn: Observer): Observer
 }
 
+/** An account without an entry has no home, and only what needs one may fail for it. */
+const homeOrNothing = (): string => {
+  try {
+    return homedir()
+  } catch {
+    return ''
+  }
+}
+
 /** The shipped program's dependencies. */
 export const systemDeps = (io: ProcessIo): CliDeps => ({
   ...io.facts,
-  home: homedir(),
+  home: homeOrNothing(),
   io,
   clock: systemClock,
   stop: io.stop,

@@ -1,10 +1,10 @@
 /** What comes in through files and stdin: bounded, exact, and never repeated in an error text. */
 import { close, constants, fstat, open, read } from 'node:fs'
 import type { Stats } from 'node:fs'
-import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { fail } from '../base/errors.js'
 import type { SallyportError } from '../base/errors.js'
+import { pathFrom } from '../base/user-folders.js'
 import type { CliDeps } from './deps.js'
 import type { Secrets } from './redact.js'
 
@@ -35,7 +35,7 @@ export const readInput = async (deps: CliDeps, source: InputSource): Promise<Buf
   let length = 0
   try {
     const stream = source.from === '-'
-      ? deps.io.stdin() : namedChunks(source, resolve(deps.cwd, source.from), deps.stop)
+      ? deps.io.stdin() : namedChunks(source, pathFrom(deps.cwd, source.from), deps.stop)
     for await (const chunk of endingWith(deps.stop, stream)) {
       length += chunk.byteLength
       if (length > source.bytesMax) throw tooLarge(source)

@@ -6,6 +6,7 @@
 import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { baseFolderIfNamed, type NamesPlaces } from '../base/user-folders.js'
 import type { Gov } from '../governance/context.js'
 import { findService } from '../governance/service/identity.js'
 import { runningService, runningText } from '../governance/service/running.js'
@@ -77,18 +78,15 @@ const recipeChecks = (folder: string, port: number): readonly Check[] => {
 
 /** The checks. Throws what reading throws. */
 export const serviceChecks = (
-  gov: Gov, { env, home }: {
-    readonly env: Readonly<Record<string, string | undefined>>
-    readonly home: string
-  },
+  gov: Gov, process: NamesPlaces,
 ): readonly Check[] => {
   const row = findService(gov.store.read())
   if (row === undefined) return []
-  const config = env['XDG_CONFIG_HOME'] || join(home, '.config')
+  const config = baseFolderIfNamed(process, 'XDG_CONFIG_HOME')
   return [
     processCheck(gov.store.dir),
     { name: 'service port', result: 'ok', text: `${row.port}, kept for good`, next: null },
     certificateCheck(row.certificate, gov.clock.wallMs()),
-    ...recipeChecks(join(config, 'systemd', 'user'), row.port),
+    ...(config === null ? [] : recipeChecks(join(config, 'systemd', 'user'), row.port)),
   ]
 }

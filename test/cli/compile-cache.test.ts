@@ -1,6 +1,8 @@
 /** Where the compile cache of Node lies, on versions that have one. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync, cpSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { World } from '../world/world.js'
@@ -38,6 +40,14 @@ t.test('the compile cache lies in a folder of the user alone, never in a shared 
   t.equal(named.folder, join(named.home, 'caches/sallyport/compiled'))
   const relative = asked(t, () => ({ XDG_CACHE_HOME: 'caches' }))
   t.equal(relative.folder, join(relative.home, '.cache/sallyport/compiled'))
+})
+
+t.test('without a home that is an absolute path nothing is cached, and nothing made', async (t) => {
+  for (const HOME of ['', 'home']) {
+    const { folder } = asked(t, () => ({ HOME }))
+    t.equal(folder, undefined)
+  }
+  t.notOk(existsSync('.cache') || existsSync('home'), 'it ran in the current folder')
 })
 
 t.test('where others could write to it, or it is a link, nothing is cached', async (t) => {

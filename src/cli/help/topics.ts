@@ -19,6 +19,9 @@ Places:
   SALLYPORT_EDGE_DIR    folder of a capture device: its spool and its credential
                         (else sallyport-edge beside the state directory)
   XDG_DATA_HOME         where the default workspace lies when init fixes it
+  HOME                  what ~ stands for. An XDG variable that is empty or
+                        relative counts as absent; where HOME is so too, the
+                        program refuses (home_not_absolute) and guesses nothing
 
 Session:
   SALLYPORT_SESSION     a session token, for CI; else the one that login stored

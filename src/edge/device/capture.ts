@@ -6,12 +6,13 @@ import { createHash, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import type { SallyportError } from '../../base/errors.js'
 import { isWellFormed } from '../../base/well-formed.js'
+import { pathFrom } from '../../base/user-folders.js'
 import { errnoOf } from '../../state/files.js'
 import type { Files } from '../../state/files.js'
 import { blockedBy } from './blocklist.js'
@@ -49,7 +50,7 @@ export const captureFile = async (
 ): Promise<Captured> => {
   const places = openDeviceFolder(ctx.files, ctx.dir)
   const { limits, blocklist } = readSettings(ctx.files, places.settings)
-  const path = resolve(cwd, request.file)
+  const path = pathFrom(cwd, request.file)
   const declared = { source: request.source ?? null, file_name: basename(path) }
   const blocked = blockedBy(blocklist, declared)
   if (blocked !== null) throw blockedError(blocked)

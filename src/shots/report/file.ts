@@ -2,8 +2,9 @@
 import {
   closeSync, constants, fsyncSync, openSync, realpathSync, unlinkSync, writeSync,
 } from 'node:fs'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { fail, SallyportError } from '../../base/errors.js'
+import { pathFrom } from '../../base/user-folders.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { locateFolder } from '../source/folder.js'
@@ -48,7 +49,7 @@ const isInside = (path: string, folder: string): boolean =>
  * `report_folder_missing`, `report_inside_root`, `report_inside_state`.
  */
 export const reportPath = (ctx: ShotsContext, view: View, path: string, cwd: string): string => {
-  const wanted = resolve(cwd, path)
+  const wanted = pathFrom(cwd, path)
   const folder = realFolder(dirname(wanted))
   if (watchedFolders(ctx, view).some((watched) => isInside(folder, watched))) {
     throw fail.rejected(

@@ -10,6 +10,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fail, type SallyportError } from '../../base/errors.js'
+import { baseFolderIfNamed } from '../../base/user-folders.js'
 import { accountHome } from './account-home.js'
 import { defaultFolder, shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
@@ -100,12 +101,13 @@ const identityOf = (path: string): string | null => {
 const userDirsBytesMax = 65_536
 
 /** Desktop and Downloads as the desktop's own settings file names them. */
-const userDirs = ({ env, home }: FolderWorld): Place[] => {
-  const base = env['XDG_CONFIG_HOME']
-  const folder = base !== undefined && isAbsolute(base) ? base : join(home, '.config')
+const userDirs = (world: FolderWorld): Place[] => {
+  const { env, home } = world
+  const folder = baseFolderIfNamed(world, 'XDG_CONFIG_HOME')
   let text = ''
   try {
-    const bytes = readFileSync(join(folder, 'user-dirs.dirs'))
+    // Without a folder the name is empty, which no file has.
+    const bytes = readFileSync(folder === null ? '' : join(folder, 'user-dirs.dirs'))
     text = bytes.subarray(0, userDirsBytesMax).toString('utf8')
   } catch {
     // Most systems without a desktop have none.

@@ -1,11 +1,11 @@
 import { Argument } from 'commander'
-import { resolve } from 'node:path'
 import { codehostPrepare, type JobDocument } from '../../../codehost/jobs/contract.js'
 import { preparePublication } from '../../../codehost/jobs/publication/prepare.js'
 import { prepareFollowThrough } from '../../../codehost/jobs/prepare.js'
 import type { FollowWish } from '../../../codehost/jobs/plan.js'
 import type { Job } from '../../../codehost/jobs/rows.js'
 import { fail } from '../../../base/errors.js'
+import { pathFrom } from '../../../base/user-folders.js'
 import type { VerbDeps } from '../../bound.js'
 import { integerFlag, offered } from '../../flags.js'
 import { readInputText } from '../../input.js'
@@ -113,7 +113,7 @@ const publicationOf = (request: Request, deps: VerbDeps) => {
   return {
     connectionId: request.connection, goalId: request.goal,
     idempotencyKey: request.idempotency_key, body, message,
-    source: resolve(deps.cwd, source ?? ''), ownFolders: [stateDir, configDir],
+    source: pathFrom(deps.cwd, source ?? ''), ownFolders: [stateDir, configDir],
     title: title ?? '', base: base ?? '', branch: branch ?? '', author: author ?? '',
   }
 }

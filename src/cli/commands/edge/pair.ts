@@ -1,9 +1,9 @@
 /** `sallyport edge pair`: the line by which one device pairs itself with the service. */
 import { writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { edgePair } from '../../../edge/contract.js'
 import { offerPairing } from '../../../edge/pairing.js'
 import { fail } from '../../../base/errors.js'
+import { pathFrom } from '../../../base/user-folders.js'
 import { serviceIdentity } from '../../../governance/service/identity.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
@@ -73,7 +73,7 @@ export const run: Run<PairOptions, Paired> = async (options, deps) => {
   const { pairing, code } = await offerPairing(gov, session, {
     origin, pin, ...(name === undefined ? {} : { name }),
   })
-  const file = options.file === undefined ? null : resolve(deps.cwd, options.file)
+  const file = options.file === undefined ? null : pathFrom(deps.cwd, options.file)
   if (file !== null) writeLine(file, pairing)
   const offered = edgePair.answer({ code, file })
   if (file === null) lines.set(offered, pairing)

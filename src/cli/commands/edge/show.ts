@@ -1,7 +1,7 @@
 /** `sallyport edge show`: the facts of one capture, or its bytes into a file. */
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { fail } from '../../../base/errors.js'
+import { pathFrom } from '../../../base/user-folders.js'
 import { edgeShow, type ArtifactDocument } from '../../../edge/contract.js'
 import { edgeArtifact, openEdgeBytes } from '../../../edge/read.js'
 import type { Gov } from '../../../governance/context.js'
@@ -75,7 +75,7 @@ export const run: Run<EdgeShowOptions, ArtifactDocument> = async (options, deps)
   const { artifact: id } = requestOf(edgeShow, options)
   const { gov, session } = await deps.login('read')
   const artifact = edgeArtifact(gov.store.read(), session, id)
-  if (options.out !== undefined) writeBytes(gov, session, id, resolve(deps.cwd, options.out))
+  if (options.out !== undefined) writeBytes(gov, session, id, pathFrom(deps.cwd, options.out))
   return edgeShow.answer(artifact)
 }
 

@@ -1,6 +1,7 @@
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { fail } from '../../../base/errors.js'
+import { baseFolder, pathFrom } from '../../../base/user-folders.js'
 import { stateInit, type InitDocument } from '../../../fabric/init-contract.js'
 import { caBytesMax, parseProfile, profileBytesMax } from '../../../governance/profile-file.js'
 import { defaultProfile, type DeploymentProfile } from '../../../governance/profile.js'
@@ -61,11 +62,10 @@ const definition: VerbDefinition<InitDocument> = {
 
 const workspaceOf = (deps: VerbDeps, given: string | undefined): string => {
   if (given !== undefined) {
-    if (given.startsWith('/')) return resolve(given)
+    if (given.startsWith('/')) return pathFrom('/', given)
     throw fail.rejected('workspace_not_absolute', 'The workspace must be an absolute path.')
   }
-  const data = deps.env['XDG_DATA_HOME']
-  return join(data?.startsWith('/') ? data : join(deps.home, '.local/share'), 'sallyport')
+  return join(baseFolder(deps, 'XDG_DATA_HOME'), 'sallyport')
 }
 
 const readCa = (folder: string) => (path: string): Uint8Array => {
@@ -99,7 +99,7 @@ const profileOf = async (deps: VerbDeps, options: InitOptions): Promise<Deployme
   if (profile === 'default') return { ...defaultProfile, workspace }
   const from = isFile(profile) ? profile : await profileOfSandbox(deps, profile)
   const bytes = await readInput(deps, { from, flag: '--profile', bytesMax: profileBytesMax })
-  const folder = from === '-' ? deps.cwd : resolve(deps.cwd, from, '..')
+  const folder = from === '-' ? deps.cwd : dirname(pathFrom(deps.cwd, from))
   return parseProfile(bytes, workspace, readCa(folder))
 }
 

@@ -1,5 +1,5 @@
-import { resolve } from 'node:path'
 import { fail } from '../../../base/errors.js'
+import { pathFrom } from '../../../base/user-folders.js'
 import type { Gov } from '../../../governance/context.js'
 import { passphraseLimits } from '../../../governance/passphrase.js'
 import { sessionLogin, type LoginDocument } from '../../../governance/session/contract.js'
@@ -85,7 +85,7 @@ const tokenPlace = (deps: VerbDeps, gov: Gov, file: string | undefined): string 
   if (file === '-') {
     throw fail.usage('token_to_stdout', 'The token is never printed: --token-file takes a path.')
   }
-  return file === undefined ? tokenPath(gov.store.dir) : resolve(deps.cwd, file)
+  return file === undefined ? tokenPath(gov.store.dir) : pathFrom(deps.cwd, file)
 }
 
 /** A session whose token nobody holds would stay open unused: it is ended again. */

@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { baseFolder, pathFrom } from '../../../base/user-folders.js'
 import type { CliDeps } from '../../deps.js'
 
 /** The flag that every sandbox verb takes. */
@@ -9,11 +10,8 @@ export const dirFlag = [
 
 /**
  * The sandbox's folder: as given, or one of its own beside the default state directory, so that the
- * verbs find a running sandbox without being told.
+ * verbs find a running sandbox without being told. Throws as `baseFolder`.
  */
-export const sandboxDir = ({ cwd, env, home }: CliDeps, given: string | undefined): string => {
-  if (given !== undefined) return resolve(cwd, given)
-  const base = env['XDG_STATE_HOME']
-  // A relative XDG path counts as absent, as the XDG rules say.
-  return join(base?.startsWith('/') ? base : join(home, '.local/state'), 'sallyport-sandbox')
-}
+export const sandboxDir = (deps: CliDeps, given: string | undefined): string =>
+  given === undefined
+    ? join(baseFolder(deps, 'XDG_STATE_HOME'), 'sallyport-sandbox') : pathFrom(deps.cwd, given)

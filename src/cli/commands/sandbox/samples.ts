@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { pathFrom } from '../../../base/user-folders.js'
 import { sandboxSamples, type SamplesDocument } from '../../../sandbox/contract.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -30,7 +30,7 @@ const definition: VerbDefinition<SamplesDocument> = {
 export const run: Run<SamplesOptions, SamplesDocument> = async (options, deps) => {
   const { folder } = requestOf(sandboxSamples, options)
   const { writeSamples } = await import('../../../sandbox/samples/write.js')
-  return sandboxSamples.answer(writeSamples(resolve(deps.cwd, folder), deps.clock.wallMs()))
+  return sandboxSamples.answer(writeSamples(pathFrom(deps.cwd, folder), deps.clock.wallMs()))
 }
 
 /** Parses a line of `sandbox samples`. */

@@ -1,6 +1,6 @@
 /** `sallyport state backup DIR`: a consistent copy, without the key. */
+import { pathFrom } from '../../../base/user-folders.js'
 import { stateBackup, type StateBackupDocument } from '../../../fabric/state-contract.js'
-import { resolve } from 'node:path'
 import { bytesText } from '../../text.js'
 import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
@@ -57,5 +57,5 @@ export const backup: Run<BackupOptions, StateBackupDocument> = async (options, d
   const { dir, salvage = false } = requestOf(stateBackup, options)
   const { backupWhole } = await import('../../../fabric/state-care.js')
   const store = await deps.openStore('write')
-  return stateBackup.answer(await backupWhole(store, resolve(deps.cwd, dir), salvage))
+  return stateBackup.answer(await backupWhole(store, pathFrom(deps.cwd, dir), salvage))
 }

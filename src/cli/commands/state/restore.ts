@@ -1,7 +1,8 @@
 /** `sallyport state restore DIR`: puts a backup in place, revoked. */
 import { stateRestore, type StateRestoreDocument } from '../../../fabric/state-contract.js'
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { pathFrom } from '../../../base/user-folders.js'
 import type { View } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
@@ -73,5 +74,6 @@ export const restore: Run<RestoreOptions, StateRestoreDocument> = async (options
     await deps.confirm('Put the backup in place of the state that is there?', '--yes')
   }
   const { restoreWhole } = await import('../../../fabric/state-care.js')
-  return stateRestore.answer(await restoreWhole({ ...siteOf(deps), owner }, resolve(deps.cwd, dir)))
+  const from = pathFrom(deps.cwd, dir)
+  return stateRestore.answer(await restoreWhole({ ...siteOf(deps), owner }, from))
 }

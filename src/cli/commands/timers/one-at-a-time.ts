@@ -2,12 +2,14 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fail, SallyportError } from '../../../base/errors.js'
+import { baseFolder } from '../../../base/user-folders.js'
 import { kernelStateLock, takeLock } from '../../../state/lock.js'
 import type { VerbDeps } from '../../bound.js'
 import { stopped } from './host.js'
 
 /** A user has one crontab: the place is that of the user, whatever a shell exports. */
-const lockPath = ({ home }: VerbDeps): string => join(home, '.cache/sallyport/timers.lock')
+const lockPath = ({ home }: VerbDeps): string =>
+  join(baseFolder({ env: {}, home }, 'XDG_CACHE_HOME'), 'sallyport/timers.lock')
 
 const refusalOf = (error: SallyportError): SallyportError | null => {
   if (error.kind === 'cancelled') return stopped(error)

@@ -2,17 +2,16 @@
 import {
   lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync,
 } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import { fail, SallyportError } from '../../../base/errors.js'
+import { baseFolder } from '../../../base/user-folders.js'
 import { unitMark, unitPrefix, type UnitFile } from '../../../fabric/timers/units.js'
 import { ioFailure } from '../../../state/files.js'
 import type { VerbDeps } from '../../bound.js'
 
 /** Where units of the user lie; a relative path counts as absent, as for systemd. */
-export const unitFolder = ({ env, home }: VerbDeps): string => {
-  const base = env['XDG_CONFIG_HOME'] ?? ''
-  return join(isAbsolute(base) ? base : join(home, '.config'), 'systemd/user')
-}
+export const unitFolder = (deps: VerbDeps): string =>
+  join(baseFolder(deps, 'XDG_CONFIG_HOME'), 'systemd/user')
 
 /** Whose a path is. A link is somebody else's, wherever it leads: so is a unit that is masked. */
 const ownerOf = (path: string): 'nobody' | 'own' | 'foreign' => {
