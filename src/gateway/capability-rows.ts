@@ -2,6 +2,7 @@
 import type { CapabilityRows } from '../governance/capability.js'
 import { claimCollection, rootsOfClaims } from './call/claims.js'
 import { openCallCollection } from './call/open-calls.js'
+import { pauseCollection } from './call/pause.js'
 import { spendCollection } from './call/spend.js'
 import { carryGateway } from './carry.js'
 import { carryGatewayGates } from './narrowings.js'
@@ -12,7 +13,7 @@ import { gatewayCollection } from './setup.js'
 export const gatewayRows: CapabilityRows = {
   collections: [
     gatewayCollection, proofCollection, attemptCollection, claimCollection,
-    spendCollection, openCallCollection,
+    spendCollection, openCallCollection, pauseCollection,
   ],
   rules: [],
   rootsNamed: rootsOfClaims,

@@ -112,6 +112,11 @@ export const gatewayLimits = {
   /** A proof from further ahead than this means that the clock of this machine stepped back. */
   proofAheadMsMax: 300_000,
   proofsPerSlotMax: 16,
+  /** How long a slot that refuses is left alone: doubled with each refusal, from least to most. */
+  pauseMsMin: 5 * 60_000,
+  pauseMsMax: 6 * 3_600_000,
+  /** Longest time that a reply's own `Retry-After` is believed. */
+  retryAfterMsMax: 24 * 3_600_000,
 } as const
 
 /** Where the gateway is and which names it must never use. */

@@ -53,8 +53,8 @@ const closesOpenRoute: ReadonlySet<string> =
   new Set(['proof_stale', 'budget_exhausted', 'ceiling_exceeded'])
 
 /** Whoever has images analysed and no digests written has no failing job. */
-const isNotSetUp = ({ status, reason }: DigestReceipt): boolean =>
-  status === 'blocked' && !closesOpenRoute.has(reason ?? '')
+const isNotSetUp = ({ status, reason, paused_until: until }: DigestReceipt): boolean =>
+  status === 'blocked' && until === null && !closesOpenRoute.has(reason ?? '')
 
 /** A job's failure is what its own verb would end with; a charge to settle is told for the job. */
 const turnFailure = (turn: JobTurn): SallyportError | null => {

@@ -6,6 +6,7 @@
  */
 import { SallyportError } from '../base/errors.js'
 import { msFromIso } from '../base/clock.js'
+import { pauseOf } from '../gateway/call/pause.js'
 import { proofPurpose, gatewayLimits, type SlotName } from '../gateway/constants.js'
 import type { ProofState } from '../gateway/proof.js'
 import { renewProof } from '../gateway/prove.js'
@@ -27,9 +28,10 @@ export const isRenewalDue = ({ state, reason, proof }: ProofState, nowMs: number
 type RenewedSlot = Extract<SlotName, 'screenshot' | 'report'>
 
 const due = (ctx: ShotsContext, view: View, slot: RenewedSlot): boolean => {
-  if (!renewsProof(savedSettings(view))) return false
+  const nowMs = ctx.gov.clock.wallMs()
+  if (!renewsProof(savedSettings(view)) || pauseOf(view, slot, nowMs) !== null) return false
   const { proofs } = gatewayFacts(ctx.gov, view, ctx.gateway.place)
-  return isRenewalDue(proofs[slot], ctx.gov.clock.wallMs())
+  return isRenewalDue(proofs[slot], nowMs)
 }
 
 const ending = (
@@ -60,7 +62,8 @@ const renew = async (
 /**
  * Renews the proof of a slot where it is due; null where it is not, or nobody's consent carries it.
  * What keeps it from being made is told and changes nothing: while the old one is current images
- * go on, and after that they are blocked (S-152, S-153).
+ * go on, and after that they are blocked (S-152, S-153). Only a gateway that refuses is left alone
+ * for a while, as after any other refusal.
  */
 export const renewProofIfDue = async (
   ctx: ShotsContext, slot: RenewedSlot,

@@ -141,7 +141,7 @@ t.test('a canary that fails in one slot proves the others and says so', async (t
   const ran = await rig.run(['gateway', 'prove', '--all', '--json'])
   t.equal(ran.status, 7)
   t.hasStrict(ran.json(), [
-    { ok: false, slot: 'chat', code: 'proof_charge_unknown', reason: 'http_status' },
+    { ok: false, slot: 'chat', code: 'proof_charge_unknown', reason: 'http_status_500' },
     { ok: true, slot: 'report' }, { ok: true, slot: 'screenshot' },
   ])
   const text = await rig.run(['gateway', 'prove', '--all', '--if-stale'])

@@ -130,7 +130,7 @@ t.test('an unknown charge keeps the full bound, keeps no proof, and is not repea
   rig.sandbox.faults.set('status_500', { service: 'gateway' })
   const ran = await rig.prove('chat')
   t.equal(ran.status, 7)
-  t.hasStrict(ran.error(), { code: 'proof_charge_unknown', reason: 'http_status' })
+  t.hasStrict(ran.error(), { code: 'proof_charge_unknown', reason: 'http_status_500' })
   const view = rig.view()
   t.hasStrict(findReservation(view, ran.error().details.operation_id), {
     state: 'unknown', bound_microusd: 100_000, charged_microusd: null,

@@ -39,8 +39,8 @@ t.test('what cannot be read as a reply gives neither text nor charge', async (t)
   const text = JSON.stringify(good)
   const table: [ReplyVerdict, string][] = [
     [judge(text, { status: 301 }), 'redirect'],
-    [judge(text, { status: 500 }), 'http_status'],
-    [judge(text, { status: 402 }), 'http_status'],
+    [judge(text, { status: 500 }), 'http_status_500'],
+    [judge(text, { status: 402 }), 'http_status_402'],
     [judge(text, { headers: [['content-encoding', 'gzip']] }), 'content_encoding'],
     [judge(text, { headers: [['content-type', 'text/event-stream']] }), 'event_stream'],
     [judge(text.padEnd(1_048_577)), 'oversize'],

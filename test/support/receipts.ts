@@ -13,6 +13,6 @@ export const scanFactsOf = (changes: Partial<ScanFacts> = {}): ScanFacts => ({
 export const digestReceiptOf = (): DigestReceipt => ({
   job: 'screenshot_observation_digest', receipt_id: null, status: 'ok', reason: null, windows: [],
   written: 0, updated: 0, unchanged: 0, not_repeated: 0, blocked: 0, failed: 0, held_microusd: 0,
-  proof_renewal: null,
+  proof_renewal: null, paused_until: null,
   duration_ms: 1,
 })

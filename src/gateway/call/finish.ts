@@ -13,6 +13,7 @@ import { gatewaySchemas, gatewayUsageSource, profileOf, routingControls } from '
 import type { CallOutcome, GatewayReceipt } from '../receipt.js'
 import { claimCollection, requireOpenClaim, type CallClaim } from './claims.js'
 import { closeCall } from './open-calls.js'
+import { notePause } from './pause.js'
 import {
   completionUrl, type AcceptedReply, type CallOrder, type Judged, type RunningCall, type Usable,
 } from './order.js'
@@ -189,6 +190,17 @@ const receiptOf = (
   }
 }
 
+/** What a reply says of the slot: nothing else than a reply does. */
+const notePauseOf = (
+  { order: { slot }, operationId }: RunningCall, tx: Tx, now: string, contact: Contact,
+): void => {
+  if (contact.kind !== 'reply') return
+  const { refusal, reason } = contact.verdict
+  notePause(tx, now, slot, refusal === null ? null : {
+    ...refusal, operation_id: operationId, reason: reason ?? `http_status_${refusal.status}`,
+  })
+}
+
 /** Ends the claim with its receipt and the capability's own rows; the money stands by then. */
 export const closeOrder = <Claimed, Content, Made>(
   order: CallOrder<Claimed, Content, Made>, call: RunningCall, claimed: Claimed, tx: Tx,
@@ -203,6 +215,7 @@ export const closeOrder = <Claimed, Content, Made>(
   if (closeCall(tx, call.operationId)) {
     addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))
   }
+  notePauseOf(call, tx, now, contact)
   const receipt = receiptOf(call, tx, now, claim, ending, contact)
   const { outcome, reason, ledger } = ending
   tx.put(claimCollection, call.inputDigest, {

@@ -8,19 +8,22 @@ import {
   completionDenial, isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply,
   type JsonRecord,
 } from '../../net/reply.js'
+import { retryAfterOf } from '../../net/retry-after.js'
 import type { HttpsReply } from '../../net/types.js'
 import { gatewayLimits } from '../constants.js'
 import { readUsageCost, type CostReason, type UsageCost } from '../cost.js'
 import type { AcceptedReply } from './order.js'
+import type { Refusal } from './pause.js'
 
 /** Why a reply's text is not used, in the order of the checks. */
 export const replyReasons = [
-  'redirect', 'http_status', 'content_encoding', 'oversize', 'event_stream', 'malformed_json',
+  'redirect', 'content_encoding', 'oversize', 'event_stream', 'malformed_json',
   'error_member', 'stream_piece', 'model_missing', 'provider_missing', 'choice_count',
   'choice_malformed', 'tools', 'role', 'refusal', 'content_type', 'empty_content',
   'content_too_large', 'not_as_asked',
 ] as const
-export type ReplyReason = (typeof replyReasons)[number]
+/** The same, or the status that a reply had in the place of 200. */
+export type ReplyReason = (typeof replyReasons)[number] | `http_status_${number}`
 
 /** A charge with the digest of the bytes that carried it. */
 export interface ReplyCost extends UsageCost {
@@ -35,14 +38,16 @@ export interface ReplyVerdict {
   readonly reply: AcceptedReply | null
   /** Why there is no text; null where there is one. */
   readonly reason: ReplyReason | null
+  /** Another status than 200; null for a reply that has it, whatever else is wrong with it. */
+  readonly refusal: Refusal | null
 }
 
-const unreadable = (reason: ReplyReason): ReplyVerdict =>
-  ({ cost: null, costReason: reason, reply: null, reason })
+const unreadable = (reason: ReplyReason, refusal: Refusal | null): ReplyVerdict =>
+  ({ cost: null, costReason: reason, reply: null, reason, refusal })
 
 const outerReason = (reply: HttpsReply): ReplyReason | null => {
   if (isRedirect(reply.status)) return 'redirect'
-  if (reply.status !== 200) return 'http_status'
+  if (reply.status !== 200) return `http_status_${reply.status}`
   if (!isIdentityEncoded(reply.headers)) return 'content_encoding'
   if (reply.body.length > gatewayLimits.replyBytesMax) return 'oversize'
   return isEventStream(reply.headers) ? 'event_stream' : null
@@ -94,18 +99,20 @@ const acceptedOf = (root: JsonRecord): ReplyReason | AcceptedReply => {
 
 /** Judges one reply. Total: it never throws on any reply. Raw bytes are counted before parsing. */
 export const judgeGatewayReply = (reply: HttpsReply): ReplyVerdict => {
+  const refusal = reply.status === 200
+    ? null : { status: reply.status, retryAfter: retryAfterOf(reply) }
   const outer = outerReason(reply)
-  if (outer !== null) return unreadable(outer)
+  if (outer !== null) return unreadable(outer, refusal)
   const root = parseReply(reply.body, {
     bytesMax: gatewayLimits.replyBytesMax, depthMax: gatewayLimits.replyDepthMax,
   })
-  if (root === null) return unreadable('malformed_json')
+  if (root === null) return unreadable('malformed_json', null)
   const usage = member(root, 'usage')
   const cost = readUsageCost(isRecord(usage) ? member(usage, 'cost') : undefined)
   const accepted = acceptedOf(root)
   const costs = typeof cost === 'string'
-    ? { cost: null, costReason: cost }
-    : { cost: { ...cost, responseSha256: sha256Hex(reply.body) }, costReason: null }
+    ? { cost: null, costReason: cost, refusal }
+    : { cost: { ...cost, responseSha256: sha256Hex(reply.body) }, costReason: null, refusal }
   return typeof accepted === 'string'
     ? { ...costs, reply: null, reason: accepted }
     : { ...costs, reply: accepted, reason: null }

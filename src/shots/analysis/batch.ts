@@ -19,6 +19,7 @@ import type {
 import { appendReceipt } from '../receipts/append.js'
 import { isIdleAnalysis, noteIdleTick } from '../receipts/idle.js'
 import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
+import { visionPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
 import type { Observation } from '../observations/rows.js'
@@ -68,6 +69,8 @@ interface Batch {
   gates: readonly GateReason[]
   consentId: string | null
   stop: string | null
+  /** Why what waits is left alone, where the gateway refused an earlier request. */
+  pausedBy: string | null
 }
 
 /**
@@ -192,6 +195,14 @@ const somethingWaits = (ctx: ShotsContext): boolean => {
       reason === reasonGone || proofReasons.has(reason))
 }
 
+/** Images stay as they are while the gateway is left alone after a refusal. */
+const sendOrWait = async (
+  batch: Batch, rows: Iterator<Observation, unknown>, pausedBy: string | null,
+): Promise<void> => {
+  if (pausedBy === null) return sendAll(batch, rows)
+  if (nextOf(rows, 1).length > 0) batch.pausedBy = pausedBy
+}
+
 const work = async (batch: Batch): Promise<void> => {
   const { ctx, limit } = batch
   if (!await begin(batch)) return
@@ -209,7 +220,8 @@ const work = async (batch: Batch): Promise<void> => {
   const rows = pendingRows(ctx, view, uncertain)
   batch.passedOver = blockedCount(ctx, view)
   if (batch.passedOver > 0) batch.passedOverReasons = blockedReasons(ctx, view)
-  await (closed === null ? sendAll(batch, rows) : blockAll(batch, nextOf(rows, limit), closed))
+  if (closed !== null) await blockAll(batch, nextOf(rows, limit), closed)
+  else await sendOrWait(batch, rows, visionPause(ctx, view)?.reason ?? null)
   await returnUncertain(ctx, uncertain)
 }
 
@@ -226,8 +238,14 @@ const statusOf = (batch: Batch): Pick<AnalysisFacts, 'status' | 'reason'> => {
   const failed = items.find((one) => one.outcome === 'failed')
   if (failed !== undefined) return { status: 'degraded', reason: failed.reason }
   const blocked = items.find((one) => one.outcome === 'blocked')
-  const reason = blocked?.reason ?? standingBlock(batch)
+  const reason = blocked?.reason ?? batch.pausedBy ?? standingBlock(batch)
   return reason === null ? { status: 'ok', reason } : { status: 'blocked', reason }
+}
+
+/** Told by the pass that was refused and by those that it keeps away. */
+const pausedUntil = ({ ctx, pausedBy, items, renewal }: Batch): string | null => {
+  const touched = pausedBy !== null || renewal !== null || items.length > 0
+  return touched ? visionPause(ctx, ctx.gov.store.read())?.until ?? null : null
 }
 
 const factsOf = (batch: Batch): AnalysisFacts => {
@@ -254,6 +272,7 @@ const factsOf = (batch: Batch): AnalysisFacts => {
     cost_microusd: calls.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
     held_microusd: heldOf(calls),
     proof_renewal: batch.renewal,
+    paused_until: pausedUntil(batch),
     consent_id: items.some((one) => one.operation_id !== null) ? batch.consentId : null,
     duration_ms: Math.max(0, Math.round(ctx.gov.clock.monotonicMs() - batch.startedMs)),
     items,
@@ -297,7 +316,7 @@ const newBatch = (
     ctx, options, settings, reason, released, startedMs: ctx.gov.clock.monotonicMs(), items: [],
     limit: options.scheduled ? Math.min(asked, settings.concurrency.value) : asked,
     skipped: 0, restored: 0, needs: 0, stale: 0, passedOver: 0, passedOverReasons: [],
-    consentId: null, stop: null, renewal: null, closed: null,
+    consentId: null, stop: null, pausedBy: null, renewal: null, closed: null,
     gates: [],
   }
 }

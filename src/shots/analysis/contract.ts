@@ -11,6 +11,7 @@ import { gateTextOf, type GateReason } from '../gates.js'
 import { dueFailure, maySent } from '../money.js'
 import { blockedNext } from './blocked.js'
 import { openingHint } from '../opening.js'
+import { pausedNext } from '../paused.js'
 import { callsOfRenewal } from '../receipts/renewal.js'
 import { folderFailure, isFolderProblem } from '../source/folder.js'
 import { analysisReceiptShape, type AnalysisReceipt } from '../receipts/analysis.js'
@@ -41,6 +42,7 @@ export const nextOfPass = (receipt: AnalysisReceipt): string | null => {
   if (gates.length > 0 && (reason === null || gates.includes(reason))) {
     return openingHint(gates as readonly GateReason[])
   }
+  if (receipt.paused_until !== null) return pausedNext('screenshot')
   if (reason !== null) return gateTextOf(reason)?.next ?? null
   return passedOver === undefined ? null : blockedNext(passedOver.reason)
 }
@@ -53,6 +55,13 @@ const cutShort = (receipt: AnalysisReceipt): SallyportError | null => {
   const parts = {
     ...(reason === null ? {} : { reason }),
     next: nextOfPass(receipt) ?? 'See `sallyport shots status`.',
+  }
+  if (status === 'blocked' && receipt.blocked === 0 && receipt.paused_until !== null) {
+    return fail.blocked(
+      'analysis_paused',
+      `The gateway refused the last request; none is sent before ${receipt.paused_until}.`,
+      { ...parts, details: { paused_until: receipt.paused_until } },
+    )
   }
   if (status === 'blocked') {
     const make = reason === 'budget_exhausted' ? fail.budget : fail.blocked

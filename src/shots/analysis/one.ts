@@ -3,6 +3,7 @@ import { SallyportError } from '../../base/errors.js'
 import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { countingLock } from '../locked.js'
+import { visionPause } from '../paused.js'
 import type { Observation } from '../observations/rows.js'
 import type { Examiner } from '../scan/types.js'
 import { blockRows, markMissing } from './mark.js'
@@ -49,21 +50,18 @@ const without = { operationId: null, costMicrousd: null, stop: null, error: null
 /** Kinds of failure that the next image would meet as well. */
 const stopping: ReadonlySet<string> = new Set(['locked', 'cancelled', 'remote'])
 
-/** Replies that the next image would get as well: key, permission or rate. */
-const refusing: ReadonlySet<number | null> = new Set([401, 403, 429])
-
 /** Why the next image would end no better: the lane, the connection, or what the gateway said. */
-const stopOf = ({ errorKind, reason, httpStatus }: Sent): string | null => {
-  if (refusing.has(httpStatus)) return `http_status_${httpStatus}`
+const stopOf = (ctx: ShotsContext, { errorKind, reason, httpStatus }: Sent): string | null => {
+  if (httpStatus !== null) return visionPause(ctx, ctx.gov.store.read())?.reason ?? null
   return errorKind !== null && stopping.has(errorKind) ? reason ?? errorKind : null
 }
 
-const endOf = (result: Sent): OneEnd => {
+const endOf = (ctx: ShotsContext, result: Sent): OneEnd => {
   const { outcome, reason, operationId, receipt } = result
   return {
     outcome: itemOutcomeOf(result), reason: outcome === 'succeeded' ? null : reason ?? outcome,
     operationId, costMicrousd: receipt.cost.amount_microusd,
-    stop: stopOf(result), error: null,
+    stop: stopOf(ctx, result), error: null,
   }
 }
 
@@ -108,7 +106,7 @@ export const endImage = async (
       await blockRows(ctx, [row.observation_id], verdict.reason)
       return { ...without, outcome: 'blocked', reason: verdict.reason }
     }
-    return endOf(await countingLock(ctx.gov, () =>
+    return endOf(ctx, await countingLock(ctx.gov, () =>
       sendImage({ ctx, row, image: verdict, reason, timeoutMs })))
   } catch (error) {
     return refused(ctx, row, error)

@@ -55,6 +55,14 @@ const details: Readonly<Partial<Record<CallOutcome, string>>> = {
   not_contacted: 'Nothing was sent.',
 }
 
+/** What is told of a row; a refusal is told with its status. */
+const detailOf = ({ outcome, reason }: Pick<AnalysisEnd, 'outcome' | 'reason'>): string | null => {
+  const status = outcome === 'charge_unknown' ? /^http_status_(\d+)$/.exec(reason ?? '')?.[1] : null
+  return status === null || status === undefined ? details[outcome] ?? null
+    : `The gateway answered with status ${status}; its charge is not known, and it is not sent `
+      + 'again by itself.'
+}
+
 /**
  * What a row is whose image is at none of its paths any more; the status stays for when it comes
  * back (S-154). Only one that was never analysed is missing something: an analysis that was paid
@@ -98,7 +106,7 @@ export const rowAfter = (
     const reason = item === 'skipped' && !keepsStatus(analysis_status) ? end.reason : before.reason
     return { ...row, analysis_status, analyzer: { ...analyzer, reason, detail, contact } }
   }
-  const detail = details[end.outcome] ?? null
+  const detail = detailOf(end)
   if (item === 'blocked') {
     return {
       ...row, analysis_status: 'blocked',
@@ -181,7 +189,7 @@ export const rowTakenOver = (row: Observation, before: CallBefore, now: string):
     analyzer: {
       ...analyzer,
       reason: before.reason ?? (outcome === 'succeeded' ? resultNotHere : outcome),
-      detail: details[outcome] ?? 'These very bytes were sent and paid for before.',
+      detail: detailOf(before) ?? 'These very bytes were sent and paid for before.',
     },
   }
 }

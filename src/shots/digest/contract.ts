@@ -6,6 +6,7 @@ import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
 import { dueFailure, maySent } from '../money.js'
+import { pausedNext } from '../paused.js'
 import { callsOfRenewal } from '../receipts/renewal.js'
 import { textReasonNext } from '../texts/readiness.js'
 import type { OpenedDigest } from './read.js'
@@ -38,6 +39,13 @@ export const digestWork = (receipt: DigestReceipt): BatchWork => ({
 const cutShort = (receipt: DigestReceipt): SallyportError | null => {
   const reason = receipt.reason ?? 'unknown'
   const parts = { reason, next: textReasonNext(reason) }
+  if (receipt.status === 'blocked' && receipt.paused_until !== null) {
+    return fail.blocked(
+      'digest_paused',
+      `The gateway refused the last request; none is sent before ${receipt.paused_until}.`,
+      { reason, next: pausedNext('report'), details: { paused_until: receipt.paused_until } },
+    )
+  }
   if (receipt.status === 'blocked') {
     return fail.blocked('digest_blocked', 'No further digest may be written now.', parts)
   }

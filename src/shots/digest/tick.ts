@@ -4,6 +4,7 @@
  */
 import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
+import type { Pause } from '../../gateway/call/pause.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
@@ -12,6 +13,7 @@ import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
 import { isIdleDigest, noteIdleTick } from '../receipts/idle.js'
 import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
+import { textPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import type { StoredDigest, WindowOutcome } from '../receipts/digest.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
@@ -157,12 +159,15 @@ const listed = (all: readonly WindowResult[]): WindowResult[] => {
     .sort((a, b) => (a.window_start < b.window_start ? -1 : 1))
 }
 
-const standingOf = (all: readonly WindowResult[]): Pick<DigestReceipt, 'status' | 'reason'> => {
+const standingOf = (
+  { all, pause }: Passed,
+): Pick<DigestReceipt, 'status' | 'reason'> => {
   for (const [outcome, status] of [['failed', 'degraded'], ['blocked', 'blocked']] as const) {
     const found = all.find((one) => one.outcome === outcome)
     if (found !== undefined) return { status, reason: found.reason }
   }
-  return { status: 'ok', reason: null }
+  return pause === null
+    ? { status: 'ok', reason: null } : { status: 'blocked', reason: pause.reason }
 }
 
 /** What a pass comes to. */
@@ -170,13 +175,16 @@ interface Passed {
   readonly startedMs: number
   readonly all: readonly WindowResult[]
   readonly renewal: ProofRenewal | null
+  /** The slot was left alone, or is from now on: why, and until when. */
+  readonly pause: Pick<Pause, 'reason' | 'until'> | null
   /** A tick of the job; a window that a person asked for leaves a receipt whatever came of it. */
   readonly isTick: boolean
 }
 
 const close = async (
-  { ctx }: Work, { startedMs, all, renewal, isTick }: Passed,
+  { ctx }: Work, passed: Passed,
 ): Promise<DigestReceipt> => {
+  const { startedMs, all, renewal, isTick, pause } = passed
   const { clock } = ctx.gov
   const windows = listed(all)
   const counts = {
@@ -184,9 +192,10 @@ const close = async (
     unchanged: count(all, 'unchanged'), not_repeated: count(all, 'not_repeated'),
     blocked: count(all, 'blocked'), failed: count(all, 'failed'),
     held_microusd: heldOf([...callsOfRenewal(renewal), ...all]), proof_renewal: renewal,
+    paused_until: pause?.until ?? null,
   }
   const base = {
-    job, ...standingOf(all), windows, ...counts,
+    job, ...standingOf(passed), windows, ...counts,
     duration_ms: Math.round(clock.monotonicMs() - startedMs),
   } as const
   const facts = { ...base, windows: windows.map(factsOf) }
@@ -208,7 +217,7 @@ const close = async (
 const disabled: DigestReceipt = {
   job, receipt_id: null, status: 'disabled', reason: 'digest_disabled', windows: [], written: 0,
   updated: 0, unchanged: 0, not_repeated: 0, blocked: 0, failed: 0, held_microusd: 0,
-  proof_renewal: null,
+  proof_renewal: null, paused_until: null,
   duration_ms: 0,
 }
 
@@ -217,7 +226,7 @@ const calls = (plan: WindowPlan): boolean => plan.kind === 'write' || plan.kind 
 /**
  * One tick of the digest job (S-096 to S-106, S-138 to S-142): at most four windows are worked on,
  * oldest first, none older than 24 hours. The first one that is blocked ends it, since what blocks
- * one blocks all.
+ * one blocks all; and while the gateway is left alone after a refusal, none is bought.
  */
 export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   const view = ctx.gov.store.read()
@@ -231,12 +240,18 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   for (const plan of plans.filter((one) => !calls(one))) results.push(await work(here, plan))
   const renewal = todo.some(({ kind }) => kind === 'write')
     ? await renewProofIfDue(ctx, 'report') : null
+  const writes = todo.some(({ kind }) => kind === 'write')
+  const pauseNow = (): Pause | null =>
+    (writes ? textPause(ctx, ctx.gov.store.read()) : null)
+  let pause = pauseNow()
   for (const plan of todo) {
+    if (plan.kind === 'write' && pause !== null) continue
     const result = await work(here, plan)
     results.push(result)
     if (result.outcome === 'blocked' || result.reason === 'lock_held') break
+    pause = pauseNow()
   }
-  return close(here, { startedMs, all: results, renewal, isTick: true })
+  return close(here, { startedMs, all: results, renewal, pause, isTick: true })
 }
 
 /**
@@ -254,5 +269,5 @@ export const digestWindow = async (
   const sources = sourcesBetween(view, window.start, window.end)
   const plan = planWindow(ctx, view, window, sources, { retry: here.retry })
   const result = await work(here, plan)
-  return close(here, { startedMs, all: [result], renewal: null, isTick: false })
+  return close(here, { startedMs, all: [result], renewal: null, pause: null, isTick: false })
 }

@@ -1,6 +1,6 @@
 /** What a pass of the analysis job tells: printed by verbs and stored in its receipt. */
 import * as v from 'valibot'
-import { count, nullableText, text } from '../../base/fields.js'
+import { count, iso, nullableText, text } from '../../base/fields.js'
 import { reanalyzeReasons } from '../constants.js'
 import { dueFields } from '../money.js'
 import { renewalShape } from './renewal.js'
@@ -56,6 +56,8 @@ const analysisFactsShape = v.strictObject({
   held_microusd: count,
   /** The proof that this pass renewed, or tried to; its cost is in `cost_microusd`. */
   proof_renewal: v.nullable(renewalShape),
+  /** Until when nothing is tried, because the gateway refused; null where it did not. */
+  paused_until: v.nullable(iso),
   /** Consent that the calls rested on; null where none was made. */
   consent_id: nullableText,
   duration_ms: count,
@@ -74,6 +76,7 @@ export type AnalysisReceipt = v.InferOutput<typeof analysisReceiptShape>
 
 const {
   closed_gates, passed_over, passed_over_reasons, held_microusd, reanalyze_reason, proof_renewal,
+  paused_until,
 } = analysisFactsShape.entries
 
 /** The facts as states hold them: fields that came later may be missing in rows of old. */
@@ -85,6 +88,7 @@ export const storedAnalysisShape = v.strictObject({
   passed_over_reasons: v.optional(passed_over_reasons),
   held_microusd: v.optional(held_microusd),
   proof_renewal: v.optional(proof_renewal),
+  paused_until: v.optional(paused_until),
   items: v.array(v.strictObject({
     ...itemShape.entries,
     due: v.optional(dueFields.due),

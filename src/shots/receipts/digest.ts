@@ -1,6 +1,6 @@
 /** What a pass of the digest job keeps of itself: names, counts and digests, no text. */
 import * as v from 'valibot'
-import { count, nullableText, text } from '../../base/fields.js'
+import { count, iso, nullableText, text } from '../../base/fields.js'
 import { dueFields } from '../money.js'
 import { renewalShape } from './renewal.js'
 
@@ -40,6 +40,8 @@ export const digestEntries = {
   held_microusd: count,
   /** The proof that this pass renewed, or tried to. */
   proof_renewal: v.nullable(renewalShape),
+  /** Until when nothing is tried, because the gateway refused; null where it did not. */
+  paused_until: v.nullable(iso),
   duration_ms: count,
 }
 
@@ -48,6 +50,7 @@ export const storedDigestShape = v.strictObject({
   ...digestEntries,
   held_microusd: v.optional(count),
   proof_renewal: v.optional(digestEntries.proof_renewal),
+  paused_until: v.optional(digestEntries.paused_until),
   windows: v.array(v.strictObject({
     ...windowEntries,
     due: v.optional(dueFields.due),

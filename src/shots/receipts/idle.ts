@@ -25,13 +25,17 @@ const wroteNothing = (facts: StoredDigest): boolean =>
   && facts.windows.every(({ outcome, operation_id: operation }) =>
     quietOutcomes.includes(outcome) && operation === null)
 
+/** Nothing is wrong, or what is was told by the tick that the gateway refused. */
+const isQuiet = ({ status, paused_until: until }: AnalysisFacts | StoredDigest): boolean =>
+  status === 'ok' || (status === 'blocked' && (until ?? null) !== null)
+
 /** Whether an analysis tick found nothing to do, and nothing that keeps it from doing so. Pure. */
 export const isIdleAnalysis = (facts: AnalysisFacts): boolean =>
-  facts.status === 'ok' && didNothing(facts)
+  isQuiet(facts) && didNothing(facts)
 
 /** Whether a digest tick had nothing to write. Pure. */
 export const isIdleDigest = (facts: StoredDigest): boolean =>
-  facts.status === 'ok' && wroteNothing(facts)
+  isQuiet(facts) && wroteNothing(facts)
 
 /**
  * Whether a receipt tells of nothing done: no image or window was worked on, nothing was sent, and

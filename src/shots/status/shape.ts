@@ -111,6 +111,10 @@ const visionShape = v.strictObject({
     state: v.picklist(['missing', 'current', 'stale', 'unknown']), reason: nullableText,
     proof_id: nullableText, made_at: nullableText, receipt: v.nullable(gatewayReceiptShape),
   }),
+  /** Images are left alone for now, because the gateway refused one; null while they are not. */
+  paused: v.nullable(v.strictObject({
+    reason: text, refusals: count, since: text, until: text, operation_id: text,
+  })),
   remote_routing_safe: v.boolean(),
   /** Every gate that does not hold, most telling first. */
   unsafe_reasons: v.array(text),

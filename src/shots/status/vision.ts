@@ -7,6 +7,7 @@ import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { budgetStanding, callsLeft, type BudgetStanding } from '../budget.js'
 import { imageBound, standingOf } from '../gates.js'
+import { visionPause } from '../paused.js'
 import { savedSettings } from '../source/settings.js'
 import type { VisionStatusPart } from './shape.js'
 
@@ -26,6 +27,7 @@ export const unknownVision = (reason: string): VisionStatusPart => ({
   capability_proof: {
     state: 'unknown', reason: null, proof_id: null, made_at: null, receipt: null,
   },
+  paused: null,
   remote_routing_safe: false,
   unsafe_reasons: [reason],
 })
@@ -50,6 +52,13 @@ const gatewayState = (facts: GatewayFacts): Pick<
     gateway_state: reason === null ? 'configured' : gatewayReasons[reason].status,
     gateway_reason: reason,
   }
+}
+
+const pausePart = (ctx: ShotsContext, view: View): VisionStatusPart['paused'] => {
+  const pause = visionPause(ctx, view)
+  if (pause === null) return null
+  const { reason, refusals, since, until, operation_id } = pause
+  return { reason, refusals, since, until, operation_id }
 }
 
 /** The remote vision profile. */
@@ -86,6 +95,7 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
       state, reason, proof_id: proof?.proof_id ?? null, made_at: proof?.made_at ?? null,
       receipt: proof?.receipt ?? null,
     },
+    paused: pausePart(ctx, view),
     remote_routing_safe: unsafe.length === 0,
     unsafe_reasons: unsafe,
   }

@@ -101,6 +101,13 @@ const analysisLines = ({ analysis }: Folder, view: View): string[] => {
   ]
 }
 
+const pausedLines = ({ paused }: ShotsStatus['remote_vision']): string[] => {
+  if (paused === null) return []
+  const { until, reason, refusals, operation_id: operation } = paused
+  const told = `${countText(refusals, 'refusal')} in a row, the last of ${operation}`
+  return [line('  paused', `until ${until}: ${reason}, ${told}`)]
+}
+
 const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[] => {
   const { budget, cloud_consent: consent, capability_proof: proof } = vision
   const reason = vision.gateway_reason === null ? '' : ` (${vision.gateway_reason})`
@@ -113,6 +120,7 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
       + `${known(budget.budget_requests)} requests in a day`
   return [
     line('remote vision', safe),
+    ...pausedLines(vision),
     line('  gateway', `${vision.gateway_state}${reason}`),
     line('  model', `${vision.selected_model ?? 'none'}; upstream `
       + `${vision.upstream_allow.join(', ') || 'none'}`),

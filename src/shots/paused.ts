@@ -1,0 +1,21 @@
+/** Whether the slots that jobs use are left alone for now, because the gateway refused them. */
+import { pauseOf, type Pause } from '../gateway/call/pause.js'
+import type { View } from '../state/types.js'
+import type { ShotsContext } from './context.js'
+
+const pauseNow = (
+  { gov }: Pick<ShotsContext, 'gov'>, view: View, slot: Pause['slot'],
+): Pause | null => pauseOf(view, slot, gov.clock.wallMs())
+
+/** That of images; null where they may be tried. */
+export const visionPause = (ctx: Pick<ShotsContext, 'gov'>, view: View): Pause | null =>
+  pauseNow(ctx, view, 'screenshot')
+
+/** That of digests; null where they may be tried. */
+export const textPause = (ctx: Pick<ShotsContext, 'gov'>, view: View): Pause | null =>
+  pauseNow(ctx, view, 'report')
+
+/** What a person may do about a pause; `slot` is the one that is left alone. */
+export const pausedNext = (slot: Pause['slot']): string =>
+  'It goes on by itself then. To ask at once, with one small paid request: '
+  + `\`sallyport gateway prove ${slot}\`.`
