@@ -56,8 +56,8 @@ const refused: Readonly<Record<string, string>> = {
   empty_answer: 'empty_content',
 }
 
-/** Faults that leave the charge unknown. */
-const unknown = ['no_cost', 'status_500', 'shot_huge_error', 'reset_before_headers'] as const
+/** Faults that leave the charge unknown; the last refuses, and pauses what comes after it. */
+const unknown = ['no_cost', 'reset_before_headers', 'status_500', 'shot_huge_error'] as const
 
 // One chain: its last two subtests look at what all of those before have left behind.
 t.test('S-151 S-150 what is refused or uncertain', async (t) => {

@@ -197,7 +197,9 @@ t.test('S-139 a digest that is refused ends the tick, and the next one writes no
   const clock = movedClock()
   const world = await World.in(t, { clock }).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
-  await world.analysed(...[2, 3, 4, 5].map((back) => ({ name: `${back}.png`, at: moment(back, 1) })))
+  const windows = [2, 3, 4, 5]
+  await world.analysed(
+    ...windows.map((back) => ({ name: `${back}.png`, at: moment(back, 1) })))
   refuse({ world, clock }, 402, 9)
   const ran = await world.digest()
   t.hasStrict(ran.json(), {
