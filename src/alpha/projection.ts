@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { count } from '../base/fields.js'
+import { requestsShape } from '../governance/stops/requests.js'
 import { alphaCapability, alphaCredentialRef, alphaProfile, alphaRuntime } from './constants.js'
 import { plaintextStatement } from './consent-text.js'
 import {
@@ -46,6 +47,8 @@ export const alphaProjectionShape = v.strictObject({
 export const alphaShowShape = v.strictObject({
   alpha_text: v.nullable(alphaProjectionShape),
   policy_revision: count,
+  /** After a save: what had left before of what it closed. */
+  requests: v.optional(requestsShape),
 })
 export type AlphaShow = v.InferOutput<typeof alphaShowShape>
 

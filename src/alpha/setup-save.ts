@@ -10,6 +10,7 @@ import {
   voidsNothing, voidsOf, type AcceptedVoids, type SaveVoids,
 } from '../governance/policy/voids.js'
 import type { Session } from '../governance/session/types.js'
+import { requestsDocument } from '../governance/stops/requests.js'
 import { fingerprintOf, usableFingerprint } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'
 import { isBlankKey } from './api-key.js'
@@ -63,8 +64,8 @@ const dropsOf = ({ consent }: SetupPlan): readonly string[] =>
 
 const decide = (
   gov: Gov, provider: AlphaProvider, save: AlphaSave, supplied: string | null,
-) => (tx: Tx): SaveDecision | null => {
-  const plan = planOf(gov, tx, provider, save, supplied)
+) => (view: View): SaveDecision | null => {
+  const plan = planOf(gov, view, provider, save, supplied)
   if (plan.unchanged) return null
   requireSaveAuthority(plan, {
     acknowledged: save.input.plaintext_provider_egress_acknowledged,
@@ -76,7 +77,7 @@ const decide = (
   }
   // Without an owner of the ceiling there is no ledger yet: this save bootstraps it.
   const ceilingMicrousd = plan.ceilingMicrousd ??
-    (ceilingOwner(tx) === undefined ? plan.next.spend_ceiling_microusd : null)
+    (ceilingOwner(view) === undefined ? plan.next.spend_ceiling_microusd : null)
   return {
     ceilingMicrousd,
     widens: plan.needsAuthority,
@@ -85,6 +86,7 @@ const decide = (
     drops: dropsOf(plan),
     // A document that leaves `enabled` out disables too, but says nothing of stopping.
     onlyStops: plan.disablesOnly && save.input.enabled === false,
+    closes: plan.closes ? [{ kind: 'alpha', target: provider.name }] : [],
     apply: (write, _now, outcome) => {
       const revision = outcome.consents.at(0)?.granted_revision ?? null
       write.put(alphaSetupCollection, alphaSetupId, storedSetup(plan, revision, supplied))
@@ -147,18 +149,19 @@ const suppliedKey = (input: AlphaTextSetupInput): Buffer | null => {
 }
 
 /**
- * Saves the route's setup and answers the configuration read of after. An unchanged block changes
- * nothing and publishes nothing. Throws `rejected`, `conflict` (stale revision, differing ceiling,
+ * Saves the route's setup and answers the read of after, with what had left of what it closes. An
+ * unchanged block changes nothing and publishes nothing. Throws `rejected`, `conflict` (stale revision, differing ceiling,
  * somebody published in between), `unauthorized`.
  */
 export const saveAlpha = async (
   gov: Gov, session: Session, provider: AlphaProvider, save: AlphaSave,
 ): Promise<AlphaShow> => {
   const secret = suppliedKey(save.input)
+  let narrowed: Awaited<ReturnType<typeof publishSave>>
   try {
     const supplied = suppliedOf(gov, secret)
     const plan = planOf(gov, gov.store.read(), provider, save, supplied)
-    await publishSave(gov, session, {
+    narrowed = await publishSave(gov, session, {
       route: alphaRouteName,
       expectedRevision: save.expectedPolicyRevision,
       accepts: save.accepts,
@@ -170,7 +173,10 @@ export const saveAlpha = async (
     secret?.fill(0)
   }
   const owner = session.principal.principal_id
-  return projectAlpha(alphaFacts(gov, gov.store.read(), provider, owner))
+  return {
+    ...projectAlpha(alphaFacts(gov, gov.store.read(), provider, owner)),
+    requests: requestsDocument(narrowed.sent),
+  }
 }
 
 /**

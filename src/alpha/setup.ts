@@ -142,6 +142,8 @@ export interface SetupPlan {
   /** Only `enabled` goes from true to false. */
   readonly disablesOnly: boolean
   readonly keyChange: 'none' | 'set'
+  /** A question that is leaving must not: disabled, or under another key or route. */
+  readonly closes: boolean
   /** Whether the acknowledgment and the exact policy revision are required. */
   readonly needsAuthority: boolean
   /**
@@ -188,6 +190,7 @@ export const planSetupChange = (
   return {
     next, unchanged, enabling, changesEnabledRoute, regrants, disablesOnly, keyChange,
     needsAuthority,
+    closes: wasEnabled && (!next.enabled || keyChange === 'set' || !sameRoute),
     consent: consentOf(
       next.enabled && needsAuthority && !(wasEnabled && facts.consentKept && sameRoute),
       wasEnabled && !next.enabled,

@@ -1,5 +1,5 @@
 /** The lines for requests that had left before they were stopped. */
-import type { RequestsDocument } from '../governance/stops/narrow.js'
+import type { RequestsDocument } from '../governance/stops/requests.js'
 
 const named = (
   requests: RequestsDocument, sent: 'partly' | 'wholly', text: string,

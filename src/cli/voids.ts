@@ -9,6 +9,7 @@ import {
 } from '../governance/policy/voids.js'
 import type { Session } from '../governance/session/types.js'
 import type { VerbDeps } from './bound.js'
+import { sentBeforeLines } from './sent-before.js'
 
 /** The flag of the saving verbs and its help. */
 export const voidAnswersFlag = [
@@ -45,9 +46,9 @@ export interface Listing {
 }
 
 /**
- * Saves the configuration. Lists on stderr what the save would void; paid results are given up
- * only by `--void-answers` or at an unchecked prompt, to exactly those that were listed. Throws
- * `cancelled`, and as the save does.
+ * Saves the configuration. Lists on stderr what the save would void, and what had left before; paid
+ * results are given up only by `--void-answers` or at an unchecked prompt, to exactly those that
+ * were listed. Throws `cancelled`, and as the save does.
  */
 export const saveListing = async (
   deps: VerbDeps, { gov, session }: { readonly gov: Gov; readonly session: Session },
@@ -57,5 +58,7 @@ export const saveListing = async (
   tell(deps, voids)
   await agree?.()
   const accepts = await accepted(deps, voids, voidAnswers)
-  return saveConfiguration(gov, session, { ...save, accepts })
+  const saved = await saveConfiguration(gov, session, { ...save, accepts })
+  for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
+  return saved
 }

@@ -23,6 +23,7 @@ import {
   voidsNothing, type AcceptedVoids, type SaveVoids,
 } from '../governance/policy/voids.js'
 import type { Session } from '../governance/session/types.js'
+import { requestsShape } from '../governance/stops/requests.js'
 import { routePlaces, type RoutePlaces } from './places.js'
 
 /** Most bytes of a configuration document. */
@@ -34,6 +35,8 @@ export const configurationShape = v.strictObject({
   alpha_text: v.nullable(alphaProjectionShape),
   gateway: v.nullable(gatewayProjectionShape),
   policy_revision: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  /** After a save: what had left before of what it closed. */
+  requests: v.optional(requestsShape),
 })
 export type Configuration = v.InferOutput<typeof configurationShape>
 
@@ -155,12 +158,13 @@ export const saveConfiguration = async (
 ): Promise<Configuration> => {
   const places = routePlaces(gov)
   const { alpha, gateway, expectedPolicyRevision } = await oneBlock(gov, places, save)
+  let requests: Configuration['requests'] = []
   if (alpha !== null) {
-    await saveAlpha(gov, session, places.provider, alpha)
+    ({ requests } = await saveAlpha(gov, session, places.provider, alpha))
   } else if (gateway !== null) {
-    await saveGateway(gov, session, places.gateway, gateway, [mirrorCeiling])
+    ({ requests } = await saveGateway(gov, session, places.gateway, gateway, [mirrorCeiling]))
   } else {
     requireExpected(gov, expectedPolicyRevision)
   }
-  return readConfiguration(gov, session)
+  return { ...readConfiguration(gov, session), requests }
 }

@@ -10,6 +10,7 @@ import {
   requireWideningAuthority, type GivenAuthority,
 } from '../governance/policy/save-authority.js'
 import { parseGatewaySelector, type ReservedNames } from '../governance/selectors.js'
+import type { SaveAim } from '../governance/stops/stop.js'
 import { purposeStatement } from './consent-text.js'
 import {
   egressPurpose, gatewayCredentialRef, gatewayLimits, gatewayPurposes, gatewaySchemas,
@@ -50,6 +51,8 @@ export interface GatewayPlan {
   /** Purposes whose consent ends unless granted anew. */
   readonly drops: readonly string[]
   readonly keyChange: boolean
+  /** What leaves no more once it is saved: a slot that sent elsewhere, all of them by a key. */
+  readonly closes: readonly SaveAim[]
   /** Nothing but disabling, or removing slots: what stops something is never hard. */
   readonly onlyStops: boolean
   /** Ceiling to apply to the deployment ledger, micro-USD; null leaves the ledger alone. */
@@ -197,6 +200,22 @@ const dropsOf = (
   return grantsEgress ? [egressPurpose, ...purposes] : purposes
 }
 
+/** A slot closes where a host or the model that it sent to is none of its own any more. */
+const slotCloses = (before: SlotSetup | null, after: SlotSetup | null): boolean =>
+  before !== null && (after === null || after.model !== before.model
+    || before.upstream_allow.some((slug) => !after.upstream_allow.includes(slug)))
+
+const closesOf = (
+  current: GatewayRoute | null, next: GatewayRoute, keyChange: boolean,
+): readonly SaveAim[] => {
+  if (current?.enabled !== true) return []
+  if (!next.enabled || keyChange || current.api_base !== next.api_base) {
+    return [{ kind: 'gateway_slot', target: null }]
+  }
+  return slotNames.filter((name) => slotCloses(current.slots[name], next.slots[name]))
+    .map((target) => ({ kind: 'gateway_slot', target }))
+}
+
 const sameBytes = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b)
 
 /**
@@ -238,6 +257,7 @@ export const planGatewayChange = (
     && (sendsElsewhere || !facts.egressKept)
   return {
     next, unchanged, needsAuthority, grantsEgress, grants, keyChange,
+    closes: closesOf(current, next, keyChange),
     onlyStops: !needsAuthority && (!next.enabled
       || [...changed].every((purpose) => next.slots[slotOfPurpose[purpose]] === null)),
     drops: dropsOf(next, changed, grants, grantsEgress),

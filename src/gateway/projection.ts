@@ -1,6 +1,7 @@
 /** The configuration read of the route: closed, fields are only ever added. Pure. */
 import * as v from 'valibot'
 import { count } from '../base/fields.js'
+import { requestsShape } from '../governance/stops/requests.js'
 import {
   egressPurpose, gatewayCapability, gatewayCredentialRef, gatewayPurposes, proofPurpose,
   routingControls, slotNames, type SlotName,
@@ -84,6 +85,8 @@ export const gatewayProjectionShape = v.strictObject({
 export const gatewayShowShape = v.strictObject({
   gateway: v.nullable(gatewayProjectionShape),
   policy_revision: count,
+  /** After a save: what had left before of what it closed. */
+  requests: v.optional(requestsShape),
 })
 export type GatewayShow = v.InferOutput<typeof gatewayShowShape>
 

@@ -14,6 +14,7 @@ import {
 } from '../governance/policy/voids.js'
 import { collections } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
+import { requestsDocument } from '../governance/stops/requests.js'
 import { fingerprintOf, keyFacts, usableFingerprint } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'
 import { egressStatement, purposeStatement, type GatewayStatement } from './consent-text.js'
@@ -99,15 +100,15 @@ interface SaveParts {
 }
 
 const decide = ({ gov, place, save, supplied, mirrors }: SaveParts) => (
-  tx: Tx,
+  view: View,
 ): SaveDecision | null => {
-  const plan = planOf(gov, tx, place, save, supplied)
+  const plan = planOf(gov, view, place, save, supplied)
   if (plan.unchanged) return null
   requireGatewayAuthority(plan, {
     acknowledged: save.input.cloud_egress_acknowledged,
     expectedPolicyRevision: save.expectedPolicyRevision,
   })
-  const owns = ceilingOwner(tx) === gatewayRouteName
+  const owns = ceilingOwner(view) === gatewayRouteName
   const ceilingMicrousd = plan.ceilingMicrousd ?? (owns ? null : plan.next.spend_ceiling_microusd)
   return {
     ceilingMicrousd,
@@ -115,6 +116,7 @@ const decide = ({ gov, place, save, supplied, mirrors }: SaveParts) => (
     grants: grantsOf(plan),
     drops: plan.drops,
     onlyStops: plan.onlyStops,
+    closes: plan.closes,
     apply: (write) => {
       write.put(gatewayCollection, gatewayRouteId, plan.next)
       if (ceilingMicrousd === null) return
@@ -187,17 +189,17 @@ export const gatewayNeedsAcknowledgment = (
   })
 
 /**
- * Saves the route and answers the read of after. An unchanged block changes nothing and publishes
- * nothing; slots that are not named, the key under a blank one, the grant and every proof stay.
+ * Saves the route and answers the read of after, with what had left of what it closes. An unchanged
+ * block changes nothing and publishes nothing; slots that are not named, the key under a blank one, the grant and every proof stay.
  * Throws `rejected`, `conflict` (stale revision, somebody published in between), `unauthorized`.
  */
 export const saveGateway = async (
   gov: Gov, session: Session, place: GatewayPlace, save: GatewaySave,
   mirrors: readonly CeilingMirror[],
 ): Promise<GatewayShow> => {
-  await withKey(gov, save.input, async (secret, supplied) => {
+  const { sent } = await withKey(gov, save.input, async (secret, supplied) => {
     const plan = planOf(gov, gov.store.read(), place, save, supplied)
-    await publishSave(gov, session, {
+    return publishSave(gov, session, {
       route: gatewayRouteName,
       expectedRevision: save.expectedPolicyRevision,
       accepts: save.accepts,
@@ -206,5 +208,8 @@ export const saveGateway = async (
         ? { ref: gatewayCredentialRef, secret } : null,
     })
   })
-  return projectGateway(gatewayFacts(gov, gov.store.read(), place))
+  return {
+    ...projectGateway(gatewayFacts(gov, gov.store.read(), place)),
+    requests: requestsDocument(sent),
+  }
 }

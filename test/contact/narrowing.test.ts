@@ -2,19 +2,27 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { routePlaces } from '../../src/fabric/places.js'
+import { saveGateway } from '../../src/gateway/save.js'
+import { parseGatewayInput } from '../../src/gateway/setup.js'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { collections } from '../../src/governance/rows.js'
 import { saveShotsConfig } from '../../src/shots/source/config.js'
+import { newestTask } from '../support/board.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import {
   analysisMark, chargeOf, closeWhileLeaving, imageNarrowings, largeImage, leavingPicture,
-  prepareNarrowing, settleUnknown,
+  prepareNarrowing, routeNarrowings, settleUnknown,
 } from '../support/narrowing.js'
 import { betweenLookAndClaim, rowOf, scan, sent, set } from '../support/shots.js'
+import { holdWrites } from '../support/net/held-writes.js'
 import { until } from '../support/until.js'
-import type { AnalysisWorld } from '../world/world.js'
+import { World, type AlphaWorld, type AnalysisWorld } from '../world/world.js'
 
-for (const [name, narrowing] of Object.entries(imageNarrowings)) {
-  const { close, open, below = '.' } = narrowing
+const narrowings = { ...imageNarrowings, ...routeNarrowings }
+for (const [name, narrowing] of Object.entries(narrowings)) {
+  const { close, open, keeps = false, below = '.' } = narrowing
   t.test(`S-017 S-021 S-168 nothing more of a picture leaves once ${name} has answered`,
     async (t) => {
       const world = await leavingPicture(t)
@@ -44,7 +52,8 @@ for (const [name, narrowing] of Object.entries(imageNarrowings)) {
       checkLedger(t, world)
     })
 
-  t.test(`S-168 a reply that was paid for whole is dropped after ${name}, an earlier one kept`,
+  const fate = keeps ? 'is used' : 'is dropped, an earlier one kept,'
+  t.test(`S-168 a reply that was paid for whole ${fate} after ${name}`,
     async (t) => {
       let happens: (() => Promise<unknown>) | null = null
       const world: AnalysisWorld = await leavingPicture(t, { hooks: {
@@ -62,7 +71,7 @@ for (const [name, narrowing] of Object.entries(imageNarrowings)) {
       let requests: unknown
       happens = async () => {
         happens = null
-        requests = must(await world.run(close(world))).json().requests
+        requests = must(await world.run([...await close(world)])).json().requests
       }
       await world.run([
         'shots', 'reanalyze', world.rows()[0]?.observation_id ?? '', '--json',
@@ -73,8 +82,10 @@ for (const [name, narrowing] of Object.entries(imageNarrowings)) {
         { operation_id: row.analyzer.operation_id, task_id: null, sent: 'wholly' },
       ])
       t.equal(chargeOf(world, picture), 'settled', 'the charge stands')
-      t.hasStrict(row, { analysis_status: 'failed', analyzer: { contact: 'ended' } })
-      t.strictSame(row.payload, { ...payload, earlier: true }, 'the earlier text is kept')
+      t.hasStrict(row, {
+        analysis_status: keeps ? 'succeeded' : 'failed', analyzer: { contact: 'ended' },
+      })
+      if (!keeps) t.strictSame(row.payload, { ...payload, earlier: true }, 'the text of before')
       checkLedger(t, world)
     })
 }
@@ -144,3 +155,81 @@ t.test('S-184 settings that somebody saved in between are not closed without a s
   t.equal((await world.json(['shots', 'config', 'show'])).folder.saved_folder,
     world.place.path('elsewhere'))
 })
+
+const otherKey = (rig: AlphaWorld): string => rig.place.write('key', 'MARK-KEY-9876543210\n')
+
+/** Saves that close the text route. */
+const askNarrowings: Readonly<Record<string, (rig: AlphaWorld) => Promise<readonly string[]>>> = {
+  'alpha setup --disable': async () => ['alpha', 'setup', '--disable', '--json'],
+  'alpha setup --api-key-file OTHER': async (rig) => [
+    'alpha', 'setup', '--json', '--api-key-file', otherKey(rig), '--acknowledge-plaintext-egress',
+    '--expected-policy-revision', String(await rig.revision()),
+  ],
+  'config save of a disabled route': async (rig) => [
+    'config', 'save', '--json', '--from',
+    rig.place.write('disabled.json', JSON.stringify({ alpha_text: { enabled: false } })),
+  ],
+}
+
+for (const [name, lineOf] of Object.entries(askNarrowings)) {
+  t.test(`A-074 A-168 nothing of a question leaves once ${name} has answered`, async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    const writes = holdWrites(t)
+    const asking = rig.ask()
+    await until('the request waits to be written', () => writes.begun() > 0)
+    const closed = must(await rig.run([...await lineOf(rig)]))
+    writes.go()
+    const asked = await asking
+    t.not(asked.status, 0)
+    t.strictSame(writes.left, [])
+    t.equal(rig.inferences().length, 0, 'no byte came to the provider')
+    const { task_id: task, operation_id: operation } = newestTask(rig)
+    t.strictSame(closed.json().requests, [
+      { operation_id: operation, task_id: task, sent: 'partly' },
+    ])
+    t.equal(findReservation(rig.view(), operation)?.state, 'unknown', 'the full bound stays held')
+    checkLedger(t, rig)
+  })
+}
+
+t.test('A-074 a save that is superseded leaves its stop refused, and what is enabled stays so',
+  async (t) => {
+    const world = await leavingPicture(t)
+    const ran = await world.run(['gateway', 'setup', '--remove-slot', 'report', '--json'], {
+      at: async (at) => {
+        if (at === 'save.revoked') must(await world.run(['policy', 'revoke']))
+      },
+    })
+    t.equal(ran.error().code, 'policy_moved', ran.stderr)
+    t.hasStrict(world.view().all(collections.stops).map(({ doc }) => doc)
+      .filter(({ kind }) => kind === 'gateway_slot'),
+    [{ target: 'report', outcome: 'refused', reason: 'save_not_made' }])
+  })
+
+t.test('A-074 a route that somebody enabled in between is not disabled without a stop',
+  async (t) => {
+    const world = await leavingPicture(t)
+    must(await world.run(['gateway', 'setup', '--disable', '--json']))
+    const { gov } = betweenLookAndClaim(world, () => must(world.widen(['--enable'])))
+    const place = routePlaces(gov).gateway
+    await t.rejects(saveGateway(gov, world.session(), place, {
+      input: parseGatewayInput({ enabled: false, slots: { report: null } }),
+      expectedPolicyRevision: null,
+    }, []), { code: 'policy_moved' })
+    t.equal((await world.show()).gateway.enabled, true)
+  })
+
+t.test('A-074 a save that died between its stop and its record leaves everything as it was',
+  async (t) => {
+    const world = await leavingPicture(t)
+    const line = ['gateway', 'setup', '--disable', '--json']
+    const killed = await world.place.spawn(line, {
+      entry: 'test', coverage: false, env: { TEST_STOP_AT: 'save.stopped' },
+    })
+    t.equal(killed.status, 137, killed.stderr)
+    world.file('after.png', largeImage())
+    await scan(world)
+    t.hasStrict(must(await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 })
+    t.equal((await world.show()).gateway.enabled, true)
+    checkLedger(t, world)
+  })

@@ -184,3 +184,26 @@ t.test('a first save takes the ledger\'s ceiling and keeps its grant for ever', 
     null, parseGatewayInput({ slots: { chat: slot } }), { ...facts, ledgerCeilingMicrousd: null },
   )), 'gateway_field_required')
 })
+
+t.test('what a save closes is each slot that sent elsewhere, or all of them', async (t) => {
+  const all = [{ kind: 'gateway_slot', target: null }]
+  const chat = [{ kind: 'gateway_slot', target: 'chat' }]
+  const closing: [string, unknown, unknown, Partial<GatewayPlanFacts>?][] = [
+    ['disabling', { enabled: false }, all],
+    ['another key', {}, all, { suppliedFingerprint: 'other' }],
+    ['another base', {}, all, { apiBase: 'https://127.0.0.1:1/api/v2' }],
+    ['a removed slot', { slots: { chat: null } }, chat],
+    ['another model', { slots: { chat: { model: 'gateway/acme/chat-2' } } }, chat],
+    ['fewer upstreams', { slots: { chat: { upstream_allow: ['b-host'] } } }, chat],
+    ['a further upstream', { slots: { chat: { upstream_allow: [...slot.upstream_allow, 'c'] } } },
+      []],
+    ['a bound', { slots: { chat: { request_cost_bound_microusd: 90_000 } } }, []],
+    ['a new slot', { slots: { report: slot } }, []],
+    ['nothing', {}, []],
+  ]
+  for (const [what, input, closes, more] of closing) {
+    t.strictSame(plan(input, more).closes, closes, what)
+  }
+  const disabled = { ...stored, enabled: false }
+  t.strictSame(plan({ enabled: true }, {}, disabled).closes, [], 'it was closed')
+})

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { holdWrites, type HeldWrites } from './net/held-writes.js'
-import { forImages } from '../world/gateway.js'
+import { forImages, slotFlags } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Ran, Teardown } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
@@ -20,10 +20,12 @@ export const largeImage = (): Buffer => {
 
 /** A command that closes what a picture is sent through, and how it is opened again. */
 export interface Narrowing {
-  readonly close: (world: AnalysisWorld) => readonly string[]
+  readonly close: (world: AnalysisWorld) => readonly string[] | Promise<readonly string[]>
   readonly open: (world: AnalysisWorld) => Promise<unknown>
   /** Settings beside the usual ones that the picture is sent under. */
   readonly settings?: readonly string[]
+  /** It closes no switch and no consent: a reply that was paid for whole is used. */
+  readonly keeps?: true
   /** The folder below that of the images where the picture lies. */
   readonly below?: string
 }
@@ -58,6 +60,41 @@ export const imageNarrowings: Readonly<Record<string, Narrowing>> = {
     open: (world) => set(world, '--recursive', 'on'),
     settings: ['--recursive', 'on'],
     below: 'below',
+  },
+}
+
+const gateway = (...flags: string[]): readonly string[] =>
+  ['gateway', 'setup', '--json', '--void-answers', ...flags]
+
+const screenshotSlot = slotFlags('screenshot', 'gateway.vision')
+
+let keys = 0
+
+/** The same for the saves of the route that it goes through. */
+export const routeNarrowings: Readonly<Record<string, Narrowing>> = {
+  'gateway setup --disable': {
+    close: () => gateway('--disable'),
+    open: (world) => must(world.widen(['--enable', '--consent', 'gateway.vision'])),
+  },
+  'gateway setup --remove-slot screenshot': {
+    close: () => gateway('--remove-slot', 'screenshot'),
+    open: (world) => must(world.widen(screenshotSlot)),
+  },
+  'gateway setup --upstream-allow FEWER': {
+    close: () => gateway('--slot', 'screenshot', '--upstream-allow', 'acme-host'),
+    open: async (world) => {
+      must(await world.widen(screenshotSlot))
+      must(await world.prove('screenshot'))
+    },
+  },
+  'gateway setup --api-key-file OTHER': {
+    close: async (world) => {
+      const file = world.place.write('other-key', `ANOTHER-KEY-${keys += 1}-0123456789\n`)
+      return gateway('--api-key-file', file, '--acknowledge-cloud-egress',
+        '--expected-policy-revision', String((await world.show()).policy_revision))
+    },
+    open: (world) => must(world.prove('screenshot')),
+    keeps: true,
   },
 }
 
@@ -110,7 +147,7 @@ export const closeWhileLeaving = async (
   )
   const analyzing = world.run(['shots', 'analyze', '--json'])
   await begun(writes)
-  const closed = await world.run(close(world))
+  const closed = await world.run([...await close(world)])
   const answeredMs = performance.now()
   writes.go()
   const analyzed = await analyzing

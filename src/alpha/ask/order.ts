@@ -88,6 +88,7 @@ export const askOrder = (
   },
   party: () => ({
     principal: asking.session.principal.principal_id, root: asking.session.root.root_id,
+    provider: asking.ctx.provider.name,
   }),
   run: (send, parts) => runAsk(asking, send, parts),
   unsent: (inference) => ({ inference, billing: noBill }),

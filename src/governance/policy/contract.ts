@@ -4,7 +4,7 @@ import { contract, noInput } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { Consent, PolicyRevision } from '../rows.js'
 import { underWayError } from '../stops/act.js'
-import { requestsDocument, requestsShape } from '../stops/narrow.js'
+import { requestsDocument, requestsShape } from '../stops/requests.js'
 import type { Revoked } from './revoke.js'
 import type { PolicyStanding } from './standing.js'
 

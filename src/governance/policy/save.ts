@@ -8,7 +8,7 @@ import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { lookUp } from '../../state/indexes.js'
-import type { Tx } from '../../state/types.js'
+import type { Tx, View } from '../../state/types.js'
 import { discardStored } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../context.js'
@@ -19,8 +19,10 @@ import { collections, type Consent, type RouteName, type SaveIntent } from '../r
 import { liveRoot } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
+import { askedThrough } from '../stops/act.js'
 import { lyingStops, pendingStops } from '../stops/folder.js'
-import { covers, offRoutes } from '../stops/stop.js'
+import { closeBySave, type Narrowed, type Spend } from '../stops/narrow.js'
+import { covers, offRoutes, type SaveAim } from '../stops/stop.js'
 import { adoptStaged, dropStaged, sealCredential, stageSealed } from '../vault.js'
 import { applyCeiling, checkCeiling, ownCeiling } from './ceiling.js'
 import {
@@ -44,6 +46,8 @@ export interface SaveDecision {
   readonly widens: boolean
   /** The save does nothing but stop something, which is refused for no answer that it voids. */
   readonly onlyStops?: boolean
+  /** What it closes: whatever leaves through that is stopped before r+1. */
+  readonly closes?: readonly SaveAim[]
   /** Writes the route's own documents, in the same record as r+2. */
   apply(tx: Tx, now: string, outcome: SaveOutcome): void
 }
@@ -59,16 +63,19 @@ export interface SavePlan {
   readonly route: RouteName
   /** Compared with the head; null only where the route allows it (disabling). */
   readonly expectedRevision: number | null
-  /** Pure over the rows at r, run under the lock; a throw changes nothing. Null: no change. */
-  decide(tx: Tx): SaveDecision | null
+  /**
+   * Pure over the rows at r, asked before anything is stopped and once more under the lock; a throw
+   * changes nothing. Null: no change.
+   */
+  decide(view: View): SaveDecision | null
   readonly credential: { readonly ref: string; readonly secret: Buffer } | null
   /** Paid results that whoever saves gives up; none where it is left out. */
   readonly accepts?: AcceptedVoids | undefined
 }
 
 /** Refuses a save whose caller looked at another revision. */
-const checkExpectedRevision = (tx: Tx, expected: number | null): void => {
-  const { revision } = policyHead(tx)
+const checkExpectedRevision = (view: View, expected: number | null): void => {
+  const { revision } = policyHead(view)
   if (expected === null || expected === revision) return
   throw fail.conflict(
     'stale_policy_revision',
@@ -77,34 +84,62 @@ const checkExpectedRevision = (tx: Tx, expected: number | null): void => {
   )
 }
 
-interface Begun {
-  readonly intent: SaveIntent
+interface Judged {
   readonly decision: SaveDecision
   /** How many paid results it puts out of reach. */
   readonly voided: number
+}
+
+/** What a save comes to on the rows of one moment; null: no change. Throws what refuses it. */
+const judgeSave = (
+  gov: Gov, session: Session, plan: SavePlan, view: View,
+): Judged | null => {
+  liveRoot(view, gov, session.root.root_id)
+  checkExpectedRevision(view, plan.expectedRevision)
+  const decision = plan.decide(view)
+  if (decision === null) return null
+  if (decision.ceilingMicrousd !== null) {
+    checkCeiling(view, plan.route, decision.ceilingMicrousd)
+  }
+  requireUndamagedPolicy(gov, view)
+  requireNoOtherSave(view, plan, decision)
+  const standing = policyStanding(gov.store, view)
+  const voids = voidsOf(view, standing, gov.clock.wallMs(), decision.drops)
+  if (decision.onlyStops !== true) requireAcceptedVoids(voids, plan.accepts ?? [])
+  return { decision, voided: lostBy(voids).length }
+}
+
+/** A save with what was stopped for it. */
+interface StoppedPlan extends SavePlan {
+  readonly aims: readonly SaveAim[]
+  /** Writes the rows of those stops. */
+  readonly spend: Spend
+}
+
+interface Begun extends Judged {
+  readonly intent: SaveIntent
   readonly carriesFrom: number | null
   readonly global: boolean
   /** A save that died before left the policy revoked, and this one may not end that. */
   readonly staysInterrupted: boolean
 }
 
+/** What somebody else saved meanwhile may make this close more than was stopped for it. */
+const requireStopped = ({ aims }: StoppedPlan, { closes = [] }: SaveDecision): void => {
+  const open = closes.some(({ kind, target }) =>
+    !aims.some((aim) => aim.kind === kind && aim.target === target))
+  if (open) throw superseded()
+}
+
 const begin = (
-  gov: Gov, session: Session, plan: SavePlan, intentId: string,
+  gov: Gov, session: Session, plan: StoppedPlan, intentId: string,
 ): Promise<Begun | null> =>
   gov.store.transact(`${plan.route} setup`, (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
-    liveRoot(tx, gov, session.root.root_id)
-    checkExpectedRevision(tx, plan.expectedRevision)
-    const decision = plan.decide(tx)
-    if (decision === null) return null
-    if (decision.ceilingMicrousd !== null) {
-      checkCeiling(tx, plan.route, decision.ceilingMicrousd)
-    }
-    requireUndamagedPolicy(gov, tx)
-    requireNoOtherSave(tx, plan, decision)
-    const standing = policyStanding(gov.store, tx)
-    const voids = voidsOf(tx, standing, gov.clock.wallMs(), decision.drops)
-    if (decision.onlyStops !== true) requireAcceptedVoids(voids, plan.accepts ?? [])
+    const judged = judgeSave(gov, session, plan, tx)
+    if (judged === null) return null
+    const { decision } = judged
+    requireStopped(plan, decision)
     const base = policyHead(tx)
     const account = tx.all(collections.ledgerAccounts).at(0)?.doc
     const intent: SaveIntent = {
@@ -127,25 +162,24 @@ const begin = (
       carriesFrom: base.carries_from,
     })
     return {
+      ...judged,
       intent,
-      decision,
-      voided: lostBy(voids).length,
       carriesFrom: base.carries_from,
       global: isGloballyRevoked(base),
       // Nothing activates by itself: what only stops or lowers something names no revision.
       staysInterrupted: base.reason === 'save_interrupted' && plan.expectedRevision === null
         && decision.grants.length === 0,
     }
-  })
+  }, { first: plan.aims.length > 0 })
 
 /**
  * While another save has not ended only one that merely stops something may overtake it: two saves
  * must never have a staged key or a moved ceiling at once, or undoing the one would undo the other.
  * A revoke in between ends no save: the save itself does, when it comes to its next step.
  */
-const requireNoOtherSave = (tx: Tx, plan: SavePlan, decision: SaveDecision): void => {
-  const open = lookUp(tx, collections.saveIntents, intentsOpen, { limit: 1 }).length > 0
-  if (!open && policyHead(tx).reason !== 'save_begin') return
+const requireNoOtherSave = (view: View, plan: SavePlan, decision: SaveDecision): void => {
+  const open = lookUp(view, collections.saveIntents, intentsOpen, { limit: 1 }).length > 0
+  if (!open && policyHead(view).reason !== 'save_begin') return
   const onlyStops = plan.credential === null && decision.ceilingMicrousd === null
     && decision.grants.length === 0 && !decision.widens
   if (onlyStops) return
@@ -156,8 +190,8 @@ const requireNoOtherSave = (tx: Tx, plan: SavePlan, decision: SaveDecision): voi
 }
 
 /** A save must not paper over a damaged witness or an old copy of the store. */
-const requireUndamagedPolicy = (gov: Gov, tx: Tx): void => {
-  const { block } = policyStanding(gov.store, tx)
+const requireUndamagedPolicy = (gov: Gov, view: View): void => {
+  const { block } = policyStanding(gov.store, view)
   if (block !== 'witness_mismatch' && block !== 'store_behind_anchor') return
   throw fail.blocked(
     block, 'The policy record of this state directory is not vouched for; nothing was saved.',
@@ -221,7 +255,7 @@ const clearOthers = (tx: Tx, route: RouteName): void => {
 }
 
 const finish = async (
-  gov: Gov, session: Session, plan: SavePlan, begun: Begun,
+  gov: Gov, session: Session, plan: StoppedPlan, begun: Begun,
 ): Promise<SaveOutcome> => {
   let replaced: string | null = null
   const outcome = await gov.store.transact(`${plan.route} setup`, (tx) => {
@@ -230,6 +264,7 @@ const finish = async (
     const intent = advance(tx, begun.intent, { phase: 'applied', ended_at: now })
     liveRoot(tx, gov, session.root.root_id)
     requireUnstopped(gov, tx, intent)
+    plan.spend(tx)
     const regrants = decision.grants.length > 0
     const active = !begun.staysInterrupted && (!global || regrants)
     const revision = nextRevisionOf(tx)
@@ -331,12 +366,8 @@ const compensate = async (gov: Gov, route: RouteName, intentId: string): Promise
   }
 }
 
-/**
- * Runs a save. Answers null when the rows decide that nothing changes: no revision is published.
- * Throws `conflict` for a stale revision or when somebody else published in between.
- */
-export const publishSave = async (
-  gov: Gov, session: Session, plan: SavePlan,
+const publish = async (
+  gov: Gov, session: Session, plan: StoppedPlan,
 ): Promise<SaveOutcome | null> => {
   const intentId = newId('int')
   // Held for the whole save: recovery takes a save for dead only when it can lock this file.
@@ -360,4 +391,18 @@ export const publishSave = async (
   } finally {
     guard.release()
   }
+}
+
+/**
+ * Runs a save; what it closes is stopped first, and what had left of that before is answered. Saves
+ * null when the rows decide that nothing changes: no revision is published. Throws `conflict` for a
+ * stale revision or when somebody else published in between, and as `closeBySave` where it is
+ * saved.
+ */
+export const publishSave = async (
+  gov: Gov, session: Session, plan: SavePlan,
+): Promise<Narrowed<SaveOutcome | null>> => {
+  const aims = judgeSave(gov, session, plan, gov.store.read())?.decision.closes ?? []
+  const by = askedThrough(`${plan.route} setup`, session)
+  return closeBySave(gov, { aims, by }, (spend) => publish(gov, session, { ...plan, aims, spend }))
 }

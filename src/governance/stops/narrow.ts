@@ -6,11 +6,11 @@
  * - of a save that was refused or died the stops are recorded as refused: they ended nothing but
  *   what was leaving.
  */
-import * as v from 'valibot'
 import { SallyportError } from '../../base/errors.js'
 import type { Tx } from '../../state/types.js'
 import { nowIso, type Gov } from '../context.js'
 import { holdGuard, type Guard } from '../guard.js'
+import { collections } from '../rows.js'
 import { fenceWaitMs, newStop, recordStop, underWayError } from './act.js'
 import { reachFences, type FenceFacts, type Reached } from './fence.js'
 import { dropStop, putStop } from './folder.js'
@@ -33,20 +33,6 @@ export interface Narrowed<T> {
   readonly sent: readonly FenceFacts[]
 }
 
-/** Requests of which something had left before; no more of them leaves. */
-export const requestsShape = v.array(v.strictObject({
-  operation_id: v.string(), task_id: v.nullable(v.string()),
-  sent: v.picklist(['partly', 'wholly']),
-}))
-/** Those requests, in a document. */
-export type RequestsDocument = v.InferOutput<typeof requestsShape>
-
-/** What had left before a stop, as a document. */
-export const requestsDocument = (sent: readonly FenceFacts[]): RequestsDocument =>
-  sent.map(({ operation, task, sent: how }) => ({
-    operation_id: operation, task_id: task, sent: how === 'whole' ? 'wholly' : 'partly',
-  }))
-
 const isCoveredBy = (stops: readonly Stop[]) => (facts: FenceFacts): boolean => {
   const { principal, root, task, connection, provider, slot, purpose, folder } = facts
   const party = {
@@ -68,6 +54,14 @@ const putAll = async (
   for (const { id } of stops) guards.push(await holdGuard(store.dir, id))
   for (const stop of stops) putStop(store.stopsDir, stop)
   return reachFences(store.dir, isCoveredBy(stops), fenceWaitMs)
+}
+
+/** Removes the files of the stops that a record has spent; false where that was none's. */
+const removeSpent = ({ store }: Gov, stops: readonly Stop[]): boolean => {
+  const view = store.read()
+  const spent = stops.filter(({ id }) => view.get(collections.stops, id) !== undefined)
+  for (const stop of spent) dropStop(store.stopsDir, { ...stop, name: stop.id })
+  return spent.length === stops.length
 }
 
 /** Nothing was saved: the stops become refused, by whoever writes next if not here. */
@@ -99,7 +93,7 @@ export const closeBySave = async <T>(
     if (stops.length > 0) await gov.observer.at('save.stopped')
     narrowed = { saved: await save(spendIn(gov, stops)), sent: reached.sent }
     silent = reached.underWay[0]
-    for (const stop of stops) dropStop(gov.store.stopsDir, { ...stop, name: stop.id })
+    if (!removeSpent(gov, stops)) await refuse(gov, guards, stops)
   } catch (error) {
     await refuse(gov, guards, stops)
     throw error

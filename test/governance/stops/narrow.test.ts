@@ -80,6 +80,15 @@ t.test('of a save that is refused the stop is refused', async (t) => {
   t.strictSame(files(), [])
 })
 
+t.test('of a save that changed nothing the stop is refused', async (t) => {
+  const one = await rigged(t)
+  const { gov, files } = one
+  await closeBySave(gov, { aims: [aim], by }, async () => undefined)
+  must(await one.rig.run(['goal', 'add', 'a record']))
+  t.hasStrict(recordedRows(one), [{ outcome: 'refused', reason: 'save_not_made' }])
+  t.strictSame(files(), [])
+})
+
 t.test('of a save that died the stop is in force until the next writer refuses it', async (t) => {
   const one = await rigged(t)
   const { gov, rig, files } = one

@@ -146,18 +146,22 @@ const acknowledged = async (
 const namesOf = ({ voidAnswers: _, ...options }: SetupOptions): readonly string[] =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 
+/** What had left before of what the save closed. */
+type Saved = Pick<AlphaShow, 'requests'>
+
 /** Saves what a person fills in. */
 const fillIn = async (
   { voidAnswers }: SetupOptions, deps: VerbDeps, opened: Awaited<ReturnType<typeof loginToMutate>>,
   current: AlphaShow,
-): Promise<void> => {
+): Promise<Saved> => {
   const { gov } = opened
   const filled = await fillForm(deps, gov, current, deploymentProfile(gov.store).provider)
-  if (filled === null) return
-  await saveListing(deps, opened, { value: filled.block, only: 'alpha_text' }, {
+  if (filled === null) return {}
+  const saved = await saveListing(deps, opened, { value: filled.block, only: 'alpha_text' }, {
     ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
   })
   tellTyped(deps, [filled.typed])
+  return saved
 }
 
 /** Saves the set-up. */
@@ -171,18 +175,15 @@ export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
   const opened = await loginToMutate(deps)
   const { gov, session } = opened
   const { provider } = deploymentProfile(gov.store)
+  const answer = ({ requests }: Saved): AlphaShow =>
+    alphaSetup.answer({ ...showAlpha(gov, session, provider), requests })
   if (bytes !== null) {
-    await saveListing(deps, opened, { bytes, only: 'alpha_text' }, options)
-    return alphaSetup.answer(showAlpha(gov, session, provider))
+    return answer(await saveListing(deps, opened, { bytes, only: 'alpha_text' }, options))
   }
   const current = showAlpha(gov, session, provider)
-  if (namesOf(options).length === 0) {
-    await fillIn(options, deps, opened, current)
-  } else {
-    const value = await acknowledged(deps, gov, current, await blockOf(options, deps, current))
-    await saveListing(deps, opened, { value, only: 'alpha_text' }, options)
-  }
-  return alphaSetup.answer(showAlpha(gov, session, provider))
+  if (namesOf(options).length === 0) return answer(await fillIn(options, deps, opened, current))
+  const value = await acknowledged(deps, gov, current, await blockOf(options, deps, current))
+  return answer(await saveListing(deps, opened, { value, only: 'alpha_text' }, options))
 }
 
 /** Parses a line of `alpha setup`. */

@@ -189,16 +189,20 @@ type Opened = Awaited<ReturnType<typeof loginToMutate>>
 const shown = ({ gov, session }: Opened): GatewayShow =>
   showGateway(gov, session, routePlaces(gov).gateway)
 
+/** What had left before of what the save closed. */
+type Saved = Pick<GatewayShow, 'requests'>
+
 /** Saves what a person fills in, at the very revision that the form showed. */
 const fillIn = async (
   { voidAnswers }: GatewaySetupOptions, deps: VerbDeps, opened: Opened,
-): Promise<void> => {
+): Promise<Saved> => {
   const filled = await fillGatewayForm(deps, opened.gov, shown(opened))
-  if (filled === null) return
-  await saveListing(deps, opened, { value: filled.document, only: 'gateway' }, {
+  if (filled === null) return {}
+  const saved = await saveListing(deps, opened, { value: filled.document, only: 'gateway' }, {
     ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
   })
   tellTyped(deps, filled.typed)
+  return saved
 }
 
 /** Saves the route. */
@@ -217,16 +221,16 @@ export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) 
   })
   const block = bytes !== null || given === 0 ? null : await blockOf(options, deps)
   const opened = await loginToMutate(deps)
-  const { gov } = opened
-  if (block !== null) {
-    const value = await acknowledged(options, deps, gov, block)
-    await saveListing(deps, opened, { value, only: 'gateway' }, options)
-  } else if (bytes !== null) {
-    await saveListing(deps, opened, { bytes, only: 'gateway' }, options)
-  } else {
-    await fillIn(options, deps, opened)
+  const save = async (): Promise<Saved> => {
+    if (block !== null) {
+      const value = await acknowledged(options, deps, opened.gov, block)
+      return saveListing(deps, opened, { value, only: 'gateway' }, options)
+    }
+    return bytes === null ? fillIn(options, deps, opened)
+      : saveListing(deps, opened, { bytes, only: 'gateway' }, options)
   }
-  return gatewaySetup.answer(shown(opened))
+  const { requests } = await save()
+  return gatewaySetup.answer({ ...shown(opened), requests })
 }
 
 /** Parses a line of `gateway setup`. */

@@ -1,0 +1,17 @@
+/** What had left before a stop, as documents tell it. */
+import * as v from 'valibot'
+import type { FenceFacts } from './fence.js'
+
+/** Requests of which something had left before; no more of them leaves. */
+export const requestsShape = v.array(v.strictObject({
+  operation_id: v.string(), task_id: v.nullable(v.string()),
+  sent: v.picklist(['partly', 'wholly']),
+}))
+/** Those requests, in a document. */
+export type RequestsDocument = v.InferOutput<typeof requestsShape>
+
+/** What had left before a stop, as a document. */
+export const requestsDocument = (sent: readonly FenceFacts[]): RequestsDocument =>
+  sent.map(({ operation, task, sent: how }) => ({
+    operation_id: operation, task_id: task, sent: how === 'whole' ? 'wholly' : 'partly',
+  }))
