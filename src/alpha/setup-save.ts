@@ -150,8 +150,8 @@ const suppliedKey = (input: AlphaTextSetupInput): Buffer | null => {
 
 /**
  * Saves the route's setup and answers the read of after, with what had left of what it closes. An
- * unchanged block changes nothing and publishes nothing. Throws `rejected`, `conflict` (stale revision, differing ceiling,
- * somebody published in between), `unauthorized`.
+ * unchanged block changes nothing and publishes nothing. Throws `rejected`, `conflict` (stale
+ * revision, differing ceiling, somebody published in between), `unauthorized`.
  */
 export const saveAlpha = async (
   gov: Gov, session: Session, provider: AlphaProvider, save: AlphaSave,

@@ -190,7 +190,8 @@ export const gatewayNeedsAcknowledgment = (
 
 /**
  * Saves the route and answers the read of after, with what had left of what it closes. An unchanged
- * block changes nothing and publishes nothing; slots that are not named, the key under a blank one, the grant and every proof stay.
+ * block changes nothing and publishes nothing; slots that are not named, the key under a blank one,
+ * the grant and every proof stay.
  * Throws `rejected`, `conflict` (stale revision, somebody published in between), `unauthorized`.
  */
 export const saveGateway = async (
