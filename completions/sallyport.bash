@@ -30,7 +30,7 @@ _sallyport() {
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact kept keys prune --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact kept keys prune --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "setup"|"setup "*)
@@ -572,6 +572,9 @@ _sallyport() {
       ;;
     "state backup")
       COMPREPLY=($(compgen -W "--salvage --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "state verify")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state restore")
       case "$prev" in

@@ -16,12 +16,13 @@ import { keepUnreferenced } from '../state/care/kept.js'
 import type { Layout } from '../state/care/reindex.js'
 import { repairState, type RepairReport } from '../state/care/repair.js'
 import { restoreState, type RestoreReport } from '../state/care/restore.js'
+import { verifyState, type VerifyReport } from '../state/care/verify.js'
 import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { carryRules, gateRules, recoveryRules } from './recovery.js'
 import type { Kept, Left } from './state-contract.js'
-import { stateRules, witnessProblems } from './state-rules.js'
+import { stateRules, witnessProblems, type StateRules } from './state-rules.js'
 
 /** Where the state lies, and who looks after it. */
 export interface StateSite {
@@ -40,8 +41,10 @@ export interface StateSite {
 /** Reads everything; takes no lock and changes no byte. `ok`: nothing but notices. */
 export const checkWhole = async (
   site: StateSite, registry: Registry = capabilities,
-): Promise<CheckReport> => {
-  const { collections, documents, referenced, openArtifacts, lying } = await stateRules(registry)
+): Promise<CheckReport> => checkBy(site, await stateRules(registry))
+
+const checkBy = (site: StateSite, rules: StateRules): CheckReport => {
+  const { collections, documents, referenced, openArtifacts, lying } = rules
   const found = checkState({ ...site, specs: collections, extra: documents, referenced })
   // A damaged log has no witness to compare with, and without the key nothing can be opened.
   const bad = found.problems.some(({ severity, code }) =>
@@ -55,6 +58,14 @@ export const checkWhole = async (
   } finally {
     store.close()
   }
+}
+
+/** Whether a backup could be restored, by the rules of every layer. Reads only. */
+export const verifyWhole = async (
+  site: StateSite, backup: string, registry: Registry = capabilities,
+): Promise<VerifyReport> => {
+  const rules = await stateRules(registry)
+  return verifyState({ ...site, backup }, (dir) => checkBy({ ...site, dir }, rules))
 }
 
 /** What a repair and a restore need to make indexes and counts again. */

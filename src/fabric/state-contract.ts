@@ -10,6 +10,7 @@ import type { CompactReport } from '../state/care/compact.js'
 import type { KeptArtifact } from '../state/care/kept.js'
 import type { RepairReport } from '../state/care/repair.js'
 import type { RestoreReport } from '../state/care/restore.js'
+import type { VerifyReport } from '../state/care/verify.js'
 import type { Problem } from '../state/types.js'
 
 /** What a repair or a restore kept of former states. */
@@ -119,6 +120,51 @@ export const stateCheck = contract({
   output: checkShape,
   toDocument: bounded,
   failure: checkFailure,
+})
+
+const verifyShape = v.strictObject({
+  ok: v.boolean(),
+  store_id: v.string(),
+  created_at: v.string(),
+  sequence: count,
+  files: count,
+  bytes: count,
+  documents: count,
+  artifacts: count,
+  /** What a salvaged backup lacks; null for a whole one. */
+  loss: v.nullable(v.strictObject({
+    damage: v.array(v.string()), artifacts: v.array(v.string()),
+  })),
+  /** The first 20 of each code. */
+  problems: v.array(problemShape),
+  /** How many there are in all. */
+  problems_in_all: count,
+})
+/** What was found of a backup. */
+export type StateVerifyDocument = v.InferOutput<typeof verifyShape>
+
+const verifyFailure = ({ problems }: VerifyReport): SallyportError | null => {
+  if (problems.some(({ severity }) => severity === 'damage')) {
+    return fail.damaged('backup_damaged', 'The backup is not whole.', {
+      next: 'Use another backup; `sallyport state backup DIR` makes one.',
+    })
+  }
+  if (!problems.some(({ severity }) => severity === 'blocked')) return null
+  return fail.blocked('backup_blocked', 'The backup is whole, but not all of it can be opened.', {
+    next: nextOf(problems),
+  })
+}
+
+/** Whether a backup could be restored. */
+export const stateVerify = contract({
+  name: 'state.verify',
+  version: 1,
+  input: closedObject({ dir: v.string() }),
+  output: verifyShape,
+  toDocument: (report: VerifyReport) => ({
+    ...report, problems: firstOf(report.problems).listed, problems_in_all: report.problems.length,
+  }),
+  failure: verifyFailure,
 })
 
 /** What was carried over from states that were put aside. */

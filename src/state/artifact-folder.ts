@@ -4,9 +4,10 @@
  * is whole and synced; until then it lies under a temporary name, or has none.
  */
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
+import { requireOwnFolders } from './folders.js'
 import type { PublishedNames } from './types.js'
 import {
   ensureDir, errnoOf, ioFailure, readRange, syncDir, temporaryName, withFile, writeAll,
@@ -17,6 +18,13 @@ const shardOf = (storedSha256: string): string => storedSha256.slice(0, 2)
 /** Path of a stored file. */
 export const storedPath = (dir: string, storedSha256: string): string =>
   join(dir, shardOf(storedSha256), storedSha256)
+
+/**
+ * Throws `damaged` `folder_replaced` where the folder of a stored name is a link or a file: it
+ * would lead to bytes of somebody else.
+ */
+export const requireShard = (files: Files, dir: string, storedSha256: string): void =>
+  requireOwnFolders(files, dirname(dir), [`artifacts/${shardOf(storedSha256)}`])
 
 /** `damaged` `artifact_damaged`. */
 export const damagedArtifact = (): Error =>
@@ -52,6 +60,7 @@ const inFolder = <T>(files: Files, path: string, use: (folder: OpenFolder) => T)
 const inShard = <T>(
   { files, dir, durable }: ArtifactFolder, stored: string, use: (shard: OpenFolder) => T,
 ): T => inFolder(files, dir, (root) => {
+  requireShard(files, dir, stored)
   const path = root.inside(shardOf(stored))
   if (!ensureDir(files, path) && !durable.has(shardOf(stored))) syncDir(files, dir)
   durable.add(shardOf(stored))

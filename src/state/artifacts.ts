@@ -8,7 +8,9 @@ import { hash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { SallyportError } from '../base/errors.js'
 import type { ArtifactFolder } from './artifact-folder.js'
-import { damagedArtifact, FileDraft, missingArtifact, storedPath } from './artifact-folder.js'
+import {
+  damagedArtifact, FileDraft, missingArtifact, requireShard, storedPath,
+} from './artifact-folder.js'
 import type { Files } from './files.js'
 import { orIoFailure, isTemporary, readWhole, removeFile, syncDir } from './files.js'
 import { allHeldBytesMax, HeldDraft, type HeldBytes } from './held-draft.js'
@@ -138,13 +140,24 @@ const writeWhole = (
   return { stored_sha256: draft.publish(), sha256, bytes: plaintext.length }
 }
 
+/** Where a stored file lies. Throws `damaged` for what is no name, or lies behind a link. */
+const pathOfStored = (
+  { files, dir }: Pick<Place, 'files' | 'dir'>, { stored_sha256: stored }: ArtifactRef,
+): string => {
+  if (!storedName.test(stored)) throw damagedArtifact()
+  orIoFailure('artifact', () => requireShard(files, dir, stored))
+  return storedPath(dir, stored)
+}
+
+const openNamed = (at: Pick<Place, 'files' | 'dir'>, ref: ArtifactRef): PieceSource =>
+  openSource(at.files, pathOfStored(at, ref))
+
 /** Opens a stored file of sealed pieces; a file of another kind is damage. */
 const openPieces = <T>(
   { files, dir, keys, storeId }: Place, magic: PieceMagic, label: string, ref: ArtifactRef,
   use: (source: PieceSource, cipher: PieceCipher) => T,
 ): T => {
-  if (!storedName.test(ref.stored_sha256)) throw damagedArtifact()
-  const source = openSource(files, storedPath(dir, ref.stored_sha256))
+  const source = openNamed({ files, dir }, ref)
   try {
     const cipher = PieceCipher.of(keys, storeId, magic, label, source.read(0, headBytes))
     if (cipher === undefined) throw damagedArtifact()
@@ -156,8 +169,7 @@ const openPieces = <T>(
 }
 
 const verifyStored = (at: Place, label: string, ref: ArtifactRef): void => {
-  if (!storedName.test(ref.stored_sha256)) throw damagedArtifact()
-  const source = openSource(at.files, storedPath(at.dir, ref.stored_sha256))
+  const source = openNamed(at, ref)
   const magic = magicOf(source.read(0, headBytes))
   source.close()
   if (magic === 'SPP1') {
@@ -178,8 +190,7 @@ const verifyStored = (at: Place, label: string, ref: ArtifactRef): void => {
 const openStored = (
   { files, dir, storeId, keys }: Place, label: string, ref: ArtifactRef,
 ): Buffer => {
-  if (!storedName.test(ref.stored_sha256)) throw damagedArtifact()
-  const path = storedPath(dir, ref.stored_sha256)
+  const path = pathOfStored({ files, dir }, ref)
   const sealed = orIoFailure(
     'artifact', () => readSealed(files, path, ref.bytes + sealedExtraBytes),
   )

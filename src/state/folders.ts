@@ -18,17 +18,25 @@ const ownFolders = [
 ] as const
 
 /** A folder inside the state directory, by its own name. */
-export type OwnFolder = (typeof ownFolders)[number]
+export type OwnFolder = (typeof ownFolders)[number] | `artifacts/${string}`
 
 const isReplaced = (files: Files, dir: string, folder: OwnFolder): boolean => {
   const facts = files.stat(join(dir, folder))
   return facts !== undefined && facts.kind !== 'dir'
 }
 
+/** Folders of stored artifacts that are there: two digits of the names in them. */
+const shardsOf = (files: Files, dir: string): readonly OwnFolder[] => {
+  const artifacts = join(dir, 'artifacts')
+  if (files.stat(artifacts)?.kind !== 'dir') return []
+  return files.list(artifacts).filter((name) => /^[0-9a-f]{2}$/.test(name))
+    .map((name): OwnFolder => `artifacts/${name}`)
+}
+
 /** Names of own folders in whose place something else stands; what lies below one is left out. */
 export const replacedFolders = (files: Files, dir: string): readonly OwnFolder[] => {
   const replaced: OwnFolder[] = []
-  for (const folder of ownFolders) {
+  for (const folder of [...ownFolders, ...shardsOf(files, dir)]) {
     if (replaced.some((outer) => folder.startsWith(`${outer}/`))) continue
     if (isReplaced(files, dir, folder)) replaced.push(folder)
   }

@@ -121,6 +121,24 @@ t.test('a sweep of artifacts follows no link in the place of a shard', async (t)
   t.ok(existsSync(file))
 })
 
+t.test('a link in the place of a folder of artifacts is told, and nothing behind it is read', async (t) => {
+  const { store } = await World.in(t).store()
+  const refs = [store.artifacts.write('x', Buffer.from('content'), { deterministic: true })]
+  const [ref] = refs
+  const shard = `artifacts/${ref?.stored_sha256.slice(0, 2)}`
+  replaceByLink(store, shard)
+  const told = { kind: 'damaged', code: 'folder_replaced', details: { folder: shard } }
+  for (const one of refs) {
+    for (const read of [
+      () => store.artifacts.read('x', one), () => store.artifacts.verify('x', one),
+      () => store.artifacts.openStream('x', one), () => store.artifacts.openPack('x', one),
+      () => store.artifacts.write('x', Buffer.from('content'), { deterministic: true }),
+    ]) t.hasStrict(errorOf(read), told)
+  }
+  t.hasStrict(checkState({ ...placeOf(store) }).problems,
+    [{ code: 'folder_replaced', subject: shard }])
+})
+
 t.test('a restore over a directory with a linked folder changes nothing', async (t) => {
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)

@@ -183,6 +183,7 @@ export const commands: CommandTable = [
       { verb: 'check', load: () => import('./state/check.js') },
       { verb: 'repair', load: () => import('./state/repair.js') },
       { verb: 'backup', load: () => import('./state/backup.js') },
+      { verb: 'verify', load: () => import('./state/verify.js') },
       { verb: 'restore', load: () => import('./state/restore.js') },
       { verb: 'compact', load: () => import('./state/compact.js') },
       { verb: 'kept', load: () => import('./state/kept.js') },

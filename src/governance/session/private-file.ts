@@ -56,12 +56,13 @@ export const sweepPrivate = (path: string): void => {
   }
 }
 
-const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+const openFlags =
+  constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
 
 /**
  * The text of a small file, or null when there is none, when it is longer than `bytesMax` or when
  * it is no regular file: a pipe in its place would keep the process for ever. Throws what the file
- * system throws, except for a missing file.
+ * system throws, except for a missing file; a link is not followed (`ELOOP`).
  */
 export const readPrivate = (path: string, bytesMax: number): string | null => {
   let fd: number

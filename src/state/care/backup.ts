@@ -238,6 +238,7 @@ class Copy {
       this.#copy(log, epoch === generation.epoch ? generation.end : undefined)
     }
     for (const name of this.#others()) this.#copy(name)
+    if (!this.#done.has('witness.log')) this.#note('witness_missing', 'The witness log is missing.')
     this.#compare(generation.manifest)
     this.#compareReferences()
     if (this.#damage.size > 0) this.#copyRaw()
@@ -355,16 +356,23 @@ class Copy {
   }
 }
 
+/** What `backup.json` says, and which files are not of the length and hash that it names. */
+export const untrueInBackup = (
+  files: Files, dir: string,
+): { readonly facts: BackupFacts; readonly untrue: readonly string[] } => {
+  const facts = readBackupFacts(files, dir)
+  const untrue = facts.files.filter(([name, bytes, sha256]) => {
+    const path = join(dir, 'state', name)
+    if (!inner(path, join(dir, 'state')) || files.stat(path)?.kind !== 'file') return true
+    const found = digestFile(files, path)
+    return found.bytes !== bytes || found.sha256 !== sha256
+  })
+  return { facts, untrue: untrue.map(([name]) => name) }
+}
+
 /** Compares every file of a backup with its recorded length and hash. */
 export const verifyBackup = (files: Files, dir: string): BackupFacts => {
-  const facts = readBackupFacts(files, dir)
-  for (const [name, bytes, sha256] of facts.files) {
-    const path = join(dir, 'state', name)
-    if (!inner(path, join(dir, 'state')) || files.stat(path)?.kind !== 'file') {
-      throw invalidBackup()
-    }
-    const found = digestFile(files, path)
-    if (found.bytes !== bytes || found.sha256 !== sha256) throw invalidBackup()
-  }
+  const { facts, untrue } = untrueInBackup(files, dir)
+  if (untrue.length > 0) throw invalidBackup()
   return facts
 }

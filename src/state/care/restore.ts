@@ -107,6 +107,11 @@ const isEmpty = ({ files, dir }: Site): boolean => {
   return facts === undefined || (facts.kind === 'dir' && files.list(dir).length === 0)
 }
 
+/** Throws `rejected` `backup_invalid` for a folder that no restore would take. Reads only. */
+export const requireRestorable = (files: Files, backup: string): void => {
+  readSource(files, backup)
+}
+
 const readSource = (files: Files, backup: string): Source => {
   const facts = verifyBackup(files, backup)
   const root = join(backup, 'state')

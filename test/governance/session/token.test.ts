@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { newId } from '../../../src/base/ids.js'
@@ -60,6 +62,17 @@ t.test('a file that holds no token gives none', async (t) => {
   const path = join(t.testdir(), 'session')
   writeFileSync(path, 'not a token\n')
   t.equal(loadToken(path), null)
+})
+
+t.test('a link in the place of a token is not followed: it counts as none, and a login replaces it', async (t) => {
+  const dir = t.testdir()
+  const [path, token] = [join(dir, 'session'), newToken()]
+  saveToken(join(dir, 'other'), token)
+  symlinkSync(join(dir, 'other'), path)
+  t.equal(loadToken(path), null)
+  saveToken(path, token)
+  t.equal(lstatSync(path).isSymbolicLink(), false)
+  t.equal(loadToken(path), token)
 })
 
 t.test('a pipe, a folder or a long file in the place of a token holds up nobody', async (t) => {

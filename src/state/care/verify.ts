@@ -1,0 +1,77 @@
+/**
+ * Whether a backup could be restored, without restoring it: every file against the length and hash
+ * that `backup.json` names, and then the state in it as a check reads any state. Reads only.
+ */
+import { join, resolve } from 'node:path'
+import { SallyportError } from '../../base/errors.js'
+import type { BackupLoss } from './backup.js'
+import { untrueInBackup } from './backup.js'
+import { damage } from './check-generation.js'
+import type { CheckOptions, CheckReport } from './check.js'
+import { isSound } from './check.js'
+import { requireRestorable } from './restore.js'
+import type { Problem } from '../types.js'
+import { careFailure } from './unreadable.js'
+import type { Site } from './use-case.js'
+import { siteOf } from './use-case.js'
+
+/** What was found of a backup. */
+export interface VerifyReport {
+  /** Nothing but notices. */
+  readonly ok: boolean
+  readonly store_id: string
+  readonly created_at: string
+  readonly sequence: number
+  readonly files: number
+  readonly bytes: number
+  readonly documents: number
+  readonly artifacts: number
+  /** What a salvaged backup lacks; null for a whole one. */
+  readonly loss: BackupLoss | null
+  readonly problems: readonly Problem[]
+}
+
+/** What is so of every backup: it is older than its anchor, and has one generation and no locks. */
+const isOfCopies = ({ code }: Problem): boolean =>
+  code.startsWith('anchor_') || ['entry_missing', 'spare_damaged', 'mode_open'].includes(code)
+
+const restorable = ({ files }: Site, backup: string): readonly Problem[] => {
+  try {
+    requireRestorable(files, backup)
+    return []
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.code !== 'backup_invalid') throw error
+    return [damage('backup_contradicts', 'The state in it is not the one that it names.')]
+  }
+}
+
+/**
+ * Verifies a backup; `check` reads the state in it, with the rules of the layers above. Throws
+ * `rejected` `backup_missing` and `backup_invalid` where there is none, or its list is untrue.
+ */
+export const verifyState = (
+  options: Pick<CheckOptions, 'files' | 'clock' | 'configDir'> & { readonly backup: string },
+  check: (dir: string) => CheckReport,
+): VerifyReport => {
+  const backup = resolve(options.backup)
+  const dir = join(backup, 'state')
+  const site = siteOf({ ...options, dir })
+  try {
+    const { facts, untrue } = untrueInBackup(site.files, backup)
+    const report = check(dir)
+    const problems = [
+      ...untrue.map((name) =>
+        damage('backup_file_untrue', 'A file of the backup is missing or untrue.', name)),
+      ...(untrue.length > 0 ? [] : restorable(site, backup)),
+      ...report.problems.filter((problem) => !isOfCopies(problem)),
+    ]
+    const { store_id, created_at, sequence, files, loss = null } = facts
+    return {
+      ok: isSound(problems), store_id, created_at, sequence, files: files.length,
+      bytes: files.reduce((sum, [, size]) => sum + size, 0),
+      documents: report.documents, artifacts: report.artifacts, loss, problems,
+    }
+  } catch (error) {
+    throw careFailure(error, 'verifying a backup', site)
+  }
+}
