@@ -28,8 +28,8 @@ export const personCommands: readonly string[] = [
   'session revoke', 'codehost connect', 'codehost mode', 'codehost consent', 'codehost approve',
   'codehost close-capacity', 'codehost observe', 'codehost adopt', 'codehost discard',
   'codehost cancel', 'codehost revoke', 'edge pair', 'edge revoke', 'state repair',
-  'state restore', 'state prune', 'state kept', 'sandbox start',
-  'timers install',
+  'state restore', 'state prune', 'state kept', 'state keys',
+  'sandbox start', 'timers install',
 ]
 
 /** What only shows, whatever its first words: help, and a closure asked for again as it was. */

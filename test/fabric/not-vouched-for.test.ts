@@ -56,6 +56,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'ledger review': ['op_x', '--accept'],
   'audit show': ['aud_x'],
   'state backup': ['kept'], 'state restore': ['none-there', '--yes'],
+  'state verify': ['none-there'],
   'state prune': ['--older-than', '30d', '--yes'],
 }
 
@@ -69,6 +70,7 @@ const stateless = [
 const remaining = [
   'status', 'doctor', 'shots status', 'policy revoke',
   'state path', 'state check', 'state repair', 'state backup', 'state restore', 'state kept',
+  'state verify',
   'codehost verify',
 ]
 
