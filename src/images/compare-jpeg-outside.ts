@@ -4,11 +4,11 @@
  * a block are of one piece, so no block counts that a rectangle touches.
  */
 import {
-  eachCell, equalRows, haveSameTables, intervalsOf, leastCommon, meanDifference, rowOf, sameGrid,
-  type Cell, type SpanDifference,
+  eachCell, equalRows, haveSameTables, leastCommon, meanDifference, rowOf, sameGrid, type Cell,
 } from './compare-jpeg.js'
 import { apart } from './comparisons.js'
 import { blockValues } from './jpeg-blocks.js'
+import { intervalsOf, tellsText, type SpanDifference } from './jpeg-intervals.js'
 import type { JpegPart, JpegPicture } from './jpeg-picture.js'
 import { imageLimits } from './limits.js'
 import { meet, pixelsIn, SmallChange } from './rect.js'
@@ -112,8 +112,8 @@ export const compareOutsideOfJpegs = (
   for (const [index, part] of a.parts.entries()) {
     const other = b.parts[index]!
     const grid = sameGrid(part, other)
-    // Luma tells text: where its blocks do not lie on each other, nothing does.
-    if (!grid && index === 0) return apart()
+    // Luma tells text: where its blocks do not lie on each other, or are too coarse, nothing does.
+    if (index === 0 && (!grid || !tellsText(part, other))) return apart()
     const goesOn = grid
       ? takeBlocks(outside, part, other, exact ? equalOrApart : intervalsOf(part, other))
       : eachCell(part, other, (cell) =>

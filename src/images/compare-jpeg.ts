@@ -6,11 +6,9 @@
  */
 import { without } from './comparisons.js'
 import { blockValues } from './jpeg-blocks.js'
+import { allowed, intervalsOf, tellsText } from './jpeg-intervals.js'
 import type { JpegPart, JpegPicture } from './jpeg-picture.js'
 import type { PictureComparison } from './types.js'
-
-/** What transforms of whole numbers may be apart, beside the rounding of coefficients. */
-const transformSlack = 1
 
 const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 const bytesOf = ({ buffer, byteOffset, byteLength }: Int16Array | Uint16Array): Uint8Array =>
@@ -33,34 +31,6 @@ export const equalRows = (a: JpegPart, b: JpegPart, row: number): boolean =>
 const equalValues = (a: JpegPart, b: JpegPart): boolean => {
   for (let row = 0; row < a.rows; row += 1) if (!equalRows(a, b, row)) return false
   return true
-}
-
-/** Half of either step, within which each was rounded. */
-const allowed = (a: number, b: number): number => (a + b) / 2 + transformSlack
-
-/**
- * The largest difference of coefficients of two rows, from one to before another; null where two
- * intervals do not meet.
- */
-export type SpanDifference =
-  (one: Int16Array, other: Int16Array, from: number, to: number) => number | null
-
-/** How blocks of two components are apart that lie on each other. */
-export const intervalsOf = (a: JpegPart, b: JpegPart): SpanDifference => {
-  const [stepsOfA, stepsOfB] = [a.steps, b.steps]
-  const limits = Float64Array.from(stepsOfA, (step, k) => allowed(step, stepsOfB[k]!))
-  return (one, other, from, to) => {
-    let largest = 0
-    for (let i = from; i < to; i += 1) {
-      const [x, y] = [one[i]!, other[i]!]
-      if (x === 0 && y === 0) continue
-      const k = i & (blockValues - 1)
-      const difference = Math.abs(x * stepsOfA[k]! - y * stepsOfB[k]!)
-      if (difference > limits[k]!) return null
-      if (difference > largest) largest = difference
-    }
-    return largest
-  }
 }
 
 const intervalsMeet = (a: JpegPart, b: JpegPart): number | null => {
@@ -145,8 +115,8 @@ const near = (a: JpegPicture, b: JpegPicture): number | null => {
   for (const [index, part] of a.parts.entries()) {
     const other = b.parts[index]!
     const grid = sameGrid(part, other)
-    // Luma tells text: where its blocks do not lie on each other, nothing does.
-    if (!grid && index === 0) return null
+    // Luma tells text: where its blocks do not lie on each other, or are too coarse, nothing does.
+    if (index === 0 && (!grid || !tellsText(part, other))) return null
     const difference = grid ? intervalsMeet(part, other) : meansMeet(part, other)
     if (difference === null) return null
     largest = Math.max(largest, difference)

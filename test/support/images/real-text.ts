@@ -24,7 +24,7 @@ export const scales = [1, 1.5, 2] as const
 /** Colours of text and ground. */
 export const looks = [
   ['#333333', '#ffffff'], ['#999999', '#ffffff'], ['#bbbbbb', '#ffffff'], ['#cccccc', '#ffffff'],
-  ['#6a6a6a', '#1e1e1e'], ['#d4d4d4', '#0d1117'],
+  ['#6a6a6a', '#1e1e1e'], ['#d4d4d4', '#0d1117'], ['#e6e6e6', '#ffffff'], ['#2e2e2e', '#1e1e1e'],
 ] as const
 
 /** What is on a screen. */

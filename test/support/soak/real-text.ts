@@ -30,13 +30,20 @@ export interface RealTextReport {
   readonly wrong: string[]
 }
 
-const count = (into: Record<string, Pairs>, kind: string, one: Buffer, other: Buffer): boolean => {
+/** What the whole gate makes of two files: cells first, then both pictures. */
+export const gateOf = (
+  one: Buffer, other: Buffer,
+): { readonly cellsAlike: boolean, readonly merged: boolean } => {
   const [a, b] = [examine(one), examine(other)]
   if (a.fingerprint === null || b.fingerprint === null) throw new TypeError('not decoded')
   const cellsAlike = compareFingerprints(a.fingerprint, b.fingerprint).measure <= visualLimit
   const verdict = cellsAlike
     ? comparePictures(readPicture(one), readPicture(other)).verdict : 'differs'
-  const merged = verdict === 'same' || verdict === 'alike'
+  return { cellsAlike, merged: verdict === 'same' || verdict === 'alike' }
+}
+
+const count = (into: Record<string, Pairs>, kind: string, one: Buffer, other: Buffer): boolean => {
+  const { cellsAlike, merged } = gateOf(one, other)
   const pairs = into[kind] ??= { pairs: 0, cellsAlike: 0, merged: 0 }
   pairs.pairs += 1
   if (cellsAlike) pairs.cellsAlike += 1
@@ -50,7 +57,8 @@ const raw = ({ rgba, width, height }: Drawn): ReturnType<typeof sharp> =>
 const png = (drawn: Drawn, progressive = false): Promise<Buffer> =>
   raw(drawn).png({ compressionLevel: 3, progressive }).toBuffer()
 
-const jpeg = (drawn: Drawn, options: JpegOptions): Promise<Buffer> =>
+/** A screen as libjpeg-turbo encodes it. */
+export const jpeg = (drawn: Drawn, options: JpegOptions): Promise<Buffer> =>
   raw(drawn).jpeg(options).toBuffer()
 
 const jpegOfJs = ({ rgba, width, height }: Drawn, quality: number): Buffer =>
@@ -59,7 +67,8 @@ const jpegOfJs = ({ rgba, width, height }: Drawn, quality: number): Buffer =>
 const qualities = [75, 80, 85, 90, 95] as const
 const samplings = ['4:2:0', '4:4:4'] as const
 
-interface Setting {
+/** How a JPEG is made. */
+export interface Setting {
   readonly quality: number
   readonly chromaSubsampling: string
 }
@@ -74,20 +83,32 @@ const otherThan = (next: (below: number) => number, { quality }: Setting): Setti
   return found.quality === quality ? { ...found, quality: quality === 95 ? 75 : 95 } : found
 }
 
+/** One that nearly has the same tables: of equal quality and other sampling, or one apart. */
+const nearTo = (next: (below: number) => number, { quality, ...one }: Setting): Setting =>
+  (next(2) === 0
+    ? { quality, chromaSubsampling: one.chromaSubsampling === '4:2:0' ? '4:4:4' : '4:2:0' }
+    : { quality: quality + 1, chromaSubsampling: samplings[next(2)]! })
+
+const coarse = [60, 70, 74, 75, 80, 90] as const
+
 const tryChanges = async (report: RealTextReport, seed: number): Promise<void> => {
   const next = dice(seed + 77)
   const scene = sceneOf(seed)
   const base = draw(scene)
   const [one, two] = [settingOf(next), settingOf(next)]
   const three = otherThan(next, two)
-  const [plain, equal, unequal] =
-    [await png(base), await jpeg(base, one), await jpeg(base, two)]
+  const more = dice(seed + 5_077)
+  const four = { ...settingOf(more), quality: coarse[more(coarse.length)]! }
+  const [plain, equal, unequal, beside] = [
+    await png(base), await jpeg(base, one), await jpeg(base, two), await jpeg(base, four),
+  ]
   for (const [kind, edit] of Object.entries(realEdits)) {
     const changed = draw(edit(scene, next))
     if (changed.rgba.equals(base.rgba)) throw new TypeError(`${kind} changed nothing at ${seed}`)
     for (const [format, before, after] of [
       ['png', plain, await png(changed)], ['jpeg, equal', equal, await jpeg(changed, one)],
       ['jpeg, unequal', unequal, await jpeg(changed, three)],
+      ['jpeg, near', beside, await jpeg(changed, nearTo(more, four))],
     ] as const) {
       const merged = count(report.changed, `${format}: ${kind}`, before, after)
       if (merged) report.wrong.push(`merged ${format}: ${kind}, seed ${seed}`)
