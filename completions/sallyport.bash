@@ -622,7 +622,7 @@ _sallyport() {
       case "$prev" in
         --port) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--port --page --open --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--port --log-requests --page --open --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "sandbox start")
       case "$prev" in

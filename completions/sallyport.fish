@@ -508,6 +508,7 @@ complete -c sallyport -n '__sallyport_in "timers install"' -l help -d 'show this
 complete -c sallyport -n '__sallyport_in "timers remove"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "timers show"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "serve"' -l port -x -d 'listen on this port from now on (default: the one of before, or a free one) (1 to 65535)'
+complete -c sallyport -n '__sallyport_in "serve"' -l log-requests -d 'tell every request on stderr, one line of JSON each'
 complete -c sallyport -n '__sallyport_in "serve"' -l page -d 'serve a page for a browser, too'
 complete -c sallyport -n '__sallyport_in "serve"' -l open -d 'serve it and make a way into it'
 complete -c sallyport -n '__sallyport_in "serve"' -l help -d 'show this help'

@@ -4,6 +4,7 @@ import { fail, SallyportError } from '../base/errors.js'
 import { errorBody, type ErrorBody } from '../base/outcome.js'
 import { pageDocument } from '../base/page.js'
 import { HttpRefusal } from './http/refusal.js'
+import { stackOf } from './log.js'
 import { Answered, ListPart, type Asked, type Operation } from './operation.js'
 import { pagedField } from './query.js'
 
@@ -14,6 +15,8 @@ export interface Reply {
   /** The body as it goes out, where it was made before; one text for all who ask. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Where a failure of 5xx was thrown: for the log, never sent. */
+  readonly stack?: string
 }
 
 const defect = (thrown: unknown): ErrorBody => ({
@@ -35,6 +38,13 @@ const ofSystem = (thrown: unknown): SallyportError | null => {
 
 /** The reply to what was thrown. A result that stands although it failed comes as `receipt`. */
 export const replyOfThrown = (thrown: unknown): Reply => {
+  const reply = refusedBy(thrown)
+  const isOurs = (error: Error): boolean =>
+    error instanceof SallyportError || error instanceof HttpRefusal || error instanceof Degraded
+  return reply.status < 500 ? reply : { ...reply, stack: stackOf(thrown, isOurs) }
+}
+
+const refusedBy = (thrown: unknown): Reply => {
   if (thrown instanceof HttpRefusal) {
     return { status: thrown.status, body: thrown.body, headers: thrown.headers }
   }

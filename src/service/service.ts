@@ -25,6 +25,7 @@ import { HeldStore } from './held-store.js'
 import { keyOf, type Asked, type Described, type Operation } from './operation.js'
 import { perform } from './perform.js'
 import { checkedQuery } from './query.js'
+import type { ServiceLog } from './log.js'
 import { replyOfThrown, type Reply } from './reply.js'
 import type { Threads } from './threads.js'
 
@@ -73,6 +74,8 @@ export interface ServiceParts {
   readonly keepsHouse?: (gov: Gov) => Promise<unknown>
   /** How often, ms; left out: each minute. */
   readonly houseMs?: number | undefined
+  /** Where it tells what it answers; left out: nowhere. */
+  readonly log?: ServiceLog | undefined
 }
 
 /** Endpoints that are loaded at use; never rejects unless the program itself is gone. */
@@ -161,11 +164,13 @@ export class Service {
   readonly #goingOn = new Set<Promise<unknown>>()
   readonly #housekeeping: NodeJS.Timeout
   readonly #keepsHouse: ServiceParts['keepsHouse']
+  readonly #log: ServiceLog | undefined
   #stopping = false
 
   constructor(parts: ServiceParts) {
     const { world, place, threads, endpoints, all, page = [], houseMs = housekeepingMs } = parts
     this.#keepsHouse = parts.keepsHouse
+    this.#log = parts.log
     this.#site = {
       world, place, threads, held: new HeldStore({ ...place, folds: false }),
       goOn: (work) => this.#keep(work),
@@ -182,9 +187,16 @@ export class Service {
     expectsContinue = false,
   ): Promise<void> {
     const requestId = randomUUID()
-    const answered = this.#answer({ request, response, requestId, expectsContinue }, listener)
+    const began = this.#site.world.clock.monotonicMs()
+    const at: Place = { endpoint: null }
+    const answered = this.#answer({ request, response, requestId, expectsContinue }, listener, at)
     this.#keep(answered)
     const reply = await answered
+    this.#log?.answered({
+      requestId, method: request.method ?? '', endpoint: at.endpoint,
+      status: reply?.status ?? response.statusCode, code: codeOf(reply),
+      stack: reply?.stack ?? null, tookMs: this.#site.world.clock.monotonicMs() - began,
+    })
     if (reply !== null) send(request, response, { requestId, reply, last: this.#stopping })
   }
 
@@ -205,7 +217,7 @@ export class Service {
   }
 
   async #answer(
-    exchange: Omit<Exchange, 'params' | 'query'>, listener: Listener,
+    exchange: Omit<Exchange, 'params' | 'query'>, listener: Listener, at: Place,
   ): Promise<Reply | null> {
     try {
       const { request } = exchange
@@ -214,6 +226,7 @@ export class Service {
       const [path = '', query = ''] = splitOnce(request.url ?? '')
       const router = listener.landing === undefined ? this.#routes : this.#page
       const { endpoint, params } = await router.find(request.method ?? '', path)
+      at.endpoint = endpoint.path
       if (endpoint.localOnly === true) requireLocal(request)
       return await endpoint.answer(
         { ...exchange, params, query: new URLSearchParams(query) }, this.#site)
@@ -235,6 +248,17 @@ export class Service {
       .finally(() => this.#goingOn.delete(kept))
     this.#goingOn.add(kept)
   }
+}
+
+/** Where a request was found to go. */
+interface Place {
+  endpoint: string | null
+}
+
+/** Code of a failure; null for an answer that is none. */
+const codeOf = (reply: Reply | null): string | null => {
+  const body = reply?.body as { readonly error?: { readonly code?: unknown } } | null | undefined
+  return typeof body?.error?.code === 'string' ? body.error.code : null
 }
 
 const splitOnce = (target: string): readonly [string, string] => {

@@ -26,6 +26,7 @@ import { edgeEndpoints } from './edge-endpoints.js'
 import {
   certificateFileOf, materialOf, Renewal, secureOptions, writeCertificate, type Shows,
 } from './material.js'
+import { ServiceLog, type LogOrder } from './log.js'
 import { PageDesk, type OfferedPage } from './page/desk.js'
 import { healthz, withDescription } from './plain-endpoints.js'
 import { operatorEndpoint, Service, type Endpoint } from './service.js'
@@ -38,6 +39,7 @@ export const serve = contract({
     port: v.optional(strictInteger(1, 65_535)),
     page: v.optional(v.boolean()),
     open: v.optional(v.boolean()),
+    log_requests: v.optional(v.boolean()),
   }),
   output: v.strictObject({
     origin: v.string(), port: v.number(), pin: v.string(),
@@ -91,6 +93,8 @@ export interface ServeOrder {
   readonly pid: number
   /** How often what waits for its time is looked at, ms; left out: each minute. */
   readonly houseMs?: number
+  /** Where it tells what it does; left out: nowhere. */
+  readonly log?: Pick<LogOrder, 'write' | 'all'> | undefined
 }
 
 const listenFor = (
@@ -189,8 +193,10 @@ const startIn = async (
   const { certificate, newKey } = material
   const shows: (AnyServer & Shows)[] = []
   const renewal = new Renewal(material, shows)
+  const log = order.log === undefined
+    ? undefined : new ServiceLog({ ...order.log, clock: world.clock })
   const service = new Service({
-    world, place, threads: new Threads({
+    log, world, place, threads: new Threads({
       stateDir, configDir, home: world.home, env: { ...world.env },
       execArgv: [...world.execArgv],
       ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
@@ -210,7 +216,8 @@ const startIn = async (
   const { port } = listening
   const servers = [...listening.servers]
   hosts = ownHosts(port)
-  const stop = (): Promise<void> => stopAll(service, servers, desk)
+  const stop = (): Promise<void> =>
+    stopAll(service, servers, desk).finally(() => log?.stopped())
   loadSoon(service)
   try {
     const changed = before?.port !== port || before.certificate !== certificate
@@ -222,6 +229,7 @@ const startIn = async (
     writeCertificate(stateDir, certificate)
     held.listensAt(identity.origin)
     if (desk !== null) servers.push(...await listenForPage(service, desk))
+    log?.started({ origin: identity.origin, pid: process.pid })
     const openFor = order.page?.openFor ?? null
     const offered = desk === null || openFor === null ? null : desk.offer(openFor)
     return {

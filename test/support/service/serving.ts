@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
 import type { Endpoint } from '../../../src/service/service.js'
-import { startService, type StartedService } from '../../../src/service/start.js'
+import { startService, type ServeOrder, type StartedService } from '../../../src/service/start.js'
 import type { World as ProcessWorld } from '../../../src/fabric/world.js'
 import type { Placed } from '../../world/world.js'
 import type { Stateful } from '../../world/state.js'
@@ -98,7 +98,7 @@ export const processWorld = (
 /** Starts the service of a world; it stops with the test. */
 export const serving = async (
   t: Teardown, world: Placed & Stateful,
-  { port, endpoints, env = {}, page, houseMs }: {
+  { port, endpoints, env = {}, page, houseMs, log }: {
     readonly port?: number
     readonly endpoints?: readonly Endpoint[]
     readonly env?: Readonly<Record<string, string>>
@@ -106,6 +106,8 @@ export const serving = async (
     readonly page?: string | null
     /** How often what waits for its time is looked at, ms. */
     readonly houseMs?: number
+    /** Where it tells what it does; left out: nowhere. */
+    readonly log?: ServeOrder['log']
   } = {},
 ): Promise<Serving> => {
   const { stateDir, configDir } = world.place
@@ -116,6 +118,7 @@ export const serving = async (
     place: { stateDir, configDir, clock: world.clock },
     ...(endpoints === undefined ? {} : { endpoints }),
     ...(houseMs === undefined ? {} : { houseMs }),
+    ...(log === undefined ? {} : { log }),
     ...(page === undefined ? {} : { page: { openFor: page } }),
   })
   let stopped: Promise<void> | null = null

@@ -11,6 +11,7 @@ export interface ServeOptions {
   readonly port?: number
   readonly page?: boolean
   readonly open?: boolean
+  readonly logRequests?: boolean
 }
 
 type Served = ReturnType<typeof serve.answer>
@@ -59,7 +60,9 @@ const definition: VerbDefinition<Served> = {
       + 'answers requests that bear the token of a session. It shares the state directory with '
       + 'terminals and timers beside it; a second service of the same state is refused. The port '
       + 'is chosen once and kept. What it offers is told by GET /openapi.json. A signal ends it: '
-      + 'what is under way comes to its own end first. '
+      + 'what is under way comes to its own end first. What it does is told on stderr, one line '
+      + 'of JSON each: start, stop, refused credentials and failures, at most 30 of a kind a '
+      + 'minute; every request with --log-requests. No line holds a body, a token or a query. '
       + '--page serves a page for a browser besides, on a port of its own of loopback; --open '
       + 'makes a private file that opens it once, within a minute, for the session in use. Where '
       + 'the service runs already, --open asks it for a new one and ends.',
@@ -79,6 +82,7 @@ const definition: VerbDefinition<Served> = {
     '--port <n>', 'listen on this port from now on (default: the one of before, or a free one)',
     { min: 1, max: 65_535 },
   ))
+    .option('--log-requests', 'tell every request on stderr, one line of JSON each')
     .option('--page', 'serve a page for a browser, too')
     .option('--open', 'serve it and make a way into it'),
   text: (result, _view, deps) => ({
@@ -99,13 +103,14 @@ const openerOf = async (open: boolean, deps: VerbDeps): Promise<string | null> =
   (open ? (await deps.login('read')).session.root.root_id : null)
 
 const begin = async (
-  { port, page, open }: ReturnType<typeof serve.request>, deps: VerbDeps,
+  { port, page, open, log_requests: all = false }: ReturnType<typeof serve.request>, deps: VerbDeps,
 ): Promise<Served> => {
   const { stateDir, configDir } = deps.places
   const openFor = await openerOf(open === true, deps)
   const started = await startService({
     world: deps, port, pid: process.pid,
     place: { stateDir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock },
+    log: { write: (line) => deps.io.writeErr(`${line}\n`), all },
     page: page === true || open === true ? { openFor } : undefined,
   })
   const result = serve.answer(started)

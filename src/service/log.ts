@@ -1,0 +1,131 @@
+/**
+ * What the service tells of itself while it runs, one line of JSON each: that it began and ended,
+ * whom it refused for a credential, and what failed. Never a body, a token, a query or the path as
+ * it was asked for (one-time links are paths): the endpoint is named as its description has it.
+ * Whoever asks as often as they like fills no disk: only so many lines of a kind in one minute.
+ */
+import { isoFromMs, type Clock } from '../base/clock.js'
+
+/** Lines of one kind in a minute; those left out are counted. */
+export const linesAMinute = 30
+const minuteMs = 60_000
+
+/** One answer, as far as a line tells it. */
+export interface Answer {
+  readonly requestId: string
+  readonly method: string
+  /** The endpoint with its parts in braces; null where there is none. */
+  readonly endpoint: string | null
+  readonly status: number
+  readonly tookMs: number
+  /** Code of its failure; null for a good one. */
+  readonly code: string | null
+  /** Where it was thrown; null for a good one. */
+  readonly stack: string | null
+}
+
+/** What is logged, and whereto. */
+export interface LogOrder {
+  readonly clock: Clock
+  /** Takes one line without its end. */
+  readonly write: (line: string) => void
+  /** Whether every request is told. */
+  readonly all: boolean
+}
+
+/** Refusals of a credential that are no 401: codes that open nothing. */
+const ofCredential: ReadonlySet<string> = new Set(['edge_code_refused'])
+
+type Kind = 'request' | 'refused' | 'failed'
+
+const kindOf = ({ status, code }: Answer): Kind => {
+  if (status >= 500) return 'failed'
+  return status === 401 || (code !== null && ofCredential.has(code)) ? 'refused' : 'request'
+}
+
+/** Counts the lines of one kind. */
+class Minute {
+  #beganMs = Number.NEGATIVE_INFINITY
+  #lines = 0
+  leftOut = 0
+
+  /** Whether one more may be told; `over` is told before what a new minute begins with. */
+  takes(nowMs: number, over: (leftOut: number) => void): boolean {
+    if (nowMs - this.#beganMs >= minuteMs) {
+      if (this.leftOut > 0) over(this.leftOut)
+      this.#beganMs = nowMs
+      this.#lines = 0
+      this.leftOut = 0
+    }
+    this.#lines += 1
+    if (this.#lines <= linesAMinute) return true
+    this.leftOut += 1
+    return false
+  }
+}
+
+/** The log of one service. */
+export class ServiceLog {
+  readonly #order: LogOrder
+  readonly #minutes = { refused: new Minute(), failed: new Minute() }
+
+  constructor(order: LogOrder) {
+    this.#order = order
+  }
+
+  /** It listens. */
+  started(facts: { readonly origin: string; readonly pid: number }): void {
+    this.#tell('start', facts)
+  }
+
+  /** It has answered what it had begun; what was left out of the last minute is told before. */
+  stopped(): void {
+    for (const of of ['refused', 'failed'] as const) {
+      if (this.#minutes[of].leftOut > 0) this.#leftOut(of, this.#minutes[of].leftOut)
+    }
+    this.#tell('stop', {})
+  }
+
+  /** A request was answered. */
+  answered(answer: Answer): void {
+    const kind = kindOf(answer)
+    if (!this.#order.all && !this.#takes(kind)) return
+    const { requestId, method, endpoint, status, tookMs, code, stack } = answer
+    this.#tell(kind, {
+      request_id: requestId, method, endpoint, status, ms: Math.round(tookMs),
+      ...(code === null ? {} : { code }),
+      ...(kind === 'failed' && stack !== null ? { stack } : {}),
+    })
+  }
+
+  #takes(kind: Kind): boolean {
+    if (kind === 'request') return false
+    return this.#minutes[kind].takes(
+      this.#order.clock.monotonicMs(), (count) => this.#leftOut(kind, count))
+  }
+
+  #leftOut(of: Kind, count: number): void {
+    this.#tell('left_out', { of, count })
+  }
+
+  #tell(event: string, facts: object): void {
+    const at = isoFromMs(Math.max(0, this.#order.clock.wallMs()))
+    this.#order.write(JSON.stringify({ at, event, ...facts }))
+  }
+}
+
+const stackCharsMax = 4_000
+const causesMax = 5
+
+/**
+ * Where something was thrown, with what caused it. The words of what is no refusal of this program
+ * are left out: a parser may quote what it was given.
+ */
+export const stackOf = (thrown: unknown, isOurs: (error: Error) => boolean): string => {
+  const parts: string[] = []
+  for (let at = thrown; at instanceof Error && parts.length < causesMax; at = at.cause) {
+    const frames = (at.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+    parts.push([isOurs(at) ? `${at.name}: ${at.message}` : at.name, ...frames].join('\n'))
+  }
+  return (parts.join('\ncaused by: ') || typeof thrown).slice(0, stackCharsMax)
+}
