@@ -10,7 +10,7 @@ import { World } from '../world/world.js'
 import type { Loose } from '../world/place.js'
 
 const parsed = (lines: readonly string[]): Loose[] =>
-  lines.map((line) => JSON.parse(line) as Loose)
+  lines.map((line) => JSON.parse(line))
 
 const secret = 'S3CRET'
 
