@@ -17,8 +17,9 @@ import { fail, SallyportError } from '../base/errors.js'
 import type { Anchor } from './anchor.js'
 import { compareAnchor } from './anchor.js'
 import { Confirmation } from './confirm.js'
+import { cutBehind, noteEnd, tornText } from './ended-at.js'
 import type { Files } from './files.js'
-import { ioFailure, publish, readRange, syncDir, writeAll } from './files.js'
+import { ioFailure, orIoFailure, publish, readRange, syncDir, writeAll } from './files.js'
 import { whileNobodyFolds } from './fold-lock.js'
 import type { Follower } from './follow.js'
 import type { LockMaker, StateLock } from './lock.js'
@@ -344,13 +345,15 @@ export class Committer {
     this.#logFd = undefined
   }
 
-  /** The last record was never acknowledged: keep its bytes aside, then cut it. */
+  /** The last record was not written whole: keep its bytes aside, then cut it. */
   #cutTornTail(fd: number): void {
     const { files, places, clock } = this.#at
     const { generation } = this.#follower
     if (generation.tail !== 'torn') return
     const size = files.fstat(fd).size
     const bytes = readRange(files, fd, generation.end, size - generation.end)
+    const behind = orIoFailure('reading where a log ended', () =>
+      cutBehind(files, places, generation))
     this.#orPoison('cutting a torn record', () => {
       if (files.stat(places.aside) === undefined) {
         files.mkdir(places.aside)
@@ -365,7 +368,8 @@ export class Committer {
     this.#notices.push({
       code: 'torn_tail_cut',
       severity: 'notice',
-      message: `A torn last record (${bytes.length} bytes, never acknowledged) was cut.`,
+      message: `A torn last record (${bytes.length} bytes) was cut: `
+        + `${tornText(generation.sequence, behind)}.`,
     })
   }
 
@@ -500,8 +504,19 @@ export class Committer {
     } catch {
       // The logs stay as they are; the next writer folds them.
     }
+    this.#noteEnd()
     this.#lock?.close()
     this.#foldLock?.close()
     this.#closeLog()
+  }
+
+  #noteEnd(): void {
+    if (!this.#wrote || this.#poisoned) return
+    const { files, places } = this.#at
+    try {
+      noteEnd(files, places, this.#follower.generation)
+    } catch {
+      // Only what is told of a log that is cut later suffers.
+    }
   }
 }

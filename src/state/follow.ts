@@ -4,8 +4,9 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { SallyportError } from '../base/errors.js'
+import { cutBehind, tornText } from './ended-at.js'
 import type { FileFacts, Files } from './files.js'
-import { ioFailure } from './files.js'
+import { ioFailure, orIoFailure } from './files.js'
 import { requireOwnFolders } from './folders.js'
 import type { Places } from './paths.js'
 import type { Generation } from './snapshot/generation.js'
@@ -115,11 +116,16 @@ export class Follower {
 
   /** What is worth knowing of the log as it was last read, or null. */
   get notice(): Problem | null {
-    if (this.#generation.tail !== 'torn' || this.#inDoubt) return null
+    const generation = this.#generation
+    if (generation.tail !== 'torn' || this.#inDoubt) return null
+    const { files, places } = this.#at
+    const behind = orIoFailure('reading where a log ended', () =>
+      cutBehind(files, places, generation))
     return {
       code: 'log_torn',
       severity: 'torn',
-      message: 'The log ends in a torn record, never acknowledged; the next write cuts it.',
+      message: 'The log ends in a torn record, which the next write cuts: '
+        + `${tornText(generation.sequence, behind)}.`,
     }
   }
 

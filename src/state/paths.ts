@@ -29,6 +29,8 @@ export const placesOf = (dir: string) => ({
   publishing: join(dir, 'run', 'publishing'),
   aside: join(dir, 'aside'),
   log: (epoch: number) => join(dir, 'wal', `${epochText(epoch)}.log`),
+  /** How far the log had come when a process ended; see `ended-at.ts`. */
+  endedAt: join(dir, 'wal', 'ended'),
   /** The second copy of a manifest, beside the log that it was founded with. */
   founding: (epoch: number) => join(dir, 'wal', `${epochText(epoch)}.founding`),
   /** A manifest, by its number. */

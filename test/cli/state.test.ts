@@ -103,7 +103,7 @@ t.test('what a person names as lost must be a file of the state that cannot be r
   t.equal((await place.run(['state', 'check', '--json'])).status, 0)
 })
 
-t.test('a torn last record was never acknowledged: nothing is lost, and check says so',
+t.test('a torn last record behind all that a process ended with: nothing is lost, and check says so',
   async (t) => {
   const place = await begun(t)
   appendFileSync(newestLog(place), 'torn')

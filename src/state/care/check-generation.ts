@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
+import { cutBehind, tornText } from '../ended-at.js'
 import { readWhole, unlessUntrue } from '../files.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
 import { historyLost, lostId } from '../history/spec.js'
@@ -44,6 +45,7 @@ const logSubject = (epoch: number): string => `wal epoch ${epoch}`
 
 const tailProblem = (
   log: SalvagedLog, { broken, head }: Trace, isNewest: boolean,
+  seenTo: number | undefined,
 ): Problem | undefined => {
   if (log.tail === 'clean') return undefined
   const subject = logSubject(log.epoch)
@@ -51,7 +53,8 @@ const tailProblem = (
   if (isNewest && log.tail === 'torn') {
     return {
       code: 'log_torn', severity: 'torn', subject,
-      message: `A torn last record (${log.bytesBehind} bytes) was never acknowledged.`,
+      message: `The log ends in a torn record (${log.bytesBehind} bytes): `
+        + `${tornText(head.sequence, seenTo)}.`,
     }
   }
   const behind = `${log.bytesBehind} bytes, ${log.recordsBehind} record headers`
@@ -73,13 +76,26 @@ const breakProblem = ({ broken }: Trace): readonly Problem[] => {
   return [damage('log_damaged', text, logSubject(broken.epoch))]
 }
 
-const logProblems = (trace: Trace): readonly Problem[] => [
+/** A log that ends where records are known to have been cut, at the end of a whole one. */
+const cutProblem = (trace: Trace, behind: number | undefined): readonly Problem[] => {
+  const last = trace.logs.at(-1)
+  if (behind === undefined || last?.tail !== 'clean') return []
+  const text = `The log was cut: ${tornText(trace.head.sequence, behind)}.`
+  return [notice('log_cut', text, logSubject(last.epoch))]
+}
+
+const behindEnd = ({ files, places }: Site, { logs, head }: Trace): number | undefined =>
+  cutBehind(files, places, { epoch: logs.at(-1)?.epoch ?? 0, sequence: head.sequence })
+
+const logProblems = (trace: Trace, behind: number | undefined): readonly Problem[] => [
   ...trace.logs.flatMap((log) => [
     ...(log.headerState === 'true' ? [] : [damage('log_header_damaged',
       'The first line of a log is untrue.', logSubject(log.epoch))]),
-    ...[tailProblem(log, trace, log === trace.logs.at(-1))].filter((one) => one !== undefined),
+    ...[tailProblem(log, trace, log === trace.logs.at(-1), behind)]
+      .filter((one) => one !== undefined),
   ]),
   ...breakProblem(trace),
+  ...cutProblem(trace, behind),
 ]
 
 /** Manifests that are untrue or gone; those before one that a fold made are its spare. */
@@ -241,7 +257,7 @@ export const checkGeneration = (
     const epoch = found.newestLog === 0 ? null : found.newestLog
     return { store_id: null, epoch, sequence: null, log_records: 0, documents: 0 }
   }
-  problems.push(...logProblems(standing))
+  problems.push(...logProblems(standing, behindEnd(site, standing)))
   checkDocuments(site, standing, shapes, problems)
   problems.push(...spareProblems(site, { ...found, standing }, (facts) =>
     fileProblem(site, facts) !== undefined))

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
 import { settleFolder } from './aside.js'
 import { copyFile } from './copy.js'
+import { cutBehind, tornText } from '../ended-at.js'
 import { ensureDir, publish, readWhole, syncDir } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import { requireOwnFolders } from '../folders.js'
@@ -196,9 +197,12 @@ const foundOrCut = (site: Site, plan: Plan, layout: Layout, done: Problem[]): Lo
       return loss
     }
     if (last?.tail === 'torn') {
-      cutTail(files, places.log(last.epoch), last.end)
+      const { epoch } = last
+      const { sequence } = plan.trace.head
+      const behind = cutBehind(files, places, { epoch, sequence })
+      cutTail(files, places.log(epoch), last.end)
       done.push(note('torn_tail_cut',
-        `A torn last record (${last.bytesBehind} bytes, never acknowledged) was cut.`))
+        `A torn last record (${last.bytesBehind} bytes) was cut: ${tornText(sequence, behind)}.`))
     }
     return noLoss
   } finally {

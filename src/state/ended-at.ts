@@ -1,0 +1,48 @@
+/**
+ * How far the log had come when a process that wrote to it ended: a file beside the log, written
+ * without a sync. It decides nothing. Where a log is found shorter, it tells that records were cut
+ * which somebody had been answered for; where it is lost with the power, nothing is told.
+ */
+import type { Files } from './files.js'
+import { readWhole, unlessUntrue, withFile, writeAll } from './files.js'
+import { epochText } from './paths.js'
+import type { Places } from './paths.js'
+
+const bytesMax = 64
+const form = /^(\d{12}) (\d{16})\n$/
+
+/** The last record of a log, by its epoch. */
+export interface EndedAt {
+  readonly epoch: number
+  readonly sequence: number
+}
+
+const read = (files: Files, places: Places): EndedAt | undefined => {
+  const bytes = unlessUntrue(() => readWhole(files, places.endedAt, bytesMax))
+  const [, epoch, sequence] = form.exec(bytes?.toString('latin1') ?? '') ?? []
+  return epoch === undefined || sequence === undefined
+    ? undefined : { epoch: Number(epoch), sequence: Number(sequence) }
+}
+
+/**
+ * The last record that a process saw in the log of this epoch as it ended, where that lies behind
+ * `sequence`: what is between was cut. Undefined where nothing is known to be. Throws disk errors.
+ */
+export const cutBehind = (
+  files: Files, places: Places, { epoch, sequence }: EndedAt,
+): number | undefined => {
+  const ended = read(files, places)
+  return ended?.epoch === epoch && ended.sequence > sequence ? ended.sequence : undefined
+}
+
+/** Notes how far the log has come; what another process saw further on stays. */
+export const noteEnd = (files: Files, places: Places, at: EndedAt): void => {
+  if (cutBehind(files, places, at) !== undefined) return
+  const text = `${epochText(at.epoch)} ${String(at.sequence).padStart(16, '0')}\n`
+  withFile(files, places.endedAt, 'lock', (fd) => writeAll(files, fd, Buffer.from(text), 0))
+}
+
+/** What is told of a torn record: whether somebody is known to have been answered for it. */
+export const tornText = (sequence: number, behind: number | undefined): string =>
+  behind === undefined ? 'no process is known to have ended behind it'
+    : `records ${sequence + 1} to ${behind} were there when a process ended, and are gone`

@@ -1,0 +1,70 @@
+/** What is cut from a log, though a process had seen it as it ended, is told. */
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { checkState } from '../../src/state/care/check.js'
+import { repairState } from '../../src/state/care/repair.js'
+import type { FileStore } from '../../src/state/store.js'
+import { recordsOf } from '../support/state/places-of-damage.js'
+import { again, numbers, placeOf, put, specs } from '../support/state/notes.js'
+import { World } from '../world/world.js'
+
+const written = async (): Promise<FileStore> => {
+  const { store } = await World.in(t).store()
+  for (const [n, id] of ['a', 'b', 'c'].entries()) await put(store, id, n)
+  store.close()
+  return store
+}
+
+/** Cuts the last two records, all but some bytes of the first of them. */
+const cut = ({ places }: FileStore, kept: number): void => {
+  const at = recordsOf(places.log(1)).at(-2)?.start ?? 0
+  truncateSync(places.log(1), at + kept)
+}
+
+const problems = (store: FileStore) => checkState({ ...placeOf(store), specs }).problems
+
+const gone = /records 2 to 3 were there when a process ended, and are gone/
+const unknown = /no process is known to have ended behind it/
+
+t.test('durability 6: a torn record that a process had ended behind is told by check, reader, writer and repair', async (t) => {
+  const store = await written()
+  t.equal(readFileSync(store.places.endedAt, 'utf8'), '000000000001 0000000000000003\n')
+  cut(store, 40)
+  t.matchStrict(problems(store), [{ code: 'log_torn', severity: 'torn', message: gone }])
+  const reader = again(t, store)
+  t.matchStrict(reader.health().notices, [{ code: 'log_torn', message: gone }])
+  const log = readFileSync(store.places.log(1))
+  const { done } = await repairState({ ...placeOf(store), specs })
+  t.matchStrict(done, [{ code: 'torn_tail_cut', message: gone }])
+  writeFileSync(store.places.log(1), log)
+  const writer = again(t, store, 'write')
+  await put(writer, 'd', 4)
+  t.matchStrict(writer.health().notices, [{ code: 'torn_tail_cut', message: gone }])
+  t.strictSame(numbers(writer), { a: 0, d: 4 })
+})
+
+t.test('a log that was cut behind a whole record is told until it has come further', async (t) => {
+  const store = await written()
+  cut(store, 0)
+  t.matchStrict(problems(store), [{ code: 'log_cut', severity: 'notice', message: gone }])
+  const writer = again(t, store, 'write')
+  await put(writer, 'd', 4)
+  writer.close()
+  t.hasStrict(problems(store), [{ code: 'log_cut' }], 'what was seen further on stays')
+  const next = again(t, store, 'write')
+  await put(next, 'e', 5)
+  next.close()
+  t.strictSame(problems(store), [])
+})
+
+t.test('without the file, or with that of another log, nothing is known of a torn record', async (t) => {
+  const store = await written()
+  cut(store, 40)
+  const texts = ['000000000002 0000000000000003\n', '000000000001 0000000000000001\n', 'none', '']
+  for (const text of texts) {
+    writeFileSync(store.places.endedAt, text)
+    t.matchStrict(problems(store), [{ code: 'log_torn', message: unknown }], text)
+  }
+  rmSync(store.places.endedAt)
+  t.matchStrict(problems(store), [{ code: 'log_torn', message: unknown }])
+})
