@@ -79,14 +79,16 @@ export const repairState = async (options: RepairOptions): Promise<RepairReport>
 
 /** Repairs under the locks; answers what was done. */
 const repairUnderLock = async (site: Site, options: RepairOptions): Promise<RepairReport> => {
+  const { lost = [] } = options
+  // A format that no step leads on from is refused before anything is touched, a lock's text too.
+  if (!lost.includes('STATE')) looseStateFile(site.files, site.places.state)
   const lock = site.lock(site.places.lock, site.clock)
   try {
     await takeLock(lock, 'state repair', site)
     try {
       return await whileNobodyFolds(site, 'state repair', () => {
         requireOwnFolders(site.files, site.dir)
-        const given = replaceUnreadable(site, options.lost ?? [])
-        looseStateFile(site.files, site.places.state)
+        const given = replaceUnreadable(site, lost)
         const report = repairLocked(site, options)
         const changed = report.changed || given.length > 0
         return { ...report, changed, done: [...given, ...report.done] }
