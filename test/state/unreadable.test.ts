@@ -162,3 +162,24 @@ t.test('a manifest of mode 000 is not permitted, and no damage', async (t) => {
   for (const error of errors) t.hasStrict(error, { kind: 'failed', code: 'not_permitted' })
   chmodSync(store.places.manifest(3), 0o600)
 })
+
+t.test('a read that is refused counts as no loss, and every read that fails names its file', async (t) => {
+  const store = await lived()
+  const files = worn(store.places.log(3), 8192, 'EACCES')
+  await t.rejects(repairState({ ...placeOf(store), specs, files, lost: ['wal/000000000003.log'] }),
+    { kind: 'failed', code: 'not_permitted' })
+  const path = join(store.dir, 'written')
+  const fd = nodeFiles.open(path, 'create')
+  t.hasStrict(errorOf(() => nodeFiles.read(fd, Buffer.alloc(1), 0)), { code: 'EBADF', path })
+  nodeFiles.close(fd)
+})
+
+t.test('a repair that gives up an artifact and nothing else says that it changed something', async (t) => {
+  const { store } = await World.in(t).store()
+  const { stored_sha256: name } = store.artifacts.write('x', Buffer.from('content'))
+  store.close()
+  const file = `artifacts/${name.slice(0, 2)}/${name}`
+  const files = worn(join(store.dir, file))
+  const report = await repairState({ ...placeOf(store), specs, files, lost: [file] })
+  t.hasStrict(report, { changed: true, copied_to: null, done: [{ code: 'unreadable_lost' }] })
+})
