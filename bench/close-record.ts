@@ -152,7 +152,7 @@ const treeRow = (): BenchRow => {
   const { judge } = publishedReadback({
     repository: { owner: 'octo-org', name: 'hello' }, repositoryId: 7, branch: 'topic',
     base: { branch: 'main' }, title: 'T', body: '', draft,
-    commit: commitId(draft), pull: { window: null },
+    commit: commitId(draft), pull: { window: null, author: null, marked: false },
   }, { kind: 'growth', id: tree.id }, null)
   const taken = (work: () => unknown): number => median(Array.from({ length: rounds }, () => {
     const start = performance.now()

@@ -89,7 +89,7 @@ export const issueConsent = async (
         connectionId: wish.connectionId, expectedRevision: wish.expectedRevision,
         actions: wish.actions, durationMs: wish.durationMs, statementSha256: statement.sha256,
         vaultDigest: look.bound.vaultDigest, repositoryId: look.repository.id,
-        policyFence: look.policyFence,
+        policyFence: look.policyFence, author: look.author,
       })
     })
   } catch (error) {

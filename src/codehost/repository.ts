@@ -55,6 +55,8 @@ export const filesPageSize = 100
  * branch keeps its slashes as `%2F`, so that it is one segment and nothing but that branch.
  */
 export const hostPath = {
+  /** Whose the token is. */
+  user: () => '/user',
   repository: (repo: Repo) => below(repo, ''),
   blobs: (repo: Repo) => below(repo, '/git/blobs'),
   trees: (repo: Repo) => below(repo, '/git/trees'),

@@ -243,7 +243,7 @@ t.test('another repository of the same name, or another token meanwhile, is not 
     return { status: 200, body: repositoryBody() }
   })
   const late = await at.consent()
-  t.strictSame([late.status, late.error().code], [7, 'stale_connection_revision'],
+  t.strictSame([late.status, late.error().code], [7, 'codehost_read_denied'],
     'a read was sent, so no status says that nothing was')
   t.equal(await at.state(), 'stopped')
 })

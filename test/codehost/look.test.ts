@@ -94,7 +94,7 @@ t.test('C-014 the records of a save compare revision and capacity themselves', a
   const grant = (more: object) => at.transact((tx, now) => issueGrant(tx, now, session(), {
     ...change, actions: ['issue.create'], durationMs: 60_000, statementSha256: 'a'.repeat(64),
     vaultDigest: vaultDigest(tx, at.row().credential_ref) ?? '', repositoryId: 1,
-    policyFence: policyHead(tx).fence, ...more,
+    policyFence: policyHead(tx).fence, author: null, ...more,
   }))
   const stale = { code: 'stale_connection_revision' }
   await t.rejects(grant({ expectedRevision: 2 }), stale)

@@ -1,12 +1,12 @@
 /**
- * Reading what a repository is, with the credential of a connection: one GET, no task, nothing
- * written on the other side.
+ * Reading what a repository is and whose the credential of a connection is: two GETs, no task,
+ * nothing written on the other side.
  */
 import { fail, SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
 import type { Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/read.js'
-import type { Connection } from '../../governance/connections/rows.js'
+import type { Author, Connection } from '../../governance/connections/rows.js'
 import { policyHead } from '../../governance/policy/head.js'
 import type { Session } from '../../governance/session/types.js'
 import { ContactError } from '../../net/contact-error.js'
@@ -15,7 +15,8 @@ import { codehostLimits } from '../constants.js'
 import type { CodehostContext } from '../context.js'
 import type { Bound } from '../readiness.js'
 import { hostPath, repositoryOf } from '../repository.js'
-import { boundOf, readOrder, type Reading } from './reads.js'
+import { isViaApp, judgeAuthor, type AuthorVerdict } from './author.js'
+import { boundOf, readOrder, type Get, type Reading } from './reads.js'
 import {
   judgeRepositoryReply, type HostRepository, type RepositoryRefusal, type RepositoryVerdict,
 } from './repository-reply.js'
@@ -23,12 +24,20 @@ import {
 /** What was read, and the credential that it was read with. */
 export interface Look {
   readonly repository: HostRepository
+  /** Whose the token is; null where it may not ask that. */
+  readonly author: Author | null
   readonly bound: Bound
   /** Fence of the policy before the host was asked. */
   readonly policyFence: number
 }
 
-type Wire = Sent<RepositoryVerdict>
+interface Wires {
+  readonly repository: Sent<RepositoryVerdict>
+  /** Null where nobody was asked. */
+  readonly author: Sent<AuthorVerdict> | null
+}
+
+type Seen = Pick<Look, 'repository' | 'author'>
 
 const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: string }>> = {
   codehost_token_refused: {
@@ -84,23 +93,46 @@ export const errorOf = (wire: Exclude<Sent<unknown>, { kind: 'reply' }>): Sallyp
   })
 }
 
-const looking = (
-  connection: Connection,
-): Reading<Wire, HostRepository | SallyportError> => {
+const ask = async (path: string, get: Get, key: Uint8Array): Promise<Wires> => {
+  const repository = await get(path, judgeRepositoryReply)
+  const isSeen = repository.kind === 'reply' && repository.verdict.kind === 'seen'
+  if (!isSeen) return { repository, author: null }
+  const viaApp = isViaApp(key)
+  return { repository, author: await get(hostPath.user(), (one) => judgeAuthor(one, viaApp)) }
+}
+
+/** What both replies say, or why one of them says nothing. */
+const seenOf = ({ repository, author }: Wires, of: Connection): Seen | SallyportError => {
+  if (repository.kind !== 'reply') return errorOf(repository)
+  if (repository.verdict.kind === 'refused') return refusedError(repository.verdict, of)
+  // The host was asked before: no status may say that nobody was.
+  if (author?.kind !== 'reply') {
+    return afterRead(errorOf(author ?? { kind: 'sent', reason: 'not_read' }))
+  }
+  const { verdict } = author
+  if (verdict.kind === 'refused') return refusedError(verdict, of)
+  return {
+    repository: repository.verdict.repository,
+    author: verdict.kind === 'told' ? verdict.author : null,
+  }
+}
+
+const outcomeOf = ({ repository, author }: Wires, kept: Seen | SallyportError): string => {
+  if (!(kept instanceof SallyportError)) return 'read'
+  const last = author ?? repository
+  return last.kind === 'reply' ? 'refused' : last.kind
+}
+
+const looking = (connection: Connection): Reading<Wires, Seen | SallyportError> => {
   const path = hostPath.repository(repositoryOf(connection.repository))
   return {
     step: 'look', verb: 'codehost consent', noun: 'look',
     operationMsMax: codehostLimits.lookMsMax, connectionId: connection.connection_id, path,
-    read: (get) => get(path, judgeRepositoryReply),
-    unsent: (why) => why,
+    read: (get, key) => ask(path, get, key),
+    unsent: (why) => ({ repository: why, author: null }),
     close: (_tx, _now, _run, { evidence }) => {
-      if (evidence.kind !== 'reply') {
-        return { kept: errorOf(evidence), outcome: evidence.kind, adopts: false }
-      }
-      const { verdict } = evidence
-      return verdict.kind === 'seen'
-        ? { kept: verdict.repository, outcome: 'read', adopts: false }
-        : { kept: refusedError(verdict, connection), outcome: 'refused', adopts: false }
+      const kept = seenOf(evidence, connection)
+      return { kept, outcome: outcomeOf(evidence, kept), adopts: false }
     },
   }
 }
@@ -118,11 +150,12 @@ export const lookAtRepository = async (
   const { fence: policyFence } = policyHead(view)
   const kept = await runOrder(ctx, readOrder(ctx, session, connection, looking(connection)))
   if (kept instanceof Error) throw kept
-  if (kept.fullName === connection.repository) return { repository: kept, bound, policyFence }
+  const { repository: { fullName } } = kept
+  if (fullName === connection.repository) return { ...kept, bound, policyFence }
   throw fail.remote(
     'repository_name_differs', 'The code host writes the name of this repository otherwise.', {
       next: 'Save it as the host writes it: `sallyport codehost connect --connection '
-        + `${connectionId} --repo ${kept.fullName} --expected-revision ${connection.revision}\`.`,
+        + `${connectionId} --repo ${fullName} --expected-revision ${connection.revision}\`.`,
     },
   )
 }

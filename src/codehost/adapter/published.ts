@@ -58,7 +58,8 @@ export const judgePublished = (
   if (kind === 'pull_request') {
     return judgePost((body) => {
       const told = readReply('pull', body)
-      if (!isBetween(of, told)) return 'differs'
+      const isMarked = !of.pull.marked || sameText(told.body, of.body)
+      if (!isBetween(of, told) || !isMarked) return 'differs'
       return likenessOf(of.pull, told) ?? { remoteId: told.number }
     })
   }

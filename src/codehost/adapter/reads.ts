@@ -33,7 +33,7 @@ export interface Reading<E, K> extends OrderParts<E, K> {
   readonly operationMsMax: number
   /** What it requires besides, of the view of each boundary; throws to refuse. */
   readonly requires?: (view: View) => void
-  readonly read: (get: Get) => Promise<E>
+  readonly read: (get: Get, key: Uint8Array) => Promise<E>
   readonly unsent: (why: Unsent) => E
 }
 
@@ -96,7 +96,7 @@ export const readOrder = <E, K>(
     // A stop of everything ends what writes; this reads.
     covered: ({ kind }) => (kind === 'all' ? false : undefined),
     run: (send, { key }) => reading.read((at, judge, bytesMax) =>
-      send(getStep(ctx.baseUrl, key, at, judge, bytesMax))),
+      send(getStep(ctx.baseUrl, key, at, judge, bytesMax)), key),
     unsent: reading.unsent,
     money: () => ({ ledger: 'release' }),
     ...(reading.keep === undefined ? {} : { keep: reading.keep }),

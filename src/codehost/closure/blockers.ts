@@ -58,6 +58,17 @@ export const closureBlockers = {
     text: 'The host does not tell when it was made, or did not tell its own time at the contact.',
     next: connectAnew,
   },
+  readback_other_author: {
+    text: 'What the host has under that number says the same and was made by somebody else.',
+    next: 'Look on the host for the one of this job, and give its number under a new key: '
+      + `\`${anew} --remote-id N\`. If none is there: ${connectAnew}`,
+  },
+  readback_author_missing: {
+    text: 'The host does not tell who made what it has under that number.', next: connectAnew,
+  },
+  readback_author_unknown: {
+    text: 'The job has no mark, and the host never told whose its token is.', next: connectAnew,
+  },
   readback_ambiguous: {
     text: 'The host answered with a list where one object was asked for.', next: again,
   },

@@ -7,10 +7,11 @@ import { SallyportError } from '../../base/errors.js'
 import { readArtifact } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
-import { hostWindow, type HostWindow } from '../adapter/host-time.js'
+import type { Provenance } from '../adapter/provenance.js'
 import { readbackOf } from '../adapter/readback.js'
 import { planLabel } from '../constants.js'
 import { jobEntries, effectHistory } from '../jobs/histories.js'
+import { provenanceOf } from '../jobs/ledger.js'
 import { effectOf, openPlan, type FollowPlan, type PlannedEffect } from '../jobs/plan.js'
 import { mintReceipt, provesAnother, type ReadReceipt, type ReceiptRow } from '../jobs/receipt.js'
 import type { Job } from '../jobs/rows.js'
@@ -30,8 +31,7 @@ export interface FollowTarget {
   readonly effect: PlannedEffect
   /** The host's number: recorded, or else given as a hint. */
   readonly remoteId: number
-  /** When the host can have made it; null where nothing tells. */
-  readonly window: HostWindow | null
+  readonly provenance: Provenance
   /** A sealed readback of before, which serves in place of a read. */
   readonly earlier: ReceiptRow | null
 }
@@ -91,18 +91,18 @@ export const followTarget = (
     throw closureBlocked('remote_taken', job.job_id)
   }
   return {
-    job, plan, effect, remoteId, window: contact === null ? null : hostWindow(contact),
+    job, plan, effect, remoteId, provenance: provenanceOf(job, contact),
     earlier: earlierReadbacks(gov, view, job)({ effect, remoteId }),
   }
 }
 
 /** Reads the evidence; `view` gives rows of the moment at which a receipt is made. */
 export const readFollow = async (
-  gov: Gov, { job, plan, effect, remoteId, window }: FollowTarget, get: ClosureGet,
+  gov: Gov, { job, plan, effect, remoteId, provenance }: FollowTarget, get: ClosureGet,
   readRevision: number,
 ): Promise<Evidence> => {
   await requireSameRepository(get, job)
-  const at = readbackOf(plan, effect, remoteId, { window })
+  const at = readbackOf(plan, effect, remoteId, provenance)
   const verdict = await get(at.path, at.judge)
   if (verdict.kind === 'no_evidence') throw closureBlocked(blockerOf[verdict.reason], job.job_id)
   const receipt = mintReceipt(gov, gov.store.read(), job, {

@@ -100,6 +100,7 @@ export const codehostPrepare = contract({
     title: v.optional(text),
     body: text,
     issue: v.optional(revision),
+    mark: v.optional(v.boolean()),
     source: v.optional(text),
     base: v.optional(text),
     branch: v.optional(text),

@@ -4,15 +4,17 @@ import type { Approval, Job } from './rows.js'
 
 type Authority = Pick<Job,
   'owner' | 'root' | 'goal_id' | 'goal_revision' | 'connection_id' | 'repository'
-  | 'repository_id' | 'consent' | 'vault' | 'native_kind' | 'capability' | 'actions'>
+  | 'repository_id' | 'consent' | 'vault' | 'native_kind' | 'capability' | 'actions' | 'author'
+  | 'mark'>
 
 /** Everything that a job's authority was when it was prepared. */
 export const authorityDigest = (job: Authority): string => {
   const { owner, root, goal_id, goal_revision, connection_id, repository, repository_id } = job
-  const { consent, vault, native_kind, capability, actions } = job
+  const { consent, vault, native_kind, capability, actions, author, mark } = job
   return digestOf({
     owner, root, goal_id, goal_revision, connection_id, repository, repository_id, consent, vault,
-    native_kind, capability, actions,
+    native_kind, capability, actions, ...(author === undefined ? {} : { author }),
+    ...(mark === undefined ? {} : { mark }),
   })
 }
 

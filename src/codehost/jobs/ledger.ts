@@ -2,8 +2,9 @@
 import { fail } from '../../base/errors.js'
 import type { Sent } from '../../contact/order.js'
 import type { Tx, View } from '../../state/types.js'
-import { hostWindow, type HostWindow } from '../adapter/host-time.js'
+import { hostWindow, type Contact } from '../adapter/host-time.js'
 import type { PostVerdict } from '../adapter/post-reply.js'
+import type { Provenance } from '../adapter/provenance.js'
 import { getJob, putJob } from './change.js'
 import { effectLedger, type EffectLedger } from './effects.js'
 import {
@@ -15,13 +16,17 @@ import type { Job } from './rows.js'
 export const ledgerOf = (view: Pick<View, 'get' | 'range'>, jobId: string): EffectLedger =>
   effectLedger(jobEntries(view, effectHistory, jobId))
 
-/** When the host can have made what an effect asked for; null where nothing tells. */
-export const windowOfEffect = (
-  { effects }: Pick<EffectLedger, 'effects'>, number: number,
-): HostWindow | null => {
-  const contact = effects.find((effect) => effect.number === number)?.contact
-  return contact === undefined || contact === null ? null : hostWindow(contact)
-}
+/** What tells an effect of a job from its like. */
+export const provenanceOf = (
+  { author = null, mark }: Pick<Job, 'author' | 'mark'>, contact: Contact | null | undefined,
+): Provenance =>
+  ({ window: contact ? hostWindow(contact) : null, author, marked: mark !== undefined })
+
+/** The same by the ledger of the job. */
+export const effectProvenance = (
+  job: Pick<Job, 'author' | 'mark'>, { effects }: Pick<EffectLedger, 'effects'>, number: number,
+): Provenance =>
+  provenanceOf(job, effects.find((effect) => effect.number === number)?.contact)
 
 /**
  * Throws `conflict` `effect_contacted` unless no effect of a follow-through job may have happened:

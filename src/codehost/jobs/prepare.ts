@@ -14,6 +14,7 @@ import type { Session } from '../../governance/session/types.js'
 import type { ArtifactRef, View } from '../../state/types.js'
 import { planLabel } from '../constants.js'
 import { codehostBase } from '../context.js'
+import { newMark, withMark } from '../plan/mark.js'
 import { requireHostText } from '../plan/texts.js'
 import { requirePrerequisites } from './boundary.js'
 import { followThroughKind } from './kinds.js'
@@ -26,6 +27,8 @@ import type { Job } from './rows.js'
 export interface FollowRequest {
   readonly connectionId: string
   readonly wish: FollowWish
+  /** Whether a line with a nonce of the job goes behind its text. */
+  readonly mark?: boolean | undefined
   /** Left out: the owner's default goal. */
   readonly goalId?: string | undefined
   /** Left out: a new one. */
@@ -37,13 +40,16 @@ const requireText = (wish: FollowWish): void =>
     ? { title: wish.title, body: wish.body } : { body: wish.body })
 
 const wishOf = (
-  view: View, { connectionId, wish, goalId, idempotencyKey }: FollowRequest,
+  view: View, { connectionId, wish, mark = false, goalId, idempotencyKey }: FollowRequest,
 ): JobWish => ({
+  ...(mark ? { mark: newMark() } : {}),
   kind: followThroughKind, jobId: newId('job'), connectionId, goalId, actions: [actionOf(wish)],
   request: {
     kind: followThroughKind, key: (idempotencyKey ?? newRequestKey(view)).toLowerCase(),
     digest: digestOf({
       kind: followThroughKind, connection: connectionId, wish, goal: goalId ?? null,
+      // The nonce is no part of what was asked for.
+      ...(mark ? { mark } : {}),
     }),
   },
 })
@@ -54,7 +60,7 @@ interface Sealed {
 }
 
 const sealPlan = (
-  gov: Gov, session: Session, { jobId }: JobWish, { connectionId, wish }: FollowRequest,
+  gov: Gov, session: Session, { jobId, connectionId }: JobWish, wish: FollowWish,
 ): Sealed => {
   const connection = requireOwnConnection(gov.store.read(), session, connectionId)
   const plan = followPlan({
@@ -74,10 +80,12 @@ export const prepareFollowThrough = async (
 ): Promise<Job> => {
   requireText(request.wish)
   const wish = wishOf(gov.store.read(), request)
+  const said = { ...request.wish, body: withMark(request.wish.body, wish.mark) }
+  requireText(said)
   const earlier = replayed(gov.store.read(), session, wish.request)
   if (earlier !== null) return earlier
   const asked = { gov, sealedHost: codehostBase(gov) }
-  const { plan, ref } = sealPlan(gov, session, wish, request)
+  const { plan, ref } = sealPlan(gov, session, wish, said)
   let named = false
   try {
     return await gov.store.transact('codehost prepare', (tx) => {
@@ -87,7 +95,7 @@ export const prepareFollowThrough = async (
       if (again !== null) return again
       const artifactId = newId('art')
       const job = plannedJob(draftOf(gov.store, tx, current, now, wish), plan.host, {
-        input: request.wish,
+        input: said,
         plan: { artifact_id: artifactId, sha256: ref.sha256, effects: plan.effects.length },
       })
       requirePrerequisites('followThrough', asked, tx, job)

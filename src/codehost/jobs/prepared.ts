@@ -8,7 +8,7 @@ import { registerArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { findIdempotent } from '../../governance/board/admit.js'
 import { requireOwnConnection } from '../../governance/connections/read.js'
-import type { Connection } from '../../governance/connections/rows.js'
+import type { Connection, Grant } from '../../governance/connections/rows.js'
 import { defaultGoal, requireOpenGoal } from '../../governance/goals.js'
 import { noteNamed } from '../../governance/session/named.js'
 import type { Session } from '../../governance/session/types.js'
@@ -54,7 +54,7 @@ export const replayed = (
   return null
 }
 
-const bindingOf = (connection: Connection): Job['consent'] => {
+const consentOf = (connection: Connection): Grant => {
   const { consent } = connection
   if (consent === null) {
     throw fail.unauthorized('codehost_write_denied', 'Writes need a consent of the connection.', {
@@ -63,8 +63,13 @@ const bindingOf = (connection: Connection): Job['consent'] => {
         + `--duration TIME --expected-revision ${connection.revision}\`.`,
     })
   }
+  return consent
+}
+
+const bindingOf = (connection: Connection): Pick<Job, 'consent' | 'author'> => {
+  const { author = null, ...consent } = consentOf(connection)
   const { consent_id, binding_sha256, revision, policy_fence, expires_at } = consent
-  return { consent_id, binding_sha256, revision, policy_fence, expires_at }
+  return { consent: { consent_id, binding_sha256, revision, policy_fence, expires_at }, author }
 }
 
 const vaultOf = (view: View, connection: Connection): Job['vault'] => {
@@ -86,12 +91,23 @@ export interface JobWish {
   readonly goalId?: string | undefined
   /** What its effects need of a consent, in the order of the list. */
   readonly actions: readonly CodehostAction[]
+  /** The nonce behind its text; left out where it has none. */
+  readonly mark?: string | undefined
   readonly request: RequestKey
 }
 
 const goalOf = (view: View, session: Session, goalId: string | undefined) => {
   const owner = session.principal.principal_id
   return goalId === undefined ? defaultGoal(view, owner) : requireOpenGoal(view, owner, goalId)
+}
+
+/** Of an account that others share the mark alone tells what this job makes. */
+const requireTold = (author: Job['author'], mark: string | undefined): void => {
+  if (mark !== undefined || (author ?? null) !== null) return
+  throw fail.rejected(
+    'mark_required', 'The host does not tell whose this token is: what a job makes with it could '
+      + 'not be told from what is like it.', { next: 'Prepare it with `--mark`.' },
+  )
 }
 
 /** A job before its plan is sealed: what it rests on, out of rows of one view. */
@@ -105,12 +121,14 @@ export const draftOf = (
   const connection = requireOwnConnection(view, session, connectionId)
   const goal = goalOf(view, session, wish.goalId)
   const actions = [...wish.actions]
+  const bound = bindingOf(connection)
+  requireTold(bound.author, wish.mark)
   const authority = {
     owner: connection.owner, root: session.root.root_id, goal_id: goal.goal_id,
     goal_revision: goal.revision, connection_id: connectionId, repository: connection.repository,
-    repository_id: connection.repository_id ?? 0, consent: bindingOf(connection),
+    repository_id: connection.repository_id ?? 0, ...bound,
     vault: vaultOf(view, connection), native_kind: kind, capability: publicCapabilities[kind],
-    actions,
+    actions, ...(wish.mark === undefined ? {} : { mark: wish.mark }),
   }
   return {
     ...authority, job_id: jobId, authority_sha256: authorityDigest(authority),

@@ -80,6 +80,10 @@ const previewShape = v.strictObject({
   title: nullableText,
   text,
   issue: v.nullable(number),
+  /** Whose the token is; null where the host does not tell, and who made it proves nothing. */
+  author: v.nullable(v.strictObject({ id: number, via_app: v.boolean() })),
+  /** The nonce in the last line of its text; null where it has none. */
+  mark: nullableText,
   /** Null for an issue or a comment. */
   publication: v.nullable(publicationShape),
 })
@@ -159,7 +163,8 @@ const previewDocument = (preview: PreviewAnswer): PreviewDocument => {
     gets: [...gets], posts: effects.length,
     bytes: effects.reduce((sum, { body_bytes: of }) => sum + of, 0),
     needed_ms: time.neededMs, consent_left_ms: time.consentLeftMs,
-    session_left_ms: time.sessionLeftMs, ...textsOf(preview),
+    session_left_ms: time.sessionLeftMs, ...textsOf(preview), author: job.author ?? null,
+    mark: job.mark ?? null,
     publication: publication === null ? null : publicationDocument(publication, diff),
   }
 }

@@ -118,6 +118,9 @@ const noEvidence = {
   readback_truncated: 'The host left out some of what was sent, and said so: that is no proof.',
   readback_other_time: 'What the host has there says the same and was made at another time.',
   readback_time_missing: 'The host does not tell when it was made, or did not tell its own time.',
+  readback_other_author: 'What the host has there says the same and was made by somebody else.',
+  readback_author_missing: 'The host does not tell who made it.',
+  readback_author_unknown: 'It has no mark, and its token shares its account with others.',
 } as const
 
 const isNoEvidence = (reason: ReadReason): reason is keyof typeof noEvidence =>

@@ -18,7 +18,7 @@ import { fenced } from '../closure/fence-audit.js'
 import type { Asked } from './boundary.js'
 import { getJob } from './change.js'
 import { publicationKind } from './kinds.js'
-import { ledgerOf, windowOfEffect } from './ledger.js'
+import { effectProvenance, ledgerOf } from './ledger.js'
 import { effectOf, openPlan, type FollowPlan } from './plan.js'
 import { publicationReconcile } from './publishing/reconcile.js'
 import { mintReceipt, type ReadReceipt } from './receipt.js'
@@ -68,7 +68,8 @@ const readBoth = async (
     return { repository, readback: null, receipts: [] }
   }
   const ledger = ledgerOf(ctx.gov.store.read(), job.job_id)
-  const at = readbackOf(plan, effect, remoteId, { window: windowOfEffect(ledger, effect.number) })
+  const at = readbackOf(
+    plan, effect, remoteId, effectProvenance(job, ledger, effect.number))
   const readback = await get(at.path, at.judge)
   const matches = readback.kind === 'reply' && readback.verdict.kind === 'matches'
   if (!matches) return { repository, readback, receipts: [] }

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { count, counted, iso, nullableText, sha256, text } from '../../base/fields.js'
 import { byTail } from '../../governance/by-tail.js'
+import { authorShape } from '../../governance/connections/rows.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import { codehostActions } from '../constants.js'
 import { nativeKinds, publicCapabilities } from './kinds.js'
@@ -88,6 +89,10 @@ const jobShape = v.strictObject({
   repository_id: counted,
   consent: bindingShape,
   vault: vaultShape,
+  /** Who makes what it sends, by its consent; left out of jobs of before that was asked. */
+  author: v.optional(v.nullable(authorShape)),
+  /** The nonce behind its text; left out where it has none. */
+  mark: v.optional(text),
   /** Tells the token itself, whatever connection has it: a host counts by it. */
   token_fingerprint: text,
   /** What its effects need of a consent, in the order of the list. */

@@ -10,7 +10,7 @@ import { moveTask } from '../../governance/board/move.js'
 import { getTask } from '../../governance/board/read.js'
 import { credentialRefOf } from '../../governance/connections/save.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
-import { hostWindow, type HostAhead } from '../adapter/host-time.js'
+import type { HostAhead } from '../adapter/host-time.js'
 import { judgeCreation, type PostVerdict } from '../adapter/post-reply.js'
 import { getStep } from '../adapter/reads.js'
 import { readbackOf, type Readback, type ReadVerdict } from '../adapter/readback.js'
@@ -26,7 +26,9 @@ import {
   type RunnableJob,
 } from './claim.js'
 import { appendContacted } from './histories.js'
-import { ledgerOf, noteOutcome, requireUnsent, windowOfEffect } from './ledger.js'
+import {
+  effectProvenance, ledgerOf, noteOutcome, provenanceOf, requireUnsent,
+} from './ledger.js'
 import { effectOf, type FollowPlan } from './plan.js'
 import { mintReceipt, sealJournal, type ReadReceipt } from './receipt.js'
 import type { Job } from './rows.js'
@@ -52,7 +54,7 @@ interface Seen {
 }
 
 const sendEffect = async (
-  ctx: CodehostContext, { plan, ahead }: Runnable, send: Send, run: Running<Claimed>,
+  ctx: CodehostContext, { job: of, plan, ahead }: Runnable, send: Send, run: Running<Claimed>,
   key: Uint8Array,
 ): Promise<Sent<PostVerdict>> => {
   const effect = effectOf(plan, 1)
@@ -77,9 +79,9 @@ const sendEffect = async (
       putJob(tx, now, job, { contacted: job.contacted + 1 })
     },
     record: (tx, now, wire) => noteOutcome(tx, now, jobId, effect.number, wire),
-    judge: (reply) => judgeCreation(plan, effect, {
-      window: hostWindow({ markedMs, endedMs: ctx.gov.clock.wallMs(), ahead }),
-    })(reply),
+    judge: (reply) => judgeCreation(plan, effect, provenanceOf(of, {
+      markedMs, endedMs: ctx.gov.clock.wallMs(), ahead,
+    }))(reply),
   })
 }
 
@@ -94,9 +96,8 @@ const sendSteps = async (
   if (remoteId === null) throw new TypeError('an issue or comment has a number of the host')
   await ctx.gov.observer.at('codehost.created')
   const ledger = ledgerOf(ctx.gov.store.read(), run.claimed.jobId)
-  const at = readbackOf(runnable.plan, effectOf(runnable.plan, 1), remoteId, {
-    window: windowOfEffect(ledger, 1),
-  })
+  const at = readbackOf(
+    runnable.plan, effectOf(runnable.plan, 1), remoteId, effectProvenance(runnable.job, ledger, 1))
   const wire = await send(getStep(ctx.baseUrl, key, at.path, at.judge))
   return { post, readback: { at, remoteId, wire } }
 }

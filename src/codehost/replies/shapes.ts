@@ -66,8 +66,14 @@ const side = replyObject({
   ref: text, sha: objectId, repo: v.nullable(replyObject({ id: number, full_name: text })),
 })
 
+/** Whose a token is. */
+export const userReply = replyObject({ id: number })
+
 /** How something came to be; a host that does not tell it is believed less. */
-const origin = { created_at: v.optional(nullableText) }
+const origin = {
+  created_at: v.optional(nullableText), user: v.optional(v.nullable(userReply)),
+  performed_via_github_app: v.optional(v.nullable(replyObject({}))),
+}
 
 /** A pull request. */
 export const pullReply = replyObject({
@@ -98,7 +104,7 @@ export const commentReply = replyObject({ ...origin, id: number, body: text, iss
 export const hostReplies = {
   repository: repositoryReply, ref: refReply, commit: commitReply, tree: treeReply,
   blob: blobReply, created: createdReply, pull: pullReply, pull_files: pullFilesReply,
-  issue: issueReply, comment: commentReply,
+  issue: issueReply, comment: commentReply, user: userReply,
 } as const
 /** Name of a reply. */
 export type HostReplyName = keyof typeof hostReplies

@@ -31,10 +31,11 @@ type Unbound = Omit<Grant, 'binding_sha256' | 'ended'>
 /** Digest that ties every value of a consent to its connection. */
 export const bindingOf = (connectionId: string, grant: Unbound): string => {
   const { consent_id, owner, root, repository, repository_id, actions } = grant
-  const { issued_at, expires_at, revision, policy_fence, statement_sha256 } = grant
+  const { issued_at, expires_at, revision, policy_fence, author, statement_sha256 } = grant
   return sha256Hex(canonicalJson({
     connection_id: connectionId, consent_id, owner, root, repository, repository_id, actions,
     issued_at, expires_at, revision, policy_fence, statement_sha256,
+    ...(author === undefined ? {} : { author }),
   }))
 }
 

@@ -12,6 +12,14 @@ import { byTail } from '../by-tail.js'
 export const connectionModes = ['active', 'disabled', 'reconcile_only'] as const
 export type ConnectionMode = (typeof connectionModes)[number]
 
+/**
+ * Whose the credential is, as the other side tells it: the number of the account, and whether an
+ * app acts for it.
+ */
+export const authorShape = v.strictObject({ id: counted, via_app: v.boolean() })
+/** An author. */
+export type Author = v.InferOutput<typeof authorShape>
+
 const grantShape = v.strictObject({
   /** Made here, never taken from a caller (C-031). */
   consent_id: text,
@@ -29,6 +37,8 @@ const grantShape = v.strictObject({
   revision: counted,
   /** Global revocations up to this revision of the policy came before it. */
   policy_fence: count,
+  /** Null where the other side does not tell; left out of consents of before it was asked. */
+  author: v.optional(v.nullable(authorShape)),
   /** SHA-256 of the statement that was acknowledged. */
   statement_sha256: sha256,
   /** SHA-256 of the canonical text of all of the above with the id of its connection. */

@@ -17,7 +17,7 @@ import { bindingOf, grantMsMax } from './grant.js'
 import { endGrant } from './narrow.js'
 import { requireFree, requireOwnConnection, requireRevision } from './read.js'
 import {
-  connectionCollection, type Connection, type ConnectionMode, type Grant,
+  connectionCollection, type Author, type Connection, type ConnectionMode, type Grant,
 } from './rows.js'
 
 const by = ({ principal, root }: Session) =>
@@ -112,6 +112,8 @@ export interface GrantRequest {
   readonly vaultDigest: string
   /** The number that the host gives the repository. */
   readonly repositoryId: number
+  /** Whose the credential is; null where the host does not tell. */
+  readonly author: Author | null
   /** Fence of the policy when it was asked for: a revoke of every route since then ends it, too. */
   readonly policyFence: number
 }
@@ -169,7 +171,8 @@ export const issueGrant = (
     consent_id: newId('con'), owner: session.principal.principal_id, root: session.root.root_id,
     repository: before.repository, repository_id: request.repositoryId,
     actions: [...request.actions], issued_at: now, expires_at: isoFromMs(ends), revision,
-    policy_fence: policyHead(tx).fence, statement_sha256: request.statementSha256,
+    policy_fence: policyHead(tx).fence, author: request.author,
+    statement_sha256: request.statementSha256,
   }
   const connection: Connection = {
     ...endGrant(before, now, 'stopped'),

@@ -1,5 +1,5 @@
 /**
- * A code host on bare git repositories, for loopback: the sixteen routes that Sallyport uses, in
+ * A code host on bare git repositories, for loopback: the seventeen routes that Sallyport uses, in
  * the shapes and with the refusals of the public description. It knows nothing of Sallyport's own
  * rules of objects: ids are git's.
  */
@@ -53,6 +53,12 @@ export interface Codehost extends ServiceModule {
 
 type Role = 'writer' | 'reader' | 'stranger'
 
+/** Whose a token is: that of an installation is its app's bot, whoever else uses the app. */
+const loginOf = (token: string, role: Role): string =>
+  (token.startsWith('ghs_') ? 'sandbox-app[bot]' : role === 'writer' ? 'operator' : role)
+
+const isOfApp = (token: string): boolean => /^gh[su]_/.test(token)
+
 const roleOf = (token: string, { writer, reader, stranger }: CodehostTokens): Role | null => {
   if (token === reader) return 'reader'
   if (token === stranger) return 'stranger'
@@ -102,6 +108,8 @@ const routed = async (asked: Asked, ask: TalkAsk, role: Role): Promise<Draft> =>
     case 'issue': return readIssue(ask)
     case 'comment_create': return createComment(ask)
     case 'comment': return readComment(ask)
+    // Of no repository: answered before.
+    case 'user': return notFound()
   }
 }
 
@@ -124,13 +132,17 @@ export const newCodehost = (options: CodehostOptions): Codehost => {
     checkHostRequest(request, options.port())
     const token = bearerOf(request)
     const role = token === null ? null : roleOf(token, options.tokens)
-    if (role === null) {
+    if (token === null || role === null) {
       return problem(401, token === null ? 'Requires authentication' : 'Bad credentials')
     }
     const asked = askedOf(request.method, request.path)
     if (asked === null) return notFound()
     await store.open()
     const shapes = new Shapes(`https://${options.host}:${options.port()}`)
+    if (asked.route === 'user') {
+      return token.startsWith('ghs_') ? problem(403, 'Resource not accessible by integration')
+        : jsonDraft(200, shapes.user(store.user(loginOf(token, role))))
+    }
     const former = store.findFormer(asked.owner, asked.name)
     const kept = store.find(asked.owner, asked.name)
     if (visible(former, role) && kept === undefined) return moved(former, shapes)
@@ -143,10 +155,13 @@ export const newCodehost = (options: CodehostOptions): Codehost => {
     }
     const json = bodyObject(request)
     if (json === null) return problem(400, 'Problems parsing JSON')
-    const user = store.user(kept.facts.owner.login)
+    const user = store.user(loginOf(token, role))
     const { key, query } = asked
     return routed(
-      asked, { kept, shapes, json, key, query, wallMs: options.wallMs(), store, user }, role)
+      asked, {
+        kept, shapes, json, key, query, wallMs: options.wallMs(), store, user,
+        viaApp: isOfApp(token),
+      }, role)
   }
 
   return {

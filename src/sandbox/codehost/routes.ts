@@ -4,7 +4,7 @@
 export const codehostRoutes = [
   'repository', 'blob_create', 'blob', 'tree_create', 'tree', 'commit_create', 'commit',
   'ref_create', 'ref', 'pull_create', 'pull', 'pull_files', 'issue_create', 'issue',
-  'comment_create', 'comment',
+  'comment_create', 'comment', 'user',
 ] as const
 /** One of them. */
 export type CodehostRoute = (typeof codehostRoutes)[number]
@@ -49,6 +49,9 @@ const decoded = (text: string): string | null => {
 /** What a request asks for, or null where there is no such route. */
 export const askedOf = (method: string, url: string): Asked | null => {
   const [path = '', query = ''] = url.split('?')
+  if (path === '/user' && method === 'GET') {
+    return { route: 'user', owner: '', name: '', key: '', query: new URLSearchParams(query) }
+  }
   const [, owner = '', name = '', rest = ''] = /^\/repos\/([^/]+)\/([^/]+)(.*)$/.exec(path) ?? []
   if (owner === '') return null
   for (const [route, verb, form] of table) {

@@ -32,6 +32,8 @@ export interface HostIssue {
   readonly createdAt: string
   /** Left out: it was never changed. */
   readonly updatedAt?: string
+  /** Left out: no app had a part in it. */
+  readonly viaApp?: boolean
   readonly pull: { readonly head: string, readonly base: string, readonly draft: boolean } | null
 }
 
@@ -44,6 +46,8 @@ export interface HostComment {
   readonly createdAt: string
   /** Left out: it was never changed. */
   readonly updatedAt?: string
+  /** Left out: no app had a part in it. */
+  readonly viaApp?: boolean
 }
 
 /** What the asking token may do. */
@@ -83,6 +87,16 @@ export class Shapes {
       starred_url: `${url}/starred{/owner}{/repo}`, events_url: `${url}/events{/privacy}`,
       type: 'User', site_admin: false,
     }
+  }
+
+  #app(made = false): JsonObject | null {
+    return made ? {
+      id: 1, slug: 'sandbox-app', node_id: nodeId('App', 1), client_id: 'Iv1.sandbox',
+      owner: this.user({ login: 'sandbox', id: 1 }), name: 'Sandbox app', description: '',
+      external_url: this.base, html_url: `${this.base}/apps/sandbox-app`,
+      created_at: '2020-01-01T00:00:00Z', updated_at: '2020-01-01T00:00:00Z', permissions: {},
+      events: [],
+    } : null
   }
 
   repository(repository: HostRepository, permissions: Permissions, openIssues: number): JsonObject {
@@ -195,6 +209,7 @@ export class Shapes {
       milestone: null, comments: issue.comments, created_at: time,
       updated_at: issue.updatedAt ?? time,
       closed_at: null, author_association: 'OWNER',
+      performed_via_github_app: this.#app(issue.viaApp),
       ...(issue.pull === null ? {} : { draft: issue.pull.draft, pull_request: {
         url: `${top}/pulls/${number}`, html_url: pull, diff_url: `${pull}.diff`,
         patch_url: `${pull}.patch`, merged_at: null,
@@ -211,6 +226,7 @@ export class Shapes {
       html_url: `${html}/issues/${comment.issue}#issuecomment-${comment.id}`,
       user: this.user(comment.user), body: comment.body, created_at: comment.createdAt,
       updated_at: comment.updatedAt ?? comment.createdAt, author_association: 'OWNER',
+      performed_via_github_app: this.#app(comment.viaApp),
     }
   }
 

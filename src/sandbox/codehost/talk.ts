@@ -17,6 +17,8 @@ const filesMax = 3000
 export interface TalkAsk extends Ask {
   readonly store: CodehostStore
   readonly user: HostUser
+  /** An app makes it, for the user or for itself. */
+  readonly viaApp: boolean
 }
 
 const missing = (resource: string, field: string): Draft =>
@@ -39,11 +41,11 @@ const textsOf = (
 }
 
 const newIssue = (
-  { store, user, kept }: TalkAsk, texts: { title: string, body: string | null },
+  { store, user, kept, viaApp }: TalkAsk, texts: { title: string, body: string | null },
   pull: HostIssue['pull'],
 ): HostIssue => ({
   id: store.newId(), number: kept.issues.length + 1, user, ...texts, state: 'open', comments: 0,
-  createdAt: store.now(), pull,
+  createdAt: store.now(), pull, ...(viaApp ? { viaApp } : {}),
 })
 
 const numbered = ({ kept, key }: Ask): HostIssue | undefined =>
@@ -74,7 +76,7 @@ export const readIssue = async (ask: Ask): Promise<Draft> => {
 
 /** Makes a comment on an issue or a pull request. */
 export const createComment = async (ask: TalkAsk): Promise<Draft> => {
-  const { kept, shapes, store, user, json: { body } } = ask
+  const { kept, shapes, store, user, viaApp, json: { body } } = ask
   const at = kept.issues.findIndex(({ number }) => String(number) === ask.key)
   const issue = kept.issues[at]
   if (issue === undefined) return notFound()
@@ -82,7 +84,10 @@ export const createComment = async (ask: TalkAsk): Promise<Draft> => {
   if (body.length > bodyMax) {
     return invalid({ resource: 'IssueComment', field: 'body', code: 'too_long' })
   }
-  const made = { id: store.newId(), issue: issue.number, user, body, createdAt: store.now() }
+  const made = {
+    id: store.newId(), issue: issue.number, user, body, createdAt: store.now(),
+    ...(viaApp ? { viaApp } : {}),
+  }
   kept.comments.push(made)
   kept.issues[at] = { ...issue, comments: issue.comments + 1 }
   await store.save()

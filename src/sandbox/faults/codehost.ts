@@ -128,6 +128,10 @@ const objects: readonly FaultSpec[] = [
     'a creation that is done: the reply tells no time of it', (json) => {
       delete json.created_at
     }),
+  members('write_other_author', 'host_write',
+    'a creation that is done: the reply names somebody else as its maker', (json) => {
+      if (isObject(json.user)) json.user = { ...json.user, login: 'somebody', id: 7_000_001 }
+    }),
   members('tree_truncated', 'tree', 'the second half of the rows is left out, and that is said',
     (json) => {
       json.tree = rows(json).slice(0, Math.ceil(rows(json).length / 2))
@@ -187,6 +191,12 @@ const talk: readonly FaultSpec[] = [
   }),
   members('read_old_time', 'host_read', 'a read: what is told was made long ago', (json) => {
     if (json.created_at !== undefined) json.created_at = '2020-01-02T03:04:05Z'
+  }),
+  members('read_other_author', 'host_read', 'a read: somebody else made what is told', (json) => {
+    if (isObject(json.user)) json.user = { ...json.user, login: 'somebody', id: 7_000_001 }
+  }),
+  members('read_no_author', 'host_read', 'a read: nobody is told as the maker', (json) => {
+    if (json.user !== undefined) json.user = null
   }),
   members('issue_other_body', 'issue', 'the issue has another text', (json) => {
     json.body = 'Another text'

@@ -9,7 +9,7 @@ import { publishedReadback, type Published } from '../../../src/codehost/adapter
 import { readbackOf, type ReadVerdict } from '../../../src/codehost/adapter/readback.js'
 import { blockerOf } from '../../../src/codehost/closure/readback.js'
 import { followPlan, type FollowWish } from '../../../src/codehost/jobs/plan.js'
-import { anyTime } from '../../support/codehost/provenance.js'
+import { anyTimeBy } from '../../support/codehost/provenance.js'
 import type { Loose } from '../../world/place.js'
 
 const samples = JSON.parse(readFileSync('test/support/codehost/host-samples.json', 'utf8')) as
@@ -23,14 +23,14 @@ const judging = (judge: ReturnType<typeof readbackOf>['judge']): Judge => (value
 
 const repositoryIn = (url: string): string => /\/repos\/([^/]+\/[^/]+)/.exec(url)?.[1] ?? 'o/r'
 
-const followJudge = (url: string, wish: FollowWish, remoteId: number): Judge => {
+const followJudge = (value: Loose, wish: FollowWish, remoteId: number): Judge => {
   const plan = followPlan({
-    jobId: 'job_1', host, repository: repositoryIn(url), wish, effectId: 'eff_1',
+    jobId: 'job_1', host, repository: repositoryIn(value.url), wish, effectId: 'eff_1',
     idempotency: 'idp_1',
   })
   const [effect] = plan.effects
   if (effect === undefined) throw new Error('a plan has an effect')
-  return judging(readbackOf(plan, effect, remoteId, anyTime).judge)
+  return judging(readbackOf(plan, effect, remoteId, anyTimeBy(value)).judge)
 }
 
 const person = { name: 'Ann', email: 'ann@example', date: '2024-02-29T23:59:59Z' }
@@ -40,7 +40,7 @@ const pullJudge = (pull: Loose): Judge => {
     repository: { owner: pull.base.repo.owner.login, name: pull.base.repo.name },
     repositoryId: pull.base.repo.id, base: { branch: pull.base.ref }, branch: pull.head.ref,
     title: pull.title, body: pull.body ?? '', commit: pull.head.sha,
-    pull: anyTime,
+    pull: anyTimeBy(pull),
     draft: { tree: pull.head.sha, parents: [], author: person, committer: person, message: 'x\n' },
   }
   return judging(publishedReadback(of, { kind: 'pull_request', id: null }, pull.number).judge)
@@ -55,17 +55,17 @@ interface Recorded {
 /** Those that are evidence of themselves, with the members that make them so. */
 const recorded: readonly Recorded[] = [
   ...samples.issue.map((value): Recorded => ({
-    value, read: ['number', 'title', 'body', 'created_at'], judge: followJudge(
-      value.url, { what: 'issue', title: value.title, body: value.body ?? '' }, value.number),
+    value, read: ['number', 'title', 'body', 'created_at', 'user'], judge: followJudge(
+      value, { what: 'issue', title: value.title, body: value.body ?? '' }, value.number),
   })),
   ...samples.comment.map((value): Recorded => ({
-    value, read: ['id', 'body', 'issue_url', 'created_at'], judge: followJudge(value.url, {
+    value, read: ['id', 'body', 'issue_url', 'created_at', 'user'], judge: followJudge(value, {
       what: 'comment', issue: Number(value.issue_url.split('/').at(-1)), body: value.body,
     }, value.id),
   })),
   ...samples.pull.filter(({ base }) => base?.repo !== undefined).map((value): Recorded => ({
     value, judge: pullJudge(value),
-    read: ['number', 'title', 'body', 'state', 'head', 'base', 'created_at'],
+    read: ['number', 'title', 'body', 'state', 'head', 'base', 'created_at', 'user'],
   })),
 ].filter(({ value, judge }) => judge(value).kind === 'matches')
 

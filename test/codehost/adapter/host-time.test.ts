@@ -7,6 +7,8 @@ import { likenessOf } from '../../../src/codehost/adapter/provenance.js'
 import { codehostLimits } from '../../../src/codehost/constants.js'
 
 const dated = (...told: readonly string[]) => ({ headers: new Map([['date', told]]) })
+const own = { author: { id: 5, via_app: false }, marked: false } as const
+const told = { user: { id: 5 } }
 const noon = Date.UTC(2026, 10, 24, 12)
 const date = 'Tue, 24 Nov 2026 12:00:00 GMT'
 
@@ -26,15 +28,16 @@ t.test('C-021 what is made within a contact lies between its mark and ten second
   const ahead = { least_ms: -200, most_ms: 1_000 }
   const window = hostWindow({ markedMs: noon, endedMs: noon + 5_000, ahead })
   t.strictSame(window, { fromMs: noon - 1_200, toMs: noon + 5_000 + 1_000 + 10_000 + 1_000 })
-  const at = (ms: number) => likenessOf({ window }, { created_at: new Date(ms).toISOString() })
-  for (const [ms, told] of [
+  const at = (ms: number) =>
+    likenessOf({ ...own, window }, { ...told, created_at: new Date(ms).toISOString() })
+  for (const [ms, wanted] of [
     [noon - 1_201, 'other_time'], [noon - 1_200, null], [noon, null], [noon + 17_000, null],
     [noon + 17_001, 'other_time'],
   ] as const) {
-    t.equal(at(ms), told, String(ms - noon))
+    t.equal(at(ms), wanted, String(ms - noon))
   }
   t.equal(hostWindow({ markedMs: noon, endedMs: noon, ahead: null }), null)
-  t.equal(likenessOf({ window: null }, { created_at: date }), 'time_missing')
+  t.equal(likenessOf({ ...own, window: null }, { created_at: date }), 'time_missing')
 })
 
 t.test('a contact whose end nobody saw, or whose clock was moved, is as long as one may be', async (t) => {

@@ -10,7 +10,7 @@ import { commitId, type CommitDraft } from '../../../src/codehost/git/commit.js'
 import { objectId } from '../../../src/codehost/git/object-id.js'
 import type { GitTree } from '../../../src/codehost/git/tree.js'
 import type { HttpsReply } from '../../../src/net/types.js'
-import { anyTime, oneSecond } from '../../support/codehost/provenance.js'
+import { anyTimeBy, oneSecond } from '../../support/codehost/provenance.js'
 import { scanned, treeOf } from '../../support/codehost/publication.js'
 import type { Loose } from '../../world/place.js'
 
@@ -46,7 +46,7 @@ const side = (ref: string, sha: string) => ({ ref, sha, repo: { id: 7, full_name
 const pull = {
   id: 90, number: 4, state: 'open', draft: false, merged: false, title: 'T', body: 'B',
   head: side('topic/x', commit), base: side('main', '1'.repeat(40)), changed_files: 3,
-  created_at: oneSecond.within,
+  created_at: oneSecond.within, user: oneSecond.user,
 }
 const ref = { ref: 'refs/heads/topic/x', object: { type: 'commit', sha: commit } }
 const rowsOf = (one: GitTree) => [...one.listing()].map(({ path, mode, id }) =>
@@ -125,10 +125,50 @@ t.test('C-021 a pull request of another time is only like the one that was sent:
       { kind: 'no_evidence', reason: `readback_${what}` }, String(created_at))
   }
   for (const kind of kinds.filter((one) => one !== 'pull_request')) {
-    const untimed: Published = { ...of, pull: { window: null } }
+    const untimed: Published = { ...of, pull: { ...of.pull, window: null } }
     t.equal(publishedReadback(untimed, posts[kind], null).judge(reply(200, read[kind])).kind,
       'matches', `${kind}: the id is the evidence`)
   }
+})
+
+t.test('C-021 one of another author is only like it; of an account that others share a mark alone tells', async (t) => {
+  const own = of
+  const post = posts.pull_request
+  const app = { id: 1 }
+  for (const [user, told, what] of [
+    [{ id: 5 }, {}, null], [{ id: 5 }, { performed_via_github_app: null }, null],
+    [{ id: 5 }, { performed_via_github_app: app }, 'other_author'],
+    [{ id: 6 }, {}, 'other_author'], [null, {}, 'author_missing'],
+    [undefined, {}, 'author_missing'],
+  ] as const) {
+    const one = { ...pull, user, ...told }
+    const verdict = judgePublished(own, post)(reply(201, one))
+    const read = publishedReadback(own, post, 4).judge(reply(200, one))
+    if (what === null) {
+      t.strictSame([verdict.kind, read.kind], ['created', 'matches'])
+    } else {
+      t.hasStrict(verdict, { kind: 'unknown', reason: `reply_${what}` })
+      t.hasStrict(read, { kind: 'no_evidence', reason: `readback_${what}` })
+    }
+    const shared: Published = { ...of, pull: { ...of.pull, author: null } }
+    t.hasStrict(judgePublished(shared, post)(reply(201, one)),
+      { kind: 'unknown', reason: 'reply_author_unknown' })
+    t.hasStrict(publishedReadback(shared, post, 4).judge(reply(200, one)),
+      { kind: 'no_evidence', reason: 'readback_author_unknown' })
+    const marked: Published = {
+      ...of, pull: { window: null, author: null, marked: true },
+    }
+    t.equal(judgePublished(marked, post)(reply(201, one)).kind, 'created', 'its text tells it')
+    t.equal(publishedReadback(marked, post, 4).judge(reply(200, one)).kind, 'matches')
+    t.hasStrict(judgePublished(marked, post)(reply(201, { ...one, body: 'b' })),
+      { kind: 'unknown', reason: 'reply_differs' })
+  }
+  const app5: Published = { ...of, pull: { ...of.pull, author: { id: 5, via_app: true } } }
+  const through = { ...pull, user: { id: 5 }, performed_via_github_app: app }
+  t.equal(judgePublished(app5, post)(reply(201, through)).kind, 'created')
+  const direct = { ...through, performed_via_github_app: null }
+  t.hasStrict(judgePublished(app5, post)(reply(201, direct)),
+    { kind: 'unknown', reason: 'reply_other_author' })
 })
 
 t.test('a complete 4xx is refused, but for a 422 that says that it timed out; one whose end nobody was told is unknown', async (t) => {
@@ -202,7 +242,7 @@ t.test('recorded pull requests and references are taken by what they are, and by
     const own: Published = {
       ...of, repositoryId: one.base.repo.id, base: { branch: one.base.ref },
       branch: one.head.ref, title: one.title, body: one.body ?? '', commit: one.head.sha,
-      pull: anyTime,
+      pull: anyTimeBy(one),
     }
     const post: JudgedPost = { kind: 'pull_request', id: null }
     const sameRepository = one.head.repo?.id === one.base.repo.id

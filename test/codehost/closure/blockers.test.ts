@@ -130,6 +130,8 @@ const numbered = {
   readback_differs: fault('issue_other_body', 0),
   readback_other_time: fault('read_old_time', 1),
   readback_time_missing: fault('read_no_time', 1),
+  readback_other_author: fault('read_other_author', 1),
+  readback_author_missing: fault('read_no_author', 1),
   readback_ambiguous: answer('issue', 200, []),
   readback_malformed: fault('read_malformed', 1),
   readback_encoded: fault('read_gzip', 1),

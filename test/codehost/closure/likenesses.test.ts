@@ -1,9 +1,10 @@
 /**
- * What the host has that says the same as what a job sent, and is of another time: made before it,
- * or after it, by a reply to its creation and by every readback.
+ * What the host has that says the same as what a job sent, and is of another time or of somebody
+ * else: by a reply to its creation and by every readback.
  */
 import t from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
+import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import type { HostIssue } from '../../../src/sandbox/codehost/shapes.js'
 import type { Kept } from '../../../src/sandbox/codehost/store.js'
 import { must } from '../../support/must.js'
@@ -156,4 +157,128 @@ t.test('C-021 C-154 C-247 a pull request of another time is only like it; git ob
   const branch = await at.stopped('ref')
   at.sandbox.faults.set('read_no_time', { service: 'codehost' })
   t.equal(await reasonOf(at, branch, {}), 'closed')
+})
+
+t.test('C-021 C-154 what a stranger made at that very time proves nothing: an issue, a comment and a 201', async (t) => {
+  const at = await closing(t)
+  const stranger = at.sandbox.codehost.user('stranger')
+  const job = await at.approved()
+  await unseen(at, job)
+  const now = hostTime(Date.now())
+  t.equal(await reasonOf(at, job, { remote_id: plantIssue(at, now, { user: stranger }) }),
+    'readback_other_author')
+  t.equal(await reasonOf(at, job, { remote_id: plantIssue(at, now, { viaApp: true }) }),
+    'readback_other_author', 'an app that acts for the same account')
+  const issue = plantIssue(at, now)
+  t.equal(await reasonOf(at, job, { remote_id: issue }), 'closed')
+  must(await at.consent())
+  const comment = await at.prepareComment(issue)
+  must(await at.approve(comment))
+  await unseen(at, comment)
+  const id = at.sandbox.codehost.newId()
+  hostOf(at).comments.push({
+    id, issue, user: stranger, body: hostMark, createdAt: hostTime(Date.now()),
+  })
+  t.equal(await reasonOf(at, comment, { remote_id: id }), 'readback_other_author')
+  const other = await closing(t)
+  const sent = await other.approved()
+  other.sandbox.faults.set('write_other_author', { service: 'codehost', times: 1 })
+  await other.runJob(sent)
+  t.hasStrict(other.job(sent), {
+    state: 'unknown_external_effect', reason: 'reply_other_author', created: 0, remote: null,
+  })
+})
+
+t.test('C-154 C-232 whose the token is is asked once, with the consent, shown before the approval, and by nothing that proves', async (t) => {
+  const at = await closing(t)
+  const asked = () => at.requests().filter(({ path }) => path === '/user').length
+  must(await at.consent())
+  t.equal(asked(), 1)
+  const operator = at.sandbox.codehost.user('operator').id
+  const job = await at.unknown('A title', 'numbered')
+  t.strictSame((await at.json(['codehost', 'preview', job])).author,
+    { id: operator, via_app: false })
+  t.match((await at.run(['codehost', 'preview', job])).stdout, `account ${operator} of the host`)
+  t.strictSame(at.connection().consent?.author, { id: operator, via_app: false })
+  t.strictSame(at.job(job).author, { id: operator, via_app: false })
+  at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 1 })
+  t.equal(await reasonOf(at, job, {}), 'remote_not_found')
+  at.sandbox.faults.clear()
+  t.equal(await reasonOf(at, job, {}), 'closed')
+  t.equal(asked(), 1)
+})
+
+t.test('a job whose author or mark was changed rests on other values than it was prepared with', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('A title', 'numbered')
+  const row = at.job(job)
+  await at.transact((tx) => tx.put(jobCollection, job, {
+    ...row, author: { id: 7_000_001, via_app: false },
+  }))
+  t.equal(await reasonOf(at, job, {}), 'prepared_bytes_altered')
+  await at.transact((tx) => tx.put(jobCollection, job, { ...row, mark: '0'.repeat(32) }))
+  t.equal(await reasonOf(at, job, {}), 'prepared_bytes_altered', 'a mark that it never had')
+  const check = await at.run(['state', 'check', '--json'])
+  t.match(check.stdout + check.stderr, 'codehost_job_authority')
+})
+
+t.test('C-067 C-193 a mark alone tells a job from its like: it is a part of what is sent, previewed and compared, and not of what was asked for', async (t) => {
+  const at = await closing(t)
+  const key = '7b1f6c1e-7f1c-4a58-8d31-4b6b0f6f6f01'
+  const words = ['codehost', 'prepare', 'issue', '--connection', at.id, '--title', 'A title',
+    '--body-file', at.place.write('marked.md', `${hostMark}\n`), '--idempotency-key', key]
+  const { id: job } = await at.json([...words, '--mark'])
+  t.equal((await at.json([...words, '--mark'])).id, job, 'another nonce is no other request')
+  t.equal((await at.run([...words, '--json'])).error().code, 'idempotency_conflict')
+  const preview = await at.json(['codehost', 'preview', job])
+  t.match(preview.mark, /^[0-9a-f]{32}$/)
+  t.equal(preview.text, `${hostMark}\n<!-- sallyport ${preview.mark} -->`)
+  t.equal(preview.effects[0].body_bytes,
+    Buffer.byteLength(JSON.stringify({ title: 'A title', body: preview.text })))
+  t.match((await at.run(['codehost', 'preview', job])).stdout, preview.mark)
+  must(await at.approve(job))
+  await unseen(at, job)
+  const now = hostTime(Date.now())
+  for (const body of [
+    hostMark, `${hostMark}\n`, `${hostMark}\n<!-- sallyport ${'0'.repeat(32)} -->`,
+  ]) {
+    t.equal(await reasonOf(at, job, { remote_id: plantIssue(at, now, { body }) }),
+      'readback_differs')
+  }
+  const user = at.sandbox.codehost.user('stranger')
+  const told = plantIssue(at, '2020-01-02T03:04:05Z', { body: preview.text, user })
+  t.equal(await reasonOf(at, job, { remote_id: told }), 'closed', 'nobody else knew it')
+  must(await at.consent())
+  const { id: other } = await at.json([...words.slice(0, -2), '--mark'])
+  t.not((await at.json(['codehost', 'preview', other])).mark, preview.mark)
+  must(await at.approve(other))
+  must(await at.runJob(other))
+})
+
+t.test('C-021 a token whose account is shared prepares nothing without a mark, and succeeds with one', async (t) => {
+  const at = await publicationClosing(t)
+  must(await at.run(['codehost', 'connect', '--connection', at.id, '--token-file',
+    at.place.write('installation', 'ghs_MARKTOKEN0123456789abcdefghijklmnop\n'),
+    '--expected-revision', String(at.connection().revision)]))
+  must(await at.consent(['--action', 'issue.create', 'git.object.create', 'git.ref.create',
+    'pull_request.create']))
+  t.equal(at.connection().consent?.author, null)
+  const issue = ['codehost', 'prepare', 'issue', '--connection', at.id, '--title', 'A title',
+    '--body-file', at.place.write('bot.md', hostMark)]
+  const refused = await at.run([...issue, '--json'])
+  t.hasStrict(refused.error(), { code: 'mark_required', status: 400 })
+  const before = at.requests().length
+  const folder = at.folder({ 'new.txt': 'one\n' }, 'bot')
+  t.equal((await at.publish(folder)).error().code, 'mark_required')
+  t.equal(at.requests().length, before, 'nobody was asked')
+  const { id: job } = await at.json([...issue, '--mark'])
+  must(await at.approve(job))
+  must(await at.runJob(job))
+  t.equal(hostOf(at).issues.at(-1)?.user.login, 'sandbox-app[bot]')
+  const marked = must(await at.run(['codehost', 'prepare', 'publication', '--connection', at.id,
+    '--source', folder, '--base', 'main', '--branch', 'topic/bot', '--title', 'One', '--author',
+    'Ann <ann@example.org>', '--mark', '--json'])).json().id
+  must(await at.approve(marked))
+  must(await at.runJob(marked))
+  t.match(hostOf(at).issues.at(-1)?.body, /^<!-- sallyport [0-9a-f]{32} -->$/)
 })

@@ -87,7 +87,7 @@ const needed: Readonly<Record<HostReplyName, object>> = {
     ],
   },
   blob: { sha, size: 5, encoding: 'base64', content: 'aGVs\nbG8=\n' },
-  created: { sha },
+  created: { sha }, user: { id: 1 },
   pull: {
     id: 1, number: 2, state: 'open', draft: false, merged: false, title: 'T', body: 'B',
     head: { ref: 'x', sha, repo: { id: 1, full_name: 'a/notes' } },

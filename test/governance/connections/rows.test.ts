@@ -100,7 +100,7 @@ t.test('C-162 the record of a consent refuses everybody but the default owner', 
   await t.rejects(at.transact((tx, now) => issueGrant(tx, now, at.session(), {
     connectionId: id, expectedRevision: 1, actions: ['issue.create'], durationMs: 60_000,
     statementSha256: 'a'.repeat(64), vaultDigest: vaultDigest(tx, ref) ?? '', repositoryId: 1,
-    policyFence: policyHead(tx).fence,
+    policyFence: policyHead(tx).fence, author: null,
   })), { kind: 'unauthorized', code: 'not_default_principal' })
   t.equal(at.view().get(connectionCollection, id)?.consent, null)
 })
@@ -110,7 +110,7 @@ t.test('the record of a consent refuses another credential than the host was ask
   await t.rejects(at.transact((tx, now) => issueGrant(tx, now, at.session(), {
     connectionId: at.id, expectedRevision: 1, actions: ['issue.create'], durationMs: 60_000,
     statementSha256: 'a'.repeat(64), vaultDigest: 'f'.repeat(64), repositoryId: 1,
-    policyFence: policyHead(tx).fence,
+    policyFence: policyHead(tx).fence, author: null,
   })), { kind: 'conflict', code: 'credential_changed' })
   t.equal(at.row().consent, null)
 })

@@ -29,13 +29,18 @@ export interface HostReply {
 export interface PlainHost {
   /** Profile for `init --profile`, with this host and a provider that nobody answers for. */
   readonly profileFile: string
+  /** Those but the ones that ask whose the token is. */
   readonly requests: readonly HostRequest[]
+  /** Those that ask whose the token is. */
+  readonly users: readonly HostRequest[]
   /** Connections that were opened: a TLS hello is one too. */
   connections(): number
   /** Ends every connection that is open. */
   drop(): void
   /** From now on it answers so; a function may wait. */
   answers(given: HostReply | (() => Promise<HostReply>)): void
+  /** Whom it tells as the one whose the token is. */
+  tells(user: HostReply): void
 }
 
 /** A repository as the public description shows one, with what the test needs changed. */
@@ -61,14 +66,17 @@ const profileOf = (port: number, caFile: string) => ({
 export const startPlainHost = async (t: Teardown, dir: string): Promise<PlainHost> => {
   const { cert, key } = await makeSelfSigned()
   const requests: HostRequest[] = []
+  const users: HostRequest[] = []
+  let user: HostReply = { status: 200, body: { login: 'octo', id: 583_231, type: 'User' } }
   const sockets = new Set<Socket>()
   let connections = 0
   let answer: () => Promise<HostReply> = async () => ({ status: 200, body: repositoryBody() })
   const server = createServer({ cert, key }, (request, response) => {
     void read(request).then(async (body) => {
       const { method = '', url: path = '', headers } = request
-      requests.push({ method, path, headers, body })
-      const reply = await answer()
+      const isUser = path === '/user'
+      ;(isUser ? users : requests).push({ method, path, headers, body })
+      const reply = isUser ? user : await answer()
       response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
       response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body))
     })
@@ -91,9 +99,12 @@ export const startPlainHost = async (t: Teardown, dir: string): Promise<PlainHos
   await writeFile(caFile, cert)
   await writeFile(profileFile, JSON.stringify(profileOf(port, caFile)))
   return {
-    profileFile, requests, connections: () => connections,
+    profileFile, requests, users, connections: () => connections,
     drop: () => {
       for (const socket of sockets) socket.destroy()
+    },
+    tells: (given) => {
+      user = given
     },
     answers: (given) => {
       answer = typeof given === 'function' ? given : async () => given

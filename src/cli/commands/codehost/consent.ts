@@ -29,8 +29,9 @@ const definition: VerbDefinition<ConnectionDocument> = {
     name: 'codehost consent',
     summary: 'allow named writes to one repository, for an hour at most',
     description:
-      'Asks the code host what the repository is (one GET), shows what it tells of the token '
-      + 'beside the exact words of the consent, and saves it: the connection is active until the '
+      'Asks the code host what the repository is and whose the token is (two GETs), shows what '
+      + 'it tells of the token beside the exact words of the consent, and saves it: the connection '
+      + 'is active until the '
       + 'consent ends, which is never later than this session. Each action is named; nothing '
       + 'stands for several. Only the default owner can give one. Jobs still need an approval '
       + 'each. On a terminal it is a form: what is not on the line is asked for, and starts '
@@ -98,7 +99,9 @@ const shownRevision = (
   return { expectedRevision: revision }
 }
 
-const toldOfToken = ({ look: { repository }, wish }: PreparedConsent): readonly string[] => {
+const toldOfToken = (
+  { look: { repository, author }, wish }: PreparedConsent,
+): readonly string[] => {
   const { roles, scopes, fullName, isPrivate, archived } = repository
   const role = roles.at(-1)
   return [
@@ -106,6 +109,9 @@ const toldOfToken = ({ look: { repository }, wish }: PreparedConsent): readonly 
       + `${archived ? ', archived: it takes no writes' : ''}.`,
     role === undefined
       ? 'It tells no role of this token there.' : `The token’s account has the role ${role} there.`,
+    author === null
+      ? 'It does not tell this token whose it is: who made something will prove nothing.'
+      : `The token’s account has the number ${author.id}.`,
     scopes === null
       ? 'It tells nothing of what the token itself may do.'
       : `The token’s scopes: ${scopes.length === 0 ? 'none' : scopes.join(', ')}.`,

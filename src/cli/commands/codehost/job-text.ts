@@ -90,6 +90,11 @@ const followLines = (preview: PreviewDocument): readonly string[] => [
 const mayBeApproved = ({ state, publication }: PreviewDocument): boolean => state === 'prepared'
   || (publication !== null && (state === 'approved' || state === 'blocked'))
 
+const authorText = ({ author }: PreviewDocument): string => {
+  if (author === null) return 'nobody that the host tells this token of'
+  return `account ${author.id} of the host${author.via_app ? ', through an app' : ''}`
+}
+
 /** A preview, read like a plan: effects in order, what is said, what it takes, how to approve. */
 export const previewText = (preview: PreviewDocument): string => [
   `This job sends to ${preview.repository} at ${preview.host}:`,
@@ -103,6 +108,8 @@ export const previewText = (preview: PreviewDocument): string => [
     ['waits', minutes(preview.needed_ms)],
     ['consent left', leftText(preview.consent_left_ms)],
     ['session left', leftText(preview.session_left_ms)],
+    ['made as', authorText(preview)],
+    ...(preview.mark === null ? [] : [['mark', preview.mark] as const]),
     ['digest', preview.digest],
   ]).trimEnd(),
   '',

@@ -22,6 +22,7 @@ export interface PrepareOptions {
   readonly title?: string
   readonly bodyFile?: string
   readonly issue?: number
+  readonly mark?: boolean
   readonly source?: string
   readonly base?: string
   readonly branch?: string
@@ -69,6 +70,7 @@ const definition: VerbDefinition<JobDocument> = {
     .addOption(integerFlag('--issue <n>', 'issue or pull request that a comment is for', {
       min: 1, max: Number.MAX_SAFE_INTEGER,
     }))
+    .option('--mark', 'put a line with a nonce behind it: what is like it proves nothing')
     .option('--source <folder>', 'folder that is published')
     .option('--base <branch>', 'branch that a publication starts from')
     .option('--branch <name>', 'new branch that it makes')
@@ -112,7 +114,7 @@ const publicationOf = (request: Request, deps: VerbDeps) => {
   const { stateDir, configDir } = deps.places
   return {
     connectionId: request.connection, goalId: request.goal,
-    idempotencyKey: request.idempotency_key, body, message,
+    idempotencyKey: request.idempotency_key, body, message, mark: request.mark,
     source: pathFrom(deps.cwd, source ?? ''), ownFolders: [stateDir, configDir],
     title: title ?? '', base: base ?? '', branch: branch ?? '', author: author ?? '',
   }
@@ -152,7 +154,7 @@ const prepared = async (request: Request, deps: VerbDeps): Promise<Job> => {
   const wish = wishOf(request)
   const { gov, session } = await loginToMutate(deps)
   return prepareFollowThrough(gov, session, {
-    connectionId: request.connection, wish, goalId: request.goal,
+    connectionId: request.connection, wish, goalId: request.goal, mark: request.mark,
     idempotencyKey: request.idempotency_key,
   })
 }

@@ -18,6 +18,7 @@ import { afterRead } from '../../after-read.js'
 import { publicationLabel, sourceLabel, type CodehostAction } from '../../constants.js'
 import { codehostBase, type CodehostContext } from '../../context.js'
 import { dateOf, personOf } from '../../git/commit.js'
+import { newMark, withMark } from '../../plan/mark.js'
 import {
   planPublication, requirePublicationTexts, type PublicationInput, type PublicationPlan,
   type PublicationTexts,
@@ -52,6 +53,8 @@ export interface PublicationRequest {
   /** Of the pull request; an empty body is one. */
   readonly title: string
   readonly body: string
+  /** Whether a line with a nonce of the job goes behind the body. */
+  readonly mark?: boolean | undefined
   /** `NAME <ADDRESS>`. */
   readonly author: string
   /** Of the commit; left out: the title and a line end. */
@@ -70,25 +73,30 @@ const actions: readonly CodehostAction[] = [
 /** Growth, commit, branch and pull request: there is no smaller publication. */
 const postsMin = 4
 
-const textsOf = (request: PublicationRequest, wallMs: number): PublicationTexts => {
+const textsOf = (
+  request: PublicationRequest, nonce: string | undefined, wallMs: number,
+): PublicationTexts => {
   const { base, branch, title, body, author, message = `${title}\n` } = request
   const person = { ...personOf(author), date: dateOf(wallMs) }
   return {
-    base: { branch: base }, branch, title, body,
+    base: { branch: base }, branch, title, body: withMark(body, nonce),
     commit: { author: person, committer: person, message },
   }
 }
 
 const wishOf = (view: View, request: PublicationRequest): JobWish => {
   const { connectionId, source, base, branch, title, body, author, message } = request
-  const { goalId, idempotencyKey } = request
+  const { goalId, idempotencyKey, mark = false } = request
   const asked = { source, base, branch, title, body, author, message }
   return {
     kind: publicationKind, jobId: newId('job'), connectionId, goalId, actions,
+    ...(mark ? { mark: newMark() } : {}),
     request: {
       kind: publicationKind, key: (idempotencyKey ?? newRequestKey(view)).toLowerCase(),
       digest: digestOf({
         kind: publicationKind, connection: connectionId, asked, goal: goalId ?? null,
+        // The nonce is no part of what was asked for.
+        ...(mark ? { mark } : {}),
       }),
     },
   }
@@ -118,7 +126,7 @@ const begun = async (
   ctx: CodehostContext, session: Session, request: PublicationRequest, wish: JobWish,
 ): Promise<Preparing> => {
   const { gov } = ctx
-  const texts = textsOf(request, gov.clock.wallMs())
+  const texts = textsOf(request, wish.mark, gov.clock.wallMs())
   requirePublicationTexts(texts)
   const view = gov.store.read()
   const asked = { gov, sealedHost: codehostBase(gov), askedHost: ctx.baseUrl }

@@ -19,7 +19,7 @@ import { getJob, putJob } from '../change.js'
 import type { Claimed } from '../claim.js'
 import { appendContacted } from '../histories.js'
 import type { EffectLedger } from '../effects.js'
-import { ledgerOf, noteOutcome, windowOfEffect } from '../ledger.js'
+import { effectProvenance, ledgerOf, noteOutcome } from '../ledger.js'
 import type { OpenPublication, RegisteredPost } from '../publication/open.js'
 import type { Job } from '../rows.js'
 import { pacing } from './pacing.js'
@@ -43,13 +43,13 @@ export interface Sending {
 
 /** What the host's words are compared with, and its ledger says of when it was sent. */
 export const publishedOf = (
-  publication: OpenPublication, { repository_id }: Pick<Job, 'repository_id'>,
+  publication: OpenPublication, job: Pick<Job, 'repository_id' | 'author' | 'mark'>,
   ledger: Pick<EffectLedger, 'effects'>,
 ): Published => ({
-  repository: repositoryOf(publication.repository), repositoryId: repository_id,
+  repository: repositoryOf(publication.repository), repositoryId: job.repository_id,
   base: publication.base, branch: publication.branch, title: publication.title,
   body: publication.body, draft: publication.draft, commit: publication.commit,
-  pull: { window: windowOfEffect(ledger, publication.posts.length) },
+  pull: effectProvenance(job, ledger, publication.posts.length),
 })
 
 /** The bytes of a POST, or proof that they were not sent: a sealed piece cannot be opened. */
@@ -91,7 +91,9 @@ const sendPost = async (
     },
     record: (tx, now, wire) => noteOutcome(tx, now, jobId, post.number, wire),
     judge: (reply) => judgePublished({
-      ...of, pull: { window: hostWindow({ markedMs, endedMs: ctx.gov.clock.wallMs(), ahead }) },
+      ...of, pull: {
+        ...of.pull, window: hostWindow({ markedMs, endedMs: ctx.gov.clock.wallMs(), ahead }),
+      },
     }, post)(reply),
   })
 }

@@ -85,6 +85,7 @@ export class ModelHost {
       if (this.post === 'reply_lost') throw new ContactError('reset', 'possible', 'Lost.')
       return reply(201, this.#issue(number))
     }
+    if (path === '/user') return reply(200, { login: 'octo', id: 5 })
     const number = Number(/\/issues\/(\d+)$/.exec(path)?.[1] ?? '0')
     if (number > this.issues.length) return nothing
     const whole = reply(200, number === 0 ? repositoryBody() : this.#issue(number))
@@ -107,6 +108,7 @@ export class ModelHost {
     return {
       id: 1_000 + number, number, state: 'open', title, body,
       repository_url: `${modelHost}/repos/octo-org/hello`, created_at: standing.toISOString(),
+      user: { id: 5 },
     }
   }
 
