@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
+import { constants } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fail, SallyportError } from '../base/errors.js'
 
@@ -168,11 +169,16 @@ export const nodeFiles: Files = {
     leadsBack() ? `/proc/self/fd/${dirFd}/${name}` : join(dirPath, name),
 }
 
-/** Node's error code of anything thrown, or an empty text. */
-export const errnoOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+/**
+ * Node's error code of anything thrown, or an empty text. Node has no name for a quota that is
+ * used up and says "Unknown system error" then: that one is told by the system's own number.
+ */
+export const errnoOf = (error: unknown): string => {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return ''
+  return 'errno' in error && error.errno === -constants.errno.EDQUOT ? 'EDQUOT' : error.code
+}
 
-/** A disk that took only part of what it was given: on a regular file that means it is full. */
+/** A disk that took part of what it was given and no more: a regular file's disk is full then. */
 class ShortWrite extends Error {
   readonly code = 'ESHORT'
 }
@@ -210,7 +216,10 @@ export const orIoFailure = <T>(what: string, fn: () => T): T => {
   }
 }
 
-/** Writes all of `bytes` in one call or throws `ShortWrite`; a short write is never continued. */
+/**
+ * Writes all of `bytes` in one call or throws `ShortWrite`. What the system takes in part is gone on
+ * with by the runtime, which answers with less only where the rest failed too.
+ */
 export const writeAll = (
   files: Files, fd: number, bytes: Uint8Array, position: number | null,
 ): void => {

@@ -1,5 +1,7 @@
 /** Refusals of a disk, a kernel and a format that no ordinary run meets, by their codes. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { tryHoldFile } from '../../src/governance/kernel-file.js'
@@ -10,6 +12,8 @@ import { buildSegments } from '../../src/state/segments/build.js'
 import { SegmentWriter } from '../../src/state/snapshot/fold.js'
 import { codeOf, errorOf } from '../support/refused.js'
 import { temporaryFolder } from '../world/place.js'
+import { builtApp } from '../world/process.js'
+import { World } from '../world/world.js'
 
 t.test('an error of the disk is told by what it means, and one that is none stays a defect', async (t) => {
   const codes = {
@@ -22,6 +26,26 @@ t.test('an error of the disk is told by what it means, and one that is none stay
     t.notMatch(error.message, '/a/path')
   }
   t.throws(() => ioFailure(new TypeError('a defect'), 'write the log'), TypeError)
+})
+
+t.test('a quota that is used up is a full disk, though Node has no name for it: the kernel says so at the log', async (t) => {
+  const world = await World.in(t).state().session()
+  const { place } = world
+  const node = Object.assign(new Error('a'), {
+    code: `Unknown system error ${-constants.errno.EDQUOT}`, errno: -constants.errno.EDQUOT,
+  })
+  t.strictSame(ioFailure(node, 'write the log').details, { errno: 'EDQUOT', while: 'write the log' })
+  if (spawnSync('strace', ['-qq', 'true']).status !== 0) return
+  const [log = ''] = readdirSync(placesOf(place.stateDir).wal).filter((name) => name.endsWith('.log'))
+  const ran = spawnSync('strace', [
+    '-f', '-qq', '-o', '/dev/null', '-P', join(placesOf(place.stateDir).wal, log),
+    '-e', 'inject=pwrite64,write:error=EDQUOT', process.execPath,
+    join(await builtApp(), 'sallyport.js'), 'goal', 'add', 'Water the plants.', '--json',
+  ], { cwd: place.cwd, env: place.env, encoding: 'utf8' })
+  const line = ran.stderr.split('\n').findLast((one) => one.startsWith('{')) ?? '{}'
+  t.hasStrict([ran.status, JSON.parse(line).error], [1, {
+    code: 'disk_full', details: { errno: 'EDQUOT' },
+  }])
 })
 
 t.test('a lock that the kernel cannot give is no lock that somebody else holds', async (t) => {
