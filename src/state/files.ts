@@ -217,8 +217,8 @@ export const orIoFailure = <T>(what: string, fn: () => T): T => {
 }
 
 /**
- * Writes all of `bytes` in one call or throws `ShortWrite`. What the system takes in part is gone on
- * with by the runtime, which answers with less only where the rest failed too.
+ * Writes all of `bytes` in one call or throws `ShortWrite`. What the system takes in part is gone
+ * on with by the runtime, which answers with less only where the rest failed too.
  */
 export const writeAll = (
   files: Files, fd: number, bytes: Uint8Array, position: number | null,

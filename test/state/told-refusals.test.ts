@@ -34,11 +34,13 @@ t.test('a quota that is used up is a full disk, though Node has no name for it: 
   const node = Object.assign(new Error('a'), {
     code: `Unknown system error ${-constants.errno.EDQUOT}`, errno: -constants.errno.EDQUOT,
   })
-  t.strictSame(ioFailure(node, 'write the log').details, { errno: 'EDQUOT', while: 'write the log' })
+  const what = 'write the log'
+  t.strictSame(ioFailure(node, what).details, { errno: 'EDQUOT', while: what })
   if (spawnSync('strace', ['-qq', 'true']).status !== 0) return
-  const [log = ''] = readdirSync(placesOf(place.stateDir).wal).filter((name) => name.endsWith('.log'))
+  const { wal } = placesOf(place.stateDir)
+  const [log = ''] = readdirSync(wal).filter((name) => name.endsWith('.log'))
   const ran = spawnSync('strace', [
-    '-f', '-qq', '-o', '/dev/null', '-P', join(placesOf(place.stateDir).wal, log),
+    '-f', '-qq', '-o', '/dev/null', '-P', join(wal, log),
     '-e', 'inject=pwrite64,write:error=EDQUOT', process.execPath,
     join(await builtApp(), 'sallyport.js'), 'goal', 'add', 'Water the plants.', '--json',
   ], { cwd: place.cwd, env: place.env, encoding: 'utf8' })
