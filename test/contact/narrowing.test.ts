@@ -12,13 +12,13 @@ import { newestTask } from '../support/board.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import {
-  analysisMark, chargeOf, closeWhileLeaving, imageNarrowings, largeImage, leavingPicture,
+  analysisMark, askNarrowings, chargeOf, closeWhileLeaving, imageNarrowings, largeImage, leavingPicture,
   prepareNarrowing, routeNarrowings, settleUnknown,
 } from '../support/narrowing.js'
 import { betweenLookAndClaim, rowOf, scan, sent, set } from '../support/shots.js'
 import { holdWrites } from '../support/net/held-writes.js'
 import { until } from '../support/until.js'
-import { World, type AlphaWorld, type AnalysisWorld } from '../world/world.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 const narrowings = { ...imageNarrowings, ...routeNarrowings }
 for (const [name, narrowing] of Object.entries(narrowings)) {
@@ -27,8 +27,10 @@ for (const [name, narrowing] of Object.entries(narrowings)) {
     async (t) => {
       const world = await leavingPicture(t)
       await prepareNarrowing(world, narrowing)
-      const seen = await closeWhileLeaving(world, narrowing, 3, (writes) =>
-        until('the fourth piece waits', () => writes.begun() > 3))
+      const seen = await closeWhileLeaving(world, narrowing, {
+        opened: (left) => left < 3,
+        begun: (writes) => until('the fourth piece waits', () => writes.begun() > 3),
+      })
       must(seen.closed)
       t.ok(seen.leftBefore > 0)
       t.equal(seen.leftAfter, 0, 'bytes after the answer')
@@ -156,28 +158,13 @@ t.test('S-184 settings that somebody saved in between are not closed without a s
     world.place.path('elsewhere'))
 })
 
-const otherKey = (rig: AlphaWorld): string => rig.place.write('key', 'MARK-KEY-9876543210\n')
-
-/** Saves that close the text route. */
-const askNarrowings: Readonly<Record<string, (rig: AlphaWorld) => Promise<readonly string[]>>> = {
-  'alpha setup --disable': async () => ['alpha', 'setup', '--disable', '--json'],
-  'alpha setup --api-key-file OTHER': async (rig) => [
-    'alpha', 'setup', '--json', '--api-key-file', otherKey(rig), '--acknowledge-plaintext-egress',
-    '--expected-policy-revision', String(await rig.revision()),
-  ],
-  'config save of a disabled route': async (rig) => [
-    'config', 'save', '--json', '--from',
-    rig.place.write('disabled.json', JSON.stringify({ alpha_text: { enabled: false } })),
-  ],
-}
-
-for (const [name, lineOf] of Object.entries(askNarrowings)) {
+for (const [name, { close }] of Object.entries(askNarrowings)) {
   t.test(`A-074 A-168 nothing of a question leaves once ${name} has answered`, async (t) => {
     const rig = await World.in(t).sandbox().state().session().alpha()
     const writes = holdWrites(t)
     const asking = rig.ask()
     await until('the request waits to be written', () => writes.begun() > 0)
-    const closed = must(await rig.run([...await lineOf(rig)]))
+    const closed = must(await rig.run([...await close(rig)]))
     writes.go()
     const asked = await asking
     t.not(asked.status, 0)

@@ -7,7 +7,7 @@ import { holdWrites, type HeldWrites } from './net/held-writes.js'
 import { forImages, slotFlags } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Ran, Teardown } from '../world/place.js'
-import { World, type AnalysisWorld } from '../world/world.js'
+import { World, type AlphaWorld, type AnalysisWorld } from '../world/world.js'
 import { must } from './must.js'
 import { greyPng } from './png.js'
 import { rowOf, scan, set } from './shots.js'
@@ -98,6 +98,30 @@ export const routeNarrowings: Readonly<Record<string, Narrowing>> = {
   },
 }
 
+/** A save that closes the text route. */
+export interface AskNarrowing {
+  readonly close: (rig: AlphaWorld) => readonly string[] | Promise<readonly string[]>
+  /** As of a picture. */
+  readonly keeps?: true
+}
+
+/** Each of them by its line; the usual set-up opens it again. */
+export const askNarrowings: Readonly<Record<string, AskNarrowing>> = {
+  'alpha setup --disable': { close: () => ['alpha', 'setup', '--disable', '--json'] },
+  'alpha setup --api-key-file OTHER': {
+    close: async ({ place, revision }) => [
+      'alpha', 'setup', '--json', '--acknowledge-plaintext-egress',
+      '--api-key-file', place.write('key', `MARK-KEY-${keys += 1}-9876543210\n`),
+      '--expected-policy-revision', String(await revision()),
+    ],
+    keeps: true,
+  },
+  'config save of a disabled route': {
+    close: ({ place }) => ['config', 'save', '--json', '--from',
+      place.write('disabled.json', JSON.stringify({ alpha_text: { enabled: false } }))],
+  },
+}
+
 /** Makes the folders of a narrowing and saves the settings that its picture is sent under. */
 export const prepareNarrowing = async (
   world: AnalysisWorld, { settings, below = '.' }: Narrowing,
@@ -130,25 +154,35 @@ export interface Closed {
   readonly leftBefore: number
 }
 
+/** When the command comes, and what goes on meanwhile. */
+export interface Leaving {
+  /** Whether the next write goes on, of which so many have; asked again and again. */
+  readonly opened: (left: number) => boolean
+  /** The command comes then. */
+  readonly begun: (writes: HeldWrites) => Promise<void>
+  /** It has answered. */
+  readonly answered?: () => void
+}
+
 /**
- * Sends a picture and closes once `pieces` writes have gone; the rest is held back until
- * the command has answered.
+ * Sends a picture and closes what it is sent through meanwhile; what is held back goes on once the
+ * command has answered.
  */
 export const closeWhileLeaving = async (
-  world: AnalysisWorld, { close, below = '.' }: Narrowing, pieces: number,
-  begun: (writes: HeldWrites) => Promise<void>,
+  world: AnalysisWorld, { close, below = '.' }: Narrowing, leaving: Leaving,
 ): Promise<Closed> => {
   const name = join(below, `leaving-${number += 1}.png`)
   world.file(name, largeImage())
   await scan(world)
   let undo = (): void => undefined
   const writes: HeldWrites = holdWrites(
-    { teardown: (done) => { undo = done } }, () => writes.left.length < pieces,
+    { teardown: (done) => { undo = done } }, () => leaving.opened(writes.left.length),
   )
   const analyzing = world.run(['shots', 'analyze', '--json'])
-  await begun(writes)
+  await leaving.begun(writes)
   const closed = await world.run([...await close(world)])
   const answeredMs = performance.now()
+  leaving.answered?.()
   writes.go()
   const analyzed = await analyzing
   undo()

@@ -90,6 +90,8 @@ const others = (bench: Bench): Partial<Record<Interrupt, () => Promise<unknown>>
   return {
     revoke: () => must(run(['policy', 'revoke'])),
     'owner disabled': () => must(run(['principal', 'disable', 'owner', '--yes'])),
+    'route disabled': () => must(run([order.route ?? '', 'setup', '--disable', '--void-answers'])),
+    'switched off': () => must(run(['shots', 'config', 'set', '--cloud-upload', 'off'])),
     'cap lowered': async () => {
       const { route } = order
       if (route === null) throw new Error('what costs nothing has no cap')

@@ -119,7 +119,7 @@ export const proof = (): TableOrder => {
 /** The analysis of one image. */
 export const analysis: TableOrder = {
   name: 'analysis', steps: 'analyze', argv: () => ['shots', 'analyze', '--json'],
-  session: false, task: false, charge: 'reply', capWithBound: false,
+  session: false, task: false, charge: 'reply', capWithBound: false, switches: true,
   route: 'gateway', ended: 'edges of phases',
   world: async (t, outskirts) => {
     const world = await World.in(t).sandbox(hooksOf(outskirts)).state().session()
@@ -142,7 +142,7 @@ const textWorld = async (t: Teardown, outskirts: Outskirts) => {
 /** The digest of one window. */
 export const digest: TableOrder = {
   name: 'digest', steps: 'digest', argv: () => ['shots', 'digest', '--json'],
-  session: false, task: false, charge: 'reply', capWithBound: false,
+  session: false, task: false, charge: 'reply', capWithBound: false, switches: true,
   route: 'gateway', ended: 'edges of phases',
   world: textWorld,
   kept: (view) => view.all(digestCollections.episodes).length,
@@ -152,7 +152,7 @@ export const digest: TableOrder = {
 export const conclusion: TableOrder = {
   name: 'conclusion', steps: 'conclude',
   argv: () => ['shots', 'report', '--conclude', '--json', '--since', moment(20)],
-  session: false, task: false, charge: 'reply', capWithBound: false,
+  session: false, task: false, charge: 'reply', capWithBound: false, switches: true,
   route: 'gateway', ended: 'edges of phases',
   world: async (t, outskirts) => {
     const world = await textWorld(t, outskirts)

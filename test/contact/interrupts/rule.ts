@@ -19,16 +19,20 @@ export interface Kind {
    * yet holds the lower one.
    */
   readonly capWithBound: boolean
+  /** It sends what a source may have switched off. */
+  readonly switches?: true
 }
 
 /** What interrupts. */
 export type Interrupt =
-  | 'signal' | 'second signal' | 'revoke' | 'owner disabled' | 'cap lowered' | 'session ended'
+  | 'signal' | 'second signal' | 'revoke' | 'owner disabled' | 'route disabled' | 'switched off'
+  | 'cap lowered' | 'session ended'
   | 'goal changed' | 'goal closed' | 'taken over' | 'deadline' | 'kill'
 
 /** Every interrupt, in the order of the table's columns. */
 export const interrupts: readonly Interrupt[] = [
-  'signal', 'second signal', 'revoke', 'owner disabled', 'cap lowered', 'session ended',
+  'signal', 'second signal', 'revoke', 'owner disabled', 'route disabled', 'switched off',
+  'cap lowered', 'session ended',
   'goal changed', 'goal closed', 'taken over', 'deadline', 'kill',
 ]
 
@@ -53,7 +57,8 @@ export const atHost = 'the host has the request'
 /** The moment after the last check, in which the first byte waits to be written. */
 export const writeWaits = 'last check to first byte'
 /** Interrupts that are stops: they reach a request that is on its way. */
-const reaching: readonly Interrupt[] = ['revoke', 'owner disabled', 'session ended']
+const reaching: readonly Interrupt[] =
+  ['revoke', 'owner disabled', 'route disabled', 'switched off', 'session ended']
 /** The same for a bill. */
 export const billAtHost = 'the host writes the bill'
 /** The same for the bill that is asked for when the first one told nothing. */
@@ -102,6 +107,9 @@ const applies = (kind: Kind, interrupt: Interrupt): boolean => {
       return kind.task
     case 'session ended':
       return kind.session
+    case 'switched off':
+      return kind.switches === true
+    case 'route disabled':
     case 'cap lowered':
       // What costs nothing rests on no cap.
       return kind.charge !== null
