@@ -12,7 +12,8 @@ import { newestTask } from '../support/board.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import {
-  analysisMark, askNarrowings, chargeOf, closeWhileLeaving, imageNarrowings, largeImage, leavingPicture,
+  analysisMark, askNarrowings, chargeOf, closeWhileLeaving, imageNarrowings, largeImage,
+  leavingPicture,
   prepareNarrowing, routeNarrowings, settleUnknown,
 } from '../support/narrowing.js'
 import { betweenLookAndClaim, rowOf, scan, sent, set } from '../support/shots.js'
