@@ -1,4 +1,4 @@
-/** Statuses of a gateway in turn, in short; the long run is `npm run soak -- 100 gateway-statuses`. */
+/** Statuses of a gateway in turn; the long run is `npm run soak -- 100 gateway-statuses`. */
 import t from 'tap'
 import { tryStatuses } from '../support/soak/gateway-statuses.js'
 
