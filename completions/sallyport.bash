@@ -299,8 +299,10 @@ _sallyport() {
       case "$prev" in
         --name) COMPREPLY=(); return ;;
         --file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --max-bytes) COMPREPLY=(); return ;;
+        --max-items) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--name --file --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--name --file --allow-cloud-egress --allow-model-egress --max-bytes --max-items --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "edge list")
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))

@@ -21,9 +21,8 @@ export const edgeLimits = {
   bytesMax: 1024 ** 4,
   itemsDefault: 100_000,
   itemsMax: 1_000_000,
-  /** Life of a pairing code, ms, and how many wrong tries end every code that is open. */
+  /** Life of a pairing code, ms. */
   codeMs: 10 * 60_000,
-  codeTriesMax: 5,
   /** Codes that are open at once. */
   codesMax: 8,
   /** Pairings that stand at once. */

@@ -5,7 +5,7 @@ import { contract, noInput } from '../base/contract.js'
 import { count, iso, nullableText, sha256, text } from '../base/fields.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { edgeLimits, edgeMimes, edgeScope } from './constants.js'
-import { limitsShape, policyShape, type EdgeArtifact } from './rows.js'
+import { limitsShape, policyShape, type EdgeArtifact, type EdgeCode } from './rows.js'
 import type { DeviceFacts } from './device-facts.js'
 
 const id = (prefix: string) =>
@@ -81,6 +81,21 @@ export const edgePair = contract({
   }) => ({
     code_id: offered.code.code_id, device_name: offered.code.name,
     expires_at: offered.code.expires_at, limits: offered.code.limits, file: offered.file,
+  }),
+})
+
+/** The same over HTTP, where the answer holds the line itself, for who asked and nobody else. */
+export const edgeOffer = contract({
+  name: 'edge.offer',
+  version: 1,
+  input: edgePair.input,
+  output: v.strictObject({
+    code_id: text, device_name: nullableText, expires_at: iso, limits: limitsShape,
+    pairing: text,
+  }),
+  toDocument: ({ code, pairing }: { readonly code: EdgeCode; readonly pairing: string }) => ({
+    code_id: code.code_id, device_name: code.name, expires_at: code.expires_at,
+    limits: code.limits, pairing,
   }),
 })
 

@@ -31,7 +31,7 @@ const codeShape = v.strictObject({
   limits: limitsShape,
   issued_at: iso,
   expires_at: iso,
-  /** Wrong tries since it was offered. */
+  /** 0: earlier programs counted wrong tries here. */
   tries: count,
 })
 /** A pairing code that nobody has used yet. */

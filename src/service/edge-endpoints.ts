@@ -4,7 +4,7 @@
  * is refused before a byte of the body is read; what was refused or cut off leaves none.
  */
 import type { IncomingMessage } from 'node:http'
-import { fail } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import { parseStrictJson } from '../base/strict-json.js'
 import { edgeLimits, edgeMimes } from '../edge/constants.js'
 import {
@@ -150,10 +150,19 @@ const pairing: Endpoint = {
     requireJson(request, smallBody)
     const body = await readBody({ request, response, bytesMax: smallBody, expectsContinue })
     const given = edgeRedeem.request(parseStrictJson(body, { bytesMax: smallBody, depthMax: 2 }))
-    return site.held.use(async (store) => ({
-      status: 201,
-      body: edgeRedeem.answer(await redeemPairing(govOf(store, site.world), given)),
-    }))
+    try {
+      return await site.held.use(async (store) => ({
+        status: 201,
+        body: edgeRedeem.answer(await redeemPairing(govOf(store, site.world), given)),
+      }))
+    } catch (error) {
+      if (error instanceof SallyportError && error.code === 'edge_code_refused') {
+        const { clock, stop } = site.world
+        const waitMs = site.wrongCodes.waitMs(clock.monotonicMs())
+        if (waitMs > 0) await clock.sleep(waitMs, stop)
+      }
+      throw error
+    }
   },
 }
 

@@ -28,6 +28,7 @@ import { checkedQuery } from './query.js'
 import type { ServiceLog } from './log.js'
 import { replyOfThrown, type Reply } from './reply.js'
 import type { Threads } from './threads.js'
+import { WrongCodes } from './wrong-codes.js'
 
 /** A request on its way. */
 export interface Exchange {
@@ -45,6 +46,7 @@ export interface Site {
   readonly place: WorkPlace
   readonly held: HeldStore
   readonly threads: Threads
+  readonly wrongCodes: WrongCodes
   goOn(work: Promise<unknown>): void
 }
 
@@ -173,7 +175,7 @@ export class Service {
     this.#log = parts.log
     this.#site = {
       world, place, threads, held: new HeldStore({ ...place, folds: false }),
-      goOn: (work) => this.#keep(work),
+      goOn: (work) => this.#keep(work), wrongCodes: new WrongCodes(),
     }
     this.#routes = new Routes(endpoints, all)
     this.#page = new Router(page)

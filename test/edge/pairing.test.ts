@@ -48,22 +48,16 @@ t.test('a code ends after ten minutes, and with the session that offered it', as
   t.ok(await redeemPairing(world.gov, request(good)))
 })
 
-t.test('five wrong tries end every open code, four do not', async (t) => {
+t.test('no number of wrong tries ends a code, or writes anything', async (t) => {
   const world = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(world)
   const first = await offerPairing(world.gov, session, place)
-  for (let tried = 0; tried < 4; tried += 1) {
+  const before = world.gov.store.read().sequence
+  for (let tried = 0; tried < 12; tried += 1) {
     await t.rejects(redeemPairing(world.gov, wrong), refusal)
   }
-  const second = await offerPairing(world.gov, session, place)
-  t.ok(await redeemPairing(world.gov, { code: codeOf(second.pairing), device_name: 'a' }))
-  await t.rejects(redeemPairing(world.gov, wrong), refusal)
-  await t.rejects(
-    redeemPairing(world.gov, { code: codeOf(first.pairing), device_name: 'b' }), refusal,
-  )
-  const before = world.gov.store.read().sequence
-  await t.rejects(redeemPairing(world.gov, wrong), refusal)
-  t.equal(world.gov.store.read().sequence, before, 'without an open code nothing is written')
+  t.equal(world.gov.store.read().sequence, before)
+  t.ok(await redeemPairing(world.gov, { code: codeOf(first.pairing), device_name: 'a' }))
 })
 
 t.test('a wrong, empty or missing edge credential opens nothing (S-196)', async (t) => {

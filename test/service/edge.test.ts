@@ -199,7 +199,9 @@ t.test('S-037 S-042 a capture that declares more egress than its device is paire
     must(await place.spawn(['edge', 'capture', file, ...flags], { env }))
   }
   const daemon = ['edge', 'daemon', '--once', '--json', '--pair-file', line]
-  const said = must(await place.spawn(daemon, { env })).stdout.split('\n').filter(Boolean)
+  const ran = await place.spawn(daemon, { env })
+  t.equal(ran.status, 9, 'a timer sees it')
+  const said = ran.stdout.split('\n').filter(Boolean)
     .map((text) => JSON.parse(text) as { event: string; reason: string | null })
   t.strictSame(said.filter(({ event }) => event === 'aside').map(({ reason }) => reason),
     ['edge_egress_not_allowed', 'edge_egress_not_allowed'])

@@ -55,7 +55,8 @@ const napMs = 5_000
 /**
  * Runs until it is stopped, or with `once` until nothing waits. Throws `locked`
  * `edge_daemon_running` where another one has the spool, `unauthorized` `edge_pairing_ended`,
- * `remote` `edge_not_sent` where `once` could not send everything.
+ * `remote` `edge_not_sent` where `once` could not send everything, `edge_put_aside` where it put
+ * something aside.
  */
 export const runDaemon = async (ctx: DaemonContext, start: DaemonStart): Promise<DaemonEvent> => {
   refuseLeakyRuntime(ctx.net.env, ctx.net.execArgv)
@@ -108,6 +109,8 @@ class Daemon {
   #settings: DeviceSettings
   readonly #report = new EvictionReport()
   #failures = 0
+  /** Why each capture of this run was put aside. */
+  readonly #aside: string[] = []
   /** The request that already got a new number because its first one was used up. */
   #renumbered: string | null = null
 
@@ -146,7 +149,10 @@ class Daemon {
       if (!signal.aborted) throw error
     }
     const { counts: spool } = await this.#spool(false).look()
-    return { event: 'stopped', at: stamp(this.#ctx), spool }
+    const stopped: DaemonEvent = { event: 'stopped', at: stamp(this.#ctx), spool }
+    if (!once || this.#aside.length === 0 || signal.aborted) return stopped
+    this.#ctx.tell(stopped)
+    throw this.#leftAside()
   }
 
   /** One capture, or none: null when it went on, `idle` when nothing waits, else what failed. */
@@ -218,6 +224,7 @@ class Daemon {
 
   async #putAside(entry: Entry, reason: string): Promise<null> {
     await this.#spool().setAside(entry, reason)
+    this.#aside.push(reason)
     this.#tell({ event: 'aside', request_id: entry.requestId, reason })
     return null
   }
@@ -266,8 +273,18 @@ class Daemon {
   }
 
   #notSent({ reason }: { reason: string }): SallyportError {
-    return fail.remote('edge_not_sent', 'Not everything that waits could be sent.', {
+    return fail.remote('edge_not_sent', `Not everything that waits could be sent (${reason}).`, {
       reason, next: 'What waits stays here; run it again when the service answers.',
+    })
+  }
+
+  /** Whoever starts it by a timer looks at the status alone. */
+  #leftAside(): SallyportError {
+    const reasons = [...new Set(this.#aside)].join(', ')
+    return fail.remote('edge_put_aside', `Something will never be taken (${reasons}).`, {
+      reason: this.#aside[0] ?? 'aside', details: { aside: this.#aside.length },
+      next: 'It lies in the folder `aside` of this device. Where egress was refused, pair again '
+        + 'with `sallyport edge pair --allow-cloud-egress` or `--allow-model-egress`.',
     })
   }
 

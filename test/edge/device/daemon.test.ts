@@ -212,7 +212,9 @@ t.test('S-037 what is refused for ever lies aside with its reason, and the next 
   device.service.fault(...refusals.map(([fault]) => fault))
   const ids: string[] = []
   for (let n = 0; n <= refusals.length; n += 1) ids.push(await device.capture(n))
-  const lines = linesOf(must(await device.once()))
+  const ran = await device.once()
+  t.equal(failure(ran).code, 'edge_put_aside')
+  const lines = linesOf(ran)
   const told = lines.filter(({ event }) => event === 'aside')
   t.strictSame(told.map((line) => [line.request_id, line.reason]),
     refusals.map(([, reason], at) => [ids[at], reason]))
@@ -230,7 +232,9 @@ t.test('a refusal that comes before the body was read is heard, however large th
   must(await place.run(['edge', 'capture', 'large.png']))
   const next = await device.capture(2)
   device.service.fault({ status: 413, code: 'too_large', unread: true })
-  const lines = linesOf(must(await device.once()))
+  const ran = await device.once()
+  t.equal(failure(ran).code, 'edge_put_aside')
+  const lines = linesOf(ran)
   t.strictSame(lines.map(({ event, reason }) => [event, reason]).slice(1, 3),
     [['aside', 'too_large'], ['sent', null]])
   t.strictSame([...device.service.stored.keys()], [next])
@@ -332,7 +336,9 @@ t.test('S-040 numbers that were lost, or are those of an old copy, go on behind 
     { status: 409, code: 'sequence_not_greater' })
   await device.capture(6)
   const last = await device.capture(7)
-  const lines = linesOf(must(await device.once()))
+  const ran = await device.once()
+  t.equal(failure(ran).code, 'edge_put_aside')
+  const lines = linesOf(ran)
   t.strictSame(lines.filter(({ event }) => event === 'aside').map(({ reason }) => reason),
     ['sequence_not_greater'], 'it is not asked for ever')
   t.equal(service.stored.get(last)?.artifact['sequence'], 8, 'what was given out is never given again')
@@ -394,8 +400,25 @@ t.test('S-040 a capture that was harmed in the spool lies aside unsent, and the 
     facts.isFile() && path.includes('/queue/'))!.path
   writeFileSync(path, readFileSync(path).subarray(0, -1))
   const next = await device.capture(2)
-  const lines = linesOf(must(await device.once()))
+  const ran = await device.once()
+  t.equal(failure(ran).code, 'edge_put_aside')
+  const lines = linesOf(ran)
   t.strictSame(lines.filter(({ event }) => event === 'aside').map(({ reason }) => reason),
     ['spool_item_damaged'])
   t.strictSame([...device.service.stored.keys()], [next])
+})
+
+t.test('one run says in words why it could not send, and ends as a failure where something was put aside', async (t) => {
+  const device = await deviceOf(t)
+  await device.capture(1)
+  device.service.fault({ status: 503, code: 'store_locked' })
+  const late = await device.place.run(['edge', 'daemon', '--once'])
+  t.equal(late.status, 9)
+  t.match(late.stderr, 'could be sent (store_locked).')
+  device.service.fault({ status: 403, code: 'edge_egress_not_allowed' })
+  const never = await device.place.run(['edge', 'daemon', '--once'])
+  t.equal(never.status, 9)
+  t.match(never.stderr, 'will never be taken (edge_egress_not_allowed).')
+  t.match(never.stdout, /stopped: 0 waiting, \d+ bytes, 1 aside/)
+  must(await device.once())
 })

@@ -1,10 +1,12 @@
 /** `sallyport edge pair`: the line by which one device pairs itself with the service. */
 import { writeFileSync } from 'node:fs'
-import { edgePair } from '../../../edge/contract.js'
+import { edgeLimits } from '../../../edge/constants.js'
+import { edgePair, type LimitWishes } from '../../../edge/contract.js'
 import { offerPairing } from '../../../edge/pairing.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import { serviceIdentity } from '../../../governance/service/identity.js'
+import { integerFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -13,6 +15,10 @@ import { defineVerb, type Build, type Run, type VerbDefinition } from '../../ver
 export interface PairOptions {
   readonly name?: string
   readonly file?: string
+  readonly allowCloudEgress?: boolean
+  readonly allowModelEgress?: boolean
+  readonly maxBytes?: number
+  readonly maxItems?: number
 }
 
 type Paired = ReturnType<typeof edgePair.answer>
@@ -29,8 +35,9 @@ const definition: VerbDefinition<Paired> = {
       + 'code of ten minutes. Give it to the device by a file (`edge daemon --pair-file F`): '
       + 'whoever has it can pair one device as you. The device may then send screenshots and read '
       + 'back what it sent, and nothing else. This path is partial: it knows no provider, nothing '
-      + 'that a device sends is analysed, and it does not replace the image folder. The service '
-      + 'must have been started once.',
+      + 'that a device sends is analysed, and it does not replace the image folder. A capture that '
+      + 'declares egress is taken only where the pairing allows it, each kind by its own flag; it '
+      + 'is kept with the capture and sends nothing. The service must have been started once.',
     examples: [
       '$ sallyport edge pair --file pairing.txt',
       '$ sallyport edge pair --name camera',
@@ -42,7 +49,16 @@ const definition: VerbDefinition<Paired> = {
   },
   flags: (command) => command
     .option('--name <name>', 'what the device is called here')
-    .option('--file <file>', 'write the line to this new file (600) and not to stdout'),
+    .option('--file <file>', 'write the line to this new file (600) and not to stdout')
+    .option('--allow-cloud-egress', 'take captures that declare egress to a cloud')
+    .option('--allow-model-egress', 'take captures that declare egress to a model')
+    .addOption(integerFlag('--max-bytes <n>', 'store at most so many bytes (5 GiB unless said)', {
+      min: 1, max: edgeLimits.bytesMax,
+    }))
+    .addOption(integerFlag(
+      '--max-items <n>', 'store at most so many captures (100000 unless said)',
+      { min: 1, max: edgeLimits.itemsMax },
+    )),
   text: (offered) => {
     const line = lines.get(offered)
     return {
@@ -62,16 +78,23 @@ const writeLine = (path: string, line: string): void => {
   }
 }
 
+const wishesOf = (options: PairOptions): LimitWishes => ({
+  cloud_egress: options.allowCloudEgress ?? false,
+  model_egress: options.allowModelEgress ?? false,
+  ...(options.maxBytes === undefined ? {} : { bytes_max: options.maxBytes }),
+  ...(options.maxItems === undefined ? {} : { items_max: options.maxItems }),
+})
+
 /** Offers a pairing. */
 export const run: Run<PairOptions, Paired> = async (options, deps) => {
-  const { name } = requestOf(edgePair, { name: options.name })
+  const { name, limits } = requestOf(edgePair, { name: options.name, limits: wishesOf(options) })
   if (deps.globals.json && options.file === undefined) {
     throw fail.usage('pairing_file_needed', 'The line is a secret: with --json, give --file F.')
   }
   const { gov, session } = await loginToMutate(deps)
   const { origin, pin } = serviceIdentity(gov)
   const { pairing, code } = await offerPairing(gov, session, {
-    origin, pin, ...(name === undefined ? {} : { name }),
+    origin, pin, limits, ...(name === undefined ? {} : { name }),
   })
   const file = options.file === undefined ? null : pathFrom(deps.cwd, options.file)
   if (file !== null) writeLine(file, pairing)

@@ -1,0 +1,54 @@
+/** Wrong pairing codes: they are answered slowly, and end no code of anybody. */
+import t from 'tap'
+import { WrongCodes, atOnceMax, keptBackMs } from '../../src/service/wrong-codes.js'
+import { codeOf } from '../support/edge/uploading.js'
+import { offered } from '../support/service/devices.js'
+import { serving } from '../support/service/serving.js'
+import { World } from '../world/world.js'
+
+t.test('a few wrong codes a minute are refused at once, each further one is kept back', (t) => {
+  const wrong = new WrongCodes()
+  const asked = Array.from({ length: atOnceMax + 2 }, () => wrong.waitMs(1_000))
+  t.strictSame(asked, [...Array<number>(atOnceMax).fill(0), keptBackMs, keptBackMs])
+  t.equal(wrong.waitMs(60_999), keptBackMs)
+  t.equal(wrong.waitMs(61_000), 0, 'a new minute')
+  t.end()
+})
+
+t.test('whoever sends wrong codes ends no code of somebody else', async (t) => {
+  const world = await World.in(t).state().session()
+  const at = await serving(t, world)
+  const line = await offered(world, at)
+  const pair = (code: string) => at.ask('POST', '/api/edge/pairings', {
+    token: null, body: { code, device_name: 'camera' },
+  })
+  const before = world.view().sequence
+  const wrong = await Promise.all(Array.from({ length: 8 }, () => pair('A'.repeat(22))))
+  t.strictSame(wrong.map(({ status }) => status), Array<number>(8).fill(403))
+  t.equal(world.view().sequence, before, 'a wrong one writes nothing')
+  t.equal((await pair(codeOf(line))).status, 201)
+})
+
+t.test('S-042 S-043 a pairing takes its limits and each egress, on a line and over HTTP; none is on unless said', async (t) => {
+  const world = await World.in(t).state().session()
+  const at = await serving(t, world)
+  const flags = ['--allow-cloud-egress', '--max-bytes', '5000', '--max-items', '7']
+  const limits = { cloud_egress: true, model_egress: false, bytes_max: 5000, items_max: 7 }
+  const file = world.place.path('line')
+  const said = await world.run(['edge', 'pair', '--json', '--file', file, ...flags])
+  t.hasStrict(said.json(), { limits })
+  const model = await world.run([
+    'edge', 'pair', '--json', '--file', world.place.path('two'), '--allow-model-egress',
+  ])
+  t.hasStrict(model.json(), { limits: { cloud_egress: false, model_egress: true } })
+  const over = await at.ask('POST', '/api/edge/codes', { body: { name: 'desk', limits } })
+  t.equal(over.status, 201, over.bytes.toString())
+  t.hasStrict(over.json(), { device_name: 'desk', limits })
+  const paired = await at.ask('POST', '/api/edge/pairings', {
+    token: null, body: { code: codeOf(over.json().pairing), device_name: 'camera' },
+  })
+  t.hasStrict(paired.json(), { device_name: 'desk', limits })
+  const plain = await at.ask('POST', '/api/edge/codes', { body: {} })
+  t.hasStrict(plain.json(), { limits: { cloud_egress: false, model_egress: false } })
+  t.equal((await at.ask('POST', '/api/edge/codes', { token: null, body: {} })).status, 401)
+})
