@@ -58,7 +58,7 @@ export const readStatus = async (
     policy: { revision: head.revision, state: head.state, usable, block },
     lines: await statusLines(gov, view, registry),
     ledger: hasLedger ? ledgerOf(view) : null,
-    last_runs: { ...lastRuns(view) },
+    last_runs: { ...lastRuns(gov, view) },
     attention: {
       unknown_charges: unknownCharges(view),
       overrun_reviews: overrunReviews(view),

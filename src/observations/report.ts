@@ -45,6 +45,8 @@ export type ReportRun = v.InferOutput<typeof runShape>
 const spendShape = v.strictObject({
   since: text, budget_microusd: nullableCount, spent_microusd: count, held_microusd: count,
   budget_requests: nullableCount, requests: count,
+  /** Charges above their bounds that count whole in it and wait for a review. */
+  disputed_charges: count,
 })
 
 const spendHourShape = v.strictObject({ at: text, spent_microusd: count, held_microusd: count })
@@ -167,6 +169,7 @@ const moneyOf = (
     since: spend.since, budget_microusd: spend.budgetMicrousd,
     spent_microusd: spend.spentMicrousd, held_microusd: spend.heldMicrousd,
     budget_requests: spend.budgetRequests, requests: spend.requests,
+    disputed_charges: spend.disputedCharges,
   },
   spend_hours: spendHours.map((one) => ({
     at: one.at, spent_microusd: one.spentMicrousd, held_microusd: one.heldMicrousd,

@@ -71,6 +71,8 @@ export interface ScreenSpendInput {
   readonly heldMicrousd: number
   readonly budgetRequests: number | null
   readonly requests: number
+  /** Charges above their bounds that wait for a review; each counts whole. */
+  readonly disputedCharges: number
 }
 
 /** What the calls of one hour cost, by the hour in which each was claimed; micro-USD. */

@@ -88,6 +88,13 @@ export const closedSwitch = (saved: SavedShotSettings): string | null =>
 const releaseNext = 'Look at it; to send it all the same, where its size is known: '
   + '`sallyport shots reanalyze PATH --reason manual_operator_request`.'
 
+/** Where the budget of the day has no room and no charge in it is disputed. */
+export const usedUp = {
+  text: 'The budget of the last 24 hours is used up.',
+  next: 'It frees itself hour by hour; or raise it: '
+    + '`sallyport shots config set --budget-microusd N`.',
+} as const
+
 /** Reasons of one image, which no scan looks for. */
 const lateGates = {
   before_consent: {
@@ -112,11 +119,7 @@ const lateGates = {
       + 'it was cut, or what a camera added.',
     next: releaseNext,
   },
-  budget_exhausted: {
-    text: 'The budget of the last 24 hours is used up.',
-    next: 'It frees itself hour by hour; or raise it: '
-      + '`sallyport shots config set --budget-microusd N`.',
-  },
+  budget_exhausted: usedUp,
 } as const
 
 const slotWords = buyingWords('screenshot')

@@ -384,6 +384,11 @@ t.test('status and timers show tell the newest run of each job', async (t) => {
   t.type(scan, 'string')
   t.equal((await world.json(['status'])).last_runs.scan, scan)
   t.match((await world.run(['status'])).stdout, `last runs  scan ${scan}`)
+  await world.json(['shots', 'scan'])
+  const { last_scan_at: idle } = (await world.json(['shots', 'status'])).screenshot_folder
+  t.ok(idle > scan, 'a look that found nothing new')
+  t.equal((await run('show --json')).json().last_runs.scan, idle)
+  t.equal((await world.json(['status'])).last_runs.scan, idle)
 })
 
 const foreignText = fc.array(fc.constantFrom('a', '\n', '#', ' ', '\u00e9', '\r', '%', '\0'))

@@ -51,7 +51,7 @@ const everything = (text: string): ScreenReportInput => input({
   },
   spend: {
     since: at(0), budgetMicrousd: 500_000, spentMicrousd: 100, heldMicrousd: 5, budgetRequests: 9,
-    requests: 1,
+    requests: 1, disputedCharges: 0,
   },
 })
 

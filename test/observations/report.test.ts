@@ -172,7 +172,7 @@ t.test('text for people: files by day with how long a screen stood, spend agains
     observations: [seen({ lastSeenAt: at(10, 30), likeImages: 9, filename: 'x\ny.png' })],
     spend: {
       since: at(0), budgetMicrousd: 500_000, spentMicrousd: 1_234, heldMicrousd: 50_000,
-      budgetRequests: null, requests: 3,
+      budgetRequests: null, requests: 3, disputedCharges: 0,
     },
   }))
   const text = reportText(report, plain)

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { nullableText, text } from '../../base/fields.js'
 import { contract } from '../../base/contract.js'
+import { needsPerson } from '../../base/next-step.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { codehostActions, codehostLimits } from '../constants.js'
@@ -51,15 +52,29 @@ const jobShape = v.strictObject({
   attempt: number,
   /** The receipt of the readback that proved it. */
   receipt: nullableText,
-  way_on: v.strictObject({ text, command: nullableText, for_good: v.boolean() }),
+  way_on: v.strictObject({
+    text, command: nullableText, for_good: v.boolean(),
+    /**
+     * Whether the command takes the job on with nobody there. Where it is false a person decides,
+     * or the command only shows: a script that follows commands has come to its end.
+     */
+    unattended: v.boolean(),
+  }),
   created_at: text,
   updated_at: text,
 })
 /** A job as a document: content-safe. */
 export type JobDocument = v.InferOutput<typeof jobShape>
 
+const goesOn = /^sallyport (codehost (?:run|resume|reconcile) .*)$/
+
+const isUnattended = (command: string | null): boolean => {
+  const line = goesOn.exec(command ?? '')?.[1]
+  return line !== undefined && !needsPerson(line)
+}
+
 const wayOnDocument = ({ text: told, command, forGood }: WayOn): JobDocument['way_on'] =>
-  ({ text: told, command, for_good: forGood })
+  ({ text: told, command, for_good: forGood, unattended: isUnattended(command) })
 
 /** The consent of a job, within documents. */
 export const consentDocument = ({ consent }: Job): JobDocument['consent'] =>

@@ -49,10 +49,13 @@ const lostWay = (job: Job): WayOn =>
       text: `${lostText}. The connection stays occupied.`, command: connectAnew(job), forGood: true,
     })
 
-const unknownWay = (job: Job, revision: Revision): WayOn => (isLost(job)
-  ? lostWay(job)
-  : reconcileWay(job, revision, 'It may have happened and was not read back. Reading it back '
-    + 'settles it; the connection stays occupied until then.'))
+const unknownWay = (job: Job, revision: Revision): WayOn => {
+  const way = isLost(job) ? lostWay(job)
+    : reconcileWay(job, revision, 'It may have happened and was not read back. Reading it back '
+      + 'settles it; the connection stays occupied until then.')
+  return job.reason === 'interrupted_after_contact'
+    ? { ...way, text: `It was interrupted. ${way.text}` } : way
+}
 
 const resumeWay = ({ job_id }: Job, text: string): WayOn =>
   ({ text, command: `sallyport codehost resume ${job_id}`, forGood: false })

@@ -2,6 +2,7 @@
  * What waits for a person, with the command to type: what stops every route first, then money, then
  * results, jobs and capabilities. Reads rows only. What waits is chosen first and cut then.
  */
+import { alpha } from '../../alpha/capability.js'
 import { countText } from '../../base/counted.js'
 import { costLiability } from '../../governance/board/states.js'
 import { listTasks } from '../../governance/board/read.js'
@@ -86,17 +87,21 @@ const moneyWaits = (
   ...grouped('overrun', overruns, {
     one: 'One charge is above its bound.',
     many: (count) => `${count} charges are above their bounds.`,
-    commandOf: ({ operation_id: id }) => `sallyport ledger review ${id} --accept`,
+    commandOf: ({ operation_id: id }) => `sallyport ledger review ${id}`,
     list: reservations,
   }),
 ]
 
 /** What unblocks a task that no open charge blocks: that one is told as money. */
 const commandOfBlocked = ({ task_id: id, blocked }: Task): string => {
-  if (blocked?.kind === 'answer_held') return `sallyport task review ${id} --accept-held`
+  if (blocked?.kind === 'answer_held') return `sallyport task review ${id}`
   return blocked?.kind === costLiability
     ? `sallyport task close ${id}` : `sallyport task show ${id}`
 }
+
+/** What shows the result: nobody approves what was not read. */
+const readFirst = ({ task_id: id, kind }: Task): string =>
+  (alpha.taskKinds.includes(kind) ? `sallyport alpha output ${id}` : `sallyport task show ${id}`)
 
 const isHeldAnswer = ({ blocked }: Task): boolean => blocked?.kind === 'answer_held'
 
@@ -111,9 +116,9 @@ const taskWaits = (blocked: readonly Task[], toReview: Some<Task>): readonly Wai
     commandOf: commandOfBlocked, list: 'sallyport task list --state blocked',
   }),
   ...grouped('review', toReview, {
-    one: 'One result waits for your review.',
+    one: 'One result waits for your review: read it, then `sallyport task review`.',
     many: (count) => `${count} results wait for your review.`,
-    commandOf: ({ task_id: id }) => `sallyport task review ${id} --approve`,
+    commandOf: readFirst,
     list: 'sallyport task list --state succeeded',
   }),
 ]

@@ -19,7 +19,7 @@ export const timerStanding = (gov: Gov): TimerStanding => {
   const view = gov.store.read()
   const { route, proofs } = gatewayFacts(gov, view, routePlaces(gov).gateway)
   return {
-    last_runs: { ...lastRuns(view) },
+    last_runs: { ...lastRuns(gov, view) },
     proofs: slotNames.filter((slot) => route !== null && route.slots[slot] !== null)
       .map((slot) => {
         const { state, proof } = proofs[slot]

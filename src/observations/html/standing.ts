@@ -50,7 +50,8 @@ interface Waiting {
 }
 
 const moneyWaits = ({ course }: ScreenReport): Waiting[] => {
-  const { unknown_charges: unknown, held_microusd: held, overruns } = course.money_due
+  const { unknown_charges: unknown, held_microusd: held, overruns: ofRows } = course.money_due
+  const overruns = Math.max(ofRows, course.spend?.disputed_charges ?? 0)
   const see = 'See `sallyport ledger reservations`, then for each '
   return [
     ...(unknown === 0 ? [] : [{
@@ -60,7 +61,7 @@ and ${dollars(held)} ${unknown === 1 ? 'stays' : 'stay'} held.`,
     }]),
     ...(overruns === 0 ? [] : [{
       head: html`${num(overruns)} ${overruns === 1 ? 'charge' : 'charges'} passed the bound of a
-request.`,
+request and ${overruns === 1 ? 'is' : 'are'} disputed; the day counts the whole of it.`,
       next: withCommands(`${see}\`sallyport ledger review OPERATION\`.`),
     }]),
   ]
@@ -68,6 +69,8 @@ request.`,
 
 const budgetWaits = ({ course: { spend } }: ScreenReport): Waiting[] => {
   if (spend === null || moneyStand(spend).state !== 'over') return []
+  // What uses it up is told as money that is due, and may not be so: nobody raises a budget for it.
+  if (spend.disputed_charges > 0) return []
   return [{
     head: html`The budget of the day is overspent by ${dollars(moneyStand(spend).rest)}.`,
     next: html`${withCommands('Wait, or raise it: '

@@ -101,10 +101,6 @@ const span = (seconds: number): string => {
   return `${Math.floor(hours / 24)} days`
 }
 
-const clock = (iso: string): string => new Date(iso).toLocaleTimeString([], {
-  hour: '2-digit', minute: '2-digit', hour12: false,
-})
-
 const day = (iso: string): string => new Date(iso).toLocaleString([], {
   month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false,
 })
@@ -211,7 +207,7 @@ const leftOf = ({ expires_at: ends }: Consent, now: string): Part => {
   if (ends === null) return make('p', { text: 'until you take it back', name: 'left soft' })
   const left = secondsBetween(now, ends)
   return make('p', {
-    text: `${span(left)} left, until ${clock(ends)}`, name: left < 600 ? 'left soon' : 'left',
+    text: `${span(left)} left, until ${day(ends)}`, name: left < 600 ? 'left soon' : 'left',
   })
 }
 
@@ -274,7 +270,7 @@ const show = (overview: Overview): void => {
     part(overview)
   }
   say('foot', `As of ${new Date(overview.checked_at).toLocaleTimeString([], { hour12: false })}. `
-    + `Looking keeps no session alive: this one ends at ${clock(overview.session_ends_at)} `
+    + `Looking keeps no session alive: this one ends on ${day(overview.session_ends_at)} `
     + 'unless it is used.')
 }
 

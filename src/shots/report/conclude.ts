@@ -14,6 +14,7 @@ import type { GatewayReceipt } from '../../gateway/receipt.js'
 import type { Tx, View } from '../../state/types.js'
 import { blockedNext, blockedReasons } from '../analysis/blocked.js'
 import { shotLabels, type AnalysisStatus } from '../constants.js'
+import { disputedCharges } from '../budget.js'
 import type { ShotsContext } from '../context.js'
 import { closedSwitch } from '../gates.js'
 import { currentFacts } from '../observations/as-of-now.js'
@@ -177,7 +178,7 @@ const nothingNext = (
     takeObservations(view, { ...within, statuses: [status] }, 1).length > 0
   if (any('pending')) return 'Run `sallyport shots analyze`.'
   const [blocked] = blockedReasons(ctx, view, { since, until })
-  if (blocked !== undefined) return blockedNext(blocked.reason)
+  if (blocked !== undefined) return blockedNext(blocked.reason, disputedCharges(view))
   return any('failed')
     ? 'Run `sallyport shots reanalyze --failed --reason provider_failure_retry`.'
     : 'Give --since an earlier time; what lies in the folder is taken in by `sallyport shots scan`.'

@@ -7,13 +7,15 @@ import type { ScreenMoneyDue, ScreenReason } from '../../observations/types.js'
 import type { View } from '../../state/types.js'
 import { blockedNext, blockedRowReader, reasonGone } from '../analysis/blocked.js'
 import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
+import { disputedCharges } from '../budget.js'
 import type { ShotsContext } from '../context.js'
 import { gateTextOf, standingOf } from '../gates.js'
 import { dueFactsOf } from '../money.js'
 import type { Observation } from '../observations/rows.js'
 
 /** Blocked, but only until the budget's day has moved on, or until the next pass. */
-const passing: ReadonlySet<string> = new Set([reasonGone, 'budget_exhausted'])
+const usedUpReason = 'budget_exhausted'
+const passing: ReadonlySet<string> = new Set([reasonGone, usedUpReason])
 
 const blockedText = (reason: string): string | null => (reason === reasonGone
   ? 'Nothing stands in their way any more.' : gateTextOf(reason)?.text ?? null)
@@ -41,12 +43,14 @@ export const reasonsFor = (
 ): ScreenReason[] => {
   const reasonOf = blockedRowReader(ctx, view, standingOf(ctx, view))
   const blocked = new ReasonCounts()
+  const disputed = disputedCharges(view)
   for (const row of rows) if (row.analysis_status === 'blocked') blocked.add(reasonOf(row), 1)
   return [
     ...failedReasons(rows),
     ...blocked.list().map(({ reason, count }): ScreenReason => ({
-      status: 'blocked', reason, count, text: blockedText(reason), next: blockedNext(reason),
-      needsPerson: !passing.has(reason),
+      status: 'blocked', reason, count, text: blockedText(reason),
+      next: blockedNext(reason, disputed),
+      needsPerson: !passing.has(reason) || (reason === usedUpReason && disputed.length > 0),
     })),
   ].sort((a, b) => b.count - a.count)
 }

@@ -106,6 +106,8 @@ const visionShape = v.strictObject({
     /** Since when it is counted, and what was charged, is held and was asked since. */
     since: nullableText, settled_microusd: nullableCount, held_microusd: nullableCount,
     requests: nullableCount,
+    /** Charges above their bounds that count whole in it and wait for a review. */
+    disputed_charges: nullableCount,
   }),
   capability_proof: v.strictObject({
     state: v.picklist(['missing', 'current', 'stale', 'unknown']), reason: nullableText,

@@ -5,7 +5,7 @@ import {
 } from '../../gateway/readiness.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { budgetStanding, callsLeft, type BudgetStanding } from '../budget.js'
+import { budgetStanding, callsLeft, disputedCharges, type BudgetStanding } from '../budget.js'
 import { imageBound, standingOf } from '../gates.js'
 import { visionPause } from '../paused.js'
 import { savedSettings } from '../source/settings.js'
@@ -23,6 +23,7 @@ export const unknownVision = (reason: string): VisionStatusPart => ({
     period: 'rolling_day', budget_microusd: null, budget_requests: null,
     request_cost_bound_microusd: null,
     since: null, settled_microusd: null, held_microusd: null, requests: null,
+    disputed_charges: null,
   },
   capability_proof: {
     state: 'unknown', reason: null, proof_id: null, made_at: null, receipt: null,
@@ -90,6 +91,7 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
       request_cost_bound_microusd: saved.request_cost_bound_microusd,
       since: spend.since, settled_microusd: spend.settledMicrousd,
       held_microusd: spend.heldMicrousd, requests: spend.requests,
+      disputed_charges: disputedCharges(view).length,
     },
     capability_proof: {
       state, reason, proof_id: proof?.proof_id ?? null, made_at: proof?.made_at ?? null,

@@ -1,6 +1,6 @@
 import type { ScreenSpendInput } from '../../observations/types.js'
 import type { View } from '../../state/types.js'
-import { budgetStanding, requireBudget } from '../budget.js'
+import { budgetStanding, disputedCharges, requireBudget } from '../budget.js'
 import type { ShotsContext } from '../context.js'
 
 /** The one place where a text asks the budget of the rolling day. */
@@ -10,5 +10,7 @@ export const requireTextBudget = (ctx: ShotsContext, view: View, boundMicrousd: 
 /** Spend against the budget over the rolling day. */
 export const spendOfDay = (ctx: ShotsContext, view: View): ScreenSpendInput | null => {
   const { settledMicrousd, ...standing } = budgetStanding(view, ctx.gov.clock.wallMs())
-  return { ...standing, spentMicrousd: settledMicrousd }
+  return {
+    ...standing, spentMicrousd: settledMicrousd, disputedCharges: disputedCharges(view).length,
+  }
 }

@@ -36,14 +36,14 @@ t.test('a result to review and a held one are told though fifty newer tasks were
   const done = await taskAt(world, world.session(), 'succeeded')
   await addNewer(world, done, { review: 'approved' })
   t.hasStrict(await waits(world, 'review'), [
-    { count: 1, command: `sallyport task review ${done.task_id} --approve` },
+    { count: 1, command: `sallyport task show ${done.task_id}` },
   ])
   const held = await taskAt(world, world.session(), 'blocked', {
     kind: 'answer_held', reason: 'save_in_progress',
   })
   await addNewer(world, held, { blocked: { kind: 'cost_liability', reason: 'x' } })
   t.hasStrict(await waits(world, 'held_result'), [
-    { count: 1, command: `sallyport task review ${held.task_id} --accept-held` },
+    { count: 1, command: `sallyport task review ${held.task_id}` },
   ])
   t.hasStrict(await waits(world, 'unknown_charge'), [
     { count: many, command: 'sallyport ledger reservations' },

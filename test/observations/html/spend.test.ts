@@ -12,7 +12,7 @@ const reportOf = (spent: number, held: number, budget: number | null, requests =
   buildReport(input({
     spend: {
       since: at(0), budgetMicrousd: budget, spentMicrousd: spent, heldMicrousd: held,
-      budgetRequests: 10, requests,
+      budgetRequests: 10, requests, disputedCharges: 0,
     },
   }))
 

@@ -62,7 +62,8 @@ t.test('what waits for a person is told once for each step, with the command; wh
   t.match(told, 'Waits for a person 4')
   t.match(told, '2 charges are not known, and $0.104 stay held.')
   t.match(told, 'sallyport ledger settle OPERATION --amount-microusd N')
-  t.match(told, '1 charge passed the bound of a request.')
+  t.match(told, '1 charge passed the bound of a request and is disputed; '
+    + 'the day counts the whole of it.')
   t.match(told, '7 failed, for 2 reasons . Run sallyport x --y .')
   t.match(told, '2 blocked: Taken before. before_consent Run sallyport x --y .')
   t.notMatch(told, 'budget_exhausted')

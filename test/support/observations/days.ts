@@ -88,7 +88,7 @@ export const busyDay = (): ScreenReportInput => input({
   },
   spend: {
     since: at(0), budgetMicrousd: 500_000, spentMicrousd: 517_820, heldMicrousd: 104_000,
-    budgetRequests: 60, requests: 57,
+    budgetRequests: 60, requests: 57, disputedCharges: 0,
   },
   spendHours: Array.from({ length: 12 }, (_, n) => ({
     at: at((n + 7) * 60), spentMicrousd: 12_000 + ((n * 37) % 11) * 6_100,
@@ -123,7 +123,7 @@ export const fullDay = (rows = 5_000): ScreenReportInput => input({
   },
   spend: {
     since: at(0), budgetMicrousd: 5_000_000, spentMicrousd: 4_730_211, heldMicrousd: 0,
-    budgetRequests: 10_000, requests: 5_048,
+    budgetRequests: 10_000, requests: 5_048, disputedCharges: 0,
   },
   spendHours: Array.from({ length: 24 }, (_, n) => ({
     at: at(n * 60), spentMicrousd: 197_000 + n * 11, heldMicrousd: 0,
@@ -158,7 +158,7 @@ export const hostileDay = (): ScreenReportInput => input({
   spend: {
     since: at(0), budgetMicrousd: Number.MAX_SAFE_INTEGER - 1,
     spentMicrousd: Number.MAX_SAFE_INTEGER, heldMicrousd: 1_000_017_826,
-    budgetRequests: 9_007_199_254_740_991, requests: 9_007_199_254_740_991,
+    budgetRequests: 9_007_199_254_740_991, requests: 9_007_199_254_740_991, disputedCharges: 0,
   },
   spendHours: [{ at: at(60), spentMicrousd: Number.MAX_SAFE_INTEGER, heldMicrousd: 0 }],
   ignoring: { areas: [word] },

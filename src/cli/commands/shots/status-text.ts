@@ -118,6 +118,7 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
     : `${money(budget.settled_microusd)} spent, ${money(budget.held_microusd)} held, of `
       + `${moneyText(budget.budget_microusd)}; ${known(budget.requests)} of `
       + `${known(budget.budget_requests)} requests in a day`
+  const disputed = budget.disputed_charges ?? 0
   return [
     line('remote vision', safe),
     ...pausedLines(vision),
@@ -128,6 +129,9 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
       + `cloud upload ${consent.cloud_upload ?? 'not set'}, `
       + `vision ${consent.vision_consent_current ? 'current' : 'not current'}`),
     line('  budget', spent),
+    ...(disputed === 0 ? [] : [line('  disputed', view.paint('yellow',
+      `${countText(disputed, 'charge')} above the bound: \`sallyport ledger reservations\`, then `
+        + '`sallyport ledger review OPERATION`'))]),
     line('  proof', `${proof.state}${proof.made_at === null ? '' : ` (${proof.made_at})`}`
       + `, ${vision.renew_proof === 'on' ? 'renewed by the jobs' : 'renewed by a person alone'}`),
   ]

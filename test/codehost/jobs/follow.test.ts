@@ -1,0 +1,138 @@
+/** A script that follows the way on of a job comes to an end, wherever it begins. */
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { wayOn } from '../../../src/codehost/jobs/way-on.js'
+import type { Job } from '../../../src/codehost/jobs/rows.js'
+import { closing } from '../../support/codehost/closing.js'
+import { must } from '../../support/must.js'
+import { working, type Working } from '../../support/codehost/working.js'
+
+const wayOf = async (at: Working, job: string) => {
+  const { state, reason, way_on: way } = await at.json(['codehost', 'job', job])
+  return { state, reason, ...way }
+}
+
+/** Runs what may be run with nobody there; gives the states it went through. */
+const follow = async (t: Test, at: Working, job: string): Promise<string> => {
+  const passed: string[] = []
+  for (;;) {
+    const { state, reason, command, unattended } = await wayOf(at, job)
+    const here = reason === null ? state : `${state} (${reason})`
+    t.notOk(passed.includes(here), `${here} leads to itself: ${command}`)
+    passed.push(here)
+    if (!unattended) return passed.join(' > ')
+    const { status } = await at.run(command.split(' ').slice(1))
+    if (status !== 0) return [...passed, `exit ${status}`].join(' > ')
+  }
+}
+
+/** It is read back, or refused for want of evidence: either way the script has come to an end. */
+const unknownOrRead =
+  /^unknown_external_effect \(interrupted_after_contact\) > (?:succeeded|exit 7)$/
+
+/** Where a killed run is seen, and where a script that follows its way on ends. */
+const kills: readonly (readonly [string, RegExp])[] = [
+  ['codehost.claimed', /^blocked \(interrupted_before_contact\) > succeeded$/],
+  ['codehost.reserved', /^blocked \(interrupted_before_contact\) > succeeded$/],
+  ['codehost.before_dial', /^blocked \(interrupted_before_contact\) > succeeded$/],
+  ['codehost.created', unknownOrRead],
+  ['codehost.sealed', unknownOrRead],
+  ['codehost.contact_intent', /^unknown_external_effect \(interrupted_after_contact\)$/],
+]
+
+t.test('a job whose process was killed is told as interrupted before anybody writes, and its way on leads to its end', async (t) => {
+  const at = await working(t)
+  for (const [step, path] of kills) {
+    const job = await at.approved(`At ${step}`)
+    await at.place.spawn(['codehost', 'run', job], {
+      entry: 'test', coverage: false, env: { TEST_STOP_AT: step },
+    })
+    const stored = at.job(job)
+    const seen = await wayOf(at, job)
+    t.not(seen.state, 'running', step)
+    if (seen.reason === 'interrupted_after_contact') {
+      t.match(seen.text, /^It was interrupted\. /)
+      t.hasStrict(await at.json(['task', 'list', '--state', 'blocked']), [
+        { blocked: { reason: 'unknown_external_effect' } },
+      ])
+      const [listed] = await at.json(['codehost', 'jobs', '--state', 'unknown_external_effect'])
+      t.equal(listed.id, job)
+      t.equal((await at.json(['status'])).attention.unknown_effects, 1)
+    }
+    t.strictSame(at.job(job), stored, 'nothing was written')
+    t.match(await follow(t, at, job), path, step)
+    await at.transact((tx) =>
+      tx.put(connectionCollection, at.id, { ...at.connection(), active_job_id: null }))
+  }
+})
+
+t.test('a job that was cancelled while its dead process was told as running is told as cancelled', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  await at.place.spawn(['codehost', 'run', job], {
+    entry: 'test', coverage: false, env: { TEST_STOP_AT: 'codehost.before_dial' },
+  })
+  must(await at.run(['codehost', 'cancel', job]))
+  t.equal((await wayOf(at, job)).state, 'cancelled')
+})
+
+t.test('a job that a process works on is told as running, and no script is sent on', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  must(await at.runJob(job, {
+    at: async (step) => {
+      if (step !== 'codehost.before_dial') return
+      t.hasStrict(await wayOf(at, job), { state: 'running', unattended: false })
+    },
+  }))
+})
+
+/** Each row of the page's table: fields of a job there, and whether a script goes on by itself. */
+const rows: Readonly<Record<string, readonly [Partial<Job>, boolean]>> = {
+  '`prepared`': [{ state: 'prepared' }, false],
+  '`approved`': [{ state: 'approved' }, true],
+  '`running`': [{ state: 'running', reserved: true }, false],
+  '`succeeded`': [{ state: 'succeeded', contacted: 1, created: 1 }, false],
+  '`blocked`, nothing sent or begun': [{ state: 'blocked' }, true],
+  '`blocked`, `interrupted_after_spawn`': [
+    { state: 'blocked', reason: 'interrupted_after_spawn', reserved: true }, true],
+  '`blocked`, `producer_…`': [
+    { state: 'blocked', reason: 'producer_unproved', reserved: true }, false],
+  '`blocked`, sent in part': [
+    { state: 'blocked', reserved: true, contacted: 1, created: 1 }, true],
+  '`blocked`, `cancelled_by_owner`': [
+    { state: 'blocked', reason: 'cancelled_by_owner', reserved: true, contacted: 1, created: 1 },
+    false],
+  '`blocked`, all sent': [
+    { state: 'blocked', reserved: true, contacted: 2, created: 2 }, true],
+  '`unknown_external_effect`': [
+    { state: 'unknown_external_effect', reserved: true, contacted: 1, remote: 7 as never }, true],
+  '`unknown_external_effect`, no number': [
+    { state: 'unknown_external_effect', reserved: true, contacted: 2 }, false],
+  '`failed`, refused': [{ state: 'failed', reserved: true, contacted: 1 }, false],
+  '`failed`, nothing sent': [{ state: 'failed' }, false],
+  '`cancelled`': [{ state: 'cancelled' }, false],
+}
+
+t.test('every row of the page is a state whose way on ends, waits for a person, or goes on to another state', async (t) => {
+  const page = readFileSync('docs/codehost.md', 'utf8')
+  const table = page.slice(page.indexOf('| state | what it means | connection'))
+  const told = [...table.slice(0, table.indexOf('\n\n')).matchAll(/^\| (`[^|]*?) \|/gm)]
+    .map(([, state = '']) => state)
+  t.strictSame([...new Set(told)], Object.keys(rows))
+  const at = await working(t)
+  const like = at.job(await at.prepare())
+  for (const [name, [fields, goesOn]] of Object.entries(rows)) {
+    const job = { ...like, plan: { ...like.plan, effects: 2 }, ...fields }
+    const { command } = wayOn(job, 3)
+    t.equal(/codehost (run|resume|reconcile) [^N]*$/.test(command ?? ''), goesOn, name)
+  }
+})
+
+t.test('a job whose capacity was closed has come to its end', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Unknown', 'numbered')
+  must(await at.close(job, at.request(job)))
+  t.equal((await wayOf(at, job)).unattended, false)
+})
