@@ -537,11 +537,12 @@ _sallyport() {
       ;;
     "ledger settle")
       case "$prev" in
+        --where) COMPREPLY=(); return ;;
         --amount-microusd) COMPREPLY=(); return ;;
         --amount) COMPREPLY=(); return ;;
         --note-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--amount-microusd --amount --note-file --yes --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--where --amount-microusd --amount --note-file --yes --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "audit list")
       case "$prev" in

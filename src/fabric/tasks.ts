@@ -12,7 +12,7 @@ import {
 } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import {
-  manualSettle, type ManualSettlement, requireUnknownCharge, reviewOverrun,
+  type FoundAmount, manualSettle, requireUnknownCharge, reviewOverrun,
 } from '../governance/ledger/by-hand.js'
 import { requireOwnReservation } from '../governance/ledger/own.js'
 import { findReservation } from '../governance/ledger/read.js'
@@ -125,24 +125,35 @@ export const recoverAllTasks = async (gov: Gov, session: Session): Promise<Recov
   }
 }
 
+/** What each capability does beside the settlement of an operation of its own. */
+const settledHooks = async (view: View, operationIds: readonly string[], registry: Registry) => {
+  const runtimes = new Set(operationIds.flatMap((id) => findReservation(view, id)?.runtime ?? []))
+  return new Map(await Promise.all([...runtimes].map(async (runtime) => {
+    const decisions = await ownerOfRuntime(registry, runtime)?.decisions?.()
+    return [runtime, decisions?.settledByHand] as const
+  })))
+}
+
 /**
- * Settles an unknown charge by hand. What the capability keeps of the charge follows in the same
- * record (a receipt, the sums of a budget), so that it never disagrees with the ledger (A-113); the
- * task stays blocked.
+ * Settles unknown charges by hand, each at the same amount, all in one record or none: one that is
+ * known by then ends it (`conflict` `charge_not_unknown`). What the capability keeps of a charge
+ * follows in the same record (a receipt, the sums of a budget), so that it never disagrees with the
+ * ledger (A-113); the tasks stay blocked.
  */
-export const settleAnyCharge = async (
-  gov: Gov, session: Session, request: ManualSettlement, registry: Registry = capabilities,
-): Promise<Reservation> => {
-  const found = findReservation(gov.store.read(), request.operationId)
-  const owner = found && ownerOfRuntime(registry, found.runtime)
-  const decisions = await owner?.decisions?.()
+export const settleCharges = async (
+  gov: Gov, session: Session, operationIds: readonly string[], found: FoundAmount,
+  registry: Registry = capabilities,
+): Promise<readonly Reservation[]> => {
+  const hooks = await settledHooks(gov.store.read(), operationIds, registry)
   return gov.store.transact('ledger settle', (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
     requireRootRow(tx, now, session.root.root_id)
-    requireUnknownCharge(tx, session, request.operationId)
-    const { reservation } = manualSettle(tx, now, session, request)
-    decisions?.settledByHand?.(gov, tx, now, reservation)
-    return reservation
+    return operationIds.map((operationId) => {
+      requireUnknownCharge(tx, session, operationId)
+      const { reservation } = manualSettle(tx, now, session, { ...found, operationId })
+      hooks.get(reservation.runtime)?.(gov, tx, now, reservation)
+      return reservation
+    })
   })
 }
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { silentObserver } from '../../src/base/observer.js'
-import { reviewAnyOverrun, settleAnyCharge } from '../../src/fabric/tasks.js'
+import { reviewAnyOverrun, settleCharges } from '../../src/fabric/tasks.js'
 import type { Gov } from '../../src/governance/context.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
@@ -25,9 +25,9 @@ for (const [what, fault] of [
     const session = authenticate(gov, loadToken(tokenPath(rig.place.stateDir)))
     t.equal((await rig.run(['logout'])).status, 0)
     const before = rig.view().sequence
-    const decided = fault === 'billing_overrun'
+    const decided: Promise<unknown> = fault === 'billing_overrun'
       ? reviewAnyOverrun(gov, session, operation, 'accept')
-      : settleAnyCharge(gov, session, { operationId: operation, amount: 5 })
+      : settleCharges(gov, session, [operation], { amount: 5 })
     await t.rejects(decided, { kind: 'unauthorized', code: 'session_ended' })
     t.equal(rig.view().sequence, before, 'nothing was written')
     checkLedger(t, rig)

@@ -62,6 +62,22 @@ for (const status of [402, 404, 500, 503, 408]) {
   })
 }
 
+t.test('S-136 what a gateway refused is settled by its status, and the budget of the day no longer holds it', async (t) => {
+  const here = await three(t)
+  const { world } = here
+  await set(world, '--budget-microusd', '1000000')
+  refuse(here, 402)
+  await analyze(world)
+  const budget = async (): Promise<Loose> =>
+    (await world.run(['shots', 'status', '--json'])).json().remote_vision.budget
+  t.equal((await budget()).held_microusd, 100_000)
+  const line = ['ledger', 'settle', '--where', 'status=402', '--amount', '0usd', '--yes', '--json']
+  const settled = await world.run(line)
+  t.hasStrict(settled.json(), { settled: [{ state: 'settled', charged_microusd: 0 }] })
+  t.equal((await budget()).held_microusd, 0)
+  await healthy(t, world)
+})
+
 t.test('S-169 after a refusal later passes and ticks contact nobody until its gap is over, and gaps grow until a reply comes', async (t) => {
   const here = await three(t)
   const { world, clock } = here

@@ -16,13 +16,17 @@ import { post, type Posted } from './post.js'
 const who = ({ principal, root }: Session) =>
   ({ principal: principal.principal_id, root: root.root_id })
 
-/** What an operator found on the provider's bill. */
-export interface ManualSettlement {
-  readonly operationId: string
+/** What an operator found on the provider's bill, of each charge that is settled by it. */
+export interface FoundAmount {
   /** Integer micro-USD, 0..1_000_000_000. */
   readonly amount: number
   /** SHA-256 of the operator's note; the note itself is not kept. */
   readonly note_digest?: string
+}
+
+/** The same of one operation. */
+export interface ManualSettlement extends FoundAmount {
+  readonly operationId: string
 }
 
 /**

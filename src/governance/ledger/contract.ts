@@ -1,10 +1,11 @@
 /** What goes in and comes out of the operations on the one ledger. */
 import * as v from 'valibot'
-import { contract, noInput } from '../../base/contract.js'
+import { contract, noInput, type Stamped } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
+import type { View } from '../../state/types.js'
 import type { Reservation } from '../rows.js'
 import { amountMicrousdMax } from './limits.js'
-import type { LedgerStanding } from './read.js'
+import { unknownReason, type LedgerStanding } from './read.js'
 
 /** What an operation holds or cost. */
 const reservationShape = v.strictObject({
@@ -19,11 +20,15 @@ const reservationShape = v.strictObject({
   /** Its last row in the ledger. */
   ledger_row_id: v.nullable(v.string()),
   updated_at: v.string(),
+  /** Why the charge is unknown (`http_status_402`, `timeout`); null in every other state. */
+  reason: v.nullable(v.string()),
 })
 /** A reservation as a document. */
 export type ReservationDocument = v.InferOutput<typeof reservationShape>
 
-const reservationDocument = (reservation: Reservation): ReservationDocument => ({
+const reservationDocument = (
+  reservation: Reservation, reason: string | null = null,
+): ReservationDocument => ({
   operation_id: reservation.operation_id,
   runtime: reservation.runtime,
   profile: reservation.profile,
@@ -34,6 +39,7 @@ const reservationDocument = (reservation: Reservation): ReservationDocument => (
   overrun: reservation.overrun,
   ledger_row_id: reservation.row_ids.at(-1) ?? null,
   updated_at: reservation.updated_at,
+  reason,
 })
 
 const ledgerShape = v.strictObject({
@@ -73,11 +79,14 @@ export const ledgerReservations = contract({
     all: v.optional(v.boolean()), limit: strictInteger(1, 10_000), after: v.optional(v.string()),
   }),
   output: v.array(reservationShape),
-  toDocument: (reservations: readonly Reservation[]) => reservations.map(reservationDocument),
+  toDocument: ({ view, rows }: { readonly view: View; readonly rows: readonly Reservation[] }) =>
+    rows.map((row) => reservationDocument(row, unknownReason(view, row))),
 })
 
 const oneReservation = {
-  document: 'reservation', version: 1, output: reservationShape, toDocument: reservationDocument,
+  document: 'reservation', version: 1, output: reservationShape,
+  // A charge that a person decided about is known.
+  toDocument: (reservation: Reservation) => reservationDocument(reservation),
 } as const
 
 /** The verdict on a charge above its bound. */
@@ -87,13 +96,55 @@ export const ledgerReview = contract({
   input: closedObject({ operation: v.string(), verdict: v.picklist(['accept', 'reject']) }),
 })
 
-/** Settling an unknown charge by hand, micro-USD; of a note only the SHA-256 is kept. */
+const statusForm = /^status=([1-5][0-9]{2})$/
+
+/** How charges are selected by the status that their requests were answered with. */
+export const whereForm = 'status=NNN'
+
+/** The reason of the unknown charges that a selection such as `status=402` means; null for none. */
+export const reasonOfWhere = (where: string): string | null => {
+  const status = statusForm.exec(where)?.[1]
+  return status === undefined ? null : `http_status_${status}`
+}
+
+/** Settling one unknown charge by hand; its document is the reservation. */
+const settleOne = contract({ ...oneReservation, name: 'ledger.settle', input: noInput })
+
+const settledShape = v.strictObject({
+  /** What was settled, newest operation first, all of it in one record. */
+  settled: v.array(reservationShape),
+  /** Whether charges that were selected, too, are left for another time. */
+  more: v.boolean(),
+})
+/** Charges that were settled together. */
+export type SettledDocument = v.InferOutput<typeof settledShape>
+
+/** The charge that was settled, or all that were. */
+export type SettleDocument = Stamped<ReservationDocument> | SettledDocument
+
+/** What settled: one charge, or several together. */
+export type Settled = Reservation | {
+  readonly settled: readonly Reservation[]
+  readonly more: boolean
+}
+
+/**
+ * Settling unknown charges by hand, micro-USD: one by its operation or all that `where` selects. Of
+ * a note only the SHA-256 is kept.
+ */
 export const ledgerSettle = contract({
-  ...oneReservation,
   name: 'ledger.settle',
+  version: 1,
   input: closedObject({
-    operation: v.string(),
+    operation: v.optional(v.string()),
+    where: v.optional(v.pipe(v.string(), v.regex(statusForm))),
     amount_microusd: strictInteger(0, amountMicrousdMax),
     note_digest: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
   }),
+  output: v.union([
+    settleOne.output as v.GenericSchema<Stamped<ReservationDocument>>, settledShape,
+  ]),
+  toDocument: (found: Settled): SettleDocument => 'settled' in found
+    ? { settled: found.settled.map((row) => reservationDocument(row)), more: found.more }
+    : settleOne.document(found),
 })

@@ -1,11 +1,11 @@
 import { fail } from '../../base/errors.js'
-import { rowsUnder } from '../../state/indexes.js'
+import { rowsUnder, walkIndex } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
-import { reservationsByOwner } from '../row-indexes.js'
+import { reservationsByOwner, reservationsByState } from '../row-indexes.js'
 import { collections, type Reservation } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { requireBound, type Binding } from './post.js'
-import { findReservation } from './read.js'
+import { findReservation, unknownReason } from './read.js'
 
 /** A reservation with the binding that its own rows prove. */
 export interface OwnReservation {
@@ -65,4 +65,26 @@ export const ownReservations = (
     .map(({ doc }) => doc)
     .sort((a, b) => (a.operation_id < b.operation_id ? 1 : -1))
     .slice(0, limit)
+}
+
+/** Most charges that are settled by hand in one record. */
+export const settledAtOnceMax = 1_000
+
+/**
+ * Unknown charges of an owner and of disabled owners that have this reason, newest operation first:
+ * at most `settledAtOnceMax`, and whether there are more.
+ */
+export const ownUnknownFor = (
+  view: View, session: Session, reason: string,
+): { readonly rows: readonly Reservation[]; readonly more: boolean } => {
+  const rows: Reservation[] = []
+  const lookup = { under: ['unknown'], reverse: true }
+  for (const { id } of walkIndex(view, collections.openReservations, reservationsByState, lookup)) {
+    const row = view.get(collections.openReservations, id)
+    if (row === undefined || !answersFor(view, session, row.principal)) continue
+    if (unknownReason(view, row) !== reason) continue
+    if (rows.length === settledAtOnceMax) return { rows, more: true }
+    rows.push(row)
+  }
+  return { rows, more: false }
 }

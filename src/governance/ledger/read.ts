@@ -3,6 +3,7 @@ import type { View } from '../../state/types.js'
 import { reservationsByOverrun, reservationsByState } from '../row-indexes.js'
 import { collections, type LedgerAccount, type Reservation } from '../rows.js'
 import { requireAccount } from './account.js'
+import { evidenceText } from './machine.js'
 
 /** Where the one ledger stands, integer micro-USD. */
 export interface Balances {
@@ -80,3 +81,11 @@ export const ledgerStanding = (view: View): LedgerStanding => {
 export const findReservation = (view: View, operationId: string): Reservation | undefined =>
   view.get(collections.openReservations, operationId)
   ?? view.get(collections.closedReservations, operationId)
+
+/** Why the charge of an operation is not known, as its row says; null for any other state. */
+export const unknownReason = (view: View, { state, row_ids }: Reservation): string | null => {
+  // Nothing follows an unknown row but what makes the charge known.
+  const last = state === 'unknown' ? row_ids.at(-1) : undefined
+  const row = last === undefined ? undefined : view.get(collections.ledgerRows, last)
+  return (row && evidenceText(row, 'reason')) ?? null
+}

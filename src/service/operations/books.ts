@@ -24,9 +24,10 @@ const reservationFields: readonly QueryField[] = [
 const reservations = async ({ gov, session, asked }: Call): Promise<unknown> => {
   const { all = false, limit, after } =
     ledgerReservations.request({ limit: 50, ...requestOfQuery(asked, reservationFields) })
+  const view = gov.store.read()
   const { rows, last } = firstRows(
-    ownReservations(gov.store.read(), session, { closed: all, limit: limit + 1, after }), limit)
-  return new ListPart(ledgerReservations.answer(rows), last?.operation_id ?? null)
+    ownReservations(view, session, { closed: all, limit: limit + 1, after }), limit)
+  return new ListPart(ledgerReservations.answer({ view, rows }), last?.operation_id ?? null)
 }
 
 const auditFields: readonly QueryField[] = [

@@ -4,6 +4,7 @@ import { sha256Hex } from '../../../src/base/canonical.js'
 import { systemClock } from '../../../src/base/clock.js'
 import { silentObserver } from '../../../src/base/observer.js'
 import type { Gov } from '../../../src/governance/context.js'
+import { settleCharges } from '../../../src/fabric/tasks.js'
 import { bootstrapLedger } from '../../../src/governance/ledger/account.js'
 import {
   markContacted, markUnknown, reserve, settle,
@@ -11,6 +12,7 @@ import {
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { addPrincipal } from '../../../src/governance/principals.js'
 import { collections } from '../../../src/governance/rows.js'
+import { authenticate } from '../../../src/governance/session/authenticate.js'
 import { login } from '../../../src/governance/session/login.js'
 import { openStore } from '../../../src/state/store.js'
 import type { Tx } from '../../../src/state/types.js'
@@ -29,6 +31,7 @@ interface Desk {
   readonly place: Place
   readonly gov: Gov
   readonly owner: string
+  readonly token: string
   run(words: readonly string[], options?: Parameters<Place['run']>[1]): Promise<Ran>
 }
 
@@ -44,6 +47,7 @@ const makeDesk = async (t: Test): Promise<Desk> => {
     place,
     gov,
     owner: made.json().principal_id,
+    token,
     run: (words, { env, ...more } = {}) =>
       place.run(['ledger', ...words], { env: { SALLYPORT_SESSION: token, ...env }, ...more }),
   }
@@ -186,11 +190,133 @@ t.test('money of another owner is neither listed, reviewed nor settled', async (
   t.equal((await desk.run(['show', '--json'], { env })).json().open.unknown, 1)
 })
 
+/** A desk with unknown charges, by operation the reason. */
+const deskOf = async (t: Test, reasons: Readonly<Record<string, string>>): Promise<Desk> => {
+  const desk = await makeDesk(t)
+  await desk.gov.store.transact('test', (tx) => {
+    bootstrapLedger(tx, now, 100_000_000)
+    for (const [operationId, reason] of Object.entries(reasons)) {
+      const one = { ...binding, operationId }
+      reserve(tx, now, { ...one, taskId: null, principal: desk.owner, bound })
+      markContacted(tx, now, one)
+      markUnknown(tx, now, { ...one, reason })
+    }
+  })
+  return desk
+}
+
+const refusals = { op_1: 'http_status_402', op_2: 'http_status_503', op_3: 'http_status_402' }
+const free = ['settle', '--where', 'status=402', '--amount', '0usd']
+const settledRows = (desk: Desk) => desk.gov.store.read().all(collections.audit)
+  .filter(({ doc }) => doc.what === 'ledger.manual_settled')
+  .map(({ doc }) => [doc.subject, doc.principal, doc.facts?.['amount_microusd']])
+
+t.test('A-124 the list of reservations says why a charge is not known', async (t) => {
+  const desk = await deskOf(t, refusals)
+  const reasons = async (): Promise<unknown> =>
+    (await desk.run(['reservations', '--all', '--json'])).json()
+      .map((row: { reason: string | null }) => row.reason)
+  t.strictSame(await reasons(), ['http_status_402', 'http_status_503', 'http_status_402'])
+  t.match((await desk.run(['reservations'])).stdout, /^op_2\t.*\tsettle by hand\thttp_status_503$/m)
+  await desk.run(['settle', 'op_3', '--amount-microusd', '0', '--yes'])
+  t.strictSame(await reasons(), [null, 'http_status_503', 'http_status_402'], 'now it is known')
+})
+
+t.test('A-124 the charges of one status are listed, asked for and settled in one record', async (t) => {
+  const desk = await deskOf(t, refusals)
+  const { sequence } = desk.gov.store.read()
+  const terminal = { stdin: true, stdout: true }
+  const declined = await desk.run([...free, '--quiet'], { terminal, answers: [false] })
+  t.equal(declined.status, 130)
+  t.match(declined.stderr, /op_3[^]*op_1/, 'what it is about is shown before, also with --quiet')
+  t.notMatch(declined.stderr, 'op_2')
+  t.equal((await desk.run(free)).status, 2, 'nobody to ask')
+  t.equal(desk.gov.store.read().sequence, sequence, 'nothing was changed')
+  const ran = await desk.run([...free, '--yes', '--json'])
+  t.equal(ran.status, 0, ran.stderr)
+  t.match(ran.stderr, /op_3[^]*op_1/)
+  t.hasStrict(ran.json(), {
+    schema: 'sallyport.ledger.settle.v1', more: false,
+    settled: [
+      { operation_id: 'op_3', state: 'settled', charged_microusd: 0 },
+      { operation_id: 'op_1', state: 'settled', charged_microusd: 0 },
+    ],
+  })
+  t.equal(desk.gov.store.read().sequence, sequence + 1, 'one record')
+  t.strictSame(settledRows(desk), [['op_3', desk.owner, 0], ['op_1', desk.owner, 0]])
+  t.hasStrict((await desk.run(['show', '--json'])).json().ledger, {
+    settled_microusd: 0, unknown_microusd: bound,
+  })
+  const none = await desk.run([...free, '--yes', '--json'])
+  refusedAs(t, none, 6, 'no_charge_matches')
+  t.equal(desk.gov.store.read().sequence, sequence + 1)
+  const line = ['settle', '--where', 'status=503', '--amount-microusd', '7']
+  const asked = await desk.run(line, { terminal, answers: [true] })
+  t.match(asked.stdout, /^1 charge settled at \$0\.000007 \(7 µUSD\) each, in one record\.$/m)
+  isSound(t, desk)
+})
+
+t.test('what selects charges is a status alone, and never beside an operation', async (t) => {
+  const desk = await deskOf(t, refusals)
+  const { sequence } = desk.gov.store.read()
+  for (const bad of ['402', 'status=', 'status=4022', 'status=099', 'reason=x', 'status=402 ', '']) {
+    const ran = await desk.run(['settle', `--where=${bad}`, '--amount', '0usd', '--yes', '--json'])
+    refusedAs(t, ran, 3, 'flag_invalid')
+    t.match(ran.error().message, 'status=NNN')
+  }
+  const line = ['settle', '--amount', '0usd', '--yes', '--json']
+  refusedAs(t, await desk.run(line), 2, 'one_charge_or_where')
+  refusedAs(t, await desk.run([...line, 'op_1', '--where', 'status=402']), 2, 'one_charge_or_where')
+  refusedAs(t, await desk.run([...free.slice(0, 3), '--yes', '--json']), 2, 'amount_required')
+  t.equal(desk.gov.store.read().sequence, sequence)
+})
+
+t.test('charges that were listed are settled all or none: one that is known by then ends it', async (t) => {
+  const desk = await deskOf(t, refusals)
+  const session = authenticate(desk.gov, desk.token)
+  await desk.run(['settle', 'op_1', '--amount-microusd', '9', '--yes'])
+  const { sequence } = desk.gov.store.read()
+  const amount = 0
+  await t.rejects(settleCharges(desk.gov, session, ['op_3', 'op_1'], { amount }), {
+    kind: 'conflict', code: 'charge_not_unknown',
+  })
+  t.equal(desk.gov.store.read().sequence, sequence)
+  t.strictSame(settledRows(desk), [['op_1', desk.owner, 9]])
+})
+
+t.test('what selects charges finds those of the owner and of disabled owners alone', async (t) => {
+  const desk = await deskOf(t, refusals)
+  const { gov } = desk
+  const session = authenticate(gov, desk.token)
+  await addPrincipal(gov, session, { name: 'stranger' })
+  const { token } = await login(gov, { ...times, owner: 'stranger' })
+  const env = { SALLYPORT_SESSION: token }
+  refusedAs(t, await desk.run([...free, '--yes', '--json'], { env }), 6, 'no_charge_matches')
+  t.strictSame(settledRows(desk), [])
+  await desk.place.run(['principal', 'disable', desk.owner, '--yes'], { env })
+  const ran = await desk.run([...free, '--yes', '--json'], { env })
+  t.equal(ran.json().settled.length, 2, ran.stderr)
+})
+
+t.test('at most 1,000 charges are settled at a time, and it says that there are more', async (t) => {
+  const ids = Array.from({ length: 1001 }, (_, at) => `op_${10_000 + at}`)
+  const desk = await deskOf(t, Object.fromEntries(ids.map((id) => [id, 'http_status_402'])))
+  const { sequence } = desk.gov.store.read()
+  const first = await desk.run([...free, '--yes', '--json'])
+  t.equal(first.json().settled.length, 1000, first.stderr.slice(-400))
+  t.equal(first.json().more, true)
+  t.match(first.stderr, 'The newest 1,000 are taken; there are more')
+  t.equal(desk.gov.store.read().sequence, sequence + 1)
+  const second = await desk.run([...free, '--yes'])
+  t.match(second.stdout, /^1 charge settled/m)
+  isSound(t, desk)
+})
+
 t.test('the ledger is read and changed in a session only', async (t) => {
   const desk = await deskWith(t, unknown)
   const lines = [
     ['show'], ['reservations'], ['review', 'op_1', '--accept'],
-    ['settle', 'op_1', '--amount-microusd', '1', '--yes'],
+    ['settle', 'op_1', '--amount-microusd', '1', '--yes'], [...free, '--yes'],
   ]
   for (const words of lines) {
     const ran = await desk.run([...words, '--json'], { env: { SALLYPORT_SESSION: '' } })

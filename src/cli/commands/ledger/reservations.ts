@@ -2,13 +2,11 @@ import {
   ledgerReservations, type ReservationDocument,
 } from '../../../governance/ledger/contract.js'
 import { ownReservations } from '../../../governance/ledger/own.js'
-import { amountCell } from '../../amount.js'
 import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
-import { renderTable } from '../../table.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { dueOf } from './text.js'
+import { reservationsTable } from './text.js'
 
 /** Flags of `ledger reservations`. */
 export interface ReservationsOptions {
@@ -24,7 +22,8 @@ const definition: VerbDefinition<ReservationDocument[]> = {
     description:
       'Lists your reservations that still hold money or wait for you: reserved, contacted, '
       + 'unknown, or charged above their bound and not reviewed. Those of disabled owners are '
-      + 'among them, because nobody else could settle them. --all adds the finished ones.',
+      + 'among them, because nobody else could settle them. --all adds the finished ones. An '
+      + 'unknown charge has its reason: http_status_402 is the status that the request got.',
     examples: ['$ sallyport ledger reservations', '$ sallyport ledger reservations --all --json'],
     session: 'required',
     ids: { after: 'operation' },
@@ -38,21 +37,17 @@ const definition: VerbDefinition<ReservationDocument[]> = {
       integerFlag('--limit <n>', 'most reservations', { min: 1, max: 10_000 }).default(50),
     )
     .option('--after <operation>', 'only those older than this one'),
-  text: (rows, view) => renderTable(
-    view, ['operation', 'runtime', 'state', 'bound', 'charged', 'due'],
-    rows.map((row) => [
-      view.id(row.operation_id), row.runtime, row.state, amountCell(view, row.bound_microusd),
-      amountCell(view, row.charged_microusd), dueOf(row),
-    ]),
-  ),
+  text: (rows, view) => reservationsTable(view, rows),
 }
 
 /** Lists. */
 export const run: Run<ReservationsOptions, ReservationDocument[]> = async (options, deps) => {
   const { all = false, limit, after } = requestOf(ledgerReservations, options)
   const { gov, session } = await deps.login('see')
-  const found = ownReservations(gov.store.read(), session, { closed: all, limit: limit + 1, after })
-  return ledgerReservations.answer(cutAt(deps, found, limit, ({ operation_id: id }) => id))
+  const view = gov.store.read()
+  const found = ownReservations(view, session, { closed: all, limit: limit + 1, after })
+  const rows = cutAt(deps, found, limit, ({ operation_id: id }) => id)
+  return ledgerReservations.answer({ view, rows })
 }
 
 /** Parses a line of `ledger reservations`. */

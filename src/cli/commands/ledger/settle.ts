@@ -1,21 +1,32 @@
+import { Option } from 'commander'
+import { countText } from '../../../base/counted.js'
 import { microusdOf, moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
 import { sha256Hex } from '../../../base/canonical.js'
-import { ledgerSettle, type ReservationDocument } from '../../../governance/ledger/contract.js'
+import {
+  ledgerReservations, ledgerSettle, reasonOfWhere, whereForm, type SettleDocument,
+  type SettledDocument,
+} from '../../../governance/ledger/contract.js'
 import { amountMicrousdMax } from '../../../governance/ledger/limits.js'
-import { settleAnyCharge } from '../../../fabric/tasks.js'
-import { requireUnknownCharge } from '../../../governance/ledger/by-hand.js'
+import { settleCharges } from '../../../fabric/tasks.js'
+import type { Gov } from '../../../governance/context.js'
+import { requireUnknownCharge, type FoundAmount } from '../../../governance/ledger/by-hand.js'
+import { ownUnknownFor, settledAtOnceMax } from '../../../governance/ledger/own.js'
+import type { Reservation } from '../../../governance/rows.js'
+import type { Session } from '../../../governance/session/types.js'
 import type { VerbDeps } from '../../bound.js'
 import { moneyFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
+import { tell } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { reservationText } from './text.js'
+import { reservationsTable, reservationText } from './text.js'
 
 /** Flags of `ledger settle`. */
 export interface SettleOptions {
-  readonly operation: string
+  readonly operation?: string
+  readonly where?: string
   readonly amountMicrousd?: number
   readonly noteFile?: string
   readonly yes?: boolean
@@ -23,18 +34,32 @@ export interface SettleOptions {
 
 const noteBytesMax = 65_536
 
-const definition: VerbDefinition<ReservationDocument> = {
+/** Judged as it is read, so that nothing else is asked before. */
+const whereFlag = (): Option =>
+  new Option(`--where <${whereForm}>`, 'all unknown charges with that status').argParser((text) => {
+    if (reasonOfWhere(text) !== null) return text
+    throw fail.rejected('flag_invalid', `Flag --where must be ${whereForm}, as status=402.`, {
+      details: { field: '--where', rule: 'format' },
+    })
+  })
+
+const definition: VerbDefinition<SettleDocument> = {
   meta: {
     name: 'ledger settle',
-    summary: 'settle an unknown charge by hand',
+    summary: 'settle an unknown charge by hand, or all of one status',
     description:
       'Records what the bill of the provider says for an operation whose charge is not known, in '
       + 'place of its full bound. The task of the operation stays blocked until `task close`: no '
       + 'answer comes back and nothing is sent again. The row names you and the session; of a note '
       + 'only the SHA-256 is kept. An amount above the bound waits for a review like any overrun. '
-      + 'The day of the screenshot budget counts the amount from then on, no longer the bound.',
+      + 'The day of the screenshot budget counts the amount from then on, no longer the bound. '
+      + `With --where ${whereForm} all your unknown charges whose request was answered with that status `
+      + '(reason http_status_NNN in ledger reservations) are shown first, then settled at that '
+      + 'amount each, in one record: all or none, the newest '
+      + `${settledAtOnceMax.toLocaleString('en')} at a time.`,
     examples: [
       '$ sallyport ledger settle op_0190f… --amount-microusd 1840',
+      '$ sallyport ledger settle --where status=402 --amount 0usd',
       '$ sallyport ledger settle op_0190f… --amount-microusd 0 --note-file bill.txt --yes --json',
     ],
     session: 'required',
@@ -48,13 +73,20 @@ const definition: VerbDefinition<ReservationDocument> = {
     json: ledgerSettle,
   },
   flags: (command) => command
-    .argument('<operation>', 'id of the operation, from ledger reservations')
+    .argument('[operation]', 'id of the operation, from ledger reservations')
+    .addOption(whereFlag())
     .addOption(moneyFlag('--amount-microusd <n>', 'what was billed', {
       min: 0, max: amountMicrousdMax,
     }))
     .option('--note-file <file>', 'a note whose SHA-256 goes into the row; - for stdin')
     .option('--yes', 'do not ask'),
-  text: reservationText,
+  text: (found) => 'settled' in found ? settledText(found) : reservationText(found),
+}
+
+const settledText = ({ settled, more }: SettledDocument): string => {
+  const amount = moneyText(settled[0]?.charged_microusd ?? 0)
+  return `${countText(settled.length, 'charge')} settled at ${amount} each, in one record.\n`
+    + (more ? 'There are more of them: run it again.\n' : '')
 }
 
 const amountOf = (text: string): number | null =>
@@ -85,21 +117,90 @@ const noteDigest = async (options: SettleOptions, deps: VerbDeps): Promise<strin
   return sha256Hex(await readInput(deps, source))
 }
 
+const requireOneSelection = ({ operation, where }: SettleOptions): void => {
+  if ((operation === undefined) !== (where === undefined)) return
+  throw fail.usage('one_charge_or_where', `Name one operation, or give --where ${whereForm}.`, {
+    next: 'Run `sallyport ledger reservations`.',
+  })
+}
+
+/** Who settles, and where. */
+interface Parties {
+  readonly gov: Gov
+  readonly session: Session
+}
+
+/** What is recorded, and whether the line has said yes to it. */
+interface Decided {
+  readonly found: FoundAmount
+  readonly yes: boolean
+}
+
+/** The charges that a status selects, shown before anything is asked. */
+const shownFor = async (
+  deps: VerbDeps, { gov, session }: Parties, reason: string,
+): Promise<ReturnType<typeof ownUnknownFor>> => {
+  const view = gov.store.read()
+  const found = ownUnknownFor(view, session, reason)
+  if (found.rows.length === 0) {
+    throw fail.notFound('no_charge_matches', `No unknown charge of yours has ${reason}.`, {
+      next: 'Run `sallyport ledger reservations`.',
+    })
+  }
+  deps.progress.clear()
+  // Also with --quiet: nobody is asked about what was not shown.
+  const table = await reservationsTable(deps.view, ledgerReservations.answer({ view, ...found }))
+  tell(deps.io, table.trimEnd())
+  if (found.more) {
+    const most = settledAtOnceMax.toLocaleString('en')
+    tell(deps.io, `The newest ${most} are taken; there are more, for another time.`)
+  }
+  return found
+}
+
+const settleAll = async (
+  deps: VerbDeps, by: Parties, reason: string, { found, yes }: Decided,
+): Promise<SettleDocument> => {
+  const { rows, more } = await shownFor(deps, by, reason)
+  if (!yes) {
+    const held = rows.reduce((sum, row) => sum + row.bound_microusd, 0)
+    await deps.confirm(
+      `Record ${moneyText(found.amount)} as the charge of each of these `
+        + `${countText(rows.length, 'operation')} (${moneyText(held)} held)?`, '--yes')
+  }
+  const ids = rows.map(({ operation_id: id }) => id)
+  return ledgerSettle.answer({
+    settled: await settleCharges(by.gov, by.session, ids, found), more,
+  })
+}
+
+const settleOne = async (
+  deps: VerbDeps, { gov, session }: Parties, operationId: string, { found, yes }: Decided,
+): Promise<SettleDocument> => {
+  requireUnknownCharge(gov.store.read(), session, operationId)
+  if (!yes) {
+    const amount = moneyText(found.amount)
+    await deps.confirm(`Record ${amount} as the charge of this operation?`, '--yes')
+  }
+  const [settled] = await settleCharges(gov, session, [operationId], found)
+  return ledgerSettle.answer(settled as Reservation)
+}
+
 /** Settles. */
-export const run: Run<SettleOptions, ReservationDocument> = async (options, deps) => {
-  const request = requestOf(ledgerSettle, {
+export const run: Run<SettleOptions, SettleDocument> = async (options, deps) => {
+  requireOneSelection(options)
+  const { operation, where, amount_microusd: amount, note_digest: note } = requestOf(ledgerSettle, {
     ...options, amountMicrousd: await askedAmount(options, deps),
     noteDigest: await noteDigest(options, deps),
   })
-  const { operation: operationId, amount_microusd: amount, note_digest: note } = request
-  const { gov, session } = await loginToMutate(deps)
-  requireUnknownCharge(gov.store.read(), session, operationId)
-  if (options.yes !== true) {
-    await deps.confirm(`Record ${moneyText(amount)} as the charge of this operation?`, '--yes')
+  const decided: Decided = {
+    found: { amount, ...(note === undefined ? {} : { note_digest: note }) },
+    yes: options.yes === true,
   }
-  return ledgerSettle.answer(await settleAnyCharge(gov, session, {
-    operationId, amount, ...(note === undefined ? {} : { note_digest: note }),
-  }))
+  const by = await loginToMutate(deps)
+  const reason = where === undefined ? null : reasonOfWhere(where)
+  if (reason !== null) return settleAll(deps, by, reason, decided)
+  return settleOne(deps, by, operation ?? '', decided)
 }
 
 /** Parses a line of `ledger settle`. */

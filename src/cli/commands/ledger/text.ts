@@ -1,8 +1,11 @@
 import { moneyText } from '../../../base/money.js'
 import type { ReservationDocument } from '../../../governance/ledger/contract.js'
+import { amountCell } from '../../amount.js'
+import type { View } from '../../output.js'
+import { renderTable } from '../../table.js'
 
 /** What a person has to do about a reservation; empty when nothing. */
-export const dueOf = ({ state, overrun }: ReservationDocument): string => {
+const dueOf = ({ state, overrun }: ReservationDocument): string => {
   if (state === 'unknown') return 'settle by hand'
   return overrun === 'review_required' ? 'review the overrun' : ''
 }
@@ -22,3 +25,14 @@ export const reservationText = (one: ReservationDocument): string => {
     ...(due === '' ? [] : [line('due', due)]),
   ].join('')
 }
+
+/** Reservations as a list, newest first. */
+export const reservationsTable = (
+  view: View, rows: readonly ReservationDocument[],
+): Promise<string> => renderTable(
+  view, ['operation', 'runtime', 'state', 'bound', 'charged', 'due', 'reason'],
+  rows.map((row) => [
+    view.id(row.operation_id), row.runtime, row.state, amountCell(view, row.bound_microusd),
+    amountCell(view, row.charged_microusd), dueOf(row), row.reason ?? '',
+  ]),
+)
