@@ -54,8 +54,8 @@ const definition: VerbDefinition<SettleDocument> = {
       + 'only the SHA-256 is kept. An amount above the bound waits for a review like any overrun. '
       + 'The day of the screenshot budget counts the amount from then on, no longer the bound. '
       + `With --where ${whereForm} all your unknown charges whose request was answered with that `
-      + 'status (reason http_status_NNN in ledger reservations) are shown first, then settled at that '
-      + 'amount each, in one record: all or none, the newest '
+      + 'status (reason http_status_NNN in ledger reservations) are shown first, then settled at '
+      + 'that amount each, in one record: all or none, the newest '
       + `${settledAtOnceMax.toLocaleString('en')} at a time.`,
     examples: [
       '$ sallyport ledger settle op_0190f… --amount-microusd 1840',
