@@ -216,8 +216,7 @@ const startIn = async (
   const { port } = listening
   const servers = [...listening.servers]
   hosts = ownHosts(port)
-  const stop = (): Promise<void> =>
-    stopAll(service, servers, desk).finally(() => log?.stopped())
+  const stop = (): Promise<void> => stopAll(service, servers, desk)
   loadSoon(service)
   try {
     const changed = before?.port !== port || before.certificate !== certificate
@@ -229,13 +228,13 @@ const startIn = async (
     writeCertificate(stateDir, certificate)
     held.listensAt(identity.origin)
     if (desk !== null) servers.push(...await listenForPage(service, desk))
-    log?.started({ origin: identity.origin, pid: process.pid })
     const openFor = order.page?.openFor ?? null
     const offered = desk === null || openFor === null ? null : desk.offer(openFor)
+    log?.started({ origin: identity.origin, pid: process.pid })
     return {
       identity, certificateFile: certificateFileOf(stateDir),
       portChanged: before !== undefined && before.port !== port,
-      pid: process.pid, offered, stop,
+      pid: process.pid, offered, stop: () => stop().finally(() => log?.stopped()),
       page: desk === null ? null : { url: desk.url, openFile: offered?.openFile ?? null },
     }
   } catch (error) {

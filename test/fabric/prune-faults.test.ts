@@ -105,8 +105,9 @@ t.test('a damaged state and one that its anchor does not vouch for are not prune
   await approved(rig, 1)
   await muchLater(rig)
   const logs = (dir: string): [string, number][] => readdirSync(join(dir, 'wal'))
+    .filter((name) => name.endsWith('.log'))
     .map((name) => [name, statSync(join(dir, 'wal', name)).size])
-  const [log = ''] = readdirSync(join(rig.place.stateDir, 'wal')).sort().slice(-1)
+  const log = logs(rig.place.stateDir).map(([name]) => name).sort().at(-1) ?? ''
   const whole = rig.place.path('whole')
   cpSync(rig.place.stateDir, whole, { recursive: true })
   zeroBlock(join(rig.place.stateDir, 'wal', log), 2000, 50)

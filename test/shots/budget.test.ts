@@ -2,6 +2,7 @@
 import { moneyText } from '../../src/base/money.js'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
+import { collections } from '../../src/governance/rows.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
@@ -61,13 +62,18 @@ t.test('killed before anything was sent: the budget gets back what the call held
   const before = await budget()
   world.file('a.png', greyPng(64, 48, 2))
   t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
+  const openOnes = () => world.view().all(collections.openReservations)
   for (const step of ['claimed', 'reserved', 'contact_begin']) {
     const ran = await world.place.spawn(['shots', 'analyze', '--json'], {
       entry: 'test', env: { TEST_STOP_AT: `analyze.${step}` }, coverage: false,
     })
     t.equal(ran.status, 137, step)
-    t.hasStrict(await budget(), { held_microusd: 100_000, requests: before.requests + 1 }, step)
+    const stored = openOnes()
+    const told = await budget()
+    t.strictSame(told, { ...before, since: told.since }, `${step}: told as it will be recorded`)
+    t.strictSame(openOnes(), stored, `${step}: reading records nothing`)
     t.equal((await world.run(['goal', 'add', step])).status, 0, 'any verb that writes recovers')
+    t.strictSame(openOnes(), [], step)
     t.strictSame(await budget(), { ...before, since: (await budget()).since }, step)
   }
   const sent = await world.place.spawn(['shots', 'analyze', '--json'], {

@@ -261,7 +261,7 @@ const fullAt = (at: number, short: boolean): Files => {
     ...nodeFiles,
     open: (path, intent) => {
       const fd = nodeFiles.open(path, intent)
-      if (path.includes('/wal/')) logs.add(fd)
+      if (path.includes('/wal/') && path.endsWith('.log')) logs.add(fd)
       return fd
     },
     write: (fd, bytes, position) => {

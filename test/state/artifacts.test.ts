@@ -72,7 +72,9 @@ t.test('a folder that is a link is not written through', async (t) => {
     const shard = i.toString(16).padStart(2, '0')
     symlinkSync(join(outside, 'target'), join(store.dir, 'artifacts', shard))
   }
-  t.hasStrict(errorOf(() => store.artifacts.write(label, secret)), { kind: 'failed' })
+  t.hasStrict(errorOf(() => store.artifacts.write(label, secret)), {
+    kind: 'damaged', code: 'folder_replaced',
+  })
   t.strictSame(readdirSync(join(outside, 'target')), [])
 })
 

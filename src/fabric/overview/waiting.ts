@@ -116,7 +116,7 @@ const taskWaits = (blocked: readonly Task[], toReview: Some<Task>): readonly Wai
     commandOf: commandOfBlocked, list: 'sallyport task list --state blocked',
   }),
   ...grouped('review', toReview, {
-    one: 'One result waits for your review: read it, then `sallyport task review`.',
+    one: 'One result waits for your review: read it, then approve or reject it.',
     many: (count) => `${count} results wait for your review.`,
     commandOf: readFirst,
     list: 'sallyport task list --state succeeded',

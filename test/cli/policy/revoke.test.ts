@@ -34,7 +34,7 @@ t.test('a revoke names the routes that this version has, and no other', async (t
 const damages: Readonly<Record<string, (stateDir: string) => string>> = {
   'an untrue record': (stateDir) => {
     const wal = join(stateDir, 'wal')
-    return join(wal, readdirSync(wal).at(-1) ?? '')
+    return join(wal, readdirSync(wal).filter((name) => name.endsWith('.log')).at(-1) ?? '')
   },
   'STATE': (stateDir) => join(stateDir, 'STATE'),
   'every manifest': (stateDir) => {
