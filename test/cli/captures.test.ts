@@ -62,7 +62,7 @@ t.test('every list of what the demo leaves fits 80 and 200 columns, and no word 
 t.test('the fields of a result go on below the first of them, and a flag stays with its value', async (t) => {
   const place = World.in(t).place
   const { stdout } = await place.run(['gateway', 'setup', '--help'], { terminal, columns: 50 })
-  t.match(stdout, /^JSON: version 1: schema, gateway, policy_revision,\n {6}damage$/m)
+  t.match(stdout, /^JSON: version 1: schema, gateway, policy_revision,\n {6}requests, damage$/m)
   t.match(stdout, /^ +--spend-ceiling-microusd 1000000/m)
 })
 
