@@ -26,6 +26,7 @@ export const personCommands: readonly string[] = [
   'task review', 'task cancel', 'task close', 'gateway setup', 'shots setup', 'shots config set',
   'shots reanalyze', 'shots clear-stale', 'ledger review', 'ledger settle', 'policy revoke',
   'session revoke', 'codehost connect', 'codehost mode', 'codehost consent', 'codehost approve',
+  'codehost disconnect',
   'codehost close-capacity', 'codehost observe', 'codehost adopt', 'codehost discard',
   'codehost cancel', 'codehost revoke', 'edge pair', 'edge revoke', 'state repair',
   'state restore', 'state prune', 'state kept', 'state keys',

@@ -9,13 +9,13 @@ import {
   addConnection, changeConnection, credentialRefOf, type SavedConnection,
 } from '../governance/connections/save.js'
 import {
-  requireOwnConnection, requireRevision, standingConnection, type StandingConnection,
+  listConnections, requireOwnConnection, requireRevision, standingConnection, type StandingConnection,
 } from '../governance/connections/read.js'
-import type { ConnectionMode } from '../governance/connections/rows.js'
+import type { Connection, ConnectionMode } from '../governance/connections/rows.js'
 import { nowIso, type Gov } from '../governance/context.js'
 import { liveRoot } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
-import { sealCredential } from '../governance/vault.js'
+import { sealCredential, vaultIdentity } from '../governance/vault.js'
 import type { Tx } from '../state/types.js'
 import { codehostBase } from './context.js'
 import { repositoryOf } from './repository.js'
@@ -50,12 +50,27 @@ export interface ConnectRequest {
   readonly token: Uint8Array
 }
 
-/** Saves a new connection. Nobody is contacted. Throws `rejected`, `blocked`, `unauthorized`. */
+/** One that was disconnected and that no job occupies: a saved token is never replaced here. */
+const disconnectedOf = (gov: Gov, session: Session, repository: string): Connection | undefined => {
+  const view = gov.store.read()
+  return listConnections(view, session).find((one) => one.repository === repository
+    && one.active_job_id === null && vaultIdentity(view, one.credential_ref) === null)
+}
+
+/**
+ * Saves a new connection, in the row of one of the repository that was disconnected where there is
+ * one. Nobody is contacted. Throws `rejected`, `blocked`, `unauthorized`.
+ */
 export const connect = (
   gov: Gov, session: Session, { repository, mode, token }: ConnectRequest,
 ): Promise<StandingConnection> => {
   repositoryOf(repository)
   codehostBase(gov)
+  const former = disconnectedOf(gov, session, repository)
+  if (former !== undefined) {
+    const { connection_id: id, revision: expectedRevision } = former
+    return reconnect(gov, session, { connectionId: id, expectedRevision, mode, token })
+  }
   const connectionId = newId('cnn')
   const credential = sealCredential(gov.store, {
     ref: credentialRefOf(connectionId), secret: token,

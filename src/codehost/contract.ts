@@ -127,6 +127,11 @@ export const codehostRevoke = contract({
   ...oneConnection, name: 'codehost.revoke', input: closedObject({ connection: text }),
 })
 
+/** Removing the token of a connection; its row stays. */
+export const codehostDisconnect = contract({
+  ...oneConnection, name: 'codehost.disconnect', input: closedObject({ connection: text }),
+})
+
 /** A connection with the standing authorities that were given on it. */
 export interface GrantedConnection extends ListedConnection {
   readonly authorities: readonly Standing[]

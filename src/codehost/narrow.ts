@@ -2,9 +2,11 @@
  * Taking back what may be written through a connection: by a stop, which is in force at once and
  * without the lock of the state. Reads go on, so that what was sent can be found out.
  */
+import { discardStored } from '../governance/artifacts.js'
 import type { Gov } from '../governance/context.js'
+import { disconnectConnection } from '../governance/connections/save.js'
 import {
-  requireOwnConnection, standingConnection, type StandingConnection,
+  requireFree, requireOwnConnection, standingConnection, type StandingConnection,
 } from '../governance/connections/read.js'
 import { nowIso } from '../governance/context.js'
 import { requireRootRow } from '../governance/session/live.js'
@@ -47,6 +49,28 @@ export const revokeConsent = (
     kind: 'connection', verb: 'codehost revoke',
     isDone: ({ consent }) => consent === null || consent.ended !== null,
   })
+
+/**
+ * Ends the consent by a stop, then takes the token out of the vault; the row stays. Throws
+ * `not_found`, `conflict` `capacity_reserved` with nothing done, and what `stopNow` throws.
+ */
+export const disconnect = async (
+  gov: Gov, session: Session, connectionId: string,
+): Promise<Narrowed> => {
+  requireFree(requireOwnConnection(gov.store.read(), session, connectionId))
+  const verb = 'codehost disconnect'
+  const narrowed = await stopConnection(gov, session, connectionId, {
+    kind: 'connection_disabled', verb, isDone: ({ mode }) => mode === 'disabled',
+  })
+  const { replaced } = await gov.store.transact(verb, (tx) => {
+    requireRootRow(tx, nowIso(gov), session.root.root_id)
+    return disconnectConnection(tx, nowIso(gov), session, connectionId)
+  })
+  discardStored(gov.store, replaced)
+  return {
+    ...standingConnection(gov, session, connectionId), recorded: narrowed.recorded,
+  }
+}
 
 /** Which stop leaves a connection in a mode. */
 const stopOf: Readonly<Record<SavedMode, ConnectionStop>> = {

@@ -23,6 +23,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'gateway setup': ['--disable'], 'gateway prove': ['chat'],
   'codehost connect': ['--repo', 'o/r', '--token-file', 'passphrase'],
   'codehost mode': ['cnn_x', 'disabled'], 'codehost revoke': ['cnn_x'],
+  'codehost disconnect': ['cnn_x'],
   'codehost consent': [
     'cnn_x', '--action', 'issue.create', '--acknowledge', '--expected-revision', '1',
   ],

@@ -106,6 +106,7 @@ export const commands: CommandTable = [
       { verb: 'connect', load: () => import('./codehost/connect.js') },
       { verb: 'connections', load: () => import('./codehost/connections.js') },
       { verb: 'mode', load: () => import('./codehost/mode.js') },
+      { verb: 'disconnect', load: () => import('./codehost/disconnect.js') },
       { verb: 'consent', load: () => import('./codehost/consent.js') },
       { verb: 'grants', load: () => import('./codehost/grants.js') },
       { verb: 'revoke', load: () => import('./codehost/revoke.js') },

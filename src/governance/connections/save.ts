@@ -9,6 +9,7 @@ import { newId } from '../../base/ids.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { policyHead } from '../policy/head.js'
+import { collections } from '../rows.js'
 import { defaultPrincipal } from '../principals.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
@@ -98,6 +99,32 @@ export const changeConnection = (
     facts: { revision: connection.revision, credential: credential !== undefined, repository },
   })
   return { connection, replaced }
+}
+
+/**
+ * Takes the token out of the vault and leaves the row, without a consent and without the number of
+ * its repository: whoever connects again has another token, and the host is asked anew. Throws
+ * `not_found`, `conflict` `capacity_reserved`.
+ */
+export const disconnectConnection = (
+  tx: Tx, now: string, session: Session, connectionId: string,
+): SavedConnection => {
+  const before = requireOwnConnection(tx, session, connectionId)
+  requireFree(before)
+  const credential = tx.get(collections.credentials, before.credential_ref)
+  if (credential === undefined) return { connection: before, replaced: null }
+  const connection: Connection = {
+    ...endGrant(before, now, 'stopped'), repository_id: null, mode: 'disabled',
+    revision: before.revision + 1, updated_at: now,
+  }
+  tx.mark()
+  tx.remove(collections.credentials, before.credential_ref)
+  tx.put(connectionCollection, connectionId, connection)
+  appendAudit(tx, now, {
+    what: 'connection.disconnected', ...by(session), subject: connectionId,
+    facts: { revision: connection.revision },
+  })
+  return { connection, replaced: credential.artifact.stored_sha256 }
 }
 
 /** A consent as a person asks for it, and what the host said while they did. */

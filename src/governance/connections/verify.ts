@@ -20,10 +20,15 @@ const consentHolds = ({ connection_id: id, consent, revision }: Connection): boo
   || (consent.binding_sha256 === bindingOf(id, consent) && consent.revision <= revision
     && consent.expires_at > consent.issued_at)
 
+/** Without a token nothing may be written through it, and no job may occupy it. */
+const isDisconnected = ({ consent, mode, active_job_id: job }: Connection): boolean =>
+  mode !== 'active' && job === null && (consent === null || consent.ended !== null)
+
 const holds = (view: View, id: string, one: Connection): Record<keyof typeof texts, boolean> => ({
   connection_id_differs: one.connection_id === id,
   connection_credential: one.credential_ref === credentialRefOf(id)
-    && view.get(collections.credentials, one.credential_ref) !== undefined,
+    && (view.get(collections.credentials, one.credential_ref) !== undefined
+      || isDisconnected(one)),
   connection_owner: view.get(collections.principals, one.owner) !== undefined,
   connection_consent: consentHolds(one),
   connection_active: one.mode !== 'active' || one.consent !== null,

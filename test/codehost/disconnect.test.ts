@@ -1,0 +1,68 @@
+/** A connection that is not needed any more: its token goes, its row stays. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { collections } from '../../src/governance/rows.js'
+import { connectionCollection } from '../../src/governance/connections/rows.js'
+import { connected, type Connected } from '../support/codehost/connected.js'
+import { must } from '../support/must.js'
+import { working } from '../support/codehost/working.js'
+
+const disconnect = (at: Pick<Connected, 'run' | 'id'>) =>
+  at.run(['codehost', 'disconnect', at.id, '--json'])
+
+t.test('disconnecting removes the token, ends the consent by an aimed stop and keeps the row', async (t) => {
+  const at = await connected(t)
+  must(await at.consent())
+  const { credential_ref: ref } = at.row()
+  const stored = at.view().get(collections.credentials, ref)?.artifact.stored_sha256 ?? ''
+  const path = join(at.place.stateDir, 'artifacts', stored.slice(0, 2), stored)
+  t.ok(existsSync(path))
+  t.hasStrict(must(await disconnect(at)).json(), {
+    id: at.id, mode: 'disabled', capacity: 'free', consent: { state: 'stopped' },
+  })
+  t.equal(at.view().get(collections.credentials, ref), undefined)
+  t.notOk(existsSync(path), 'the sealed bytes are gone, too')
+  t.hasStrict(at.view().all(collections.stops).map(({ doc }) => doc), [{
+    kind: 'connection_disabled', target: at.id, by: { verb: 'codehost disconnect' },
+    outcome: 'recorded',
+  }])
+  const { revision } = at.row()
+  must(await disconnect(at))
+  t.equal(at.row().revision, revision, 'again it changes nothing')
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stderr + check.stdout)
+  t.equal((await at.consent()).status === 0, false, 'nothing is consented to without a token')
+  t.equal((await at.run(['codehost', 'disconnect', 'cnn_x', '--json'])).error().code,
+    'connection_not_found')
+})
+
+t.test('connecting again takes up the row of a free one that was disconnected, and never one that has a token', async (t) => {
+  const at = await connected(t)
+  const connect = async () => must(await at.run(['codehost', 'connect', '--repo',
+    'octo-org/hello', '--token-file', at.place.path('token'), '--json'])).json()
+  const other = await connect()
+  t.not(other.id, at.id, 'a token that is saved is left alone')
+  must(await disconnect(at))
+  const { revision } = at.row()
+  t.hasStrict(await connect(), { id: at.id, mode: 'disabled', revision: revision + 1 })
+  must(await at.consent())
+  t.equal(at.row().mode, 'active')
+  t.equal(at.view().all(connectionCollection).length, 2)
+})
+
+t.test('C-184 a connection that a job occupies is not disconnected, nor is its token changed by connecting again', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await at.runJob(job)
+  const before = at.connection()
+  t.equal(before.active_job_id, job)
+  t.hasStrict((await disconnect(at)).error(), { code: 'capacity_reserved' })
+  t.strictSame(at.connection(), before, 'nothing of it has ended')
+  t.strictSame(at.view().all(collections.stops), [])
+  const other = must(await at.run(['codehost', 'connect', '--repo', 'operator/notes',
+    '--token-file', at.sandbox.keyFiles.codehost, '--json'])).json()
+  t.not(other.id, at.id)
+  t.strictSame(at.connection(), before)
+})
