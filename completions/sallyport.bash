@@ -24,7 +24,7 @@ _sallyport() {
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "setup config scan watch run analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
     "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
-    "codehost") COMPREPLY=($(compgen -W "connect connections mode consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
+    "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
@@ -354,6 +354,9 @@ _sallyport() {
       ;;
     "codehost mode")
       COMPREPLY=($(compgen -W "disabled reconcile_only --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "codehost disconnect")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost consent")
       case "$prev" in

@@ -9,7 +9,8 @@ import {
   addConnection, changeConnection, credentialRefOf, type SavedConnection,
 } from '../governance/connections/save.js'
 import {
-  listConnections, requireOwnConnection, requireRevision, standingConnection, type StandingConnection,
+  listConnections, requireOwnConnection, requireRevision, standingConnection,
+  type StandingConnection,
 } from '../governance/connections/read.js'
 import type { Connection, ConnectionMode } from '../governance/connections/rows.js'
 import { nowIso, type Gov } from '../governance/context.js'

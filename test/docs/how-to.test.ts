@@ -40,6 +40,7 @@ t.test('publishing from a CI job: each command of the page answers what the page
   await typePage(t, 'docs/how-to/publish-from-ci.md', readerAt(at, {
     TOKEN_FILE: at.sandbox.keyFiles.codehost, BUILD: '1041', BUILD_KEY: randomUUID(),
   }, {
+    init: { typed: 'sallyport init --profile sandbox' },
     'codehost run --approved': {
       typed: 'sallyport login && sallyport codehost run --approved',
     },
