@@ -40,7 +40,9 @@ t.test('publishing from a CI job: each command of the page answers what the page
   await typePage(t, 'docs/how-to/publish-from-ci.md', readerAt(at, {
     TOKEN_FILE: at.sandbox.keyFiles.codehost, BUILD: '1041', BUILD_KEY: randomUUID(),
   }, {
-    init: { typed: 'sallyport init --profile sandbox' },
+    init: {
+      typed: 'SALLYPORT_STATE_DIR=$PWD/empty SALLYPORT_CONFIG_DIR=$PWD/empty-keys sallyport init',
+    },
     'codehost run --approved': {
       typed: 'sallyport login && sallyport codehost run --approved',
     },
