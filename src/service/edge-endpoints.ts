@@ -111,7 +111,7 @@ const partyOf = (site: Site, exchange: Exchange): Promise<EdgeParty> =>
 
 /** Sends one capture. */
 const upload: Endpoint = {
-  method: 'POST', path: '/api/edge/artifacts',
+  method: 'POST', path: '/api/edge/artifacts', readsBody: true,
   described: {
     method: 'POST', path: '/api/edge/artifacts', contract: edgeUpload, verb: null, body: null,
     by: ['device'], status: 201, later: { status: 200, contract: edgeUpload },
@@ -138,7 +138,7 @@ const upload: Endpoint = {
 
 /** Makes a device of a one-time code; the one answer that holds its credential. */
 const pairing: Endpoint = {
-  method: 'POST', path: '/api/edge/pairings',
+  method: 'POST', path: '/api/edge/pairings', readsBody: true,
   described: {
     method: 'POST', path: '/api/edge/pairings', contract: edgeRedeem, verb: null, by: [],
     body: { shape: edgeRedeem.input, required: true, bytesMax: smallBody }, status: 201,
@@ -179,7 +179,7 @@ const ownPairing: Endpoint = {
 
 /** What a device says of its own spool. */
 const spool: Endpoint = {
-  method: 'POST', path: '/api/edge/pairing/spool',
+  method: 'POST', path: '/api/edge/pairing/spool', readsBody: true,
   described: {
     method: 'POST', path: '/api/edge/pairing/spool', contract: edgeSpool, verb: null,
     by: ['device'], status: 200,
@@ -212,7 +212,6 @@ const ending: Endpoint = {
   },
   answer: async (exchange, site) => {
     const party = await partyOf(site, exchange)
-    if (hasBody(exchange.request)) throw refusal.noBody()
     return site.held.use(async (store) => {
       const device = await endOwnPairing(govOf(store, site.world), party)
       return { status: 200, body: edgeEnd.answer({ device }) }

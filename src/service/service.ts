@@ -54,6 +54,8 @@ export interface Site {
 export interface Endpoint extends Placed {
   /** Refuses every peer that is not this machine, and what was forwarded. */
   readonly localOnly?: true
+  /** Judges and reads a body itself; left out: a request with one is refused. */
+  readonly readsBody?: true
   /** What the description of the service says of it; left out: it is not described. */
   readonly described?: Described
   answer(exchange: Exchange, site: Site): Promise<Reply | null>
@@ -134,7 +136,7 @@ export type FindAsker = (request: IncomingMessage) => Asker
 export const operatorEndpoint = (
   operation: Operation, askerOf: FindAsker = bearerOf,
 ): Endpoint => ({
-  method: operation.method, path: operation.path, described: operation,
+  method: operation.method, path: operation.path, described: operation, readsBody: true,
   ...(operation.localOnly === true ? { localOnly: true } : {}),
   answer: async (exchange, site) => {
     const { request } = exchange
@@ -230,6 +232,7 @@ export class Service {
       const { endpoint, params } = await router.find(request.method ?? '', path)
       at.endpoint = endpoint.path
       if (endpoint.localOnly === true) requireLocal(request)
+      if (endpoint.readsBody !== true && hasBody(request)) throw refusal.noBody()
       return await endpoint.answer(
         { ...exchange, params, query: new URLSearchParams(query) }, this.#site)
     } catch (thrown) {

@@ -16,7 +16,7 @@ const secret = 'S3CRET'
 
 /** An endpoint that fails as no endpoint should, and quotes what it was given. */
 const failing: Endpoint = {
-  method: 'POST', path: '/api/test/{what}',
+  method: 'POST', path: '/api/test/{what}', readsBody: true,
   answer: async () => {
     throw new TypeError(`${secret} is no body`)
   },

@@ -65,7 +65,7 @@ const operationEndpoints = (desk: PageDesk): readonly Endpoint[] =>
 
 /** Gives a run token for a code. */
 const opening = (desk: PageDesk): Endpoint => ({
-  method: 'POST', path: '/api/page/open',
+  method: 'POST', path: '/api/page/open', readsBody: true,
   answer: async ({ request, response, expectsContinue }, site) => {
     requireJson(request, smallBody)
     const body = await readBody({ request, response, bytesMax: smallBody, expectsContinue })

@@ -4,10 +4,11 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import t from 'tap'
 import { PassThrough } from 'node:stream'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { HttpRefusal } from '../../../src/service/http/refusal.js'
 import { readBody } from '../../../src/service/http/body.js'
-import { serving, type Serving } from '../../support/service/serving.js'
+import { askBy, serving, type Serving } from '../../support/service/serving.js'
+import type { Loose } from '../../world/place.js'
 import { World } from '../../world/world.js'
 
 const inputs = '/api/work-board/inputs'
@@ -52,6 +53,32 @@ t.test('a body has its type, its length and its bound, and where none is taken n
     body: ' '.repeat(200_000), headers: { 'Transfer-Encoding': 'chunked' },
   }).catch(() => null)
   t.ok(chunked === null || chunked.status === 413, 'too large without saying so')
+})
+
+/** A path of the description that could be one of a row. */
+const filled = (path: string): string => path.replace(/\{\w+\}/g, 'x_1')
+
+t.test('no endpoint takes a body that it does not describe, whoever may ask it, and none of the page does', async (t) => {
+  const at = await serving(t, await World.in(t).state().session(), { page: null })
+  const { paths } = (await at.ask('GET', '/openapi.json')).json()
+  const bodiless = Object.entries<Loose>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).filter((method) => methods[method].requestBody === undefined)
+      .map((method) => [method.toUpperCase(), filled(path)] as const))
+  t.ok(bodiless.length > 30)
+  for (const [method, path] of bodiless) {
+    for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }]) {
+      const got = await at.ask(method, path, { body: {}, headers })
+      t.equal(got.json().error?.code, 'http_body_unexpected', `${method} ${path}`)
+    }
+  }
+  const { port } = new URL(at.started.page?.url ?? '')
+  for (const [method, path] of [
+    ['GET', '/'], ['GET', '/page.js'], ['GET', '/page.css'], ['GET', '/icon.svg'],
+    ['POST', '/api/page/close'], ['POST', '/api/page/report'], ['GET', '/report/x_1'],
+  ] as const) {
+    const got = await askBy(httpRequest, { port, method, path }, { body: {} })
+    t.equal(got.json().error?.code, 'http_body_unexpected', `the page: ${method} ${path}`)
+  }
 })
 
 t.test('a body that ends before its length makes nothing and says so where anybody still listens', async (t) => {
