@@ -16,7 +16,7 @@ interface Answer {
 }
 
 interface Told {
-  readonly error?: { readonly message: string, readonly code: string }
+  readonly error?: { readonly message: string, readonly hint: string | null }
 }
 
 const browser = globalThis as unknown as Browser
@@ -79,9 +79,15 @@ const ask = async (method: string, path: string, body?: unknown): Promise<Answer
   }
 }
 
-const wordsOf = (answer: Answer | null): string =>
+const messageOf = (answer: Answer | null): string =>
   (answer === null ? 'The service does not answer: it was stopped, or is starting again.'
     : (answer.body as Told).error?.message ?? `The service answered ${answer.status}.`)
+
+/** What was wrong, and what helps. */
+const wordsOf = (answer: Answer | null): string => {
+  const hint = (answer?.body as Told | undefined)?.error?.hint ?? ''
+  return `${messageOf(answer)} ${hint.replaceAll('`', '')}`.trim()
+}
 
 const isGood = (answer: Answer | null): answer is Answer =>
   answer !== null && answer.status >= 200 && answer.status < 300
@@ -231,16 +237,20 @@ const bytes = (count: number): string =>
 const evictedText = ({ spool_evictions: count }: Device): string =>
   (count === null ? 'none told' : String(count))
 
+/** As lists on a terminal show it; names are the devices' own, and may be the same. */
+const shortId = ({ device_id: id }: Device): string => id.replace(/_[^_]*(.{8})$/, '_$1')
+
 const deviceRow = (device: Device, now: string): Part => {
   const ended = device.revoked ? `ended (${wordly(device.ended_reason ?? 'revoked')})` : 'paired'
   const row = make('li', {},
     make('div', {}, make('h3', { text: device.device_name }),
-      make('p', { text: `${ended}, since ${day(device.paired_at)}`, name: 'soft' })))
+      make('p', { text: `${ended}, since ${day(device.paired_at)}`, name: 'soft' }),
+      make('code', { text: shortId(device) })))
   row.id = device.device_id
   if (!device.revoked) {
     const button = make('button', { text: 'Revoke', name: 'danger' }) as Control
     button.type = 'button'
-    button.setAttribute('aria-label', `Revoke ${device.device_name}`)
+    button.setAttribute('aria-label', `Revoke ${device.device_name}, ${shortId(device)}`)
     button.addEventListener('click', () => void revokeDevice(device))
     row.append(button)
   }
@@ -292,7 +302,7 @@ const showEntry = (why: string): void => {
 const ended = (answer: Answer | null): boolean => answer?.status === 401
 
 const endedText = (answer: Answer | null): string =>
-  `${wordsOf(answer)} Log in (sallyport login), then open the page anew: sallyport serve --open`
+  `${messageOf(answer)} Log in (sallyport login), then open the page anew: sallyport serve --open`
 
 const refresh = async (): Promise<void> => {
   clearTimeout(timer)
@@ -395,7 +405,7 @@ const stopAll = async (): Promise<void> => {
 
 const revokeDevice = async (device: Device): Promise<void> => {
   const yes = await confirmed(
-    `End the pairing of ${device.device_name}?`,
+    `End the pairing of ${device.device_name}, ${shortId(device)}?`,
     'An upload that is under way ends at its next byte. What it had sent stays for you to read.',
     'Yes, this device may send nothing more.', 'Revoke')
   if (!yes) return

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { shortOf } from '../../../src/base/ids.js'
 import { browse, type FakeBrowser } from '../../support/service/fake-browser.js'
 import { codeIn } from '../../support/service/paging.js'
 import { pairOver } from '../../support/service/devices.js'
@@ -67,6 +68,34 @@ t.test('a device is shown with what it told of its spool, and where it told noth
   const { page } = await setup(t, rig)
   t.match(page.at('devices').textContent,
     /Evicted from its spool\s*none told[^]*Evicted from its spool\s*37/)
+})
+
+t.test('devices of one name are told apart by their short ids, in the list, at the button and at the question', async (t) => {
+  const rig = await begun(t)
+  const both = [await pairOver(rig.world, rig.at), await pairOver(rig.world, rig.at)]
+  const shown = both.map(({ device_id: id }) => shortOf(id))
+  const { page } = await setup(t, rig)
+  const buttons = page.at('devices').all()
+    .filter(({ tag, textContent }) => tag === 'button' && textContent === 'Revoke')
+  t.strictSame(
+    buttons.map((one) => one.getAttribute('aria-label')),
+    [...shown].reverse().map((id) => `Revoke camera, ${id}`))
+  for (const id of shown) t.match(page.at('devices').textContent, id)
+  buttons[1]?.does('click')
+  await until('the question', () => page.at('confirm-title').textContent !== '')
+  t.equal(page.at('confirm-title').textContent, `End the pairing of camera, ${shown[0]}?`)
+  t.strictSame((await rig.world.run(['edge', 'revoke', String(shown[0])])).status, 0,
+    'a verb takes it')
+})
+
+t.test('what a refusal says helps is shown with it', async (t) => {
+  const { world, page } = await setup(t)
+  page.at('folder-path').value = '/'
+  page.at('folder-form').does('submit')
+  await until('the refusal', () => page.at('folder-told').textContent !== '')
+  const said = await world.run(['shots', 'config', 'set', '--json', '--folder', '/'])
+  const { message, hint } = JSON.parse(said.stderr).error
+  t.equal(page.at('folder-told').textContent, `${message} ${hint.replaceAll('`', '')}`)
 })
 
 t.test('a confirmation starts unchecked, and nothing is revoked until it is checked', async (t) => {
