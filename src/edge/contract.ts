@@ -177,16 +177,33 @@ export const edgeDevices = contract({
   toDocument: (devices: readonly DeviceFacts[]) => devices.map(deviceDocument),
 })
 
+const endedDeviceShape = v.strictObject({
+  ...deviceShape.entries,
+  /** Null for whoever is not its owner, as everything is that tells what it sent. */
+  last_sequence: v.nullable(count), stored: v.nullable(storedShape),
+  limits: v.nullable(limitsShape),
+})
+
+/** Anybody may end a pairing; what its device sent and stored is its owner's to know. */
+const endedDocument = (facts: DeviceFacts, isOwn: boolean) => ({
+  ...deviceDocument(facts),
+  ...(isOwn ? {} : {
+    last_sequence: null, last_upload_at: null, stored: null, limits: null, spool_evictions: null,
+    spool_told_at: null,
+  }),
+})
+
 /** Ending a pairing; `ended` says whether it was ended now. */
 export const edgeRevoke = contract({
   name: 'edge.revoke',
   version: 1,
   input: closedObject({ device: deviceId }),
-  output: v.strictObject({ device: deviceShape, ended: v.boolean() }),
-  toDocument: ({ device, ended }: {
+  output: v.strictObject({ device: endedDeviceShape, ended: v.boolean() }),
+  toDocument: ({ device, ended, isOwn }: {
     readonly device: DeviceFacts
     readonly ended: boolean
-  }) => ({ device: deviceDocument(device), ended }),
+    readonly isOwn: boolean
+  }) => ({ device: endedDocument(device, isOwn), ended }),
 })
 
 /** As far as the seconds of a time in UTC. */

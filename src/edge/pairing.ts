@@ -198,6 +198,8 @@ export const revokeDevice = async (
 ): Promise<{
   readonly device: DeviceFacts
   readonly ended: boolean
+  /** Whether whoever asks is its owner. */
+  readonly isOwn: boolean
   readonly recorded: Recorded | null
 }> => {
   const facts = (): DeviceFacts => {
@@ -210,10 +212,11 @@ export const revokeDevice = async (
     return { aim: { kind: deviceStop, target: deviceId }, by: askedThrough('edge revoke', session) }
   })
   const { device, ended } = facts()
-  if (done === null) return { device: { device, ended }, ended: false, recorded: null }
+  const isOwn = device.owner === session.principal.principal_id
+  if (done === null) return { device: { device, ended }, ended: false, isOwn, recorded: null }
   const inForce = ended ?? {
     ended_at: done.stop.at, reason: 'revoked' as const, principal: done.stop.by.principal,
     root: done.stop.by.root,
   }
-  return { device: { device, ended: inForce }, ended: true, recorded: done.recorded }
+  return { device: { device, ended: inForce }, ended: true, isOwn, recorded: done.recorded }
 }

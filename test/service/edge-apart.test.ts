@@ -1,4 +1,5 @@
 /** The paired edge stands apart: it knows no provider, and it replaces no image folder. */
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
@@ -48,4 +49,33 @@ t.test('S-044 a scan of the image folder comes to the same with a paired device 
   const [without, beside] = [await scanned(false), await scanned(true)]
   t.strictSame(beside, without)
   t.ok(without.rows.length >= 2, 'the same picture as the upload is taken in, too')
+})
+
+t.test('whoever ends the pairing of another owner is told that it ended, and nothing of what its device sent, by verb and by route', async (t) => {
+  const world = await World.in(t).state().session()
+  const at = await serving(t, world)
+  const [phrase, token] = [world.place.write('phrase', 'a long passphrase'), world.place.path('bob')]
+  must(await world.run(['principal', 'add', 'bob', '--passphrase-file', phrase]))
+  must(await world.run(
+    ['login', '--owner', 'bob', '--passphrase-file', phrase, '--token-file', token]))
+  const bob = readFileSync(token, 'utf8').trim()
+  const revoked = async (by: 'verb' | 'route', id: string, as: string) => (by === 'route'
+    ? (await at.ask('POST', `/api/edge/devices/${id}/revoke`, { token: as })).json()
+    : JSON.parse(must(await world.run(
+      ['edge', 'revoke', id, '--json'], { env: { SALLYPORT_SESSION: as } })).stdout))
+  const untold = {
+    last_sequence: null, last_upload_at: null, stored: null, limits: null, spool_evictions: null,
+    spool_told_at: null,
+  }
+  for (const by of ['verb', 'route'] as const) {
+    const { credential, device_id: id } = await pairOver(world, at)
+    const body = image(1)
+    t.equal((await sendOver(at, credential, body, headOf(body, 7))).status, 201)
+    const foreign = await revoked(by, id, bob)
+    t.hasStrict(foreign, { ended: true, device: { device_id: id, revoked: true, ...untold } }, by)
+    t.hasStrict(await revoked(by, id, bob), { ended: false, device: untold }, 'nor later')
+    t.hasStrict(await revoked(by, id, at.token()), {
+      ended: false, device: { last_sequence: 7, stored: { items: 1, bytes: body.length } },
+    }, 'her own are told to her')
+  }
 })

@@ -18,7 +18,8 @@ const definition: VerbDefinition<Revoked> = {
     summary: 'end the pairing of a device at once',
     description:
       'Nothing more is taken from the device once it has answered: an upload that is under way '
-      + 'ends at its next byte and leaves none. What it had sent stays, for you to read.',
+      + 'ends at its next byte and leaves none. What it had sent stays, for its owner to read. It '
+      + 'may be another owner\'s device, by its whole id; what that one sent is not told then.',
     examples: [
       '$ sallyport edge revoke edge_dev_01890000-0000-7000-8000-000000000000',
       '$ sallyport edge revoke edge_dev_01890000-0000-7000-8000-000000000000 --json',
