@@ -23,7 +23,7 @@ export interface NextStep {
 export const personCommands: readonly string[] = [
   'init', 'login', 'setup', 'config save', 'principal add', 'principal enable',
   'principal disable', 'alpha setup', 'alpha acknowledge', 'alpha review', 'alpha cancel',
-  'task review', 'task cancel', 'task close', 'gateway setup', 'shots setup', 'shots config set',
+  'alpha drop', 'task review', 'task cancel', 'task close', 'gateway setup', 'shots setup', 'shots config set',
   'shots reanalyze', 'shots clear-stale', 'ledger review', 'ledger settle', 'policy revoke',
   'session revoke', 'codehost connect', 'codehost mode', 'codehost consent', 'codehost approve',
   'codehost disconnect',

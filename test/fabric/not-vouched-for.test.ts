@@ -19,6 +19,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'goal update': ['goal_x', '--title', 'Read'],
   'alpha ask': ['-'], 'alpha output': ['task_x'], 'alpha task': ['task_x'],
   'alpha review': ['task_x', '--approve'], 'alpha cancel': ['task_x'],
+  'alpha drop': ['art_x'],
   'alpha setup': ['--disable'], 'alpha acknowledge': ['--acknowledge-plaintext-egress'],
   'gateway setup': ['--disable'], 'gateway prove': ['chat'],
   'codehost connect': ['--repo', 'o/r', '--token-file', 'passphrase'],

@@ -1,11 +1,11 @@
 /** The text capability over HTTP: the checks of its rows, with a request in place of the verb. */
 import { randomUUID } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { alphaCapability } from '../../src/alpha/constants.js'
 import { keptInputMs, takeKeptInput } from '../../src/alpha/ask/kept-input.js'
-import { must } from '../support/must.js'
+import { failure, must } from '../support/must.js'
 import { until } from '../support/until.js'
 import { serving, type Serving } from '../support/service/serving.js'
 import { question } from '../world/alpha.js'
@@ -206,5 +206,59 @@ t.test('at most sixteen questions of an owner wait, and another one seals nothin
   const one = await at.ask('POST', '/api/work-board/inputs', { body: input() })
   t.equal(one.status, 409)
   t.equal(one.json().error.code, 'inputs_waiting')
+  t.match(one.json().error.hint, /sallyport alpha inputs.*sallyport alpha drop/)
+  t.equal((await world.run(['state', 'check'])).status, 0)
+})
+
+const drop = (at: Serving, id: string, token?: string) =>
+  at.ask('POST', `/api/work-board/inputs/${id}/drop`, token === undefined ? {} : { token })
+
+t.test('questions that wait are listed and dropped, by verb and by route, and another one has room then', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const at = await serving(t, world)
+  const list = async () => (await world.json(['alpha', 'inputs'])).map(
+    ({ input_artifact_id: id }: { input_artifact_id: string }) => id)
+  t.strictSame(await list(), [])
+  const artifacts = join(world.place.stateDir, 'artifacts')
+  const files = () => readdirSync(artifacts, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile()).length
+  const before = files()
+  const ids: string[] = []
+  for (let n = 0; n < 16; n += 1) ids.push(await handIn(at, { question: `MARK-${n}` }))
+  t.strictSame(await list(), ids, 'oldest first')
+  t.strictSame(await at.get('/api/work-board/inputs'), await world.json(['alpha', 'inputs']))
+  const said = must(await world.run(['alpha', 'inputs'])).stdout
+  t.notMatch(JSON.stringify([said, await at.get('/api/work-board/inputs')]), 'MARK')
+  const [first = '', second = '', ...rest] = ids
+  t.hasStrict((await drop(at, first)).json(), { input_artifact_id: first, dropped: true })
+  must(await world.run(['alpha', 'drop', second]))
+  t.strictSame(await list(), rest)
+  t.hasStrict((await drop(at, first)).json(), { error: { code: 'input_not_found', status: 404 } })
+  t.equal(failure(await world.run(['alpha', 'drop', first, '--json'])).code, 'input_not_found')
+  const late = await create(at, first)
+  t.hasStrict(late.json(), { error: { code: 'input_not_found' } }, 'nothing is asked of it')
+  t.ok(await handIn(at))
+  for (const id of await list()) t.equal((await drop(at, id)).status, 200)
+  t.equal(files(), before, 'what they asked is gone, too')
+  t.equal((await world.run(['state', 'check'])).status, 0)
+})
+
+t.test('a question that has its task, or is another owner\'s, is not dropped and not listed', async (t) => {
+  const { world, at } = await setup(t)
+  const used = await handIn(at)
+  t.equal((await create(at, used, undefined, { Prefer: 'wait=30' })).status, 200)
+  t.strictSame(await at.get('/api/work-board/inputs'), [])
+  t.hasStrict((await drop(at, used)).json(), { error: { code: 'input_used', status: 409 } })
+  const mine = await handIn(at)
+  const [phrase, token] = [world.place.write('phrase', 'a long passphrase'), world.place.path('bob')]
+  must(await world.run(['principal', 'add', 'bob', '--passphrase-file', phrase]))
+  must(await world.run(
+    ['login', '--owner', 'bob', '--passphrase-file', phrase, '--token-file', token]))
+  const bob = readFileSync(token, 'utf8').trim()
+  t.strictSame((await at.ask('GET', '/api/work-board/inputs', { token: bob })).json(), [])
+  for (const id of [mine, used]) {
+    t.hasStrict((await drop(at, id, bob)).json(), { error: { code: 'input_not_found' } })
+  }
+  t.equal((await at.get('/api/work-board/inputs')).length, 1, 'it waits on')
   t.equal((await world.run(['state', 'check'])).status, 0)
 })

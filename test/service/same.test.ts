@@ -26,6 +26,11 @@ const rows: readonly Row[] = [
     verb: ['alpha', 'output', 'task_none'],
     path: '/api/work-board/tasks/task_none/alpha-text/output',
   },
+  { verb: ['alpha', 'inputs'], path: '/api/work-board/inputs' },
+  {
+    verb: ['alpha', 'drop', 'art_none'], method: 'POST',
+    path: '/api/work-board/inputs/art_none/drop',
+  },
   { verb: ['task', 'cancel', 'TASK'], method: 'POST', path: '/api/work-board/tasks/TASK/cancel' },
   {
     verb: ['task', 'recover', 'TASK'], method: 'POST',

@@ -4,14 +4,15 @@
  */
 import * as v from 'valibot'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { contract } from '../../base/contract.js'
+import { contract, noInput } from '../../base/contract.js'
 import { fail } from '../../base/errors.js'
+import { closedObject } from '../../base/schema.js'
 import { newId } from '../../base/ids.js'
 import {
   discardStored, dropArtifact, registerArtifact, requireArtifact,
 } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
-import { collections } from '../../governance/rows.js'
+import { collections, type ArtifactRow } from '../../governance/rows.js'
 import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
@@ -42,6 +43,21 @@ export const alphaInput = contract({
     ({ input_artifact_id: id, expires_at: end }),
 })
 
+/** Those that wait, oldest first: what they ask is not told. */
+export const alphaInputs = contract({
+  name: 'alpha.inputs', version: 1, input: noInput,
+  output: v.array(alphaInput.output),
+  toDocument: (waiting: readonly KeptInput[]) => waiting.map((one) => alphaInput.document(one)),
+})
+
+/** Dropping one that waits. */
+export const alphaDrop = contract({
+  name: 'alpha.drop', version: 1, input: closedObject({ input: v.string() }),
+  output: v.strictObject({ input_artifact_id: v.string(), dropped: v.literal(true) }),
+  toDocument: (artifactId: string) =>
+    ({ input_artifact_id: artifactId, dropped: true as const }),
+})
+
 const overdue = (view: View, nowMs: number): readonly KeptInput[] =>
   view.all(keptInputCollection).map(({ doc }) => doc)
     .filter(({ expires_at: end }) => msFromIso(end) <= nowMs)
@@ -51,6 +67,16 @@ const drop = (tx: Tx, { artifact_id: id }: KeptInput): string | null => {
   tx.remove(keptInputCollection, id)
   return dropArtifact(tx, id)
 }
+
+/** Questions of an owner, oldest first. */
+const ofOwner = (view: View, owner: string): readonly KeptInput[] =>
+  view.all(keptInputCollection).map(({ doc }) => doc).filter((one) => one.owner === owner)
+
+/** The questions of whoever asks that wait for their task, oldest first. */
+export const waitingInputs = (
+  { clock }: Gov, view: View, { principal }: Session,
+): readonly KeptInput[] => ofOwner(view, principal.principal_id)
+  .filter(({ expires_at: end }) => msFromIso(end) > clock.wallMs())
 
 /** Removes questions whose time is over; takes the lock only where there is one. */
 export const sweepInputs = async (gov: Gov): Promise<number> => {
@@ -79,10 +105,10 @@ export const keepInput = async (
   try {
     const kept = await store.transact('alpha input', (tx) => {
       liveRoot(tx, gov, session.root.root_id)
-      const mine = tx.all(keptInputCollection).filter(({ doc }) => doc.owner === owner)
-      if (mine.length >= waitingMax) {
+      if (ofOwner(tx, owner).length >= waitingMax) {
         throw fail.conflict('inputs_waiting', `At most ${waitingMax} questions wait for a task.`, {
-          next: 'Make a task of one, or wait a quarter of an hour.',
+          next: 'Make a task of one, wait a quarter of an hour, or drop one of '
+            + '`sallyport alpha inputs` by `sallyport alpha drop INPUT`.',
           details: { waiting_max: waitingMax },
         })
       }
@@ -105,6 +131,9 @@ const gone = () => fail.notFound('input_not_found', 'There is no such input arti
   next: 'Hand the question in again; an input waits a quarter of an hour for its task.',
 })
 
+const isInputOf = ({ principal }: Session, { label, owner }: ArtifactRow): boolean =>
+  label === alphaArtifactLabels.input && owner === principal.principal_id
+
 /**
  * The question of an own input, whether its task was made already or not. Throws `not_found`
  * `input_not_found`, also for another owner's.
@@ -113,9 +142,33 @@ export const readKeptInput = (
   { store }: Gov, view: View, session: Session, artifactId: string,
 ): AlphaTextInput => {
   const row = view.get(collections.artifacts, artifactId)
-  const owner = session.principal.principal_id
-  if (row?.label !== alphaArtifactLabels.input || row.owner !== owner) throw gone()
+  if (row === undefined || !isInputOf(session, row)) throw gone()
   return parseAlphaInput(store.artifacts.read(row.label, row.ref))
+}
+
+const used = () => fail.conflict('input_used', 'A task was made of this input already.', {
+  next: 'Hand the question in again for another task.',
+})
+
+/**
+ * Removes a question of one's own that waits, with what it asks. Throws `not_found`
+ * `input_not_found`, also for another owner's; `conflict` `input_used` where a task was made of it;
+ * `unauthorized`.
+ */
+export const dropInput = async (
+  gov: Gov, session: Session, artifactId: string,
+): Promise<string> => {
+  const { store } = gov
+  const name = await store.transact('alpha drop', (tx) => {
+    liveRoot(tx, gov, session.root.root_id)
+    const row = tx.get(collections.artifacts, artifactId)
+    if (row === undefined || !isInputOf(session, row)) throw gone()
+    const kept = tx.get(keptInputCollection, artifactId)
+    if (kept === undefined) throw used()
+    return drop(tx, kept)
+  })
+  discardStored(store, name)
+  return artifactId
 }
 
 /** Gives a question that waits to its task. Throws `conflict` `input_used`, `not_found`. */
@@ -125,11 +178,7 @@ export const takeKeptInput = (
   const kept = tx.get(keptInputCollection, artifactId)
   const row = requireArtifact(tx, artifactId)
   if (row.owner !== session.principal.principal_id) throw gone()
-  if (kept === undefined) {
-    throw fail.conflict('input_used', 'A task was made of this input already.', {
-      next: 'Hand the question in again for another task.',
-    })
-  }
+  if (kept === undefined) throw used()
   if (msFromIso(kept.expires_at) <= nowMs) throw gone()
   tx.remove(keptInputCollection, artifactId)
   tx.put(collections.artifacts, artifactId, { ...row, task_id: taskId, adopted: true })

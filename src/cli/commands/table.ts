@@ -53,6 +53,8 @@ export const commands: CommandTable = [
       { verb: 'task', load: () => import('./alpha/task.js') },
       { verb: 'review', load: () => import('./alpha/review.js') },
       { verb: 'cancel', load: () => import('./alpha/cancel.js') },
+      { verb: 'inputs', load: () => import('./alpha/inputs.js') },
+      { verb: 'drop', load: () => import('./alpha/drop.js') },
     ],
   },
   {

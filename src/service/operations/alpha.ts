@@ -1,7 +1,9 @@
 /** The text capability over HTTP: its configuration, a question, its answer. */
 import * as v from 'valibot'
 import { askedBefore, type AskRequest } from '../../alpha/ask/admit.js'
-import { alphaInput, keepInput, readKeptInput } from '../../alpha/ask/kept-input.js'
+import {
+  alphaDrop, alphaInput, alphaInputs, dropInput, keepInput, readKeptInput, waitingInputs,
+} from '../../alpha/ask/kept-input.js'
 import { alphaCapability, alphaLimits } from '../../alpha/constants.js'
 import { alphaInputShape } from '../../alpha/input.js'
 import { readOutput } from '../../alpha/output.js'
@@ -114,6 +116,21 @@ export const alphaOperations: readonly Operation[] = [
     body: { shape: alphaInputShape, required: true, bytesMax: alphaLimits.inputBytesMax },
     run: async ({ gov, session, asked }) =>
       alphaInput.answer(await keepInput(gov, session, asked.body)),
+  },
+  {
+    contract: alphaInputs, method: 'GET', path: '/api/work-board/inputs',
+    summary: 'Your questions that wait for their task, oldest first; not what they ask.',
+    verb: 'alpha inputs', mode: 'read', body: null, status: 200, where: 'here',
+    run: async ({ gov, session }) =>
+      alphaInputs.answer(waitingInputs(gov, gov.store.read(), session)),
+  },
+  {
+    contract: alphaDrop, method: 'POST',
+    path: '/api/work-board/inputs/{input_artifact_id}/drop',
+    summary: 'Removes a question that waits for its task.',
+    verb: 'alpha drop', mode: 'mutate', body: null, status: 200, where: 'here',
+    run: async ({ gov, session, asked: { params } }) =>
+      alphaDrop.answer(await dropInput(gov, session, params['input_artifact_id'] ?? '')),
   },
   {
     contract: taskCreate, method: 'POST', path: '/api/work-board/tasks',
