@@ -21,9 +21,22 @@ const standOf = (used: number, budget: number | null): BudgetStand => {
   return { state: near ? 'near' : 'within', rest: budget - used }
 }
 
+type Money = Pick<ReportSpend, 'budget_microusd' | 'spent_microusd' | 'held_microusd'>
+
 /** Money that was spent or is held, against its budget. */
-export const moneyStand = (spend: ReportSpend): BudgetStand =>
+export const moneyStand = (spend: Money): BudgetStand =>
   standOf(spend.spent_microusd + spend.held_microusd, spend.budget_microusd)
+
+/**
+ * By how much the budget of a day is overspent, micro-USD; null where it is not, and where a charge
+ * is disputed that may have used it up: nobody raises a budget for that one.
+ */
+export const overspentBy = (
+  spend: Money & Pick<ReportSpend, 'disputed_charges'>,
+): number | null => {
+  const { state, rest } = moneyStand(spend)
+  return state === 'over' && spend.disputed_charges === 0 ? rest : null
+}
 
 /** Requests against theirs. */
 export const requestStand = (spend: ReportSpend): BudgetStand =>

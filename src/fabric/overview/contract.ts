@@ -10,8 +10,8 @@ const nullableCount = v.nullable(count)
 const waitingShape = v.strictObject({
   /** What kind of thing waits; scripts match it. */
   what: v.picklist([
-    'policy', 'unknown_charge', 'overrun', 'held_result', 'blocked_task', 'review', 'job',
-    'capability',
+    'policy', 'unknown_charge', 'overrun', 'budget', 'held_result', 'blocked_task', 'review',
+    'job', 'images', 'capability',
   ]),
   count: v.number(),
   /** One sentence for people. */

@@ -1,6 +1,5 @@
 /** One look at what an operator has to know first; contacts nobody and changes no byte. */
 import { isoFromMs } from '../../base/clock.js'
-import { countText } from '../../base/counted.js'
 import { listedConnections } from '../../codehost/connections.js'
 import { listDevices } from '../../edge/pairing.js'
 import type { Gov } from '../../governance/context.js'
@@ -15,7 +14,8 @@ import { readShotsStatus } from '../../shots/status/status.js'
 import type { View } from '../../state/types.js'
 import { shotsContext } from '../contexts/shots.js'
 import type { World } from '../world.js'
-import type { CurrentConsent, Overview, OverviewFolder, Waiting } from './contract.js'
+import type { CurrentConsent, Overview, OverviewFolder } from './contract.js'
+import { imageWaits } from './images.js'
 import { waitingOf } from './waiting.js'
 
 const folderOf = ({ screenshot_folder: folder }: ShotsStatus): OverviewFolder => ({
@@ -62,25 +62,15 @@ const writeConsents = (gov: Gov, session: Session): readonly CurrentConsent[] =>
       expires_at: consent.expires_at,
     }]))
 
-/** Images that are sent again only where a person asks for it, as the report tells them. */
-const failedImages = ({ screenshot_folder: { analysis } }: ShotsStatus): readonly Waiting[] => {
-  const count = analysis.active_failures ?? 0
-  return count === 0 ? [] : [{
-    what: 'capability', count, command: 'sallyport shots list --status failed',
-    text: `${countText(count, 'image')} failed and ${count === 1 ? 'is' : 'are'} sent again only `
-      + 'where you ask for it.',
-  }]
-}
-
 /** Reads it. Throws what reading throws. */
 export const readOverview = async (
   gov: Gov, session: Session, world: World,
 ): Promise<Overview> => {
   const view = gov.store.read()
   const { head, usable, block } = showPolicy(gov).standing
+  const ctx = shotsContext(world, gov)
   const shots = readShotsStatus({
-    clock: gov.clock, stateDir: world.places.stateDir,
-    state: { ctx: shotsContext(world, gov) },
+    clock: gov.clock, stateDir: world.places.stateDir, state: { ctx },
   })
   return {
     checked_at: isoFromMs(gov.clock.wallMs()),
@@ -88,7 +78,7 @@ export const readOverview = async (
     profile: deploymentProfile(gov.store).name,
     session_ends_at: isoFromMs(rootEndsMs(view, gov, session.root.root_id)),
     policy: { state: head.state, revision: head.revision, usable, block },
-    waiting: [...await waitingOf(gov, view, session), ...failedImages(shots)],
+    waiting: [...await waitingOf(gov, view, session), ...imageWaits(ctx, view)],
     folder: folderOf(shots),
     spend: spendOf(view),
     day: dayOf(shots),

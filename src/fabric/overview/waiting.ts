@@ -15,8 +15,10 @@ import {
 } from '../../governance/row-indexes.js'
 import { collections, type Reservation, type Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
+import { codehost } from '../../codehost/capability.js'
 import { openJobs } from '../../codehost/jobs/list.js'
 import type { JobState } from '../../codehost/jobs/rows.js'
+import { shots } from '../../shots/capability.js'
 import { lookUp } from '../../state/indexes.js'
 import type { CollectionSpec, Index, View } from '../../state/types.js'
 import { capabilities } from '../capabilities.js'
@@ -139,14 +141,16 @@ const jobsOf = (gov: Gov, view: View, session: Session): readonly Waiting[] =>
     }]
   })
 
+const ownLines: ReadonlySet<string> = new Set([codehost.name, shots.name])
+
 const linesOf = async (
   gov: Gov, view: View, registry: Registry, block: PolicyBlock,
 ): Promise<readonly Waiting[]> => {
   const found: Waiting[] = []
   for (const { name, status } of registry) {
     const line = (await status?.())?.(gov, view)
-    // What every route stands still for is told once; jobs are told one by one.
-    if (line?.status !== 'blocked' || line.reason_code === block || name === 'codehost') continue
+    // What every route stands still for is told once; jobs and images have lines of their own.
+    if (line?.status !== 'blocked' || line.reason_code === block || ownLines.has(name)) continue
     const code = line.reason_code === null ? '' : ` (${line.reason_code})`
     found.push({
       what: 'capability', count: 1, command: 'sallyport status',

@@ -1,5 +1,5 @@
 /** How the observations stand: the mix of statuses, why some failed or wait, and for whom. */
-import { moneyStand } from '../budget.js'
+import { overspentBy } from '../budget.js'
 import type { ReportReason, ScreenReport } from '../report.js'
 import { statusText } from '../words.js'
 import { statusClass } from './axis.js'
@@ -68,11 +68,9 @@ request and ${overruns === 1 ? 'is' : 'are'} disputed; the day counts the whole 
 }
 
 const budgetWaits = ({ course: { spend } }: ScreenReport): Waiting[] => {
-  if (spend === null || moneyStand(spend).state !== 'over') return []
-  // What uses it up is told as money that is due, and may not be so: nobody raises a budget for it.
-  if (spend.disputed_charges > 0) return []
-  return [{
-    head: html`The budget of the day is overspent by ${dollars(moneyStand(spend).rest)}.`,
+  const over = spend === null ? null : overspentBy(spend)
+  return over === null ? [] : [{
+    head: html`The budget of the day is overspent by ${dollars(over)}.`,
     next: html`${withCommands('Wait, or raise it: '
       + '`sallyport shots config set --budget-microusd N`.')} <a href="#spend">Spend</a>`,
   }]

@@ -77,21 +77,17 @@ export interface BlockedLook extends Pick<ObservationFilter, 'since' | 'until'> 
   readonly msMax?: number
 }
 
-/**
- * Why images of the current folder are blocked: of all of them, from counters; with a period those
- * that were captured in it, as far as some were looked at.
- */
-export const blockedReasons = (
-  ctx: ShotsContext, view: View, { msMax = looksMsMax, ...period }: BlockedLook = {},
+/** Why the blocked rows of these groups are so; of some it may not have been looked at. */
+const reasonsOfGroups = (
+  ctx: ShotsContext, view: View, isMeant: (key: CountKey) => boolean,
+  { msMax = looksMsMax, ...period }: BlockedLook,
 ): BlockedReasons => {
-  const now = currentFacts(ctx, view)
-  if (now.folderDigest === null) return []
   const standing = standingOf(ctx, view)
   const ofGroup = groupReader(ctx, view, standing)
   const isWhole = period.since === undefined && period.until === undefined
   const reasons = new ReasonCounts()
   const toldOf = (key: CountKey): string | null => (isWhole ? ofGroup(key) : null)
-  for (const group of blockedGroups(view, now)) {
+  for (const group of blockedGroups(view, isMeant)) {
     const told = toldOf(group)
     if (told !== null) reasons.add(told, group.count)
   }
@@ -100,24 +96,50 @@ export const blockedReasons = (
   const goesOn = (looks: number): boolean =>
     looks < looksMin || (looks < looksMax && clock.monotonicMs() < untilMs)
   const filter: ObservationFilter = {
-    ...period, statuses: ['blocked'], folderDigest: now.folderDigest,
-    meant: (key) => classificationNow(key, now) === null && toldOf(key) === null,
+    ...period, statuses: ['blocked'], meant: (key) => isMeant(key) && toldOf(key) === null,
   }
   const ofRow = blockedRowReader(ctx, view, standing)
   for (const row of sampleObservations(view, filter, goesOn)) reasons.add(ofRow(row), 1)
   return reasons.list()
 }
 
-/** The blocked rows of the current folder that are still meant, in groups. */
-const blockedGroups = (view: View, now: CurrentFacts): readonly ShotCount[] =>
+const isHere = ({ folderDigest, ...now }: CurrentFacts) => (key: CountKey): boolean =>
+  folderDigest !== null && key.root_digest === folderDigest
+  && classificationNow(key, { folderDigest, ...now }) === null
+
+/**
+ * Why images of the current folder are blocked: of all of them, from counters; with a period those
+ * that were captured in it, as far as some were looked at.
+ */
+export const blockedReasons = (
+  ctx: ShotsContext, view: View, look: BlockedLook = {},
+): BlockedReasons => reasonsOfGroups(ctx, view, isHere(currentFacts(ctx, view)), look)
+
+/**
+ * The same of every image that a report may hold, of whatever folder, and how many of them were not
+ * looked at.
+ */
+export const blockedAnywhere = (
+  ctx: ShotsContext, view: View,
+): { readonly reasons: BlockedReasons; readonly unseen: number } => {
+  const now = currentFacts(ctx, view)
+  const isMeant = (key: CountKey): boolean => classificationNow(key, now) === null
+  const reasons = reasonsOfGroups(ctx, view, isMeant, { msMax: quickLooksMs })
+  const seen = reasons.reduce((sum, { count }) => sum + count, 0)
+  const all = blockedGroups(view, isMeant).reduce((sum, { count }) => sum + count, 0)
+  return { reasons, unseen: all - seen }
+}
+
+/** Blocked rows that are still meant, in groups. */
+const blockedGroups = (
+  view: View, isMeant: (key: CountKey) => boolean,
+): readonly ShotCount[] =>
   view.all(c.counts).map(({ doc }) => doc).filter((one) =>
-    one.root_digest === now.folderDigest && !one.archived
-    && one.analysis_status === 'blocked' && classificationNow(one, now) === null)
+    !one.archived && one.analysis_status === 'blocked' && isMeant(one))
 
 /** How many images of the current folder are blocked, from counters alone. */
-export const blockedCount = (ctx: ShotsContext, view: View): number => {
-  return blockedGroups(view, currentFacts(ctx, view)).reduce((sum, { count }) => sum + count, 0)
-}
+export const blockedCount = (ctx: ShotsContext, view: View): number =>
+  blockedGroups(view, isHere(currentFacts(ctx, view))).reduce((sum, { count }) => sum + count, 0)
 
 /**
  * What a person may do about a reason why images are blocked; never empty. `disputed`: charges that

@@ -12,16 +12,10 @@ import type { ShotsContext } from '../context.js'
 import { gateTextOf, standingOf } from '../gates.js'
 import { dueFactsOf } from '../money.js'
 import type { Observation } from '../observations/rows.js'
-
-/** Blocked, but only until the budget's day has moved on, or until the next pass. */
-const usedUpReason = 'budget_exhausted'
-const passing: ReadonlySet<string> = new Set([reasonGone, usedUpReason])
+import { retryNext, waitsForPerson } from '../waiting.js'
 
 const blockedText = (reason: string): string | null => (reason === reasonGone
   ? 'Nothing stands in their way any more.' : gateTextOf(reason)?.text ?? null)
-
-const retryNext = 'One more request for each, which costs again: '
-  + '`sallyport shots reanalyze --failed --reason provider_failure_retry`.'
 
 const failedReasons = (rows: readonly Observation[]): ScreenReason[] => {
   const found = new Map<string, ScreenReason>()
@@ -44,13 +38,14 @@ export const reasonsFor = (
   const reasonOf = blockedRowReader(ctx, view, standingOf(ctx, view))
   const blocked = new ReasonCounts()
   const disputed = disputedCharges(view)
+  const isWaiting = waitsForPerson(view)
   for (const row of rows) if (row.analysis_status === 'blocked') blocked.add(reasonOf(row), 1)
   return [
     ...failedReasons(rows),
     ...blocked.list().map(({ reason, count }): ScreenReason => ({
       status: 'blocked', reason, count, text: blockedText(reason),
       next: blockedNext(reason, disputed),
-      needsPerson: !passing.has(reason) || (reason === usedUpReason && disputed.length > 0),
+      needsPerson: isWaiting(reason),
     })),
   ].sort((a, b) => b.count - a.count)
 }

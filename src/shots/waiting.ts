@@ -1,0 +1,92 @@
+/**
+ * What of the images goes on only when a person acts. One rule for the page and for reports, so
+ * that one never says that nothing waits where the other tells of something.
+ */
+import { overspentBy } from '../observations/budget.js'
+import type { View } from '../state/types.js'
+import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
+import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
+import { budgetStanding, disputedCharges } from './budget.js'
+import type { ShotsContext } from './context.js'
+import { gateTextOf } from './gates.js'
+import { classificationNow, currentFacts } from './observations/as-of-now.js'
+import { shotCollections as c } from './observations/rows.js'
+import { savedSettings, type SavedShotSettings } from './source/settings.js'
+
+/** What a person does about images that failed. */
+export const retryNext = 'One more request for each, which costs again: '
+  + '`sallyport shots reanalyze --failed --reason provider_failure_retry`.'
+
+/** Blocked, but only until the budget's day has moved on, or until the next pass. */
+const usedUpReason = 'budget_exhausted'
+const passing: ReadonlySet<string> = new Set([reasonGone, usedUpReason])
+
+/** What a person has switched off waits for nobody; what was never set does. */
+const isSwitchedOff = (
+  reason: string, { analysis, cloud_upload: upload }: SavedShotSettings,
+): boolean => (reason === 'analysis_off' && analysis === 'off')
+  || (reason === 'cloud_upload_off' && upload === 'off')
+
+/** Whether images that are blocked so go on only when a person acts. */
+export type WaitsForPerson = (reason: string) => boolean
+
+/** The rule as of a view. */
+export const waitsForPerson = (view: View): WaitsForPerson => {
+  const disputed = disputedCharges(view)
+  const saved = savedSettings(view)
+  return (reason) => (reason === usedUpReason ? disputed.length > 0
+    : !passing.has(reason) && !isSwitchedOff(reason, saved))
+}
+
+/** Images that wait for one step of a person. */
+export interface WaitingImages {
+  readonly status: 'blocked' | 'failed'
+  /** A code; null where it was not looked at. */
+  readonly reason: string | null
+  readonly count: number
+  /** A sentence for people; null where there is none. */
+  readonly text: string | null
+  /** What helps; commands stand between backticks. */
+  readonly next: string
+}
+
+const failed = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
+  const now = currentFacts(ctx, view)
+  const reasons = new ReasonCounts()
+  for (const { doc } of view.all(c.counts)) {
+    const isMeant = !doc.archived && classificationNow(doc, now) === null
+    if (isMeant && doc.analysis_status === 'failed') {
+      reasons.add(doc.reason ?? notRecorded, doc.count)
+    }
+  }
+  return reasons.list().map((one) => ({ ...one, status: 'failed', text: null, next: retryNext }))
+}
+
+const blocked = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
+  const disputed = disputedCharges(view)
+  const { reasons, unseen } = blockedAnywhere(ctx, view)
+  const isWaiting = waitsForPerson(view)
+  const told = reasons.filter(({ reason }) => isWaiting(reason))
+    .map(({ reason, count }): WaitingImages => ({
+      status: 'blocked', reason, count, text: gateTextOf(reason)?.text ?? null,
+      next: blockedNext(reason, disputed),
+    }))
+  return unseen === 0 ? told : [...told, {
+    status: 'blocked', reason: null, count: unseen, text: null,
+    next: 'See `sallyport shots list --status blocked`.',
+  }]
+}
+
+/** By how much the budget of the day is overspent, micro-USD, as a report tells it; else null. */
+export const overspent = ({ gov }: ShotsContext, view: View): number | null => {
+  const { budgetMicrousd, settledMicrousd, heldMicrousd } =
+    budgetStanding(view, gov.clock.wallMs())
+  return overspentBy({
+    budget_microusd: budgetMicrousd, spent_microusd: settledMicrousd,
+    held_microusd: heldMicrousd, disputed_charges: disputedCharges(view).length,
+  })
+}
+
+/** All of them, of whatever age: a report tells those of its period. Counters tell nearly all. */
+export const waitingImages = (ctx: ShotsContext, view: View): readonly WaitingImages[] =>
+  [...failed(ctx, view), ...blocked(ctx, view)]
