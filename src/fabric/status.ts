@@ -11,12 +11,12 @@ import { deploymentProfile } from '../governance/profile.js'
 import { tasksByState } from '../governance/row-indexes.js'
 import { collections } from '../governance/rows.js'
 import { runningService } from '../governance/service/running.js'
+import { lastRuns } from '../shots/last-runs.js'
 import { walkIndex } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { interruptedCount, seenNow } from './seen.js'
 import type { StateStatus } from './status-contract.js'
-import { lastRuns } from './timers/last-runs.js'
 
 const statusLines = async (
   gov: Gov, view: View, registry: Registry,
@@ -58,7 +58,7 @@ export const readStatus = async (
     policy: { revision: head.revision, state: head.state, usable, block },
     lines: await statusLines(gov, view, registry),
     ledger: hasLedger ? ledgerOf(view) : null,
-    last_runs: { ...lastRuns(gov, view) },
+    last_runs: { ...lastRuns(gov.store, view) },
     attention: {
       unknown_charges: unknownCharges(view),
       overrun_reviews: overrunReviews(view),

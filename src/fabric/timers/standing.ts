@@ -3,10 +3,10 @@ import { msFromIso } from '../../base/clock.js'
 import { slotNames } from '../../gateway/constants.js'
 import { gatewayFacts } from '../../gateway/readiness.js'
 import type { Gov } from '../../governance/context.js'
+import { lastRuns } from '../../shots/last-runs.js'
 import { renewsProof, savedSettings } from '../../shots/source/settings.js'
 import { routePlaces } from '../places.js'
 import type { Timers } from './contract.js'
-import { lastRuns } from './last-runs.js'
 
 /** The part of the answer that comes out of the state. */
 export type TimerStanding = Pick<Timers, 'last_runs' | 'proofs' | 'renew_proof'>
@@ -19,7 +19,7 @@ export const timerStanding = (gov: Gov): TimerStanding => {
   const view = gov.store.read()
   const { route, proofs } = gatewayFacts(gov, view, routePlaces(gov).gateway)
   return {
-    last_runs: { ...lastRuns(gov, view) },
+    last_runs: { ...lastRuns(gov.store, view) },
     proofs: slotNames.filter((slot) => route !== null && route.slots[slot] !== null)
       .map((slot) => {
         const { state, proof } = proofs[slot]

@@ -14,14 +14,16 @@ export const receiptIdOf = (number: number): string => String(number).padStart(1
 export const appendReceipt = <Job extends ShotReceipt['job']>(
   tx: Tx, now: string, job: Job, facts: ReceiptFacts<Job>,
 ): ShotReceipt => {
-  const head = tx.get(c.head, receiptHeadId) ?? { number: 0, sha256: null }
+  const head = tx.get(c.head, receiptHeadId) ?? { number: 0, sha256: null, last: {} }
   const idle = takeIdleTicks(tx, job)
   const receipt = {
     receipt_id: newId('rct'), number: head.number + 1, previous_sha256: head.sha256,
     job, at: now, facts, ...(idle === undefined ? {} : { idle }),
   } as ShotReceipt
   tx.put(c.receipts, receiptIdOf(receipt.number), receipt)
-  tx.put(c.head, receiptHeadId, { number: receipt.number, sha256: digestOf(receipt) })
+  tx.put(c.head, receiptHeadId, {
+    number: receipt.number, sha256: digestOf(receipt), last: { ...head.last, [job]: now },
+  })
   return receipt
 }
 

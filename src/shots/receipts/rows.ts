@@ -51,13 +51,22 @@ export type ShotReceipt = v.InferOutput<typeof receiptShape>
 export type ReceiptFacts<Job extends ShotReceipt['job']> =
   Extract<ShotReceipt, { readonly job: Job }>['facts']
 
-const receiptHeadShape = v.strictObject({ number: count, sha256: v.nullable(sha256) })
+const receiptHeadShape = v.strictObject({
+  number: count,
+  sha256: v.nullable(sha256),
+  /** When the newest receipt of each job was written; left out by earlier programs. */
+  last: v.optional(v.strictObject({
+    screenshot_folder_ingest: v.optional(iso),
+    screenshot_folder_analysis: v.optional(iso),
+    screenshot_observation_digest: v.optional(iso),
+  })),
+})
 
 /** The collections of receipts. */
 export const receiptCollections = {
   /** By receipt number, padded to 12 digits. */
   receipts: { name: 'shot_receipts', schema: receiptShape, partition: 'hash256' },
-  /** Only `the`: number and digest of the newest. */
+  /** Only `the`: number and digest of the newest, and when each job wrote its own newest. */
   head: { name: 'shot_receipt_head', schema: receiptHeadShape, partition: 'one' },
   /** By job. */
   idle: { name: 'shot_idle_ticks', schema: idleShape, partition: 'one' },

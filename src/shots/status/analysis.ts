@@ -10,6 +10,7 @@ import { digestCollections, digestHeadId } from '../digest/rows.js'
 import { readLockCounters } from '../lock-counters.js'
 import { shotCollections as c, type ShotCount, type ShotFolder } from '../observations/rows.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
+import { lastScanOf } from '../scan/last-scan.js'
 import type { AnalysisStatusPart, ScannedFolder } from './shape.js'
 
 const foldersShownMax = 20
@@ -104,7 +105,9 @@ export const newestItemAt = (view: View, folder: ShotFolder | undefined): string
 }
 
 /** Folders that were ever scanned: the one in force, then those with the newest images. */
-export const scannedFolders = (view: View, now: CurrentFacts): ScannedFolder[] => {
+export const scannedFolders = (
+  { gov: { store } }: ShotsContext, view: View, now: CurrentFacts,
+): ScannedFolder[] => {
   const counts = view.all(c.counts).map(({ doc }) => doc)
   const isCurrent = (folder: ShotFolder): boolean => folder.root_digest === now.folderDigest
   const latest = (folder: ShotFolder): string => folder.latest_captured_at ?? ''
@@ -119,6 +122,6 @@ export const scannedFolders = (view: View, now: CurrentFacts): ScannedFolder[] =
       stale_root_count: sum(counts.filter((one) =>
         one.root_digest === folder.root_digest && isStale(one, now))),
       latest_observation_at: folder.latest_captured_at,
-      last_scan_at: folder.last_scan?.at ?? null,
+      last_scan_at: lastScanOf(store.runDir, folder.root_digest, folder)?.at ?? null,
     }))
 }

@@ -15,6 +15,7 @@ import { shotCollections, type ShotFolder } from '../observations/rows.js'
 import { ignorableOf, toldOf } from '../observations/small-changes.js'
 import { configuredFolder, isRecursive, savedSettings, unsetSettings, type SavedShotSettings }
   from '../source/settings.js'
+import { lastScanOf } from '../scan/last-scan.js'
 import { readLastTick, type LastTick } from '../scan/last-tick.js'
 import { analysisPart, newestItemAt, scannedFolders, unknownAnalysis } from './analysis.js'
 import { countImages, type ImageCount } from './images.js'
@@ -124,21 +125,15 @@ const unknownScan: ScanFacts = {
   local_scan_status: 'unknown', last_scan_at: null, last_scan_reason: null,
 }
 
-/** The newest look at the folder: its row tells those that changed it, a small file all others. */
-const lastScanOf = (
+const scanFacts = (
   stateDir: string, { resolved }: Located, folder: ShotFolder | undefined,
 ): ScanFacts => {
-  const noted = folder?.last_scan ?? null
-  const tick = resolved === null
-    ? null : readLastTick(placesOf(stateDir).run, resolved.folderDigest)
-  if (tick !== null && (noted === null || tick.at > noted.at)) {
-    const reason = noted?.status === tick.status ? noted.reason : null
-    return { local_scan_status: tick.status, last_scan_at: tick.at, last_scan_reason: reason }
-  }
+  const last = resolved === null
+    ? null : lastScanOf(placesOf(stateDir).run, resolved.folderDigest, folder)
   return {
-    local_scan_status: noted?.status ?? 'never',
-    last_scan_at: noted?.at ?? null,
-    last_scan_reason: noted?.reason ?? null,
+    local_scan_status: last?.status ?? 'never',
+    last_scan_at: last?.at ?? null,
+    last_scan_reason: last?.reason ?? null,
   }
 }
 
@@ -175,7 +170,7 @@ const folderPart = (
     image_count: counted ? images.images : null,
     latest_image_at: images.latestAt,
     image_count_at: images.countedAt,
-    ...(unread ? unknownScan : lastScanOf(site.stateDir, located, folder)),
+    ...(unread ? unknownScan : scanFacts(site.stateDir, located, folder)),
     ...fixedFolderFacts,
     newest_item_at: newestAt,
     newest_item_age_seconds: ageSeconds(newestAt, site.clock),
@@ -201,7 +196,7 @@ const rowsOf = (
     return {
       saved, folder, newestAt: newestItemAt(view, folder),
       analysis: analysisPart(ctx, view, now, located.resolved?.folder ?? null),
-      folders: scannedFolders(view, now),
+      folders: scannedFolders(ctx, view, now),
     }
   } catch (error) {
     return { ...unreadRows(ctx.gov.store.dir, refused(error)), saved }

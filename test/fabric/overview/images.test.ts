@@ -146,4 +146,7 @@ t.test('images of a folder that is not in force any more, or cannot be used, wai
   await settings(world, '--unset', 'screenshot_folder')
   const none = await both(world)
   t.strictSame([none.page.length, none.report], [1, 1])
+  await become(world, blockedBy('image_damaged'))
+  const damaged = await both(world)
+  t.strictSame([damaged.page.length, damaged.report], [1, 1])
 })
