@@ -12,12 +12,12 @@ import type { WireFence } from '../net/types.js'
 import type { View } from '../state/types.js'
 import { announce, type Sending } from './operation.js'
 
-const partyOf = <C>({ order, run, taskId }: Sending<C>): Party =>
+const partyOf = <C>({ order, run, taskId }: Sending<C>, view: View): Party =>
   // Whatever goes through a connection, a route or a slot says so: it rests on what is saved of it.
-  ({ task: taskId, connection: null, ...offRoutes, ...order.party?.(run) })
+  ({ task: taskId, connection: null, ...offRoutes, ...order.party?.(run, view) })
 
-const isCovered = <C>(op: Sending<C>, aim: Aim): boolean =>
-  covers(aim, partyOf(op), op.order.covered)
+const isCovered = <C>(op: Sending<C>, view: View, aim: Aim): boolean =>
+  covers(aim, partyOf(op, view), op.order.covered)
 
 /**
  * A view of now in which no stop covers the operation. The folder is looked at first: a stop leaves
@@ -35,17 +35,19 @@ export const unstoppedView = <C>(op: Sending<C>): View => {
 export const requireUnstopped = <C>(
   op: Sending<C>, view: View, lying = lyingStops(op.ctx.gov.store.stopsDir),
 ): void => {
-  const stop = pendingStops(lying, view).find((one) => isCovered(op, one))
+  const stop = pendingStops(lying, view).find((one) => isCovered(op, view, one))
   if (stop !== undefined) throw stoppedError(stop)
 }
 
 const fenceFileOf = <C>(op: Sending<C>): Fence => {
-  const { principal, root, connection = null, provider, slot, purpose, folder } = partyOf(op)
-  op.fence ??= new Fence(op.ctx.gov.store.dir, {
+  const { store } = op.ctx.gov
+  const { principal, root, connection = null, givers, provider, slot, purpose, folder } =
+    partyOf(op, store.read())
+  op.fence ??= new Fence(store.dir, {
     operation: op.run.operationId, task: op.taskId, principal: principal ?? null,
     // Not known is not none: a stop of any session may be meant for it, and has to wait for it.
     ...(root === undefined ? {} : { root }), connection, pid: process.pid,
-    provider, slot, purpose, folder,
+    ...(givers === undefined ? {} : { givers: [...givers] }), provider, slot, purpose, folder,
   })
   return op.fence
 }
@@ -66,7 +68,7 @@ export const wireFenceOf = <C>(op: Sending<C>): WireFence => {
       known ??= stopsRecorded(view)
       const since = recordedSince(view, known)
       if (since === 'too_many') throw stoppedError({ kind: 'all', target: null })
-      const stop = since.find((aim) => isCovered(op, aim))
+      const stop = since.find((aim) => isCovered(op, view, aim))
       if (stop !== undefined) throw stoppedError(stop)
     },
     note(sent) {

@@ -197,10 +197,10 @@ export interface Order<Claimed, Evidence, Kept> {
   /** Requires that decision and all it rests on; answers the policy revision. Throws to refuse. */
   authority(view: View, boundary: Boundary, run: Running<Claimed>): number
   /**
-   * Whose it is, for stops that are meant for one owner or session. What it leaves out is not
-   * known, and a stop of that kind covers it whomever it names.
+   * Whose it is and what it rests on, for stops that are aimed at some of it. What it leaves out is
+   * not known, and a stop of that kind covers it whatever it names.
    */
-  party?(run: Running<Claimed>): Party
+  party?(run: Running<Claimed>, view: View): Party
   /** Whether a stop of its capability's own kinds covers it; other kinds cover everything. */
   readonly covered?: OwnCover
   /** Rows of its own in the record of the contact mark. */

@@ -5,9 +5,10 @@
 import type { Order, RunParts, Send, Step } from '../../contact/order.js'
 import { requestCancel } from '../../governance/board/cancel.js'
 import { moveTask } from '../../governance/board/move.js'
+import { giversOf } from '../../governance/policy/consents.js'
 import { judgeCompletion, type CompletionVerdict } from '../completion.js'
 import {
-  alphaChargeSources, alphaCredentialRef, alphaLimits, alphaProfile, alphaRuntime,
+  alphaChargeSources, alphaCredentialRef, alphaLimits, alphaProfile, alphaPurpose, alphaRuntime,
 } from '../constants.js'
 import { inferenceTimeoutMs } from '../next-step.js'
 import { inferenceRequestBytes, inferenceUrl, providerHeaders } from '../request.js'
@@ -86,9 +87,9 @@ export const askOrder = (
     if (boundary === 'check') requireStoredInput(operation, view)
     return revision
   },
-  party: () => ({
+  party: (_run, view) => ({
     principal: asking.session.principal.principal_id, root: asking.session.root.root_id,
-    provider: asking.ctx.provider.name,
+    givers: giversOf(view, [alphaPurpose]), provider: asking.ctx.provider.name,
   }),
   run: (send, parts) => runAsk(asking, send, parts),
   unsent: (inference) => ({ inference, billing: noBill }),

@@ -6,11 +6,12 @@ import { msFromIso } from '../../base/clock.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
 import type { Order, RunParts, Send, Step } from '../../contact/order.js'
+import { giversOf } from '../../governance/policy/consents.js'
 import { liveRoot } from '../../governance/session/live.js'
 import type { Tx, View } from '../../state/types.js'
 import {
-  gatewayChargeSources, gatewayCredentialRef, gatewayLimits, gatewayRuntime, profileOf,
-  slotOfPurpose,
+  egressPurpose, gatewayChargeSources, gatewayCredentialRef, gatewayLimits, gatewayRuntime,
+  profileOf, slotOfPurpose,
 } from '../constants.js'
 import type { GatewayContext } from '../context.js'
 import { gatewayCollection, gatewayRouteId } from '../setup.js'
@@ -154,9 +155,10 @@ const orderOf = <Claimed, Content, Made>(
     const claim = requireOpenClaim(tx, inputDigest, operationId)
     tx.put(claimCollection, inputDigest, { ...claim, contacted_at: now })
   },
-  party: () => ({
-    principal: order.principal, root: order.root, provider: gatewayRuntime, slot: order.slot,
-    ...order.sends,
+  party: (_run, view) => ({
+    principal: order.principal, root: order.root,
+    givers: giversOf(view, [egressPurpose, order.purpose]),
+    provider: gatewayRuntime, slot: order.slot, ...order.sends,
   }),
   run: (send, parts) => runCall(order, send, parts),
   unsent: (contact) => ({ contact, httpStatus: null, judged: null }),

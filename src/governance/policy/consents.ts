@@ -53,6 +53,10 @@ export const giverOf = (view: View, { principal }: Pick<Consent, 'principal'>): 
   }
 }
 
+/** Principal ids of whoever gave the newest consents to these purposes. */
+export const giversOf = (view: View, purposes: readonly string[]): readonly string[] =>
+  purposes.flatMap((purpose) => latestConsent(view, purpose)?.principal ?? [])
+
 /**
  * Why a consent authorizes nothing now. `suspended`: a save is under way or was interrupted, and
  * the publication that ends it would carry this consent over; nothing may be sent on it meanwhile,

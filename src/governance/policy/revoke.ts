@@ -2,7 +2,7 @@ import { fail, SallyportError } from '../../base/errors.js'
 import type { Clock } from '../../base/clock.js'
 import type { Gov } from '../context.js'
 import type { PolicyRevision } from '../rows.js'
-import { newStop, reachStopped, recordStop, type Recorded } from '../stops/act.js'
+import { newStop, reachStopped, recordStop, type StopRecord } from '../stops/act.js'
 import type { Reached } from '../stops/fence.js'
 import { dropStop, putStop } from '../stops/folder.js'
 import { recordDirectly } from '../stops/record.js'
@@ -60,7 +60,7 @@ const recordOnly = async (gov: Gov, stop: Stop): Promise<void> => {
     stop.by.verb, (tx) => recordDirectly(gov.store, gov.clock, tx, stop), { first: true })
 }
 
-const policyOf = (gov: Gov, { row }: Recorded): PolicyRevision | null => {
+const policyOf = (gov: Gov, { row }: StopRecord): PolicyRevision | null => {
   const revision = row?.facts['revision']
   return typeof revision === 'number' ? policyAt(gov.store.read(), revision) ?? null : null
 }

@@ -209,7 +209,7 @@ const superseded = (): SallyportError =>
 /** A stop that nobody has recorded yet came in between as well. */
 const requireUnstopped = (gov: Gov, tx: Tx, { principal, root }: SaveIntent): void => {
   const pending = pendingStops(lyingStops(gov.store.stopsDir), tx)
-  const party = { principal, root, task: null, ...offRoutes }
+  const party = { principal, root, task: null, connection: null, ...offRoutes }
   if (pending.some((stop) => covers(stop, party))) throw superseded()
 }
 

@@ -24,7 +24,8 @@ export const rootOfToken = (gov: Gov, view: View, token: string): Root | undefin
 
 /** A stop that waits to be recorded ends a session as its record will. */
 const requireUnstopped = (gov: Gov, { root_id: root, principal_id: principal }: Root): void => {
-  const stop = stopCovering(gov.store, { principal, root, task: null, ...offRoutes }, () => false)
+  const party = { principal, root, task: null, connection: null, ...offRoutes }
+  const stop = stopCovering(gov.store, party, () => false)
   if (stop === undefined || stopsEverybody(stop)) return
   throw stoppedError(stop)
 }

@@ -10,7 +10,7 @@ import { requireAnchored } from '../anchored.js'
 import type { Gov } from '../context.js'
 import { collections, type RecordedStop } from '../rows.js'
 import type { Session } from '../session/types.js'
-import { reachFences, type FenceFacts, type Reached } from './fence.js'
+import { partyOfFence, reachFences, type FenceFacts, type Reached } from './fence.js'
 import { putStop } from './folder.js'
 import { recordStops } from './record.js'
 import { covers, type Aim, type OwnCover, type Stop } from './stop.js'
@@ -31,19 +31,24 @@ export const askedThrough = (verb: string, session: Session): Stop['by'] => ({
 export const reachStopped = (
   stateDir: string, stop: Stop, own?: OwnCover,
 ): Promise<Reached> =>
-  reachFences(stateDir, ({ principal, root, task, connection }) =>
-    covers(stop, { principal: principal ?? undefined, root, task, connection }, own), fenceWaitMs)
+  reachFences(stateDir, (facts) => covers(stop, partyOfFence(facts), own), fenceWaitMs)
 
 /** How one stop came to be recorded. */
-export interface Recorded {
+export interface StopRecord {
   /** Null where the state takes no record now. */
   readonly row: RecordedStop | null
   /** Why it does not. */
   readonly why: SallyportError | null
 }
 
+/** A stop that is in force: how it came to be recorded, and what it came too late for. */
+export interface Recorded extends StopRecord {
+  /** Requests of which something had left before; nothing more of them leaves. */
+  readonly sent: readonly FenceFacts[]
+}
+
 /** Records what waits, this stop among it. Throws defects only. */
-export const recordStop = async (gov: Gov, { id, by: { verb } }: Stop): Promise<Recorded> => {
+export const recordStop = async (gov: Gov, { id, by: { verb } }: Stop): Promise<StopRecord> => {
   const { store, clock } = gov
   try {
     const row = await store.transact(verb, (tx) => {
@@ -120,7 +125,7 @@ export const stopNow = async (
   const stop = newStop(gov.clock, order.aim, order.by)
   putStop(gov.store.stopsDir, stop)
   const reached = await reachStopped(gov.store.dir, stop)
-  const recorded = await recordStop(gov, stop)
+  const recorded = { ...await recordStop(gov, stop), sent: reached.sent }
   const [silent] = reached.underWay
   if (silent !== undefined) throw underWayError(silent, stop)
   if (recorded.row?.outcome === 'refused') {

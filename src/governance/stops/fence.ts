@@ -17,6 +17,7 @@ import { tryLockFd, unlockFd } from '../../state/kernel-lock.js'
 import { isHeld } from '../guard.js'
 import { isStill, removeDeadFile, tryHoldExisting, tryHoldFile, type HeldFile }
   from '../kernel-file.js'
+import type { Party } from './stop.js'
 
 /** `begun`: bytes of a request may have left; `whole`: all of it was handed to the system. */
 const sentShape = v.picklist(['nothing', 'begun', 'whole'])
@@ -32,6 +33,8 @@ const factsShape = v.strictObject({
   root: v.optional(v.nullable(v.string())),
   /** Null where it writes through none; left out where it is not known. */
   connection: v.optional(v.nullable(v.string())),
+  /** Left out where they are not known. */
+  givers: v.optional(v.array(v.string())),
   /** Null where it has none; left out by an earlier version: any stop of a save may be meant. */
   provider: v.optional(v.nullable(v.string())),
   slot: v.optional(v.nullable(v.string())),
@@ -42,6 +45,10 @@ const factsShape = v.strictObject({
 })
 /** What a fence's file says. */
 export type FenceFacts = v.InferOutput<typeof factsShape>
+
+/** Whose operation it is, as its fence says it. */
+export const partyOfFence = ({ principal, pid: _pid, sent: _sent, ...rest }: FenceFacts): Party =>
+  ({ ...rest, principal: principal ?? undefined })
 
 const factsBytes = 1_024
 const nameForm = /^op_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

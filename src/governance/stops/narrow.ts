@@ -12,7 +12,7 @@ import { nowIso, type Gov } from '../context.js'
 import { holdGuard, type Guard } from '../guard.js'
 import { collections } from '../rows.js'
 import { fenceWaitMs, newStop, recordStop, underWayError } from './act.js'
-import { reachFences, type FenceFacts, type Reached } from './fence.js'
+import { partyOfFence, reachFences, type FenceFacts, type Reached } from './fence.js'
 import { dropStop, putStop } from './folder.js'
 import { putSpent } from './record.js'
 import { covers, type SaveAim, type Stop } from './stop.js'
@@ -34,10 +34,7 @@ export interface Narrowed<T> {
 }
 
 const isCoveredBy = (stops: readonly Stop[]) => (facts: FenceFacts): boolean => {
-  const { principal, root, task, connection, provider, slot, purpose, folder } = facts
-  const party = {
-    principal: principal ?? undefined, root, task, connection, provider, slot, purpose, folder,
-  }
+  const party = partyOfFence(facts)
   return stops.some((stop) => covers(stop, party))
 }
 

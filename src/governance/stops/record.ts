@@ -118,6 +118,7 @@ const kinds: Readonly<Record<string, (recording: Recording, stop: Stop) => Facts
   principal: disable, root: endRoot, task: cancel, [deviceStop]: unpair,
   connection: narrow, connection_disabled: narrow, connection_reconcile_only: narrow,
   alpha: unsaved, gateway_slot: unsaved, shots_purpose: unsaved, folder: unsaved,
+  saved_connection: unsaved,
 }
 
 const putRecorded = (

@@ -1,5 +1,6 @@
 /** What had left before a stop, as documents tell it. */
 import * as v from 'valibot'
+import type { Recorded } from './act.js'
 import type { FenceFacts } from './fence.js'
 
 /** Requests of which something had left before; no more of them leaves. */
@@ -15,3 +16,7 @@ export const requestsDocument = (sent: readonly FenceFacts[]): RequestsDocument 
   sent.map(({ operation, task, sent: how }) => ({
     operation_id: operation, task_id: task, sent: how === 'whole' ? 'wholly' : 'partly',
   }))
+
+/** The same of an act that stopped something; empty where there was nothing to stop. */
+export const requestsOf = (recorded: Pick<Recorded, 'sent'> | null): RequestsDocument =>
+  requestsDocument(recorded?.sent ?? [])

@@ -29,6 +29,8 @@ export const unreadableKind = 'unreadable'
 export interface Party {
   /** Principal id of the owner who pays. */
   readonly principal?: string | undefined
+  /** Principal ids of whoever gave the consents that it rests on. */
+  readonly givers?: readonly string[] | undefined
   /** Root that has to stay live; null where the operation rests on none. */
   readonly root?: string | null | undefined
   readonly task?: string | null | undefined
@@ -47,7 +49,9 @@ export interface Party {
 }
 
 /** What is no operation of a model route, for stops: a session, a save, a write to a code host. */
-export const offRoutes = { provider: null, slot: null, purpose: null, folder: null } as const
+export const offRoutes = {
+  givers: [] as readonly string[], provider: null, slot: null, purpose: null, folder: null,
+} as const
 
 /** What a stop says of whom it stops. */
 export type Aim = Pick<Stop, 'kind' | 'target'>
@@ -78,6 +82,7 @@ export const deviceStop = 'edge_device'
  */
 const saveStops = {
   alpha: 'provider', gateway_slot: 'slot', shots_purpose: 'purpose', folder: 'folder',
+  saved_connection: 'connection',
 } as const satisfies Readonly<Record<string, keyof Party>>
 
 /** A kind of stop that a save puts. */
@@ -94,7 +99,9 @@ export const isOfSave = (kind: string): kind is SaveStop => Object.hasOwn(saveSt
 /** Whether a stop covers an operation. Pure. */
 export const covers = (aim: Aim, party: Party, own?: OwnCover): boolean => {
   const isMeant = (id: string | null | undefined): boolean => id === undefined || id === aim.target
-  if (aim.kind === 'principal') return isMeant(party.principal)
+  if (aim.kind === 'principal') {
+    return isMeant(party.principal) || (party.givers?.some(isMeant) ?? true)
+  }
   if (aim.kind === 'root') return isMeant(party.root)
   if (aim.kind === 'task') return isMeant(party.task)
   if (aim.kind === deviceStop) return party.device === aim.target

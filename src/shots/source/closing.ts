@@ -1,25 +1,33 @@
 /** What a change of the settings closes, for stops: what leaves under them ends with the save. */
 import type { SaveAim } from '../../governance/stops/stop.js'
 import { closedSwitch } from '../gates.js'
-import { folderDigestOf } from './folder-digest.js'
 import { isRecursive, type SavedShotSettings } from './settings.js'
 
 /** What lies below a folder and not in it, as stops name it. */
 export const belowFolder = (digest: string): string => `${digest}/`
 
+/** Folders that images may leave from, by their digests. */
+export interface FoldersInUse {
+  /** The one that settings mean where the environment names none; null where none may be it. */
+  saved(settings: SavedShotSettings): string | null
+  /** All that images were taken in from: the environment names one for this process alone. */
+  readonly known: readonly string[]
+}
+
+const below = (digest: string): SaveAim => ({ kind: 'folder', target: belowFolder(digest) })
+
 /**
  * What the settings of after let less leave than those of before. A switch is one of images and
- * texts alike. Pure.
+ * texts alike.
  */
 export const closedBySettings = (
-  before: SavedShotSettings, after: SavedShotSettings,
+  before: SavedShotSettings, after: SavedShotSettings, folders: FoldersInUse,
 ): readonly SaveAim[] => {
   if (closedSwitch(before) !== null) return []
   if (closedSwitch(after) !== null) return [{ kind: 'shots_purpose', target: null }]
-  const { screenshot_folder: folder } = before
-  if (folder === null) return []
-  const digest = folderDigestOf(folder)
-  const below: SaveAim = { kind: 'folder', target: belowFolder(digest) }
-  if (folder !== after.screenshot_folder) return [{ kind: 'folder', target: digest }, below]
-  return isRecursive(before) && !isRecursive(after) ? [below] : []
+  const digest = folders.saved(before)
+  const left: SaveAim[] = digest === null || digest === folders.saved(after)
+    ? [] : [{ kind: 'folder', target: digest }, below(digest)]
+  const ends = isRecursive(before) && !isRecursive(after)
+  return ends ? [...left, ...folders.known.map(below)] : left
 }

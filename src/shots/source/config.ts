@@ -8,6 +8,7 @@ import { projectGateway } from '../../gateway/projection.js'
 import { gatewayFacts } from '../../gateway/readiness.js'
 import { appendAudit } from '../../governance/audit.js'
 import { nowIso } from '../../governance/context.js'
+import { orUndefined } from '../../governance/judge/fact.js'
 import type { Session } from '../../governance/session/types.js'
 import { askedThrough } from '../../governance/stops/act.js'
 import { closeBySave } from '../../governance/stops/narrow.js'
@@ -17,7 +18,7 @@ import type { View } from '../../state/types.js'
 import { shotCollections as c } from '../observations/rows.js'
 import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
-import { closedBySettings } from './closing.js'
+import { closedBySettings, type FoldersInUse } from './closing.js'
 import { folderEditable, folderProblem, judgeFolder, locateFolder, type FolderWorld }
   from './folder.js'
 import { changedIgnore, type ToldArea } from './ignored.js'
@@ -254,6 +255,16 @@ const requireAsShown = (before: SavedShotSettings, shown: SavedShotSettings | un
 interface SettingsStep {
   readonly before: SavedShotSettings
   readonly after: SavedShotSettings
+  readonly closes: readonly SaveAim[]
+}
+
+/** The environment of this process says nothing of the others'. */
+const foldersInUse = (ctx: ShotsContext, view: View): FoldersInUse => {
+  const world = { ...ctx, env: { ...ctx.env, [folderVariable]: undefined } }
+  return {
+    saved: (settings) => orUndefined(() => locateFolder(world, settings))?.folderDigest ?? null,
+    known: view.all(c.folders).map(({ id }) => id),
+  }
 }
 
 /** Reads a change; throws what is wrong with its shape or its folder. */
@@ -269,13 +280,14 @@ const readChange = (
     const before = savedSettings(view)
     const settings = { ...before, ...named }
     const ignore = changedIgnore(before.ignore, areas, newestScreen(ctx, view, settings))
-    return { before, after: ignore === undefined ? settings : { ...settings, ignore } }
+    const after = ignore === undefined ? settings : { ...settings, ignore }
+    return { before, after, closes: closedBySettings(before, after, foldersInUse(ctx, view)) }
   }
 }
 
 /** What somebody else saved meanwhile may make this close more than was stopped for it. */
-const requireStopped = (aims: readonly SaveAim[], { before, after }: SettingsStep): void => {
-  const open = closedBySettings(before, after).some(({ kind, target }) =>
+const requireStopped = (aims: readonly SaveAim[], { closes }: SettingsStep): void => {
+  const open = closes.some(({ kind, target }) =>
     !aims.some((aim) => aim.kind === kind && aim.target === target))
   if (open) throw changedMeanwhile()
 }
@@ -294,7 +306,7 @@ export const saveShotsConfig = async (
   const stepOf = readChange(ctx, document)
   const step = stepOf(gov.store.read())
   requireAsShown(step.before, shown)
-  const aims = closedBySettings(step.before, step.after)
+  const { closes: aims } = step
   const verb = 'shots config set'
   const { sent } = await closeBySave(gov, { aims, by: askedThrough(verb, session) }, (spend) =>
     gov.store.transact(verb, (tx) => {
