@@ -4,7 +4,7 @@ import { contract } from '../base/contract.js'
 import { finishReasons } from '../base/finish-reason.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { getJob } from '../governance/board/read.js'
-import { taskDocument, taskShape } from '../governance/board/task-document.js'
+import { taskDocument, taskShape, type ToldOfTask } from '../governance/board/task-document.js'
 import type { Task } from '../governance/rows.js'
 import type { View } from '../state/types.js'
 import { alphaInputShape } from './input.js'
@@ -43,13 +43,14 @@ export const alphaOutput = contract({ ...answer, name: 'alpha.output', input: on
 export interface ViewedTask {
   readonly view: View
   readonly task: Task
+  readonly told?: ToldOfTask
 }
 
 const oneTask = {
   document: 'alpha.task',
   version: 1,
   output: taskShape,
-  toDocument: ({ view, task }: ViewedTask) => taskDocument(view, task),
+  toDocument: ({ view, task, told }: ViewedTask) => taskDocument(view, task, told),
 } as const
 
 /** Text tasks of the operator, newest first. */

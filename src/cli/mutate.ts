@@ -4,7 +4,9 @@ import type { Gov } from '../governance/context.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import type { Session } from '../governance/session/types.js'
 import type { Recorded } from '../governance/stops/act.js'
+import { requestsOf } from '../governance/stops/requests.js'
 import type { VerbDeps } from './bound.js'
+import { sentBeforeLines } from './sent-before.js'
 import { openForOperator } from './store.js'
 
 const lines = (report: RecoveryReport): string[] => {
@@ -57,12 +59,13 @@ export const loginToStop = (
 ): Promise<{ readonly gov: Gov; readonly session: Session }> => openForOperator(deps, 'write')
 
 /**
- * What follows a stop that is in force: what dead processes left is resolved, or a line says why
- * the stop is not recorded yet.
+ * What follows a stop that is in force: what had left before is named, and what dead processes left
+ * is resolved, or a line says why the stop is not recorded yet.
  */
 export const afterStop = async (
   deps: VerbDeps, gov: Gov, recorded: Recorded | null,
 ): Promise<void> => {
+  for (const line of sentBeforeLines(requestsOf(recorded))) deps.note(line)
   if (recorded === null || recorded.why === null) return recoverFirst(deps, gov)
   deps.note(`In force; the next command that writes records it. ${recorded.why.message}`)
 }

@@ -9,13 +9,15 @@ import {
   addConnection, changeConnection, credentialRefOf, type SavedConnection,
 } from '../governance/connections/save.js'
 import {
-  listConnections, requireOwnConnection, requireRevision, standingConnection,
+  listConnections, requireFree, requireOwnConnection, requireRevision, standingConnection,
   type StandingConnection,
 } from '../governance/connections/read.js'
 import type { Connection, ConnectionMode } from '../governance/connections/rows.js'
 import { nowIso, type Gov } from '../governance/context.js'
 import { liveRoot } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
+import { askedThrough, type Recorded } from '../governance/stops/act.js'
+import { closeBySave } from '../governance/stops/narrow.js'
 import { sealCredential, vaultIdentity } from '../governance/vault.js'
 import type { Tx } from '../state/types.js'
 import { codehostBase } from './context.js'
@@ -24,18 +26,20 @@ import { repositoryOf } from './repository.js'
 /** Modes that a save may leave a connection in: `active` is what a consent makes of it. */
 export type SavedMode = Exclude<ConnectionMode, 'active'>
 
+const verb = 'codehost connect'
+
 const inRecord = async (
   gov: Gov, session: Session, stored: string | null,
-  fn: (tx: Tx, now: string) => SavedConnection,
+  fn: (tx: Tx, now: string) => SavedConnection, first = false,
 ): Promise<StandingConnection> => {
   let done = false
   try {
-    const { connection, replaced } = await gov.store.transact('codehost connect', (tx) => {
+    const { connection, replaced } = await gov.store.transact(verb, (tx) => {
       liveRoot(tx, gov, session.root.root_id)
       const saved = fn(tx, nowIso(gov))
       done = true
       return saved
-    })
+    }, { first })
     discardStored(gov.store, replaced)
     return standingConnection(gov, session, connection.connection_id)
   } finally {
@@ -89,23 +93,39 @@ export interface ReconnectRequest {
   readonly token?: Uint8Array | undefined
 }
 
+/** What was saved anew, and what had left before of what went through it. */
+export interface Reconnected extends StandingConnection {
+  readonly recorded: Pick<Recorded, 'sent'>
+}
+
 /**
- * Saves another token, repository or mode; a consent there was has ended with it. Throws
- * `rejected`, `not_found`, `conflict` (`stale_connection_revision`, `capacity_reserved`).
+ * Saves another token, repository or mode; a consent there was has ended with it, and what leaves
+ * through the connection is stopped first. Throws `rejected`, `not_found`, `conflict`
+ * (`stale_connection_revision`, `capacity_reserved`), and as `closeBySave` where it is saved.
  */
-export const reconnect = (
+export const reconnect = async (
   gov: Gov, session: Session, request: ReconnectRequest,
-): Promise<StandingConnection> => {
+): Promise<Reconnected> => {
   const { connectionId, expectedRevision, repository, mode, token } = request
   if (repository !== undefined) repositoryOf(repository)
   // Refused before anything is sealed; the record compares once more.
   const connection = requireOwnConnection(gov.store.read(), session, connectionId)
   requireRevision(connection, expectedRevision)
-  const credential = token === undefined ? undefined : sealCredential(gov.store, {
-    ref: connection.credential_ref, secret: token,
+  if (repository !== undefined && repository !== connection.repository) requireFree(connection)
+  const closes = {
+    aims: [{ kind: 'saved_connection' as const, target: connectionId }],
+    by: askedThrough(verb, session),
+  }
+  const { saved, sent } = await closeBySave(gov, closes, (spend) => {
+    const credential = token === undefined ? undefined : sealCredential(gov.store, {
+      ref: connection.credential_ref, secret: token,
+    })
+    return inRecord(gov, session, credential?.artifact.stored_sha256 ?? null, (tx, now) => {
+      spend(tx)
+      return changeConnection(tx, now, session, {
+        connectionId, expectedRevision, repository, mode, credential,
+      })
+    }, true)
   })
-  return inRecord(gov, session, credential?.artifact.stored_sha256 ?? null, (tx, now) =>
-    changeConnection(tx, now, session, {
-      connectionId, expectedRevision, repository, mode, credential,
-    }))
+  return { ...saved, recorded: { sent } }
 }

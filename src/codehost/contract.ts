@@ -5,6 +5,8 @@ import { contract, noInput } from '../base/contract.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import type { StandingConnection } from '../governance/connections/read.js'
 import { connectionModes } from '../governance/connections/rows.js'
+import type { Recorded } from '../governance/stops/act.js'
+import { requestsOf, requestsShape } from '../governance/stops/requests.js'
 import { codehostLimits } from './constants.js'
 import { standingDocument, standingDocumentShape } from './jobs/contract.js'
 import type { Standing } from './jobs/rows.js'
@@ -41,6 +43,8 @@ const connectionShape = v.strictObject({
   consent_fence: v.number(),
   created_at: text,
   updated_at: text,
+  /** After an act that took something back: what had left before of it. */
+  requests: v.optional(requestsShape),
 })
 /** A connection as a document; never its token. */
 export type ConnectionDocument = v.InferOutput<typeof connectionShape>
@@ -60,10 +64,12 @@ export interface ListedConnection extends StandingConnection {
   readonly occupiedForGood?: boolean | null
   /** Whether a job was closed under its consent; left out: it was not looked at. */
   readonly usedUp?: boolean
+  /** What stopped what left through it; null: nothing had to. Left out: nobody took it back. */
+  readonly recorded?: Pick<Recorded, 'sent'> | null
 }
 
 const connectionDocument = (standing: ListedConnection): ConnectionDocument => {
-  const { connection: one, occupiedForGood = null } = standing
+  const { connection: one, occupiedForGood = null, recorded } = standing
   return {
     id: one.connection_id, repository: one.repository, repository_id: one.repository_id,
     mode: one.mode, revision: one.revision, opt_in: one.consent !== null,
@@ -72,6 +78,7 @@ const connectionDocument = (standing: ListedConnection): ConnectionDocument => {
     occupied_for_good: occupiedForGood,
     active_job_id: one.active_job_id, active_fence: one.active_fence,
     consent_fence: one.consent_fence, created_at: one.created_at, updated_at: one.updated_at,
+    ...(recorded === undefined ? {} : { requests: requestsOf(recorded) }),
   }
 }
 

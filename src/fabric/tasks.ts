@@ -3,6 +3,7 @@ import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import { requireCancellable } from '../governance/board/cancel.js'
 import { getTask, requireOwnTask } from '../governance/board/read.js'
+import type { ToldOfTask } from '../governance/board/task-document.js'
 import {
   recoverableTasks, recoverFinished, recoverOwnership,
 } from '../governance/board/recover.js'
@@ -20,6 +21,7 @@ import type { Reservation, Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
+import { requestsOf } from '../governance/stops/requests.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import type { RecoveredTasks, TaskVerdict } from './tasks-contract.js'
@@ -77,6 +79,7 @@ export const reviewAnyTask = async (
 export interface CancelledTask {
   /** Null where there was nothing to cancel. */
   readonly recorded: Recorded | null
+  readonly told: ToldOfTask
   /** The task as a view has it, the cancel included where it is not recorded yet. */
   seenIn(view: View): Task
 }
@@ -94,6 +97,7 @@ export const cancelAnyTask = async (
   const unrecorded = done !== null && done.recorded.row === null
   return {
     recorded: done?.recorded ?? null,
+    told: { requests: requestsOf(done?.recorded ?? null) },
     seenIn: (view) => ({
       ...getTask(view, taskId), ...(unrecorded ? { cancel_requested_at: done.stop.at } : {}),
     }),

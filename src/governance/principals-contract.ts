@@ -4,6 +4,8 @@ import { contract, noInput } from '../base/contract.js'
 import { closedObject } from '../base/schema.js'
 import { principalFacts } from './principals.js'
 import type { Goal, Principal } from './rows.js'
+import type { Recorded } from './stops/act.js'
+import { requestsOf, requestsShape } from './stops/requests.js'
 
 /** An owner: of a passphrase only whether there is one. */
 const principalShape = v.strictObject({
@@ -52,7 +54,11 @@ export const principalList = contract({
   })),
 })
 
-const disabledShape = v.strictObject({ principal: principalShape, sessions_ended: v.number() })
+const disabledShape = v.strictObject({
+  principal: principalShape, sessions_ended: v.number(),
+  /** What had left before of what rested on it. */
+  requests: requestsShape,
+})
 /** An owner that was disabled, and how many sessions ended with it. */
 export type PrincipalDisabledDocument = v.InferOutput<typeof disabledShape>
 
@@ -77,7 +83,10 @@ export const principalDisable = contract({
   version: 1,
   input: closedObject({ name: v.string() }),
   output: disabledShape,
-  toDocument: ({ principal, sessions_ended }: {
+  toDocument: ({ principal, sessions_ended, recorded }: {
     readonly principal: Principal; readonly sessions_ended: number
-  }) => ({ principal: principalFacts(principal), sessions_ended }),
+    readonly recorded: Recorded | null
+  }) => ({
+    principal: principalFacts(principal), sessions_ended, requests: requestsOf(recorded),
+  }),
 })

@@ -5,6 +5,8 @@ import { contract } from '../../base/contract.js'
 import { needsPerson } from '../../base/next-step.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
+import type { Recorded } from '../../governance/stops/act.js'
+import { requestsOf, requestsShape } from '../../governance/stops/requests.js'
 import { codehostActions, codehostLimits } from '../constants.js'
 import { nativeKinds } from './kinds.js'
 import type { ClosureView } from '../closure/projection.js'
@@ -62,6 +64,8 @@ const jobShape = v.strictObject({
   }),
   created_at: text,
   updated_at: text,
+  /** After it was given up: what had left before of it. */
+  requests: v.optional(requestsShape),
 })
 /** A job as a document: content-safe. */
 export type JobDocument = v.InferOutput<typeof jobShape>
@@ -299,6 +303,8 @@ export const codehostJob = contract({
 /** Giving a job up. */
 export const codehostCancel = contract({
   ...oneJob, name: 'codehost.cancel', input: closedObject({ job: text }),
+  toDocument: ({ job, recorded }: { readonly job: Job; readonly recorded: Recorded | null }) =>
+    ({ ...jobDocument(job), requests: requestsOf(recorded) }),
 })
 
 /** Reading back what a job may have done. */

@@ -5,6 +5,7 @@ import type { View } from '../../state/types.js'
 import { findReservation } from '../ledger/read.js'
 import { collections, taskStates, type Task } from '../rows.js'
 import type { Session } from '../session/types.js'
+import { requestsShape } from '../stops/requests.js'
 import { taskAccess } from './read.js'
 
 /** Shape of a task; fields are only ever added. */
@@ -53,6 +54,8 @@ export const taskShape = v.strictObject({
   })),
   created_at: v.string(),
   updated_at: v.string(),
+  /** After a cancel: what had left before of it. */
+  requests: v.optional(requestsShape),
 })
 /** A task as a document. */
 export type TaskDocument = v.InferOutput<typeof taskShape>
@@ -64,8 +67,11 @@ const costOf = (view: View, task: Task): TaskDocument['cost'] => {
   return { state, bound_microusd, charged_microusd, overrun }
 }
 
+/** What an act on a task has just told, besides the task. */
+export type ToldOfTask = Pick<TaskDocument, 'requests'>
+
 /** The document of a task out of its rows; no input, no answer. */
-export const taskDocument = (view: View, task: Task): TaskDocument => {
+export const taskDocument = (view: View, task: Task, told: ToldOfTask = {}): TaskDocument => {
   const job = view.get(collections.jobs, task.job_id)
   return {
     id: task.task_id,
@@ -99,6 +105,7 @@ export const taskDocument = (view: View, task: Task): TaskDocument => {
     cost: costOf(view, task),
     created_at: task.created_at,
     updated_at: task.updated_at,
+    ...told,
   }
 }
 
@@ -117,11 +124,12 @@ export interface SeenTask {
   readonly view: View
   readonly session: Session
   readonly task: Task
+  readonly told?: ToldOfTask
 }
 
 /** The document of one of the operator's own tasks. */
-export const boardTaskDocument = ({ view, session, task }: SeenTask): BoardTaskDocument => ({
-  ...taskDocument(view, task),
+export const boardTaskDocument = ({ view, session, task, told }: SeenTask): BoardTaskDocument => ({
+  ...taskDocument(view, task, told),
   access: taskAccess(view, session, task),
   recovered: task.recovered.map((entry) => ({ ...entry })),
 })

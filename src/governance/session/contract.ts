@@ -3,6 +3,8 @@ import * as v from 'valibot'
 import { nullableText } from '../../base/fields.js'
 import { contract, noInput } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
+import type { Recorded } from '../stops/act.js'
+import { requestsOf, requestsShape } from '../stops/requests.js'
 import { sessionLimits } from './login.js'
 import type { SessionFacts } from './types.js'
 
@@ -51,7 +53,11 @@ export const sessionLogin = contract({
     ({ root: { id, principal, issued_at, idle_expires_at, expires_at } }),
 })
 
-const logoutShape = v.strictObject({ ended: v.boolean(), root: nullableText })
+const logoutShape = v.strictObject({
+  ended: v.boolean(), root: nullableText,
+  /** What had left before of what rested on the session. */
+  requests: requestsShape,
+})
 /** Result of a logout: whether a session was ended now, and which one the token belongs to. */
 export type LogoutDocument = v.InferOutput<typeof logoutShape>
 
@@ -61,8 +67,9 @@ export const sessionLogout = contract({
   version: 1,
   input: noInput,
   output: logoutShape,
-  toDocument: ({ ended, rootId }: { readonly ended: boolean; readonly rootId: string | null }) =>
-    ({ ended, root: rootId }),
+  toDocument: ({ ended, rootId, recorded }: {
+    readonly ended: boolean; readonly rootId: string | null; readonly recorded: Recorded | null
+  }) => ({ ended, root: rootId, requests: requestsOf(recorded) }),
 })
 
 const showShape = v.strictObject({ root: sessionShape })
@@ -87,7 +94,11 @@ export const sessionList = contract({
   toDocument: (sessions: readonly SessionFacts[]) => [...sessions],
 })
 
-const revokedShape = v.strictObject({ root: sessionShape, ended: v.boolean() })
+const revokedShape = v.strictObject({
+  root: sessionShape, ended: v.boolean(),
+  /** What had left before of what rested on it. */
+  requests: requestsShape,
+})
 /** A session that was revoked: `ended` says whether it was ended now. */
 export type SessionRevokedDocument = v.InferOutput<typeof revokedShape>
 
@@ -97,6 +108,7 @@ export const sessionRevoke = contract({
   version: 1,
   input: closedObject({ session: v.string() }),
   output: revokedShape,
-  toDocument: ({ session, ended }: { readonly session: SessionFacts; readonly ended: boolean }) =>
-    ({ root: session, ended }),
+  toDocument: ({ session, ended, recorded }: {
+    readonly session: SessionFacts; readonly ended: boolean; readonly recorded: Recorded | null
+  }) => ({ root: session, ended, requests: requestsOf(recorded) }),
 })

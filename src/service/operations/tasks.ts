@@ -114,7 +114,9 @@ export const taskOperations: readonly Operation[] = [
       const cancelled = await cancelAnyTask(gov, session, taskOf(call))
       if (cancelled.recorded === null || cancelled.recorded.why === null) await recoverState(gov)
       const view = gov.store.read()
-      return taskCancel.answer({ view, session, task: cancelled.seenIn(view) })
+      return taskCancel.answer({
+        view, session, task: cancelled.seenIn(view), told: cancelled.told,
+      })
     },
   },
   {

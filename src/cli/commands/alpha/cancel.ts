@@ -39,7 +39,7 @@ export const run: Run<CancelOptions, TaskDocument> = async (options, deps) => {
   const cancelled = await cancelAnyTask(gov, session, request.task)
   await afterStop(deps, gov, cancelled.recorded)
   const view = gov.store.read()
-  return alphaCancel.answer({ view, task: cancelled.seenIn(view) })
+  return alphaCancel.answer({ view, task: cancelled.seenIn(view), told: cancelled.told })
 }
 
 /** Parses a line of `alpha cancel`. */

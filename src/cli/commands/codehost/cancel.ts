@@ -39,7 +39,9 @@ export const run: Run<CancelOptions, JobDocument> = async (options, deps) => {
   const { gov, session } = await loginToStop(deps)
   const { recorded } = await cancelJob(gov, session, job)
   await afterStop(deps, gov, recorded)
-  return codehostCancel.answer(requireOwnJob(gov.store.read(), session, job))
+  return codehostCancel.answer({
+    job: requireOwnJob(gov.store.read(), session, job), recorded,
+  })
 }
 
 /** Parses a line of `codehost cancel`. */

@@ -27,7 +27,7 @@ const definition: VerbDefinition<LogoutDocument> = {
 export const run: Run<object, LogoutDocument> = async (_options, deps) => {
   const gov = await deps.gov('write')
   const token = currentToken(gov, deps.env)
-  if (token === null) return sessionLogout.answer({ ended: false, rootId: null })
+  if (token === null) return sessionLogout.answer({ ended: false, rootId: null, recorded: null })
   const ended = await logout(gov, token)
   dropToken(tokenPath(gov.store.dir), token)
   await afterStop(deps, gov, ended.recorded)

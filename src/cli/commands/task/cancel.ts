@@ -40,7 +40,9 @@ export const run: Run<TaskCancelOptions, BoardTaskDocument> = async (options, de
   const cancelled = await cancelAnyTask(gov, session, request.task)
   await afterStop(deps, gov, cancelled.recorded)
   const view = gov.store.read()
-  return taskCancel.answer({ view, session, task: cancelled.seenIn(view) })
+  return taskCancel.answer({
+    view, session, task: cancelled.seenIn(view), told: cancelled.told,
+  })
 }
 
 /** Parses a line of `task cancel`. */
