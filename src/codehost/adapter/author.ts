@@ -3,13 +3,14 @@ import { orUndefined } from '../../governance/judge/fact.js'
 import type { Author } from '../../governance/connections/rows.js'
 import type { HttpsReply } from '../../net/types.js'
 import { readReply } from '../replies/read.js'
-import { isLimited, refusalOf, type RepositoryRefusal } from './repository-reply.js'
+import { isLimited } from './refusal.js'
+import { refusalOf, refusedAs, type Refused } from './repository-reply.js'
 
 /** A judged reply. `none`: a token of an installation or a workflow may not ask that. */
 export type AuthorVerdict =
   | { readonly kind: 'told'; readonly author: Author }
   | { readonly kind: 'none' }
-  | { readonly kind: 'refused'; readonly code: RepositoryRefusal; readonly status: number }
+  | Refused
 
 /** What a token begins with that an app was given by a person. */
 const appPrefix = 'ghu_'
@@ -23,8 +24,8 @@ export const judgeAuthor = (reply: HttpsReply, viaApp: boolean): AuthorVerdict =
   const { status } = reply
   if ((status === 403 || status === 404) && !isLimited(reply)) return { kind: 'none' }
   const code = refusalOf(reply)
-  if (code !== null) return { kind: 'refused', code, status }
+  if (code !== null) return refusedAs(code, reply)
   const told = orUndefined(() => readReply('user', reply.body))
-  return told === undefined ? { kind: 'refused', code: 'codehost_reply', status }
+  return told === undefined ? refusedAs('codehost_reply', reply)
     : { kind: 'told', author: { id: told.id, via_app: viaApp } }
 }

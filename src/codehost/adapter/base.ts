@@ -22,7 +22,7 @@ import { hostPath, repositoryOf } from '../repository.js'
 import { errorOf, refusedError } from './look.js'
 import { readOrder, type Get } from './reads.js'
 import {
-  judgeRepositoryReply, refusalOf, type HostRepository, type RepositoryRefusal,
+  judgeRepositoryReply, refusalOf, refusedAs, type HostRepository, type Refused,
 } from './repository-reply.js'
 
 /** What is asked about. */
@@ -47,7 +47,7 @@ export interface BaseOnHost {
 /** What a strict reader made of a reply. */
 export type Told<T> =
   | { readonly kind: 'told'; readonly value: T }
-  | { readonly kind: 'refused'; readonly code: RepositoryRefusal; readonly status: number }
+  | Refused
   | { readonly kind: 'invalid'; readonly error: SallyportError }
 
 /** Judges a reply. Total: what a strict reader refuses comes back as its error. */
@@ -55,7 +55,7 @@ export const told = <N extends HostReplyName>(name: N) => (
   reply: HttpsReply,
 ): Told<HostReplyOf<N>> => {
   const code = refusalOf(reply)
-  if (code !== null) return { kind: 'refused', code, status: reply.status }
+  if (code !== null) return refusedAs(code, reply)
   try {
     return { kind: 'told', value: readReply(name, reply.body) }
   } catch (error) {

@@ -11,8 +11,10 @@ import type { ToldOrigin } from './provenance.js'
 export interface FollowTold {
   /** The number of an issue, or the id of a comment. */
   readonly remoteId: number
-  /** Whether it is what the plan sends, in its repository and in its place. */
-  readonly matches: boolean
+  /** It is of the plan's kind, repository and place. */
+  readonly inPlace: boolean
+  /** Its text is the one that the plan sends. */
+  readonly sameText: boolean
   /** What was told, as far as it is read. */
   readonly payload: ToldOrigin
 }
@@ -30,8 +32,8 @@ export const issueTold = (plan: FollowPlan, body: Uint8Array): FollowTold => {
   const repository = addressOf(plan, hostPath.repository(repositoryOf(plan.repository)))
   return {
     remoteId: told.number, payload: told,
-    matches: told.title === plan.title && sameText(told.body, plan.text) && !isPull
-      && (told.repository_url ?? repository) === repository,
+    inPlace: !isPull && (told.repository_url ?? repository) === repository,
+    sameText: told.title === plan.title && sameText(told.body, plan.text),
   }
 }
 
@@ -41,6 +43,6 @@ export const commentTold = (plan: FollowPlan, body: Uint8Array): FollowTold => {
   const issue = addressOf(plan, hostPath.issue(repositoryOf(plan.repository), plan.issue ?? 0))
   return {
     remoteId: told.id, payload: told,
-    matches: sameText(told.body, plan.text) && told.issue_url === issue,
+    inPlace: told.issue_url === issue, sameText: sameText(told.body, plan.text),
   }
 }

@@ -16,9 +16,11 @@ import type { CodehostContext } from '../context.js'
 import type { Bound } from '../readiness.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { isViaApp, judgeAuthor, type AuthorVerdict } from './author.js'
+import { backDetails, backText } from './refusal.js'
 import { boundOf, readOrder, type Get, type Reading } from './reads.js'
 import {
-  judgeRepositoryReply, type HostRepository, type RepositoryRefusal, type RepositoryVerdict,
+  judgeRepositoryReply, type HostRepository, type Refused, type RepositoryRefusal,
+  type RepositoryVerdict,
 } from './repository-reply.js'
 
 /** What was read, and the credential that it was read with. */
@@ -75,9 +77,11 @@ const nextOf = (code: RepositoryRefusal, of: Connection | undefined): string => 
 
 /** The error of a read that the host refused, and what to save of which connection. */
 export const refusedError = (
-  { code, status }: { code: RepositoryRefusal; status: number }, of?: Connection,
-): SallyportError =>
-  fail.remote(code, refusals[code].text, { next: nextOf(code, of), details: { status } })
+  { code, status, back }: Omit<Refused, 'kind'>, of?: Connection,
+): SallyportError => fail.remote(code, refusals[code].text, {
+  next: back === null ? nextOf(code, of) : `Try again ${backText(back)}.`,
+  details: { status, ...backDetails(back) },
+})
 
 /**
  * The error of a read without a reply. What kept it back is told as what it is; behind the first

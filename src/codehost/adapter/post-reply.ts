@@ -3,38 +3,80 @@
  * complete refusal is unknown, and nothing of it is sent again.
  */
 import { sha256Hex } from '../../base/canonical.js'
+import type { Sent } from '../../contact/order.js'
 import { orUndefined } from '../../governance/judge/fact.js'
 import { isDelimited, isIdentityEncoded } from '../../net/reply.js'
+import type { RetryAfter } from '../../net/retry-after.js'
 import type { HttpsReply } from '../../net/types.js'
 import type { FollowPlan, PlannedEffect } from '../jobs/plan.js'
 import { commentTold, issueTold } from './follow-told.js'
-import { likenessOf, type Likeness, type Provenance } from './provenance.js'
+import { likenessOf, type Likeness, type Provenance, type ToldOrigin } from './provenance.js'
+import { backOf, isLimited, provesRefusal } from './refusal.js'
 
 /** What the host says of a creation. */
 export type PostVerdict = {
   readonly status: number
   readonly rawSha256: string
+  /** When the token may come back; null where no limit of it was named, or no time. */
+  readonly back: RetryAfter | null
+  /** The number that the host told; null where its id was known before, or it told none. */
+  readonly remoteId: number | null
 } & (
-  /** `remoteId`: the number that the host chose; null where its id was known before. */
-  | { readonly kind: 'created'; readonly remoteId: number | null }
+  | { readonly kind: 'created' }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string }
 )
 
-/** Hosts say with a 422 that they gave up, and may have done it all the same. */
-const timedOut = /timed?[ -]?out|timeout/i
+/** Why the host refused a creation; null where it did not, or nobody knows. */
+export const refusedFor = (post: Sent<PostVerdict> | null): string | null =>
+  (post?.kind === 'reply' && post.verdict.kind === 'refused' ? post.verdict.reason : null)
 
 /** Of one that ends with its connection nobody can tell whether it is whole. */
-const isComplete4xx = ({ status, headers }: HttpsReply): boolean =>
-  status >= 400 && status < 500 && isDelimited(headers)
+const isRefusal = (reply: HttpsReply): boolean => {
+  const { status, headers } = reply
+  return status >= 400 && status < 500 && isDelimited(headers) && provesRefusal(reply)
+}
 
-const reasonOf = ({ status, headers }: HttpsReply): string => {
-  if (status === 429 || headers.has('retry-after')) return 'codehost_rate_limited'
-  return status === 401 ? 'codehost_token_refused' : `status_${status}`
+const reasonOf = (reply: HttpsReply): string => {
+  if (isLimited(reply)) return 'codehost_rate_limited'
+  return reply.status === 401 ? 'codehost_token_refused' : `status_${reply.status}`
 }
 
 /** What a whole 201 says: what was asked for is made, or something else is told, or its like. */
-export type Confirmation = { readonly remoteId: number | null } | 'differs' | Likeness
+export interface Confirmation {
+  /** What the host numbered it; null where its id was known before, or it is not this one's. */
+  readonly remoteId: number | null
+  /** Why it is no confirmation; null where it is one. */
+  readonly problem: 'differs' | Likeness | null
+}
+
+/** A whole 201 that is none of this effect, and whose number is none. */
+export const notThis = (problem: 'differs' | Likeness): Confirmation =>
+  ({ remoteId: null, problem })
+
+/** What was told of something that the host numbered. */
+export interface Numbered {
+  readonly remoteId: number
+  /** It is of the place that it was sent to. */
+  readonly inPlace: boolean
+  /** Its text is the one that was sent. */
+  readonly sameText: boolean
+  readonly payload: ToldOrigin
+}
+
+/**
+ * What a 201 about something numbered confirms. One that differs in its text alone is no success;
+ * its number is kept all the same where time and maker are those of this effect, for a mark may be
+ * gone with the text.
+ */
+export const numberedConfirmation = (
+  of: Provenance, { remoteId, inPlace, sameText, payload }: Numbered,
+): Confirmation => {
+  if (!inPlace) return notThis('differs')
+  const like = likenessOf(sameText ? of : { ...of, marked: false }, payload)
+  if (sameText) return like === null ? { remoteId, problem: null } : notThis(like)
+  return like === null ? { remoteId, problem: 'differs' } : notThis('differs')
+}
 
 /**
  * Judges the reply to a creation. `confirmed` reads the body of a 201 and throws where it is not
@@ -44,16 +86,14 @@ export const judgePost = (
   confirmed: (body: Uint8Array) => Confirmation,
 ) => (reply: HttpsReply): PostVerdict => {
   const { status, body, headers } = reply
-  const seen = { status, rawSha256: sha256Hex(body) }
-  if (isComplete4xx(reply) && !(status === 422 && timedOut.test(body.toString('utf8')))) {
-    return { kind: 'refused', reason: reasonOf(reply), ...seen }
-  }
-  if (status !== 201) return { kind: 'unknown', reason: `status_${status}`, ...seen }
+  const seen = { status, rawSha256: sha256Hex(body), back: backOf(reply), remoteId: null }
+  if (isRefusal(reply)) return { kind: 'refused', reason: reasonOf(reply), ...seen }
+  if (status !== 201) return { kind: 'unknown', reason: reasonOf(reply), ...seen }
   const found = isIdentityEncoded(headers) ? orUndefined(() => confirmed(body)) : undefined
   if (found === undefined) return { kind: 'unknown', reason: 'reply_malformed', ...seen }
-  return typeof found === 'string'
-    ? { kind: 'unknown', reason: `reply_${found}`, ...seen }
-    : { kind: 'created', ...found, ...seen }
+  const { remoteId, problem } = found
+  return problem === null ? { kind: 'created', ...seen, remoteId }
+    : { kind: 'unknown', reason: `reply_${problem}`, ...seen, remoteId }
 }
 
 /**
@@ -62,8 +102,5 @@ export const judgePost = (
  */
 export const judgeCreation = (
   plan: FollowPlan, { action }: Pick<PlannedEffect, 'action'>, of: Provenance,
-): (reply: HttpsReply) => PostVerdict => judgePost((body) => {
-  const { matches, remoteId, payload } = action === 'issue.create'
-    ? issueTold(plan, body) : commentTold(plan, body)
-  return matches ? likenessOf(of, payload) ?? { remoteId } : 'differs'
-})
+): (reply: HttpsReply) => PostVerdict => judgePost((body) => numberedConfirmation(
+  of, action === 'issue.create' ? issueTold(plan, body) : commentTold(plan, body)))

@@ -15,7 +15,9 @@ import type { PlannedPost } from '../plan/posts.js'
 import { blobBytesOf, listingOf, readReply } from '../replies/read.js'
 import type { HostReplyOf } from '../replies/shapes.js'
 import { hostPath, type RepositoryName } from '../repository.js'
-import { judgePost, type PostVerdict } from './post-reply.js'
+import {
+  judgePost, notThis, numberedConfirmation, type Confirmation, type PostVerdict,
+} from './post-reply.js'
 import { sameText } from './follow-told.js'
 import { likenessOf, type Provenance } from './provenance.js'
 import { judgedRead, type Payload, type Readback } from './readback.js'
@@ -48,6 +50,10 @@ const isBetween = (of: Published, { head, base }: HostReplyOf<'pull'>): boolean 
   head.ref === of.branch && base.ref === of.base.branch
   && head.repo?.id === of.repositoryId && base.repo?.id === of.repositoryId
 
+/** What is named by what it holds: another id is another thing. */
+const identified = (isIt: boolean): Confirmation =>
+  (isIt ? { remoteId: null, problem: null } : notThis('differs'))
+
 /**
  * Judges the reply to a POST of a publication. A 201 whose id is not the predicted one, or that is
  * about another branch or pull request, is unknown and no success.
@@ -58,17 +64,17 @@ export const judgePublished = (
   if (kind === 'pull_request') {
     return judgePost((body) => {
       const told = readReply('pull', body)
-      const isMarked = !of.pull.marked || sameText(told.body, of.body)
-      if (!isBetween(of, told) || !isMarked) return 'differs'
-      return likenessOf(of.pull, told) ?? { remoteId: told.number }
+      return numberedConfirmation(of.pull, {
+        remoteId: told.number, payload: told,
+        inPlace: isBetween(of, told) && told.head.sha === of.commit,
+        sameText: told.title === of.title && sameText(told.body, of.body),
+      })
     })
   }
   if (kind === 'ref') {
-    return judgePost((body) =>
-      (isOwnRef(of, readReply('ref', body)) ? { remoteId: null } : 'differs'))
+    return judgePost((body) => identified(isOwnRef(of, readReply('ref', body))))
   }
-  return judgePost((body) =>
-    (readReply('created', body).sha === id ? { remoteId: null } : 'differs'))
+  return judgePost((body) => identified(readReply('created', body).sha === id))
 }
 
 /** A new tree comes back with its rows; everything else is small. */

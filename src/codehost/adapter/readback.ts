@@ -4,11 +4,13 @@
  */
 import { digestOf, sha256Hex } from '../../base/canonical.js'
 import { orUndefined } from '../../governance/judge/fact.js'
+import type { RetryAfter } from '../../net/retry-after.js'
 import type { HttpsReply } from '../../net/types.js'
 import type { FollowPlan, PlannedEffect } from '../jobs/plan.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { commentTold, issueTold, type FollowTold } from './follow-told.js'
 import { likenessOf, type Likeness, type Provenance } from './provenance.js'
+import { backOf } from './refusal.js'
 import { refusalOf, type RepositoryRefusal } from './repository-reply.js'
 
 /** What a readback shows. Digests: of the bytes as they came, and of what they say. */
@@ -21,7 +23,13 @@ export type ReadVerdict =
     /** Bytes of the objects that it shows, as they are when nothing encodes them. */
     readonly decodedBytes: number
   }
-  | { readonly kind: 'no_evidence'; readonly reason: ReadReason; readonly status: number }
+  | {
+    readonly kind: 'no_evidence'
+    readonly reason: ReadReason
+    readonly status: number
+    /** When the token may come back; null where no limit of it was named, or no time. */
+    readonly back: RetryAfter | null
+  }
 
 /** Why a readback is no evidence. */
 export type ReadReason =
@@ -49,7 +57,7 @@ export interface Payload {
 }
 
 const payloadOf = (told: FollowTold, id: number, of: Provenance): Payload => ({
-  matches: told.matches && told.remoteId === id, payload: told.payload,
+  matches: told.inPlace && told.sameText && told.remoteId === id, payload: told.payload,
   likeness: likenessOf(of, told.payload),
 })
 
@@ -58,19 +66,17 @@ export const judgedRead = (
   reply: HttpsReply, read: (body: Uint8Array) => Payload,
 ): ReadVerdict => {
   const { status, body } = reply
-  if (status === 404 || status === 410) {
-    return { kind: 'no_evidence', reason: 'remote_not_found', status }
-  }
+  const none = (reason: ReadReason): ReadVerdict =>
+    ({ kind: 'no_evidence', reason, status, back: backOf(reply) })
+  if (status === 404 || status === 410) return none('remote_not_found')
   const refusal = refusalOf(reply)
-  if (refusal !== null) return { kind: 'no_evidence', reason: refusal, status }
+  if (refusal !== null) return none(refusal)
   const found = orUndefined(() => read(body))
-  if (found === undefined) return { kind: 'no_evidence', reason: 'codehost_reply', status }
-  if (found.truncated === true) {
-    return { kind: 'no_evidence', reason: 'readback_truncated', status }
-  }
-  if (!found.matches) return { kind: 'no_evidence', reason: 'readback_differs', status }
+  if (found === undefined) return none('codehost_reply')
+  if (found.truncated === true) return none('readback_truncated')
+  if (!found.matches) return none('readback_differs')
   const { likeness = null } = found
-  if (likeness !== null) return { kind: 'no_evidence', reason: `readback_${likeness}`, status }
+  if (likeness !== null) return none(`readback_${likeness}`)
   return {
     kind: 'matches', rawSha256: sha256Hex(body), payloadSha256: digestOf(found.payload),
     rawBytes: body.length, decodedBytes: found.decodedBytes ?? 0,

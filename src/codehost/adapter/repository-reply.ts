@@ -4,10 +4,12 @@
  */
 import { orUndefined } from '../../governance/judge/fact.js'
 import { isIdentityEncoded, isRedirect } from '../../net/reply.js'
+import type { RetryAfter } from '../../net/retry-after.js'
 import type { HttpsReply } from '../../net/types.js'
 import { readReply } from '../replies/read.js'
 import type { HostReplyOf } from '../replies/shapes.js'
 import { isRepositoryName } from '../repository.js'
+import { backOf, isLimited } from './refusal.js'
 
 /** Roles that the host tells of, the least first. */
 export const hostRoles = ['pull', 'triage', 'push', 'maintain', 'admin'] as const
@@ -24,6 +26,8 @@ export interface HostRepository {
   readonly defaultBranch: string
   /** Roles that the token's account has there; empty where the host tells none. */
   readonly roles: readonly HostRole[]
+  /** Whether it may push there; null where the host does not tell. */
+  readonly mayPush: boolean | null
   /** Scopes of a classic token; null where the host tells nothing of the token. */
   readonly scopes: readonly string[] | null
 }
@@ -33,10 +37,19 @@ export type RepositoryRefusal =
   | 'codehost_token_refused' | 'codehost_rate_limited' | 'repository_not_seen'
   | 'repository_moved' | 'codehost_reply'
 
+/** A reply to a read that says nothing. */
+export interface Refused {
+  readonly kind: 'refused'
+  readonly code: RepositoryRefusal
+  readonly status: number
+  /** When the token may come back; null where no limit of it was named, or no time. */
+  readonly back: RetryAfter | null
+}
+
 /** A judged reply. */
 export type RepositoryVerdict =
   | { readonly kind: 'seen'; readonly repository: HostRepository }
-  | { readonly kind: 'refused'; readonly code: RepositoryRefusal; readonly status: number }
+  | Refused
 
 /** What the host calls it may be printed in a command: only a name is one. */
 const isFullName = (text: string): boolean => {
@@ -63,15 +76,10 @@ const repositoryOf = (
   const { id, full_name: fullName, default_branch: defaultBranch, archived } = told
   return !isFullName(fullName) ? null : {
     id, fullName, defaultBranch, isPrivate: told.private, archived,
-    hasIssues: told.has_issues, roles: rolesOf(told), scopes: scopesOf(headers),
+    hasIssues: told.has_issues, roles: rolesOf(told),
+    mayPush: told.permissions?.push ?? null, scopes: scopesOf(headers),
   }
 }
-
-/** Whether a reply says that the token has no requests left for now. */
-export const isLimited = ({ status, headers }: HttpsReply): boolean =>
-  status === 429
-  || (status === 403 && (headers.has('retry-after')
-    || headers.get('x-ratelimit-remaining')?.at(-1) === '0'))
 
 /** Why a reply to a read says nothing; null for a whole one with status 200. */
 export const refusalOf = (reply: HttpsReply): RepositoryRefusal | null => {
@@ -82,13 +90,16 @@ export const refusalOf = (reply: HttpsReply): RepositoryRefusal | null => {
   return reply.status === 404 ? 'repository_not_seen' : 'codehost_reply'
 }
 
+/** A reply to a read that says nothing, for this reason. */
+export const refusedAs = (code: RepositoryRefusal, reply: HttpsReply): Refused =>
+  ({ kind: 'refused', code, status: reply.status, back: backOf(reply) })
+
 /** Judges the reply to a read of one repository. */
 export const judgeRepositoryReply = (reply: HttpsReply): RepositoryVerdict => {
-  const { status } = reply
   const code = refusalOf(reply)
-  if (code !== null) return { kind: 'refused', code, status }
+  if (code !== null) return refusedAs(code, reply)
   const told = orUndefined(() => readReply('repository', reply.body))
   const repository = told === undefined ? null : repositoryOf(told, reply.headers)
   return repository === null
-    ? { kind: 'refused', code: 'codehost_reply', status } : { kind: 'seen', repository }
+    ? refusedAs('codehost_reply', reply) : { kind: 'seen', repository }
 }

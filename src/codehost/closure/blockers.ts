@@ -4,6 +4,8 @@
  * (C-192 to C-204, C-210).
  */
 import { fail, type SallyportError } from '../../base/errors.js'
+import type { RetryAfter } from '../../net/retry-after.js'
+import { backDetails } from '../adapter/refusal.js'
 
 interface Blocker {
   /** One sentence: what is missing for a proof. */
@@ -215,11 +217,12 @@ export type ClosureBlocker = keyof typeof closureBlockers
 
 /** The refusal of a closure for one of the reasons; nothing was changed. */
 export const closureBlocked = (
-  reason: ClosureBlocker, jobId: string, cause?: unknown,
+  reason: ClosureBlocker, jobId: string, cause?: unknown, back: RetryAfter | null = null,
 ): SallyportError => {
   const { text, next } = closureBlockers[reason]
   return fail.blocked('closure_blocked', `${text} Nothing was closed.`, {
-    reason, next: next.replaceAll('JOB', jobId), details: { job_id: jobId },
+    reason, next: next.replaceAll('JOB', jobId),
+    details: { job_id: jobId, ...backDetails(back) },
     ...(cause === undefined ? {} : { cause }),
   })
 }

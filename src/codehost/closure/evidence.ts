@@ -104,7 +104,9 @@ export const readFollow = async (
   await requireSameRepository(get, job)
   const at = readbackOf(plan, effect, remoteId, provenance)
   const verdict = await get(at.path, at.judge)
-  if (verdict.kind === 'no_evidence') throw closureBlocked(blockerOf[verdict.reason], job.job_id)
+  if (verdict.kind === 'no_evidence') {
+    throw closureBlocked(blockerOf[verdict.reason], job.job_id, undefined, verdict.back)
+  }
   const receipt = mintReceipt(gov, gov.store.read(), job, {
     effect, remoteId, path: at.path, verdict, readRevision,
   })

@@ -10,7 +10,9 @@ import { blockerOf } from './readback.js'
 export const requireSameRepository = async (get: ClosureGet, job: Job): Promise<void> => {
   const seen = await get(
     hostPath.repository(repositoryOf(job.repository)), judgeRepositoryReply)
-  if (seen.kind === 'refused') throw closureBlocked(blockerOf[seen.code], job.job_id)
+  if (seen.kind === 'refused') {
+    throw closureBlocked(blockerOf[seen.code], job.job_id, undefined, seen.back)
+  }
   const { id, fullName } = seen.repository
   if (id === job.repository_id && fullName === job.repository) return
   throw closureBlocked('repository_replaced', job.job_id)

@@ -28,6 +28,7 @@ import { publicationKind, publicCapabilities } from './kinds.js'
 import { holdsConnection } from './reserve.js'
 import { closedByConsent, jobCollection, standingCollection, type Job } from './rows.js'
 import { isCurrent } from './standing-rule.js'
+import { closeCapacityLine } from './way-on.js'
 
 /** Where the job is under way; null before it runs. */
 export interface UnderWay {
@@ -257,9 +258,10 @@ export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): 
   const denials = writeDenials(asked, view, job, phase)
   if (denials.length === 0) return
   const isApproval = denials[0]?.name === 'approval_missing'
+  const revision = view.get(connectionCollection, job.connection_id)?.revision
   const anew = job.reserved && job.state === 'blocked'
-    ? 'The rest of it is never sent; the connection is freed by a proof of what was: sallyport '
-      + `codehost close-capacity ${job.job_id}`
+    ? 'The rest of it is never sent; the connection is freed by a proof of what was: '
+      + `\`${closeCapacityLine(job, revision)}\`.`
     : 'A new consent takes over no job: consent anew, then prepare it again. See: sallyport '
       + 'codehost connections'
   throw denied(denials, {

@@ -47,6 +47,8 @@ const jobShape = v.strictObject({
   effects: v.strictObject({ planned: number, contacted: number, created: number }),
   /** Number of the issue, id of the comment; null where nobody knows it. */
   remote_id: v.nullable(number),
+  /** When the host lets its token come back; null where it named no limit, or no time. */
+  retry_at: nullableText,
   /** Whether it occupies its connection, and the fence under which it last did. */
   reserved: v.boolean(),
   fence: v.nullable(number),
@@ -99,8 +101,8 @@ export const jobDocument = (job: Job, way = wayOn(job)): JobDocument => ({
   },
   preview_digest: job.preview_sha256,
   effects: { planned: job.plan.effects, contacted: job.contacted, created: job.created },
-  remote_id: job.remote?.id ?? null, reserved: job.reserved, fence: job.fence,
-  task: job.task_id, attempt: job.attempt, receipt: job.receipt_id, way_on: wayOnDocument(way),
+  remote_id: job.remote?.id ?? null, retry_at: job.retry_at ?? null, reserved: job.reserved,
+  fence: job.fence, task: job.task_id, attempt: job.attempt, receipt: job.receipt_id, way_on: wayOnDocument(way),
   created_at: job.created_at, updated_at: job.updated_at,
 })
 

@@ -35,6 +35,8 @@ const effectEntry = v.variant('type', [
     remote_id: v.nullable(counted),
     /** SHA-256 of the reply's bytes as they came. */
     raw_sha256: v.nullable(sha256),
+    /** When the token may come back; left out where no limit of it was named, or no time. */
+    retry_at: v.optional(iso),
   }),
   /** The local intent of a publication: durable before its producer is started. */
   v.strictObject({

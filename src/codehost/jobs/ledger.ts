@@ -1,6 +1,8 @@
 /** What a run writes into the effect ledger of its job, and what it asks of it before. */
+import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import type { Sent } from '../../contact/order.js'
+import { waitOf, type RetryAfter } from '../../net/retry-after.js'
 import type { Tx, View } from '../../state/types.js'
 import { hostWindow, type Contact } from '../adapter/host-time.js'
 import type { PostVerdict } from '../adapter/post-reply.js'
@@ -45,15 +47,27 @@ type Outcome = Omit<Extract<EffectEntry, { type: 'outcome' }>, 'type' | 'at' | '
 
 const nothingTold = { status: null, remote_id: null, raw_sha256: null } as const
 
+/** A host that names a later time than this names none. */
+const backMsMax = 366 * 86_400_000
+
+/** When a host lets its token come back, as a time of this machine; null for none. */
+const backAt = (now: string, back: RetryAfter | null): string | null => {
+  const nowMs = msFromIso(now)
+  const waitMs = back === null ? 0 : waitOf(back, nowMs)
+  return waitMs > 0 && waitMs <= backMsMax ? isoFromMs(nowMs + waitMs) : null
+}
+
 /** What came of a creation, by what was seen of the wire alone. */
-export const outcomeOf = (wire: Sent<PostVerdict>): Outcome => {
+export const outcomeOf = (now: string, wire: Sent<PostVerdict>): Outcome => {
   if (wire.kind === 'unsent') return { outcome: 'unsent', reason: wire.reason, ...nothingTold }
   if (wire.kind === 'sent') return { outcome: 'unknown', reason: wire.reason, ...nothingTold }
   const { verdict } = wire
-  const { status, rawSha256: raw_sha256 } = verdict
-  return verdict.kind === 'created'
-    ? { outcome: 'created', reason: null, status, remote_id: verdict.remoteId, raw_sha256 }
-    : { outcome: verdict.kind, reason: verdict.reason, status, remote_id: null, raw_sha256 }
+  const retryAt = backAt(now, verdict.back)
+  return {
+    outcome: verdict.kind, reason: verdict.kind === 'created' ? null : verdict.reason,
+    status: verdict.status, remote_id: verdict.remoteId, raw_sha256: verdict.rawSha256,
+    ...(retryAt === null ? {} : { retry_at: retryAt }),
+  }
 }
 
 /** Writes an outcome behind its mark; nothing where the effect was never marked. */
@@ -64,13 +78,14 @@ export const noteOutcome = (
   // A run marks one effect after the other: its own mark is the last line, however long it is.
   const last = lastEntry(tx, effectHistory, jobId)
   if (last?.type !== 'contacted' || last.effect !== effect) return
-  const outcome = outcomeOf(wire)
+  const outcome = outcomeOf(now, wire)
   appendEntry(tx, effectHistory, jobId, { type: 'outcome', at: now, effect, ...outcome })
-  const { remote_id: id } = outcome
+  const { remote_id: id, retry_at } = outcome
   putJob(tx, now, job, {
     contacted: job.contacted - (outcome.outcome === 'unsent' ? 1 : 0),
     created: job.created + (outcome.outcome === 'created' ? 1 : 0),
     remote: id === null ? job.remote : { effect, id },
+    ...(retry_at === undefined ? {} : { retry_at }),
   })
   tx.mark()
 }
@@ -86,17 +101,27 @@ export const noteInterrupted = (tx: Tx, now: string, job: Job): void => {
   }
 }
 
-/** What a later readback proved of an effect that may have happened: it did. */
+/**
+ * What later readbacks proved of effects that may have happened: they did. Answers the job as it is
+ * counted then; its row is for the caller to write.
+ */
 export const noteFound = (
-  tx: Tx, now: string, job: Job, effect: number, found: {
+  tx: Tx, now: string, job: Job, found: readonly {
+    readonly effect: number
+    readonly remoteId: number | null
     readonly status: number
     readonly rawSha256: string
-  },
+  }[],
 ): Job => {
-  appendEntry(tx, effectHistory, job.job_id, {
-    type: 'outcome', at: now, effect, outcome: 'created', reason: 'read_back',
-    status: found.status, remote_id: null, raw_sha256: found.rawSha256,
-  })
-  tx.mark()
-  return putJob(tx, now, job, { created: job.created + 1 })
+  const { effects } = ledgerOf(tx, job.job_id)
+  const open = found.filter(({ effect }) =>
+    effects.find(({ number }) => number === effect)?.standing !== 'created')
+  for (const { effect, status, remoteId, rawSha256 } of open) {
+    appendEntry(tx, effectHistory, job.job_id, {
+      type: 'outcome', at: now, effect, outcome: 'created', reason: 'read_back', status,
+      remote_id: remoteId, raw_sha256: rawSha256,
+    })
+  }
+  if (open.length > 0) tx.mark()
+  return { ...job, created: job.created + open.length }
 }

@@ -98,6 +98,22 @@ export const requireRepository = (
   })
 }
 
+/**
+ * Throws `blocked` `push_not_allowed` where the host says that the token's account may not push: of
+ * objects and branches it would refuse the first. An issue or a comment needs no more than to read.
+ */
+export const requirePush = (
+  job: Pick<Job, 'repository'>, { mayPush }: Pick<HostRepository, 'mayPush'>,
+): void => {
+  if (mayPush !== false) return
+  throw fail.blocked(
+    'push_not_allowed', 'The account of this token may not push to the repository.', {
+      next: 'Let it be given the right on the host, or use a connection with another token: '
+        + `\`${connectAnew(job)}\`.`,
+    },
+  )
+}
+
 /** Throws `remote` `codehost_rate_limited` where the token has fewer requests left. */
 export const requireLeft = (left: number | null, needed: number): void => {
   if (left === null || left >= needed) return
@@ -106,19 +122,19 @@ export const requireLeft = (left: number | null, needed: number): void => {
   })
 }
 
-/** Throws what is wrong with the repository; answers how many requests the token has left. */
+/** Throws what is wrong with the repository; answers it, and how many requests are left. */
 export const requireRepositoryLook = (
-  job: Job, repository: Sent<RepositoryLook>, needsIssues: boolean,
-): number | null => {
-  if (repository.kind !== 'reply') throw errorOf(repository)
-  const { verdict, left } = repository.verdict
+  job: Job, look: Sent<RepositoryLook>, needsIssues: boolean,
+): { readonly repository: HostRepository, readonly left: number | null } => {
+  if (look.kind !== 'reply') throw errorOf(look)
+  const { verdict, left } = look.verdict
   if (verdict.kind === 'refused') throw refusedError(verdict)
   requireRepository(job, verdict.repository, needsIssues)
-  return left
+  return { repository: verdict.repository, left }
 }
 
 const requireLooks = (job: Job, plan: FollowPlan, { repository, issue }: Looks): void => {
-  const left = requireRepositoryLook(job, repository, plan.issue === null)
+  const { left } = requireRepositoryLook(job, repository, plan.issue === null)
   // Each effect and its readback.
   requireLeft(left, 2 * plan.effects.length)
   if (issue === null) return

@@ -146,8 +146,8 @@ export const readFailure = (job: Job, wire: Sent<ReadVerdict> | null): Sallyport
   if (wire?.kind !== 'reply') return errorOf(wire ?? { kind: 'sent', reason: 'not_read' })
   const { verdict } = wire
   if (verdict.kind === 'matches') return null
-  const { reason, status } = verdict
-  if (!isNoEvidence(reason)) return refusedError({ code: reason, status })
+  const { reason, status, back } = verdict
+  if (!isNoEvidence(reason)) return refusedError({ code: reason, status, back })
   return fail.blocked(reason, noEvidence[reason], {
     reason, details: { job_id: job.job_id, status },
     next: 'Nothing changed here; look on the host, and try again later. If it stays so, use '

@@ -18,7 +18,7 @@ import { fenced } from '../closure/fence-audit.js'
 import type { Asked } from './boundary.js'
 import { getJob } from './change.js'
 import { publicationKind } from './kinds.js'
-import { effectProvenance, ledgerOf } from './ledger.js'
+import { effectProvenance, ledgerOf, noteFound } from './ledger.js'
 import { effectOf, openPlan, type FollowPlan } from './plan.js'
 import { publicationReconcile } from './publishing/reconcile.js'
 import { mintReceipt, type ReadReceipt } from './receipt.js'
@@ -45,8 +45,8 @@ interface Target {
 
 /** The number that the host gave it: recorded with the reply of its creation, never looked up. */
 const requireRemote = (view: View, job: Job): number => {
-  const effect = ledgerOf(view, job.job_id).effects.find(({ standing }) => standing === 'created')
-  if (effect?.remoteId !== null && effect?.remoteId !== undefined) return effect.remoteId
+  const told = ledgerOf(view, job.job_id).effects[0]?.remoteId ?? null
+  if (told !== null) return told
   throw remoteIdRequired(job)
 }
 
@@ -99,15 +99,18 @@ const closeReads = (
   const [receipt] = evidence.receipts
   const { readback } = evidence
   const fresh = receipt?.job_revision === job.revision
-  const isRead = readback?.kind === 'reply' && readback.verdict.kind === 'matches'
-  if (sealed === null || !fresh || !isRead) {
+  if (sealed === null || !fresh || readback?.kind !== 'reply'
+    || readback.verdict.kind !== 'matches') {
     return { kept: { job, failure: failureOf(target, evidence) }, outcome: 'read', adopts: false }
   }
+  const { status, verdict: { rawBytes, rawSha256 } } = readback
   requireReadable(tx, job, target.readRevision)
   const settled = settleProven(asked, tx, now, job, {
     purpose: 'reconcile', operationId: run.operationId, receipts: evidence.receipts,
-    journal: sealed, rawBytes: readback.verdict.kind === 'matches' ? readback.verdict.rawBytes : 0,
-  })
+    journal: sealed, rawBytes,
+  }, (row) => noteFound(tx, now, row, [
+    { effect: 1, remoteId: target.remoteId, status, rawSha256 },
+  ]))
   const failure = settled.state === 'succeeded' ? null : incomplete(settled)
   return { kept: { job: settled, failure }, outcome: settled.state, adopts: true }
 }

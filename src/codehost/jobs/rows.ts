@@ -120,6 +120,8 @@ const jobShape = v.strictObject({
   contacted: count,
   created: count,
   remote: v.nullable(remoteShape),
+  /** When the host lets its token come back; left out where it named no limit, or no time. */
+  retry_at: v.optional(iso),
   /** Receipt of the readback that proved it; null until one did. */
   receipt_id: nullableText,
   /**

@@ -11,7 +11,7 @@ import { getTask } from '../../governance/board/read.js'
 import { credentialRefOf } from '../../governance/connections/save.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
 import type { HostAhead } from '../adapter/host-time.js'
-import { judgeCreation, type PostVerdict } from '../adapter/post-reply.js'
+import { judgeCreation, refusedFor, type PostVerdict } from '../adapter/post-reply.js'
 import { getStep } from '../adapter/reads.js'
 import { readbackOf, type Readback, type ReadVerdict } from '../adapter/readback.js'
 import { writeHeaders } from '../adapter/request.js'
@@ -135,13 +135,13 @@ const unknownReason = ({ post, readback }: Sends): string => {
 const closeOpen = (
   tx: Tx, now: string, job: Job, taskId: string, seen: Seen,
 ): Ran => {
-  const refused = seen.post.kind === 'reply' && seen.post.verdict.kind === 'refused'
-  const reason = refused ? 'effect_refused' : 'unknown_external_effect'
-  blockTask(tx, now, taskId, effectBlock, reason)
+  const refused = refusedFor(seen.post)
+  blockTask(tx, now, taskId, effectBlock,
+    refused === null ? 'unknown_external_effect' : 'effect_refused')
   tx.mark()
-  const changed = putJob(tx, now, job, refused
-    ? { state: 'failed', reason }
-    : { state: 'unknown_external_effect', reason: unknownReason(seen) })
+  const changed = putJob(tx, now, job, refused === null
+    ? { state: 'unknown_external_effect', reason: unknownReason(seen) }
+    : { state: 'failed', reason: refused })
   return { job: changed, unsent: null }
 }
 

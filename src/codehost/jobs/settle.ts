@@ -83,16 +83,21 @@ export const keepProof = (
   ...proven, gets, journals: [{ ref: journal, receipts }], rowed: receipts,
 })
 
-/** Settles a job on its receipts; answers its row. Throws `conflict` `job_changed`. */
+/**
+ * Settles a job on its receipts; answers its row. `found` writes down what they prove besides, and
+ * answers the job as it is counted then. Throws `conflict` `job_changed`.
+ */
 export const settleProven = (
-  asked: Asked, tx: Tx, now: string, job: Job, proven: Proven,
+  asked: Asked, tx: Tx, now: string, seen: Job, proven: Proven,
+  found: (job: Job) => Job = (job) => job,
 ): Job => {
   const [first] = proven.receipts
   if (first === undefined) throw new TypeError('a readback without a receipt settles nothing')
-  requireUnclosed(tx, job, 'finalize')
-  requireJobRevision(job, first.job_revision)
+  requireUnclosed(tx, seen, 'finalize')
+  requireJobRevision(seen, first.job_revision)
+  const isTaken = provesAnother(tx, seen, proven.receipts.map(({ effect }) => effect))
+  const job = isTaken ? seen : found(seen)
   keepProof(asked, tx, now, job, proven)
-  const isTaken = provesAnother(tx, job, proven.receipts.map(({ effect }) => effect))
   const denial = isTaken ? { name: 'remote_taken' } : writeDenials(asked, tx, job, 'adopt')[0]
   const by = { principal: job.owner, root: job.root, subject: job.job_id }
   tx.mark()

@@ -4,9 +4,10 @@
  * connection is gone: what asks for the way on asks here, so that no command is named that would be
  * refused for one of these.
  */
+import { findTask } from '../../governance/board/place.js'
 import type { Gov } from '../../governance/context.js'
 import { connectionCollection } from '../../governance/connections/rows.js'
-import { orUndefined } from '../../governance/judge/fact.js'
+import { orUndefined, type Phase } from '../../governance/judge/fact.js'
 import { liveRoot } from '../../governance/session/live.js'
 import { vaultDigest } from '../../governance/vault.js'
 import type { View } from '../../state/types.js'
@@ -22,6 +23,11 @@ export interface JobOnItsWay {
   readonly way: WayOn
 }
 
+const nothing = { command: null, forGood: false } as const
+
+const isLive = (gov: Gov, view: View, job: Job): boolean =>
+  orUndefined(() => liveRoot(view, gov, job.root)) !== undefined
+
 /** What no reading, closing or sending can do without, in the words that are told. */
 const lastingProblem = (gov: Gov, view: View, job: Job): string | null => {
   const connection = view.get(connectionCollection, job.connection_id)
@@ -29,7 +35,7 @@ const lastingProblem = (gov: Gov, view: View, job: Job): string | null => {
     return 'The state that was put back knows no such connection, so nothing of it can be read '
       + 'back from here: look on the host.'
   }
-  if (orUndefined(() => liveRoot(view, gov, job.root)) === undefined) {
+  if (!isLive(gov, view, job)) {
     return 'Its session has ended, and no other takes it over: look on the host. The connection '
       + 'stays occupied.'
   }
@@ -41,23 +47,44 @@ const lastingProblem = (gov: Gov, view: View, job: Job): string | null => {
 /** Denials that a person ends by doing what the way on names. */
 const waitsForAPerson: readonly WriteDenial[] = ['approval_missing']
 
-const denialsOf = (gov: Gov, view: View, job: Job): readonly WriteDenial[] =>
+const denialsOf = (
+  gov: Gov, view: View, job: Job, phase: Phase = 'admit',
+): readonly WriteDenial[] =>
   (orUndefined(() => writeDenials(
-    { gov, sealedHost: codehostBase(gov) }, view, job, 'admit')) ?? [])
+    { gov, sealedHost: codehostBase(gov) }, view, job, phase)) ?? [])
     .map(({ name }) => name as WriteDenial).filter((name) => !waitsForAPerson.includes(name))
 
 /** Of a job that occupies its connection. */
-const occupiedWay = (gov: Gov, view: View, job: Job, way: WayOn): WayOn => {
-  const command = connectAnew(job)
+const occupiedWay = (
+  gov: Gov, view: View, job: Job, way: WayOn, revision: number | undefined,
+): WayOn => {
   const lasting = lastingProblem(gov, view, job)
-  if (lasting !== null) return { text: lasting, command, forGood: true }
-  const isUnsent = job.state === 'blocked' && job.contacted > 0 && job.created < job.plan.effects
-  if (!isUnsent || denialsOf(gov, view, job).length === 0) return way
-  return {
-    text: 'A part of it was made, and what it was prepared under has ended: the rest is never '
-      + 'sent. The connection stays occupied until that part is proved: close its capacity.',
-    command: closeCapacityLine(job), forGood: false,
+  if (lasting !== null) return { text: lasting, command: connectAnew(job), forGood: true }
+  if (job.state !== 'blocked' || job.contacted === 0) return way
+  const close = { command: closeCapacityLine(job, revision), forGood: false }
+  if (job.created < job.plan.effects) {
+    return denialsOf(gov, view, job).length === 0 ? way : {
+      text: 'A part of it was made, and what it was prepared under has ended: the rest is never '
+        + 'sent. The connection stays occupied until that part is proved: close its capacity.',
+      ...close,
+    }
   }
+  return denialsOf(gov, view, job, 'adopt').length === 0 ? way : {
+    text: 'It happened and was read back, and what it rests on changed meanwhile: it does not '
+      + 'count as done, and no reading makes it count. Closing its capacity frees the connection.',
+    ...close,
+  }
+}
+
+/** A success that was proved by a later readback, and that the board has not taken over. */
+const succeededWay = (gov: Gov, view: View, job: Job, way: WayOn): WayOn => {
+  const task = job.task_id === null ? undefined : findTask(view, job.task_id)
+  if (task?.state !== 'blocked') return way
+  const text = 'It happened and was read back after its run'
+  return isLive(gov, view, job) ? {
+    text: `${text}: its task counts as done once you adopt it.`,
+    command: `sallyport codehost adopt ${job.job_id}`, forGood: false,
+  } : { text: `${text}. Its session has ended: its task stays blocked.`, ...nothing }
 }
 
 /** Of a job that waits to be sent and occupies nothing. */
@@ -77,7 +104,9 @@ export const wayOnNow = (gov: Gov, view: View, job: Job): WayOn => {
   const way = wayOn(job, revision)
   if (way.forGood || job.closed !== null) return way
   if (waits(job)) return waitingWay(gov, view, job, way)
-  return job.reserved && job.state !== 'running' ? occupiedWay(gov, view, job, way) : way
+  if (job.state === 'succeeded') return succeededWay(gov, view, job, way)
+  return job.reserved && job.state !== 'running'
+    ? occupiedWay(gov, view, job, way, revision) : way
 }
 
 /** A job with its way on. */

@@ -28,33 +28,61 @@ const reconcileWay = ({ job_id: id }: Job, revision: Revision, text: string): Wa
 const isLost = ({ remote, contacted, plan }: Job): boolean =>
   remote === null && (contacted === plan.effects || contacted === 0)
 
-/** The line that asks for the closure of what a job occupies. */
-export const closeCapacityLine = ({ job_id: id }: Pick<Job, 'job_id'>): string =>
-  `sallyport codehost close-capacity ${id}`
+/** What a person found on the host, of a job whose reply told no number. */
+const numberFlag = ({ native_kind: kind }: Job): string =>
+  (kind === followThroughKind ? '--remote-id N' : '--pr-number N')
+
+/**
+ * The line that asks for the closure of what a job occupies, whole but for the acknowledgment: that
+ * is asked for, unchecked. With the number that a person has to find where no reply told it.
+ */
+export const closeCapacityLine = (job: Job, revision: Revision): string => [
+  `sallyport codehost close-capacity ${job.job_id} --expected-job-revision ${job.revision}`,
+  `--expected-connection-revision ${revision ?? 'N'}`,
+  `--expected-connection-fence ${job.fence ?? 'N'}`,
+  ...(job.contacted > 0 && isLost(job) ? [numberFlag(job)] : []),
+].join(' ')
 
 const lostText = 'No reply told the number that the host gave it; nothing is searched for and '
   + 'nothing sent again. Look on the host whether it is there'
 
 /** Where a closure can read by a number that a person found, the connection is not lost. */
-const lostWay = (job: Job): WayOn =>
+const lostWay = (job: Job, revision: Revision): WayOn =>
   (job.contacted > 0
     ? {
       text: `${lostText}: with its number the connection can be freed. It stays occupied until `
         + 'then.',
-      command: `${closeCapacityLine(job)} `
-        + `${job.native_kind === followThroughKind ? '--remote-id' : '--pr-number'} N`,
-      forGood: false,
+      command: closeCapacityLine(job, revision), forGood: false,
     }
     : {
       text: `${lostText}. The connection stays occupied.`, command: connectAnew(job), forGood: true,
     })
 
+/** What was seen of a creation that nobody knows the end of; empty where nothing was. */
+const seenOf = ({ reason, retry_at: until }: Job): string => {
+  const status = /^(?:status_)(\d{3})$/.exec(reason ?? '')?.[1]
+  if (status !== undefined) {
+    return `The host answered with status ${status}, which proves neither that it was made nor `
+      + 'that it was not. '
+  }
+  if (reason === 'interrupted_after_contact') return 'It was interrupted. '
+  if (reason === 'codehost_rate_limited') {
+    return `The host takes no more requests of this token${untilText(until)}. `
+  }
+  if (reason === 'reply_differs') return 'The host told another text than was sent. '
+  return reason?.startsWith('reply_other_') === true
+    ? 'What the host named in its reply is only like what was sent. ' : ''
+}
+
+/** When the token may come back, where the host said so. */
+const untilText = (until: string | undefined): string =>
+  (until === undefined ? '' : ` until ${until}`)
+
 const unknownWay = (job: Job, revision: Revision): WayOn => {
-  const way = isLost(job) ? lostWay(job)
+  const way = isLost(job) ? lostWay(job, revision)
     : reconcileWay(job, revision, 'It may have happened and was not read back. Reading it back '
       + 'settles it; the connection stays occupied until then.')
-  return job.reason === 'interrupted_after_contact'
-    ? { ...way, text: `It was interrupted. ${way.text}` } : way
+  return { ...way, text: seenOf(job) + way.text }
 }
 
 const resumeWay = ({ job_id }: Job, text: string): WayOn =>
@@ -93,7 +121,7 @@ const blockedWay = (job: Job, revision: Revision): WayOn => {
     return {
       text: 'It was given up with a part of it made: that stands, and the rest is never sent. The '
         + 'connection stays occupied until that part is proved: close its capacity.',
-      command: closeCapacityLine(job), forGood: false,
+      command: closeCapacityLine(job, revision), forGood: false,
     }
   }
   return job.created < job.plan.effects
@@ -103,10 +131,21 @@ const blockedWay = (job: Job, revision: Revision): WayOn => {
       + 'meanwhile, so it does not count as done. The connection stays occupied.')
 }
 
+/** Why the host refused it. */
+const refusalText = ({ reason, retry_at: until }: Job): string => {
+  if (reason === 'codehost_rate_limited') {
+    return `for a limit of its token, which lasts${untilText(until) || ' a while'}`
+  }
+  if (reason === 'codehost_token_refused') return 'for its token'
+  const status = /^(?:status_)(\d{3})$/.exec(reason ?? '')?.[1]
+  return status === undefined ? 'whole' : `with status ${status}`
+}
+
 const failedWay = (job: Job): WayOn => (job.reserved
   ? {
-    text: 'The host refused it; it is never sent again. The connection stays occupied: use '
-      + 'another one.',
+    text: `The host refused it ${refusalText(job)}: its whole reply proves that, and the digest of `
+      + 'it is in the history of effects. It is never sent again. A refusal proves no absence, and '
+      + 'what was not made cannot be read back: the connection stays occupied, use another one.',
     command: connectAnew(job), forGood: true,
   }
   : {

@@ -54,9 +54,12 @@ const listed = (
   },
 })
 
-const spent = ({ draft }: FaultCall): void => {
+const spent = ({ draft, value }: FaultCall): void => {
   header(draft, 'X-RateLimit-Remaining', '0')
+  header(draft, 'X-RateLimit-Reset', String(Math.floor(Date.now() / 1000) + value))
 }
+
+const hour = { meaning: 'seconds until the next hour begins', fallback: 600 }
 
 const wait = { meaning: 'seconds in Retry-After', fallback: 60 }
 
@@ -65,10 +68,16 @@ const later = ({ draft, value }: FaultCall): void => header(draft, 'Retry-After'
 const secondary = 'You have exceeded a secondary rate limit. Please wait a few minutes.'
 
 const refusals: readonly FaultSpec[] = [
-  refused('read_limit_spent', 'host_read', 'a read: 403, no requests left in this hour', 403,
-    'API rate limit exceeded for this token.', spent),
-  refused('write_limit_spent', 'host_write', 'a creation not done: 403, no requests left', 403,
-    'API rate limit exceeded for this token.', spent),
+  {
+    ...refused('read_limit_spent', 'host_read', 'a read: 403, no requests left in this hour', 403,
+      'API rate limit exceeded for this token.', spent),
+    value: hour,
+  },
+  {
+    ...refused('write_limit_spent', 'host_write', 'a creation not done: 403, no requests left', 403,
+      'API rate limit exceeded for this token.', spent),
+    value: hour,
+  },
   {
     ...refused('write_too_fast', 'host_write', 'a creation not done: 403, too many at once', 403,
       secondary, later),
@@ -82,6 +91,16 @@ const refusals: readonly FaultSpec[] = [
   refused('write_not_done_500', 'host_write', 'a creation not done: 500', 500, 'Server Error'),
   refused('write_not_done_422', 'host_write', 'a creation not done: 422', 422,
     'Validation Failed'),
+  refused('write_limit_named', 'host_write', 'a creation not done: 403 that names a limit, and no '
+    + 'time', 403, secondary),
+  refused('write_not_done_404', 'host_write', 'a creation not done: 404', 404, 'Not Found'),
+  refused('write_not_done_408', 'host_write', 'a creation not done: 408', 408, 'Request Timeout'),
+  refused('write_not_done_409', 'host_write', 'a creation not done: 409', 409, 'Conflict'),
+  {
+    name: 'write_exists_422', route: 'host_write', services: ['codehost'], stage: 'bytes',
+    summary: 'a creation that is done: 422 that says it exists already, as if it came twice',
+    apply: ({ draft }) => refusal(draft, 422, 'Reference already exists'),
+  },
   refused('read_not_there', 'host_read', 'a read: 404, as for a moment after a creation', 404,
     'Not Found'),
   {
@@ -119,6 +138,12 @@ const objects: readonly FaultSpec[] = [
     (json) => {
       if (json.title !== undefined) json.title = 'Another title'
       else if (json.body !== undefined) json.body = 'Another text'
+    }),
+  members('write_elsewhere', 'host_write',
+    'a creation that is done: the reply is of another place', (json) => {
+      for (const name of ['repository_url', 'issue_url']) {
+        if (json[name] !== undefined) json[name] = `${String(json[name])}0`
+      }
     }),
   members('write_old_time', 'host_write',
     'a creation that is done: the reply tells a time of before', (json) => {
@@ -162,6 +187,9 @@ const talk: readonly FaultSpec[] = [
   }),
   members('repository_archived', 'repository', 'the repository is archived', (json) => {
     json.archived = true
+  }),
+  members('repository_no_push', 'repository', 'the token may not push there', (json) => {
+    json.permissions = { ...sideOf(json, 'permissions'), push: false }
   }),
   members('pull_closed', 'pull', 'the pull request is closed', (json) => {
     json.state = 'closed'

@@ -88,6 +88,7 @@ t.test('a 201 about something else, or that is not whole, is unknown and no succ
     ['ref', { ...ref, object: { type: 'commit', sha: other } }],
     ['ref', { ...ref, object: { type: 'tag', sha: commit } }],
     ['pull_request', { ...pull, head: side('topic/y', commit) }],
+    ['pull_request', { ...pull, head: side('topic/x', other) }],
     ['pull_request', { ...pull, base: side('master', other) }],
     ['pull_request', {
       ...pull, head: { ...side('topic/x', commit), repo: { id: 8, full_name: 'b/notes' } },
@@ -171,19 +172,36 @@ t.test('C-021 one of another author is only like it; of an account that others s
     { kind: 'unknown', reason: 'reply_other_author' })
 })
 
-t.test('a complete 4xx is refused, but for a 422 that says that it timed out; one whose end nobody was told is unknown', async (t) => {
+t.test('C-210 at every kind of effect a complete 4xx is refused, but for 404, 408 and what says no more than a conflict; one whose end nobody was told is unknown', async (t) => {
   const whole = [['content-length', '38']] as const
   for (const kind of kinds) {
-    for (const status of [400, 401, 403, 404, 409, 422, 429]) {
-      const body = { message: 'Reference already exists' }
+    for (const status of [400, 401, 403, 409, 422, 429]) {
+      const body = { message: 'Validation Failed' }
       t.equal(judged(kind, reply(status, body, whole)).kind, 'refused')
       t.equal(judged(kind, reply(status, body)).kind, 'unknown')
     }
-    for (const message of [
-      'Sorry, your request timed out.', 'Timeout while reading', 'it has TIMED-OUT',
+    for (const [status, message] of [
+      [404, 'Not Found'], [408, 'Validation Failed'], [409, 'Conflict'],
+      [422, 'Reference already exists'], [422, 'Sorry, your request timed out.'],
+      [422, 'Timeout while reading'], [422, 'it has TIMED-OUT'],
+    ] as const) {
+      t.hasStrict(judged(kind, reply(status, { message }, whole)),
+        { kind: 'unknown', reason: `status_${status}` }, message)
+    }
+  }
+})
+
+t.test('C-104 a pull request that differs in its text alone keeps its number; of another head, branch, time or maker it has none', async (t) => {
+  for (const text of [{ title: 'Another' }, { body: 'Another' }, { body: null }]) {
+    t.hasStrict(judged('pull_request', reply(201, { ...pull, ...text })),
+      { kind: 'unknown', reason: 'reply_differs', remoteId: 4 })
+    for (const more of [
+      { head: side('topic/x', other) }, { head: side('topic/y', commit) },
+      { base: side('master', other) }, { created_at: oneSecond.before }, { user: { id: 6 } },
+      { created_at: null }, { user: null },
     ]) {
-      t.hasStrict(judged(kind, reply(422, { message }, whole)),
-        { kind: 'unknown', reason: 'status_422' }, message)
+      t.hasStrict(judged('pull_request', reply(201, { ...pull, ...text, ...more })),
+        { kind: 'unknown', reason: 'reply_differs', remoteId: null }, JSON.stringify(more))
     }
   }
 })

@@ -68,7 +68,7 @@ t.test('what the session or the consent would not outlive is refused before anyt
     { code: 'codehost_too_short', reason: 'session' })
   t.throws(() => requireRepository(row, {
     id: row.repository_id, fullName: row.repository, isPrivate: true, archived: false,
-    hasIssues: false, defaultBranch: 'main', roles: [], scopes: null,
+    hasIssues: false, mayPush: null, defaultBranch: 'main', roles: [], scopes: null,
   }, true), { code: 'issues_disabled' })
 })
 

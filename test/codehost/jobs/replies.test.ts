@@ -1,7 +1,8 @@
 /** What the host answers, loses or garbles: refused once, unknown, or proved; sent twice never. */
 import t from 'tap'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { failure, must } from '../../support/must.js'
-import { working } from '../../support/codehost/working.js'
+import { closing } from '../../support/codehost/closing.js'
 
 /** Faults of the creation, the state that they lead to, and its reason. */
 const creations: readonly (readonly [string, string, string])[] = [
@@ -12,23 +13,27 @@ const creations: readonly (readonly [string, string, string])[] = [
   ['write_cut_422', 'unknown_external_effect', 'status_422'],
   ['write_malformed', 'unknown_external_effect', 'reply_malformed'],
   ['write_redirect_307', 'unknown_external_effect', 'status_307'],
-  ['write_other_text', 'unknown_external_effect', 'reply_differs'],
   ['write_oversize', 'unknown_external_effect', 'reply_too_large'],
   ['write_gzip', 'unknown_external_effect', ''],
-  ['write_not_done_422', 'failed', 'effect_refused'],
-  ['write_too_many', 'failed', 'effect_refused'],
-  ['write_limit_spent', 'failed', 'effect_refused'],
+  ['write_exists_422', 'unknown_external_effect', 'status_422'],
+  ['write_not_done_404', 'unknown_external_effect', 'status_404'],
+  ['write_not_done_408', 'unknown_external_effect', 'status_408'],
+  ['write_not_done_409', 'unknown_external_effect', 'status_409'],
+  ['write_not_done_422', 'failed', 'status_422'],
+  ['write_status_401', 'failed', 'codehost_token_refused'],
+  ['write_too_many', 'failed', 'codehost_rate_limited'],
+  ['write_too_fast', 'failed', 'codehost_rate_limited'],
+  ['write_limit_named', 'failed', 'codehost_rate_limited'],
+  ['write_limit_spent', 'failed', 'codehost_rate_limited'],
 ]
 
 t.test('a creation without a whole confirmation is unknown or refused, keeps its connection and is never sent again', async (t) => {
-  const at = await working(t)
+  const at = await closing(t)
   for (const [at_, [fault, state, reason]] of creations.entries()) {
     const posts = at.posts().length
     if (at_ > 0) {
-      const { transact, id } = at
-      const { connectionCollection } = await import('../../../src/governance/connections/rows.js')
       // Only a test frees it so.
-      await transact((tx) => tx.put(connectionCollection, id, {
+      await at.transact((tx) => tx.put(connectionCollection, at.id, {
         ...at.connection(), active_job_id: null,
       }))
     }
@@ -52,8 +57,110 @@ t.test('a creation without a whole confirmation is unknown or refused, keeps its
     t.equal(at.requests().length, before, 'nothing is searched for')
     const isRefused = state === 'failed'
     t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, isRefused, fault)
-    t.match((await at.run(['codehost', 'job', job])).stdout, isRefused
-      ? 'sallyport codehost connect' : `sallyport codehost close-capacity ${job} --remote-id N`)
+    const { way_on: way, retry_at: until } = await at.json(['codehost', 'job', job])
+    const { revision, active_fence: fence } = at.connection()
+    t.equal(way.command, isRefused
+      ? 'sallyport codehost connect --repo operator/notes --token-file F'
+      : `sallyport codehost close-capacity ${job} --expected-job-revision ${row.revision} `
+        + `--expected-connection-revision ${revision} --expected-connection-fence ${fence} `
+        + '--remote-id N', fault)
+    t.match(way.text, isRefused ? 'its whole reply proves that' : 'Look on the host', fault)
+    const status = /^status_(\d+)$/.exec(reason)?.[1]
+    if (status !== undefined) t.match(way.text, `status ${status}`, fault)
+    const waits = ['write_too_many', 'write_too_fast', 'write_limit_spent'].includes(fault)
+    t.equal(until !== null, waits, fault)
+    if (waits) t.match(way.text, `limit of its token, which lasts until ${until}`)
+  }
+})
+
+t.test('C-020 C-021 a limit that the host names says when the token may come back, and frees nothing', async (t) => {
+  const at = await closing(t)
+  const job = await at.approved()
+  at.sandbox.faults.set('write_too_fast', { service: 'codehost', times: 1, value: 90 })
+  const ran = (await at.runJob(job)).error()
+  at.sandbox.faults.clear()
+  t.hasStrict(ran, { code: 'effect_refused', reason: 'codehost_rate_limited' })
+  const { retry_at: until } = at.job(job)
+  const marked = Date.parse(at.job(job).updated_at)
+  t.ok(Math.abs(Date.parse(until ?? '') - marked - 90_000) < 10_000, String(until))
+  const { history } = await at.json(['codehost', 'job', job, '--history', 'effects'])
+  t.hasStrict(JSON.parse(history.lines.at(-1)), {
+    outcome: 'refused', reason: 'codehost_rate_limited', status: 403, retry_at: until,
+  })
+  t.equal(at.connection().active_job_id, job)
+  t.hasStrict((await at.close(job, at.request(job, { remote_id: 1 }))).error(), {
+    code: 'closure_blocked', reason: 'remote_not_found',
+  })
+  t.equal(at.connection().active_job_id, job)
+  t.equal((await at.run(['state', 'check'])).status, 0)
+  const other = await at.beside()
+  const second = await other.approved('Another')
+  at.sandbox.faults.set('read_limit_spent', { service: 'codehost', times: 1 })
+  const refused = (await other.runJob(second)).error()
+  at.sandbox.faults.clear()
+  t.equal(refused.code, 'codehost_rate_limited')
+  const { retry_after_s: seconds } = refused.details as { retry_after_s: number }
+  t.ok(seconds > 0 && seconds <= 3_600, String(seconds))
+  t.match(refused.hint, `Try again in ${seconds} s.`)
+  const unknown = await other.unknown('Unknown', 'numbered')
+  at.sandbox.faults.set('read_limit_spent', { service: 'codehost', times: 1 })
+  const closed = (await other.close(unknown, other.request(unknown))).error()
+  at.sandbox.faults.clear()
+  t.hasStrict(closed, { code: 'closure_blocked', reason: 'rate_limited' })
+  t.ok((closed.details as { retry_after_s: number }).retry_after_s > 0)
+})
+
+t.test('C-104 a whole 201 that differs in its text alone keeps its number: reading that one back settles the job', async (t) => {
+  const at = await closing(t)
+  at.sandbox.faults.set('write_other_text', { service: 'codehost', times: 2 })
+  const job = await at.approved()
+  await at.runJob(job)
+  const issue = must(await at.run(['codehost', 'job', job, '--json'])).json().remote_id
+  t.hasStrict(at.job(job), {
+    state: 'unknown_external_effect', reason: 'reply_differs', contacted: 1, created: 0,
+    remote: { effect: 1, id: issue }, reserved: true,
+  })
+  t.ok(issue > 0)
+  const { way_on: way } = await at.json(['codehost', 'job', job])
+  t.match(way.text, 'told another text than was sent')
+  t.match(way.command, `codehost reconcile ${job}`)
+  t.hasStrict((await at.close(job, at.request(job, { remote_id: issue + 1 }))).error(),
+    { reason: 'remote_id_differs' })
+  at.sandbox.faults.set('issue_other_body', { service: 'codehost', times: 1 })
+  t.equal((await at.reconcile(job)).error().code, 'readback_differs')
+  at.sandbox.faults.clear()
+  must(await at.reconcile(job))
+  t.hasStrict(at.job(job), { state: 'succeeded', created: 1, reserved: false })
+  t.equal((await at.run(['state', 'check'])).status, 0)
+  const { way_on: open } = await at.json(['codehost', 'job', job])
+  t.equal(open.command, `sallyport codehost adopt ${job}`)
+  must(await at.run(['codehost', 'adopt', job]))
+  t.equal((await at.json(['codehost', 'job', job])).way_on.command, null)
+  at.sandbox.faults.set('write_other_text', { service: 'codehost', times: 1 })
+  const comment = await at.prepareComment(issue)
+  must(await at.approve(comment))
+  await at.runJob(comment)
+  at.sandbox.faults.clear()
+  t.hasStrict(at.job(comment), { reason: 'reply_differs', remote: { effect: 1 } })
+  must(await at.close(comment, at.request(comment)))
+  t.equal(at.connection().active_job_id, null)
+})
+
+t.test('C-021 a 201 that differs in more than its text has no number of this effect', async (t) => {
+  const at = await closing(t)
+  for (const faults of [
+    ['write_other_text', 'write_old_time'], ['write_other_text', 'write_other_author'],
+    ['write_other_text', 'write_no_time'], ['write_elsewhere'],
+  ]) {
+    const job = await at.approved(faults.join(' '))
+    for (const fault of faults) at.sandbox.faults.set(fault, { service: 'codehost', times: 1 })
+    await at.runJob(job)
+    at.sandbox.faults.clear()
+    t.hasStrict(at.job(job), {
+      state: 'unknown_external_effect', reason: 'reply_differs', remote: null, created: 0,
+    }, faults.join())
+    await at.transact((tx) =>
+      tx.put(connectionCollection, at.id, { ...at.connection(), active_job_id: null }))
   }
 })
 
@@ -69,7 +176,7 @@ const readbacks: readonly (readonly [string, string])[] = [
 ]
 
 t.test('C-104 C-107 C-109 C-110 what was created and not read back is unknown, until a readback matches', async (t) => {
-  const at = await working(t)
+  const at = await closing(t)
   for (const [fault, reason] of readbacks) {
     const job = await at.approved(`Issue ${fault}`)
     const ran = await at.runJob(job, {
@@ -98,7 +205,7 @@ t.test('C-104 C-107 C-109 C-110 what was created and not read back is unknown, u
 })
 
 t.test('what another job was proved by proves no second one', async (t) => {
-  const at = await working(t)
+  const at = await closing(t)
   const { receiptCollection } = await import('../../../src/codehost/jobs/receipt.js')
   const first = await at.approved('The same title')
   must(await at.runJob(first))
@@ -122,7 +229,7 @@ t.test('what another job was proved by proves no second one', async (t) => {
 })
 
 t.test('C-106 a job whose sealed bytes are not its own is neither run nor read back', async (t) => {
-  const at = await working(t)
+  const at = await closing(t)
   const job = await at.approved()
   const { jobCollection } = await import('../../../src/codehost/jobs/rows.js')
   const row = at.job(job)
@@ -157,7 +264,7 @@ t.test('C-106 a job whose sealed bytes are not its own is neither run nor read b
 })
 
 t.test('what the host has is looked at before the connection is occupied', async (t) => {
-  const at = await working(t)
+  const at = await closing(t)
   for (const [fault, code] of [
     ['repository_renumbered', 'repository_replaced'],
     ['repository_archived', 'repository_archived'],

@@ -82,7 +82,19 @@ t.test('a publication that was sent in part says that the rest is never sent onc
   })
   t.equal(await told(t, at, job, false), `sallyport codehost resume ${job}`)
   must(await at.run(['codehost', 'revoke', at.id]))
-  t.equal(await told(t, at, job, false), `sallyport codehost close-capacity ${job}`)
+  const { revision, active_fence: fence } = at.connection()
+  const line = `sallyport codehost close-capacity ${job} --expected-job-revision `
+    + `${at.job(job).revision} --expected-connection-revision ${revision} `
+    + `--expected-connection-fence ${fence}`
+  t.equal(await told(t, at, job, false), line)
+  const refused = await at.run(['codehost', 'resume', job, '--json'])
+  t.match(refused.error().hint, `\`${line}\``, 'a refusal names the same line')
+  const typed = line.split(' ').slice(1)
+  const [request] = (await at.run([...typed, '--json'])).stderr.trim().split('\n').slice(-1)
+  t.match(request, 'acknowledged_capacity_close', 'only the acknowledgment is missing')
+  must(await at.run(typed, { terminal: { stdin: true, stdout: true, stderr: true },
+    answers: [true] }))
+  t.equal(at.connection().active_job_id, null)
   t.match((await wayOf(at, job)).text, /the rest is never sent/)
 })
 

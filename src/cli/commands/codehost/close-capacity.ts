@@ -108,8 +108,7 @@ const requestFrom = async (
   options: CloseCapacityOptions, deps: VerbDeps, gov: Gov, session: Session,
 ): Promise<ReadRequest> => {
   const { job, from, retry } = options
-  const isRequest = someGiven(decidedOf(options))
-  const given = isRequest || someGiven(hintsOf(options))
+  const given = someGiven(decidedOf(options)) || someGiven(hintsOf(options))
   const sources = [from !== undefined, retry === true, given].filter(Boolean).length
   if (sources > 1) {
     throw fail.usage('request_twice', 'Give one request: --from, --retry, or its fields as flags.')
@@ -120,10 +119,9 @@ const requestFrom = async (
     }))
   }
   if (retry === true) return keptRequest(gov, { jobId: job, key: options.idempotencyKey }).read
-  return !isRequest && deps.interactive
-    ? askToClose(deps, gov, session, {
-      jobId: job, fields: { ...hintsOf(options), idempotency_key: options.idempotencyKey },
-    })
+  // Whoever acknowledges in the line has said all of it there; the numbers alone say no yes.
+  return options.acknowledgedCapacityClose !== true && deps.interactive
+    ? askToClose(deps, gov, session, { jobId: job, fields: fieldsOf(options) })
     : requestOfFields(gov, session, job, fieldsOf(options))
 }
 

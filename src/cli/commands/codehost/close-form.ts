@@ -14,7 +14,7 @@ import { fieldLines } from '../../text.js'
 /** What the line has said already. */
 export interface FormGiven {
   readonly jobId: string
-  /** What a person found on the host, and a key. */
+  /** What a person found on the host, the numbers that they decided on, and a key. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
@@ -75,10 +75,12 @@ export const askToClose = async (
     throw declined()
   }
   return requestOfFields(gov, session, jobId, {
-    ...fields, ...hint, acknowledged_capacity_close: true,
     expected_job_revision: form.expected_job_revision,
     expected_connection_revision: form.expected_connection_revision,
     expected_connection_fence: form.expected_connection_fence,
+    // Numbers in the line are those that somebody decided on: of another moment they are stale.
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+    ...hint, acknowledged_capacity_close: true,
     // Chosen above where one was kept.
     idempotency_key: fields['idempotency_key'] ?? randomUUID(),
   })

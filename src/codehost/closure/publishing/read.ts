@@ -81,7 +81,10 @@ class Reader {
   }
 
   #requireMatches(verdict: ReadVerdict): Matches {
-    if (verdict.kind !== 'matches') throw this.#blocked(blockerOf[verdict.reason])
+    if (verdict.kind !== 'matches') {
+      throw closureBlocked(
+        blockerOf[verdict.reason], this.#target.job.job_id, undefined, verdict.back)
+    }
     if (this.#reading.budget.decode(verdict.decodedBytes)) return verdict
     throw this.#blocked('decoded_bytes_exceeded')
   }

@@ -35,7 +35,7 @@ import { requireOutlives } from '../outlive.js'
 import {
   draftOf, plannedJob, replayed, writeJob, type JobDraft, type JobWish,
 } from '../prepared.js'
-import { requireRepository } from '../preflight.js'
+import { requirePush, requireRepository } from '../preflight.js'
 import type { Job } from '../rows.js'
 import { earlierPosts } from '../earlier-posts.js'
 import { sealPublication, type SealedPublication } from './seal.js'
@@ -153,6 +153,7 @@ const baseOf = async (preparing: Preparing): Promise<BaseOnHost> => {
     requires: requiresOf(preparing),
   })
   requireRepository(provisional(draft, ctx.baseUrl), base.repository, false)
+  requirePush(draft, base.repository)
   return base
 }
 

@@ -6,7 +6,7 @@ import type { Running, Sent, Unsent } from '../../../contact/order.js'
 import { moveTask } from '../../../governance/board/move.js'
 import { getTask } from '../../../governance/board/read.js'
 import type { ArtifactRef, Tx } from '../../../state/types.js'
-import type { PostVerdict } from '../../adapter/post-reply.js'
+import { refusedFor, type PostVerdict } from '../../adapter/post-reply.js'
 import type { CodehostContext } from '../../context.js'
 import { effectBlock, incompleteBlock } from '../blocks.js'
 import { getJob, givenUp, putJob } from '../change.js'
@@ -74,10 +74,12 @@ const endFailed = ({ tx, now, run, job, seen }: Ending): Ran => {
 const endUnproved = ({ tx, now, run, job, seen }: Ending): Ran => {
   const { made } = seen
   const why = unsentOf(seen)
-  const reason = made?.kind === 'unproved' ? `producer_${made.reason}` : why.reason
+  // What lives ends by itself, and leaves its proof then.
+  const isRunning = made?.kind === 'unproved' && made.reason === 'running'
+  const reason = isRunning ? 'interrupted_after_spawn' : why.reason
   blockTask(tx, now, run.claimed.taskId, incompleteBlock, reason)
   tx.mark()
-  return { job: putJob(tx, now, job, { state: 'blocked', reason }), unsent: { ...why, reason } }
+  return { job: putJob(tx, now, job, { state: 'blocked', reason }), unsent: why }
 }
 
 const endNothingSent = (ending: Ending): Ran => {
@@ -98,11 +100,13 @@ const endPartly = ({ tx, now, run, job, seen }: Ending): Ran => {
 }
 
 const endOpen = ({ tx, now, run, job, seen: { post, effects } }: Ending): Ran => {
-  const refused = post?.kind === 'reply' && post.verdict.kind === 'refused'
-  const reason = refused ? 'effect_refused' : 'unknown_external_effect'
-  blockTask(tx, now, run.claimed.taskId, effectBlock, reason)
+  const refused = refusedFor(post)
+  blockTask(tx, now, run.claimed.taskId, effectBlock,
+    refused === null ? 'unknown_external_effect' : 'effect_refused')
   tx.mark()
-  if (refused) return { job: putJob(tx, now, job, { state: 'failed', reason }), unsent: null }
+  if (refused !== null) {
+    return { job: putJob(tx, now, job, { state: 'failed', reason: refused }), unsent: null }
+  }
   const why = unprovenReason(effects) ?? openReason(post)
   const changed = putJob(tx, now, job, { state: 'unknown_external_effect', reason: why })
   return { job: changed, unsent: null }

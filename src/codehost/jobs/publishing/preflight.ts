@@ -9,14 +9,14 @@ import type { Sent } from '../../../contact/order.js'
 import type { HttpsReply } from '../../../net/types.js'
 import { errorOf, refusedError } from '../../adapter/look.js'
 import type { Get } from '../../adapter/reads.js'
-import { refusalOf, type RepositoryRefusal } from '../../adapter/repository-reply.js'
+import { refusalOf, refusedAs, type Refused } from '../../adapter/repository-reply.js'
 import { orUndefined } from '../../../governance/judge/fact.js'
 import { branchRefPrefix } from '../../git/branch-name.js'
 import type { ObjectId } from '../../git/object-id.js'
 import { readReply } from '../../replies/read.js'
 import { hostPath, repositoryOf } from '../../repository.js'
 import {
-  lookAtRepository, requireLeft, requireRepositoryLook, type RepositoryLook,
+  lookAtRepository, requireLeft, requirePush, requireRepositoryLook, type RepositoryLook,
 } from '../preflight.js'
 import type { OpenPublication } from '../publication/open.js'
 import type { Job } from '../rows.js'
@@ -25,7 +25,7 @@ import type { Job } from '../rows.js'
 type BranchLook =
   | { readonly kind: 'at'; readonly commit: ObjectId }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'refused'; readonly code: RepositoryRefusal; readonly status: number }
+  | Refused
 
 /** What was looked at. */
 export interface PublicationLooks {
@@ -37,13 +37,12 @@ export interface PublicationLooks {
 
 const judgeBranch = (name: string) => (reply: HttpsReply): BranchLook => {
   if (reply.status === 404) return { kind: 'absent' }
-  const { status } = reply
   const code = refusalOf(reply)
-  if (code !== null) return { kind: 'refused', code, status }
+  if (code !== null) return refusedAs(code, reply)
   const told = orUndefined(() => readReply('ref', reply.body))
   const own = told?.ref === branchRefPrefix + name && told.object.type === 'commit'
   return own ? { kind: 'at', commit: told.object.sha }
-    : { kind: 'refused', code: 'codehost_reply', status }
+    : refusedAs('codehost_reply', reply)
 }
 
 /** Reads all three, one after the other. */
@@ -115,9 +114,10 @@ const provingReads = 4
 
 /** Throws what is not as the publication needs it. */
 export const requireLooks = (
-  job: Job, publication: OpenPublication, { repository, base, branch }: PublicationLooks,
+  job: Job, publication: OpenPublication, { repository: look, base, branch }: PublicationLooks,
 ): void => {
-  const left = requireRepositoryLook(job, repository, false)
+  const { repository, left } = requireRepositoryLook(job, look, false)
+  requirePush(job, repository)
   requireLeft(left, job.plan.effects - job.created + provingReads)
   requireBase(job, publication, base)
   requireFreeBranch(job, publication, branch)

@@ -67,9 +67,8 @@ const openPosts = (
 ): readonly RegisteredPost[] => {
   const { effects } = ledgerOf(view, job.job_id)
   const open = effects.filter(({ standing }) => standing === 'unknown' || standing === 'contacted')
-  const lost = posts.find(({ number, kind }) =>
-    kind === 'pull_request' && open.some((effect) => effect.number === number))
-  if (lost !== undefined) throw remoteIdRequired(job)
+  const isPull = (number: number): boolean => posts[number - 1]?.kind === 'pull_request'
+  if (open.some(({ number }) => isPull(number))) throw remoteIdRequired(job)
   if (open.length > 0) {
     return posts.filter(({ number }) => open.some((effect) => effect.number === number))
   }
@@ -81,7 +80,11 @@ const openPosts = (
 const targetOf = (
   view: View, job: Job, publication: OpenPublication, readRevision: number,
 ): Target => {
-  const isWhole = job.created === job.plan.effects
+  const { effects } = ledgerOf(view, job.job_id)
+  // A pull request whose number was told is read with all that it stands for.
+  const isWhole = effects.length === job.plan.effects && effects.every(
+    ({ standing, remoteId }) =>
+      standing === 'created' || (standing === 'unknown' && remoteId !== null))
   const posts = isWhole ? provingPosts(publication) : openPosts(view, job, publication)
   return { job, publication, posts, isWhole, readRevision }
 }
@@ -120,20 +123,17 @@ const incomplete = (job: Job) => fail.blocked(
   },
 )
 
+const foundOf = (effects: readonly ReadEffect[]) =>
+  effects.flatMap(({ post: { number: effect }, remoteId, wire }) =>
+    (wire.kind !== 'reply' || wire.verdict.kind !== 'matches' ? []
+      : [{ effect, remoteId, status: wire.status, rawSha256: wire.verdict.rawSha256 }]))
+
 /** What was found counts as made; the job waits to go on. */
 const settleFound = (
   asked: Asked, tx: Tx, now: string, job: Job, proven: Proven, effects: readonly ReadEffect[],
 ): Job => {
   keepProof(asked, tx, now, job, proven)
-  const { effects: known } = ledgerOf(tx, job.job_id)
-  let row = job
-  for (const { post: { number }, wire } of effects) {
-    const isOpen = known.find((one) => one.number === number)?.standing !== 'created'
-    if (wire.kind !== 'reply' || wire.verdict.kind !== 'matches' || !isOpen) continue
-    row = noteFound(tx, now, row, number, {
-      status: wire.status, rawSha256: wire.verdict.rawSha256,
-    })
-  }
+  const row = noteFound(tx, now, job, foundOf(effects))
   appendAudit(tx, now, {
     what: 'codehost.found', principal: job.owner, root: job.root, subject: job.job_id,
     facts: { created: row.created, effects: job.plan.effects },
@@ -150,7 +150,8 @@ const settle = (
     purpose: 'reconcile', operationId: run.operationId, receipts, journal,
     rawBytes: rawBytesOf(effects),
   }
-  return isWhole ? settleProven(asked, tx, now, job, proven)
+  return isWhole
+    ? settleProven(asked, tx, now, job, proven, (row) => noteFound(tx, now, row, foundOf(effects)))
     : settleFound(asked, tx, now, job, proven, effects)
 }
 

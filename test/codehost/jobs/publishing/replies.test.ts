@@ -81,7 +81,10 @@ t.test('a pull request whose reply was lost has no number: nothing is searched f
   const before = at.requests().length
   const back = await at.reconcile(job)
   t.equal(back.error().code, 'remote_id_required')
-  t.match(await wayOn(at, job), `codehost close-capacity ${job} --pr-number N`)
+  const { revision, active_fence: fence } = at.connection()
+  t.equal(await wayOn(at, job), `sallyport codehost close-capacity ${job} `
+    + `--expected-job-revision ${at.job(job).revision} --expected-connection-revision ${revision} `
+    + `--expected-connection-fence ${fence} --pr-number N`)
   t.equal(at.requests().length, before, 'nobody is asked')
   t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, false)
   t.equal((await at.run(['codehost', 'resume', job, '--json'])).error().code, 'job_state')
@@ -97,6 +100,8 @@ const faults: readonly (readonly [string, boolean, Job['state'], number?])[] = [
   ['write_first_line_foreign', true, 'unknown_external_effect'],
   ['write_switching', true, 'unknown_external_effect'],
   ['write_not_done_500', false, 'unknown_external_effect'],
+  ['write_exists_422', true, 'unknown_external_effect'],
+  ['write_not_done_404', false, 'unknown_external_effect'],
   ['write_not_done_422', false, 'failed'], ['write_too_many', false, 'failed'],
 ]
 
@@ -131,7 +136,7 @@ t.test('a POST without a whole confirmation ends the run: refused for good, or u
   noneTwice(t, at)
 })
 
-t.test('a branch that somebody else made first is a refusal, told before or by the host, and is never sent again', async (t) => {
+t.test('a branch that somebody else made first is told before, or is what may have been sent: it is read by its name, and never sent again', async (t) => {
   const at = await publishing(t)
   const job = await at.approvedPublication({}, { '--branch': 'taken' })
   const kept = await clientOf(at.sandbox).seed()
@@ -142,8 +147,11 @@ t.test('a branch that somebody else made first is a refusal, told before or by t
       }
     },
   })
-  t.equal(failure(ran).code, 'effect_refused', ran.stderr)
-  t.hasStrict(at.job(job), { state: 'failed', reason: 'effect_refused', reserved: true })
+  t.equal(failure(ran).code, 'unknown_external_effect', ran.stderr)
+  t.hasStrict(at.job(job), {
+    state: 'unknown_external_effect', reason: 'status_422', reserved: true,
+  })
+  t.equal((await at.reconcile(job)).error().code, 'readback_differs', 'it is not where it was put')
   await at.free(job)
   const second = await at.approvedPublication({}, { '--branch': 'taken-too' })
   await at.sandbox.codehost.commit(kept, 'taken-too', { 'x.txt': 'x\n' }, 'Taken\n')
@@ -151,6 +159,61 @@ t.test('a branch that somebody else made first is a refusal, told before or by t
   t.hasStrict((await at.runJob(second)).error(), { code: 'branch_exists' })
   t.hasStrict(at.job(second), { state: 'approved', reserved: false })
   t.equal(at.posts().length, before)
+})
+
+t.test('C-104 a pull request that the host told with another text is read back by its number, with all that it stands for', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  const { row } = await withFault(at, job, all, 'write_other_text')
+  t.hasStrict(row, {
+    state: 'unknown_external_effect', reason: 'reply_differs', contacted: all, created: all - 1,
+    remote: { effect: all }, reserved: true,
+  })
+  t.match(await wayOn(at, job), `codehost reconcile ${job}`)
+  at.sandbox.faults.set('pull_retitled', { service: 'codehost', times: 1 })
+  t.equal((await at.reconcile(job)).error().code, 'readback_differs')
+  at.sandbox.faults.clear()
+  must(await at.reconcile(job))
+  t.hasStrict(at.job(job), { state: 'succeeded', created: all, reserved: false })
+  must(await at.run(['codehost', 'adopt', job]))
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stderr)
+})
+
+t.test('an account that may not push is told before anything is sealed or sent, where the host tells it', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  const fault = (times: number) =>
+    at.sandbox.faults.set('repository_no_push', { service: 'codehost', times })
+  fault(1)
+  t.hasStrict((await at.runJob(job)).error(), { code: 'push_not_allowed' })
+  t.hasStrict(at.job(job), { state: 'approved', reserved: false, contacted: 0 })
+  fault(1)
+  const refused = await at.publish(at.folder({ 'x.txt': 'x\n' }, 'no-push'), {
+    '--branch': 'no-push',
+  })
+  at.sandbox.faults.clear()
+  t.hasStrict(refused.error(), { code: 'push_not_allowed' })
+  t.equal(at.posts().length, 0)
+  const stop = new AbortController()
+  await at.runJob(job, {
+    stop: stop.signal, at: (step) => {
+      if (step === 'codehost.post_3_of_6') stop.abort()
+    },
+  })
+  const sent = at.posts().length
+  fault(1)
+  const resume = () => at.run(['codehost', 'resume', job, '--json'])
+  t.hasStrict((await resume()).error(), { code: 'push_not_allowed' })
+  at.sandbox.faults.clear()
+  t.equal(at.posts().length, sent, 'a run that goes on asks, too')
+  must(await resume())
+  must(await at.consent())
+  const issue = await at.approved()
+  fault(2)
+  must(await at.runJob(issue))
+  at.sandbox.faults.clear()
+  t.equal(at.job(issue).state, 'succeeded', 'an issue needs no more than to read')
 })
 
 /** Faults of the readback: which of its GETs, and why it is no evidence. */
