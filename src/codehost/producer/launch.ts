@@ -20,7 +20,7 @@ import type { ProducerManifest } from './manifest.js'
 import { judgeProducer } from './proof.js'
 import type { ProducerVerdict } from './proof.js'
 import type { ProducerBinding, ProducerJob } from './shapes.js'
-import { bindingBytes, removeFifo, stagePath } from './stage.js'
+import { bindingBytes, removeFifo, stagePath, wasUsed } from './stage.js'
 
 /** What of the bound things is not what it was. */
 export type ChangedReason =
@@ -65,6 +65,15 @@ export interface ProducerRun {
   readonly signal?: AbortSignal
   /** Told when the supervisor was started, with its process number. */
   readonly onStarted?: (pid: number) => void
+  /** Waited for before it is given more than its token. */
+  readonly begun?: () => Promise<void>
+}
+
+/** A supervisor that was started. */
+interface Started {
+  readonly child: ChildProcess
+  /** When it has ended and its pipes are at their end. */
+  readonly closed: Promise<void>
 }
 
 const isSame = (path: string, sha256: string): boolean => {
@@ -80,7 +89,7 @@ const stageProblem = (stateDir: string, binding: ProducerBinding): ChangedReason
   try {
     const stat = lstatSync(dir, { bigint: true })
     if (!stat.isDirectory() || String(stat.ino) !== binding.stage.inode) return 'stage'
-    if (nodeFiles.stat(join(dir, stageNames.start)) !== undefined) return 'started'
+    if (wasUsed(dir)) return 'started'
     const helper = join(dir, stageNames.helper)
     if (!isSame(helper, binding.helper.sha256) || binding.helper.path !== helper) return 'helper'
     const bound = readWhole(nodeFiles, join(dir, stageNames.binding), producerLimits.recordBytesMax)
@@ -119,7 +128,6 @@ const feed = async (stdin: Writable, run: ProducerRun): Promise<void> => {
   const manifest = manifestBytes(run.manifest)
   const gone = async (bytes: Uint8Array): Promise<boolean> =>
     run.signal?.aborted === true || !await give(stdin, bytes)
-  if (await gone(Buffer.from(run.token, 'latin1'))) return
   if (await gone(frameHead(manifest.length)) || await gone(manifest)) return
   for (const [id, bytes] of run.manifest.files) {
     if (await gone(frameHead(bytes))) return
@@ -128,24 +136,28 @@ const feed = async (stdin: Writable, run: ProducerRun): Promise<void> => {
   stdin.end()
 }
 
-const start = (stateDir: string, { binding, guard }: ProducerRun): ChildProcess =>
-  spawn(binding.node.path, [...binding.arguments.node], {
+const start = (stateDir: string, { binding, guard, token }: ProducerRun): Started => {
+  const child = spawn(binding.node.path, [...binding.arguments.node], {
     cwd: stagePath(stateDir, binding.job.job_id),
     env: { ...binding.environment.supervisor },
     // A session of its own: no signal of this terminal, and no hangup, reaches it.
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore', guard.fd],
   })
+  for (const stream of [child.stdin, child.stdout]) stream?.on('error', () => undefined)
+  // In the same turn: with its token a supervisor proves its end, also where this process dies now.
+  child.stdin?.write(Buffer.from(token, 'latin1'))
+  child.stdout?.resume()
+  return { child, closed: new Promise((resolve) => child.once('close', () => resolve())) }
+}
 
 const startFailed = (cause: unknown): SallyportError =>
   fail.failed('producer_not_started', 'The producer could not be started.', { cause })
 
-const attend = async (child: ChildProcess, run: ProducerRun): Promise<void> => {
-  const { stdin, stdout } = child
-  if (stdin === null || stdout === null) throw startFailed(null)
-  for (const stream of [stdin, stdout]) stream.on('error', () => undefined)
-  stdout.resume()
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+const attend = async (
+  { child: { stdin }, closed }: Started, run: ProducerRun,
+): Promise<void> => {
+  if (stdin === null) throw startFailed(null)
   const stop = (): void => void stdin.destroy()
   run.signal?.addEventListener('abort', stop)
   try {
@@ -172,15 +184,16 @@ export const runProducer = async (stateDir: string, run: ProducerRun): Promise<P
   const problem = bindingProblem(stateDir, run)
   if (problem !== null) throw changed(problem)
   const { job_id: jobId } = run.binding.job
-  const child = start(stateDir, run)
-  const started = new Promise<void>((resolve, reject) => {
+  const started = start(stateDir, run)
+  const { child } = started
+  await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
     child.once('error', (error) => reject(startFailed(error)))
   })
-  await started
   run.guard.handOver()
   run.onStarted?.(child.pid ?? 0)
-  await attend(child, run)
+  await run.begun?.()
+  await attend(started, run)
   removeFifo(stateDir, jobId)
   return judgeProducer(run.binding, run.token, loadEvidence(stateDir, jobId))
 }

@@ -32,14 +32,19 @@ export type NoProofReason =
 export type ProducerVerdict =
   | {
     readonly quiescent: true
-    /** Whether everything was made; else what was made counts for nothing but the proof (C-269). */
-    readonly complete: boolean
     readonly reason: TerminalMarker['reason']
     readonly marker: TerminalMarker
-    readonly start: StartRecord
     /** SHA-256 of the marker, for the row that names it. */
     readonly markerSha256: string
-  }
+  } & (
+    | { readonly complete: true, readonly start: StartRecord }
+    /** Not everything was made: what was counts for nothing but the proof (C-269). */
+    | {
+      readonly complete: false
+      /** Null where nothing was begun. */
+      readonly start: StartRecord | null
+    }
+  )
   | { readonly quiescent: false, readonly reason: NoProofReason }
 
 const no = (reason: NoProofReason): ProducerVerdict => ({ quiescent: false, reason })
@@ -72,7 +77,8 @@ const isLegacy = (bytes: Buffer | null): boolean => {
 const nsPerMs = 1_000_000n
 
 const isOfBinding = (
-  record: StartRecord | TerminalMarker, binding: ProducerBinding, bindingSha256: string,
+  record: Pick<StartRecord | TerminalMarker, 'producer_id' | 'job_id' | 'binding_sha256'>,
+  binding: ProducerBinding, bindingSha256: string,
 ): boolean => record.producer_id === binding.producer_id && record.job_id === binding.job.job_id
   && record.binding_sha256 === bindingSha256
 
@@ -92,6 +98,14 @@ const startOf = (
   return fits && same && start.token_sha256 === binding.token_sha256 ? start : null
 }
 
+/** The marker of a supervisor that was given too little to start anything, and started nothing. */
+const isNotBegun = (
+  { start_sha256: start, made, exits, end, reason, quiescence, ...marker }: TerminalMarker,
+  binding: ProducerBinding, bindingSha256: string,
+): boolean => isOfBinding(marker, binding, bindingSha256) && start === null && exits === null
+  && end === 'prefix' && reason === 'not_begun' && quiescence.reaped === 0
+  && made.blobs + made.trees + made.commits === 0
+
 const markerProblem = (
   marker: TerminalMarker, start: StartRecord, startSha256: string, binding: ProducerBinding,
 ): NoProofReason | null => {
@@ -100,6 +114,7 @@ const markerProblem = (
   const whole = made.blobs === inputs.files && made.trees === inputs.trees && made.commits === 1
   const isOne = isOfBinding(marker, binding, start.binding_sha256)
     && marker.start_sha256 === startSha256 && marker.boot_id === start.boot_id
+    && marker.exits !== null && reason !== 'not_begun'
   if (!isOne || (end === 'complete') !== (reason === null)) return 'marker_invalid'
   if (end === 'complete' && !whole) return 'marker_invalid'
   const endedNs = BigInt(marker.ended_ns)
@@ -115,19 +130,23 @@ export const judgeProducer = (
   const bound = bindingBytes(binding)
   if (evidence.binding === null || !bound.equals(evidence.binding)) return no('binding_changed')
   if (sha256Hex(token) !== binding.token_sha256) return no('binding_changed')
-  if (evidence.start === null) return no('start_missing')
-  const start = startOf(binding, sha256Hex(bound), token, evidence.start)
-  if (start === null) return no('start_invalid')
   const [found, another] = evidence.markers
+  if (evidence.start === null && found === undefined) return no('start_missing')
+  const start = evidence.start === null
+    ? null : startOf(binding, sha256Hex(bound), token, evidence.start)
+  if (evidence.start !== null && start === null) return no('start_invalid')
   if (found === undefined) return no('marker_missing')
   if (another !== undefined) return no('marker_ambiguous')
   if (isLegacy(found.bytes)) return no('marker_legacy')
   const marker = recordOf(markerShape, found.bytes, token)
   const markerSha256 = found.bytes === null ? '' : sha256Hex(found.bytes)
   if (marker === null || markerDigest(found.name) !== markerSha256) return no('marker_invalid')
-  const problem = markerProblem(marker, start, sha256Hex(evidence.start), binding)
+  const problem = evidence.start === null || start === null
+    ? isNotBegun(marker, binding, sha256Hex(bound)) ? null : 'start_missing'
+    : markerProblem(marker, start, sha256Hex(evidence.start), binding)
   if (problem !== null) return no(problem)
   if (marker.inventory_sha256 !== evidence.inventorySha256) return no('stage_changed')
-  const { end, reason } = marker
-  return { quiescent: true, complete: end === 'complete', reason, marker, start, markerSha256 }
+  const proved = { quiescent: true, reason: marker.reason, marker, markerSha256 } as const
+  return marker.end === 'complete' && start !== null
+    ? { ...proved, complete: true, start } : { ...proved, complete: false, start }
 }

@@ -69,7 +69,7 @@ export type StartRecord = v.InferOutput<typeof startShape>
 
 /** Why a producer ended before it had made everything. */
 export const prefixReasons = [
-  'input_ended', 'input_invalid', 'stopped', 'wall', 'id_differs', 'git_failed', 'output_exceeded',
+  'not_begun', 'input_ended', 'input_invalid', 'stopped', 'wall', 'id_differs', 'git_failed', 'output_exceeded',
   'pipe_failed',
 ] as const
 export type PrefixReason = (typeof prefixReasons)[number]
@@ -78,16 +78,22 @@ const exitShape = v.strictObject({
   code: v.nullable(v.number()), signal: v.nullable(v.string()),
 })
 
-/** Durable once nothing is left of what the supervisor started. */
+/**
+ * Durable once nothing is left of what the supervisor started, or once it is sure that it will
+ * start nothing: `not_begun`, without a start record and without children.
+ */
 export const markerShape = v.strictObject({
   schema: v.literal('svc.codehost.producer_marker.v1'),
   ...claims,
-  producer_id: text, job_id: text, binding_sha256: sha256, start_sha256: sha256, boot_id: text,
+  producer_id: text, job_id: text, binding_sha256: sha256,
+  /** Null where nothing was begun. */
+  start_sha256: v.nullable(sha256),
+  boot_id: text,
   end: v.picklist(['complete', 'prefix']),
   reason: v.nullable(v.picklist(prefixReasons)),
   /** How many ids git gave and were the approved ones. */
   made: v.strictObject({ blobs: count, trees: count, commits: count }),
-  exits: v.strictObject({ blobs: exitShape, trees: exitShape, commit: exitShape }),
+  exits: v.nullable(v.strictObject({ blobs: exitShape, trees: exitShape, commit: exitShape })),
   quiescence: v.strictObject({
     exits_seen: v.literal(true), pipes_at_eof: v.literal(true), waitpid: v.literal('ECHILD'),
     /** Processes that git left to the supervisor and that it reaped. */

@@ -2,7 +2,9 @@
  * The stage of one producer: a bare repository written by hand, since `git init` would copy
  * templates, with what is bound beside it. Regular files only; the folder is its owner's alone.
  */
-import { chmodSync, closeSync, constants, lstatSync, openSync, readFileSync } from 'node:fs'
+import {
+  chmodSync, closeSync, constants, lstatSync, openSync, readFileSync, readdirSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
@@ -16,7 +18,7 @@ import type { CommitDraft } from '../git/commit.js'
 import { emptyTree } from '../git/tree.js'
 import { gitArguments, gitEnvironment, supervisorEnvironment } from './git-command.js'
 import { inventoryOf } from './inventory.js'
-import { isolationClaim, recoveryContract, stageNames } from './limits.js'
+import { isolationClaim, markerDigest, recoveryContract, stageNames } from './limits.js'
 import { manifestBytes } from './manifest.js'
 import type { ProducerManifest } from './manifest.js'
 import type { ProducerBinding, ProducerJob } from './shapes.js'
@@ -129,7 +131,7 @@ const makeStage = (stateDir: string, input: StageInput): ProducerBinding => {
   const dir = stagePath(stateDir, input.job.job_id)
   requireOwnFolders(nodeFiles, stateDir, ['run', 'stages'])
   ensureDir(nodeFiles, join(stateDir, 'stages'))
-  if (nodeFiles.stat(join(dir, stageNames.start)) !== undefined) {
+  if (wasUsed(dir)) {
     throw fail.conflict('producer_used', 'The producer of this job was started already.', {
       next: 'Prepare the publication again as another job.',
     })
@@ -161,6 +163,12 @@ export const createStage = (stateDir: string, input: StageInput): ProducerBindin
   } catch (error) {
     throw ioFailure(error, 'stage')
   }
+}
+
+/** Whether a supervisor of this stage wrote anything down: its one run is over or under way. */
+export const wasUsed = (dir: string): boolean => {
+  const names = nodeFiles.stat(dir) === undefined ? [] : readdirSync(dir)
+  return names.some((name) => name === stageNames.start || markerDigest(name) !== null)
 }
 
 /** Removes a stage once nothing asks for its proof any more: after the record that says so. */

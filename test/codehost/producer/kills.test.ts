@@ -16,12 +16,12 @@ import { until } from '../../support/until.js'
 
 /** Every step of a producer of two files. */
 const steps = [
-  'admitted', 'spawned', 'start.written', 'start.synced', 'blobs.1', 'blobs.2', 'trees.1',
+  'owned', 'admitted', 'spawned', 'start.written', 'start.synced', 'blobs.1', 'blobs.2', 'trees.1',
   'trees.2', 'commits.1', 'fed', 'quiescent', 'marker.written', 'marker.linked', 'marker.synced',
 ]
 const files = { one: 'one\n', two: Buffer.from([0, 1]) }
 /** One of each kind; `npm run soak` takes all. */
-const deaths = steps.filter((step) => !/\.[2]$|^admitted|^commits/.test(step))
+const deaths = steps.filter((step) => !/\.[2]$|^owned|^admitted|^commits/.test(step))
 const proved = new Set(['marker.linked', 'marker.synced'])
 
 const free = (produced: Produced): Promise<void> =>
@@ -50,6 +50,40 @@ t.test('C-077 C-266 a parent that dies at any step leaves a supervisor that ends
     t.hasStrict(produced.verdict(), { quiescent: true }, step)
     t.strictSame(
       readdirSync(join(produced.stateDir, 'run')).filter((name) => name.endsWith('.fifo')), [])
+  }
+})
+
+t.test('C-205 C-266 C-267 a parent that dies just as its supervisor starts leaves the proof that nothing was begun', async (t) => {
+  const produced = await madeFor(t)
+  const parent = startApart(produced, {}, { holds: true })
+  let told = ''
+  parent.stdout?.setEncoding('utf8').on('data', (text: string) => void (told += text))
+  await until('the supervisor runs', () => told.includes('\n'))
+  t.equal(produced.verdict().quiescent, false)
+  parent.kill('SIGKILL')
+  await once(parent, 'exit')
+  await free(produced)
+  t.hasStrict(produced.verdict(), {
+    quiescent: true, complete: false, reason: 'not_begun', start: null,
+  })
+  t.notOk(readdirSync(produced.stage).includes('start.json'))
+  t.strictSame(
+    readdirSync(join(produced.stateDir, 'run')).filter((name) => name.endsWith('.fifo')), [])
+  t.match(await produced.start().catch((error: { reason: string }) => error.reason), 'started',
+    'its one run is over')
+})
+
+t.test('C-076 C-267 a supervisor that is given its token and no whole manifest starts nothing, and says so by its marker', async (t) => {
+  for (const cut of [0, 3, 8, 9, 200]) {
+    const produced = await madeFor(t, { helper: shipped() })
+    const manifest = manifestBytes(produced.run.manifest)
+    const framed = Buffer.concat([frameHead(manifest.length), manifest])
+    const { status } = spawnSync(process.execPath, [...produced.binding.arguments.node], {
+      cwd: produced.stage, env: {}, stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+      input: Buffer.concat([Buffer.from(produced.run.token), framed.subarray(0, cut)]),
+    })
+    t.equal(status, 0, `${cut} bytes`)
+    t.hasStrict(produced.verdict(), { quiescent: true, complete: false, reason: 'not_begun' })
   }
 })
 

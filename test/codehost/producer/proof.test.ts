@@ -1,5 +1,5 @@
 /** What a stage proves, judged from values: one true proof, and everything that is none. */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync,
@@ -30,6 +30,38 @@ const markerOf = (bytes: Buffer): ProducerEvidence['markers'][number] =>
 
 const read = <T>(bytes: Buffer | null | undefined): T =>
   JSON.parse(bytes?.toString('utf8') ?? '') as T
+
+t.test('C-205 C-207 C-267 a marker that nothing was begun is one of this stage and this token, with no start beside it and nothing made', async (t) => {
+  const { binding, run: { token }, stage, stateDir, job, verdict } = await madeFor(t)
+  const { status } = spawnSync(process.execPath, [...binding.arguments.node], {
+    cwd: stage, env: {}, input: token, stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  })
+  t.equal(status, 0)
+  t.hasStrict(verdict(), { quiescent: true, complete: false, reason: 'not_begun', start: null })
+  const evidence = loadEvidence(stateDir, job.job_id)
+  const marker = read<TerminalMarker>(evidence.markers[0]?.bytes)
+  const judged = (change: object, more: Partial<ProducerEvidence> = {}, by = token): string => {
+    const markers = [markerOf(sealed(by, { ...marker, ...change }))]
+    const found = judgeProducer(binding, token, { ...evidence, markers, ...more })
+    return found.quiescent ? 'quiescent' : found.reason
+  }
+  t.equal(judged({}), 'quiescent')
+  t.equal(judged({}, {}, 'other'), 'marker_invalid')
+  const exit = { code: 0, signal: null }
+  for (const change of [
+    { end: 'complete' }, { reason: 'stopped' }, { reason: null }, { producer_id: 'prd_x' },
+    { job_id: 'job_x' }, { binding_sha256: '0'.repeat(64) }, { start_sha256: '0'.repeat(64) },
+    { made: { blobs: 1, trees: 0, commits: 0 } }, { made: { blobs: 0, trees: 1, commits: 0 } },
+    { made: { blobs: 0, trees: 0, commits: 1 } },
+    { exits: { blobs: exit, trees: exit, commit: exit } },
+    { quiescence: { ...marker.quiescence, reaped: 1 } },
+  ]) t.equal(judged(change), 'start_missing', JSON.stringify(change))
+  t.equal(judged({}, { start: Buffer.from('{}') }), 'start_invalid')
+  t.equal(judged({}, { inventorySha256: '0'.repeat(64) }), 'stage_changed')
+  const [own] = evidence.markers
+  if (own === undefined) throw new Error('it wrote one')
+  t.equal(judged({}, { markers: [own, own] }), 'marker_ambiguous')
+})
 
 t.test('C-205 C-207 C-208 C-211 C-267 only a marker of this start, this stage and this token, in its time, is a proof', async (t) => {
   const { binding, run: { token }, start, stateDir, job, verdict } = await madeFor(t)
@@ -77,6 +109,9 @@ t.test('C-205 C-207 C-208 C-211 C-267 only a marker of this start, this stage an
     { deadline_ns: String(BigInt(begun.started_ns) - 1n) },
   ]) t.equal(started(change), 'start_invalid', JSON.stringify(change))
   t.equal(started({ boot_id: 'other' }), 'marker_invalid')
+  for (const change of [
+    { start_sha256: null }, { exits: null }, { end: 'prefix', reason: 'not_begun' },
+  ]) t.equal(marked(change), 'marker_invalid', JSON.stringify(change))
 
   t.equal(marked({}, 'other'), 'marker_invalid')
   for (const change of [

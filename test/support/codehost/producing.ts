@@ -152,7 +152,7 @@ export const piecesIn = (store: Store, ref: ArtifactRef): ProducerRun['piecesOf'
 
 /** Runs a bound producer from its folder, in another process (see children/producer.ts). */
 export const runFrom = async (
-  dir: string, started?: (pid: number) => void,
+  dir: string, started?: (pid: number) => void, begun?: () => Promise<void>,
 ): Promise<ProducerVerdict> => {
   const { binding, job, manifest, ref } = JSON.parse(readFileSync(
     join(dir, 'run.json'), 'utf8')) as Omit<ProducerRun, 'token'> & { ref: ArtifactRef }
@@ -162,6 +162,7 @@ export const runFrom = async (
     binding, job, manifest, token: producerToken(store, binding.producer_id),
     guard: await holdGuard(stateDir, binding.producer_id), piecesOf: piecesIn(store, ref),
     ...(started === undefined ? {} : { onStarted: started }),
+    ...(begun === undefined ? {} : { begun }),
   })
 }
 
@@ -189,13 +190,14 @@ export const goOn = ({ stateDir }: Pick<Produced, 'stateDir'>): void =>
 /** A process that runs a bound producer, and whose environment is what the test says. */
 export const startApart = (
   { dir }: Pick<Produced, 'dir'>, env: Readonly<Record<string, string>> = {},
+  more: { readonly holds?: true } = {},
 ): ChildProcess => {
   const here = fileURLToPath(import.meta.url)
   const program = join(here, `../../children/producer${extname(here)}`)
   // The test runner puts itself into whatever a process of its own starts; a shell's it does not.
   const given = { NODE_OPTIONS: '', PATH: '/usr/bin:/bin', ...env }
   const pairs = Object.entries(given).map(([name, value]) => `${name}=${value}`)
-  const argv = [...pairs, process.execPath, program, JSON.stringify({ dir })]
+  const argv = [...pairs, process.execPath, program, JSON.stringify({ dir, ...more })]
   return spawn('/usr/bin/env', ['-i', ...argv], {
     stdio: ['ignore', 'pipe', 'inherit'], detached: true,
   })

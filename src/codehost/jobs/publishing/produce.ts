@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { SallyportError } from '../../../base/errors.js'
 import { cancelled } from '../../../contact/operation.js'
 import type { Running } from '../../../contact/order.js'
-import { holdGuard } from '../../../governance/guard.js'
+import { holdGuard, isHeld } from '../../../governance/guard.js'
 import { nowIso } from '../../../governance/context.js'
 import { sha256Hex } from '../../../base/canonical.js'
 import { requireUnclosed } from '../../closure/fence.js'
@@ -16,7 +16,7 @@ import { loadEvidence } from '../../producer/evidence.js'
 import { runProducer } from '../../producer/launch.js'
 import { judgeProducer, type ProducerVerdict } from '../../producer/proof.js'
 import type { ProducerBinding } from '../../producer/shapes.js'
-import { stageNames } from '../../producer/limits.js'
+import { producerLimits, stageNames } from '../../producer/limits.js'
 import { bindingBytes, stagePath } from '../../producer/stage.js'
 import { producerToken } from '../../producer/token.js'
 import { requireWrite } from '../boundary.js'
@@ -35,7 +35,7 @@ export type Made =
   | { readonly kind: 'prefix'; readonly reason: string }
   /** Nothing was started, and the process that saw it lives. */
   | { readonly kind: 'not_started'; readonly reason: string; readonly error: SallyportError }
-  /** Something of it may still live. */
+  /** Something of it may still live; `running`: its supervisor does, and ends by itself. */
   | { readonly kind: 'unproved'; readonly reason: string }
 
 /** A publication that is run, with what its producer is bound to. */
@@ -133,7 +133,9 @@ const start = async (
   try {
     await noteSpawn(ctx, run, binding)
     await observer.at('codehost.spawn_intended')
-    await runProducer(store.dir, { ...parts, guard, signal: stop.signal })
+    await runProducer(store.dir, {
+      ...parts, guard, signal: stop.signal, begun: async () => observer.at('codehost.spawned'),
+    })
   } catch (error) {
     if (error instanceof SallyportError && notStarted.includes(error.code)) {
       return { kind: 'not_started', reason: error.reason ?? error.code, error }
@@ -151,6 +153,25 @@ const start = async (
   return madeOf(verdict)
 }
 
+/** Between two looks at the guard of a supervisor that outlived its process, milliseconds. */
+const guardLookMs = 50
+
+/**
+ * Waits for the supervisor that a dead process left, which ends by itself: what it has not proved
+ * yet is not unproved. Answers whether it holds its guard all the same.
+ */
+const outlivesWait = async (
+  { gov: { clock, store } }: CodehostContext, run: Running<Claimed>, producerId: string,
+): Promise<boolean> => {
+  const { admitMs, wallMs } = producerLimits
+  const untilMs = clock.monotonicMs() + admitMs + wallMs
+  while (isHeld(store.dir, producerId)) {
+    if (run.stopped() || clock.monotonicMs() > untilMs) return true
+    await clock.sleep(guardLookMs)
+  }
+  return false
+}
+
 /**
  * Does the local work, or finds what became of it: a producer runs once, and a later run goes on
  * only with what it proves. Throws what kept it from being begun; nothing was started then.
@@ -163,6 +184,9 @@ export const produce = async (
   const { producer } = ledgerOf(view, job.job_id)
   if (producer === null) return start(ctx, run, job, producing)
   if (producer.standing === 'complete') return { kind: 'complete' }
+  if (await outlivesWait(ctx, run, producer.producerId)) {
+    return { kind: 'unproved', reason: 'running' }
+  }
   const verdict = verdictOf(ctx, producing.binding)
   await noteProof(ctx, job.job_id, producing.binding, verdict)
   return madeOf(verdict)

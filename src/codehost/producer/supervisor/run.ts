@@ -110,9 +110,15 @@ interface Admitted {
   readonly binding: ProducerBinding
   readonly bindingSha256: string
   readonly token: string
-  readonly manifest: ProducerManifest
+  /** Null where whoever gave the token gave no whole manifest: nothing is started. */
+  readonly manifest: ProducerManifest | null
   readonly input: Input
 }
+
+/** One that is to be made. */
+type Whole = Admitted & { readonly manifest: ProducerManifest }
+
+const isWhole = (admitted: Admitted): admitted is Whole => admitted.manifest !== null
 
 const isOwnStage = (binding: ProducerBinding): boolean => {
   const { ino, mode } = statSync('.', { bigint: true })
@@ -120,7 +126,7 @@ const isOwnStage = (binding: ProducerBinding): boolean => {
 }
 
 /** Reads token and manifest and holds both against the binding. Nothing was started yet. */
-const admit = async (stdin: Readable): Promise<Admitted> => {
+const admit = async (stdin: Readable, at: SupervisorBuild['at']): Promise<Admitted> => {
   const bindingBytes = readFileSync(stageNames.binding)
   const binding = JSON.parse(bindingBytes.toString('utf8')) as ProducerBinding
   const input = new Input(stdin)
@@ -128,13 +134,16 @@ const admit = async (stdin: Readable): Promise<Admitted> => {
   const token = (await input.take(tokenBytes))?.toString('latin1') ?? ''
   const isOwner = sha256Hex(token) === binding.token_sha256
   if (!isOwner || !isOwnStage(binding)) return leave('not_admitted')
+  await at('owned')
   const bytes = await input.frame(producerLimits.manifestBytesMax)
   clearTimeout(limit)
-  if (!(bytes instanceof Buffer)) return leave('not_admitted')
+  const owned = { binding, bindingSha256: sha256Hex(bindingBytes), token, input }
+  // Whoever gave the token died, or stood still: it is known already that nothing will be started.
+  if (bytes === null) return { ...owned, manifest: null }
+  if (bytes === 'too_long') return leave('not_admitted')
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   if (sha256 !== binding.inputs.manifest_sha256) return leave('not_admitted')
-  const manifest = JSON.parse(bytes.toString('utf8')) as ProducerManifest
-  return { binding, bindingSha256: sha256Hex(bindingBytes), token, manifest, input }
+  return { ...owned, manifest: JSON.parse(bytes.toString('utf8')) as ProducerManifest }
 }
 
 type Children = Readonly<Record<GitStep, GitChild>>
@@ -153,7 +162,7 @@ const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'la
 const claims = { isolation_claim: isolationClaim, recovery_contract: recoveryContract } as const
 
 const startOf = (
-  { binding, bindingSha256 }: Admitted, children: Children, startedNs: bigint, wallMs: number,
+  { binding, bindingSha256 }: Whole, children: Children, startedNs: bigint, wallMs: number,
 ): Omit<StartRecord, 'mac'> => {
   const { helper, node, git, addon, inputs } = binding
   const identity = ({ pid, startTicks }: GitChild) => ({ pid, start_ticks: startTicks })
@@ -244,7 +253,7 @@ const say = (stdout: Writable, event: object): void => {
 
 interface Under {
   readonly program: Program
-  readonly admitted: Admitted
+  readonly admitted: Whole
   readonly system: System
   readonly children: Children
   readonly stopping: Stopping
@@ -305,6 +314,22 @@ const produce = async (under: Under): Promise<void> => {
   say(program.stdout, { event: 'ended', end: marker.end, reason, marker_sha256: sha256 })
 }
 
+/** Nothing was started and nothing will be: that is written down before the guard goes. */
+const endNotBegun = async (
+  { admitted: { binding, bindingSha256, token }, system, build, guard }:
+  Pick<Under, 'system' | 'build' | 'guard'> & { readonly admitted: Admitted },
+): Promise<void> => {
+  if (system.reap() !== 'none' || guardPlace() !== guard) return leave('not_quiescent')
+  await writeMarker(token, {
+    schema: 'svc.codehost.producer_marker.v1', ...claims,
+    producer_id: binding.producer_id, job_id: binding.job.job_id, binding_sha256: bindingSha256,
+    start_sha256: null, boot_id: bootId(), end: 'prefix', reason: 'not_begun',
+    made: { blobs: 0, trees: 0, commits: 0 }, exits: null,
+    quiescence: { exits_seen: true, pipes_at_eof: true, waitpid: 'ECHILD', reaped: 0 },
+    ended_ns: String(process.hrtime.bigint()), inventory_sha256: inventoryOf('.'),
+  }, build.at)
+}
+
 /** A pipe of this job alone; what an earlier process left of that name goes. */
 const makeFifo = (system: System, path: string): void => {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) unlinkSync(path)
@@ -330,7 +355,11 @@ const inStage = async (program: Program, build: SupervisorBuild): Promise<never>
   const system = secureSystem(addon.path)
   keepDescriptors(system)
   const guard = guardPlace()
-  const admitted = await admit(program.stdin)
+  const admitted = await admit(program.stdin, build.at)
+  if (!isWhole(admitted)) {
+    await endNotBegun({ admitted, system, build, guard }).catch(() => leave('not_recorded'))
+    return leave('done')
+  }
   await build.at('admitted')
   makeFifo(system, fifoFromStage(admitted.binding.job.job_id))
   const children = startChildren(admitted.binding)

@@ -15,11 +15,12 @@ import { macOf } from '../../../../src/codehost/producer/mac.js'
 import { stagePath } from '../../../../src/codehost/producer/stage.js'
 import { producerToken } from '../../../../src/codehost/producer/token.js'
 import { holdGuard, isHeld } from '../../../../src/governance/guard.js'
-import { observed } from '../../../support/codehost/producing.js'
+import { goOn, observed, untilStopped } from '../../../support/codehost/producing.js'
 import {
   publicationClosing, type PublicationClosing,
 } from '../../../support/codehost/publication-closing.js'
 import { must } from '../../../support/must.js'
+import { until } from '../../../support/until.js'
 
 interface Stage {
   readonly dir: string
@@ -207,4 +208,83 @@ t.test('C-207 C-209 C-268 a supervisor that died before its marker leaves nothin
   t.hasStrict(at.job(job), { state: 'blocked', contacted: 0, reserved: true })
   await blockedFor(t, at, job, 'producer_marker_missing')
   await blockedFor(t, at, job, 'producer_marker_missing')
+})
+
+t.test('C-205 C-207 C-224 a parent that died just as its supervisor started: recovery frees nothing, and closing frees the connection by the marker', async (t) => {
+  const at = await publicationClosing(t)
+  const job = await at.approvedPublication()
+  await at.place.spawn(['codehost', 'run', job, '--json'], {
+    entry: 'test', coverage: false, env: { TEST_STOP_AT: 'codehost.spawned' },
+  })
+  must(await at.run(['goal', 'add', 'after it']))
+  t.hasStrict(at.job(job), {
+    state: 'blocked', reason: 'interrupted_after_spawn', contacted: 0, reserved: true,
+  })
+  t.equal(at.connection().active_job_id, job, 'recovery frees nothing')
+  await until('its supervisor has ended', () =>
+    !isHeld(at.place.stateDir, at.job(job).approval?.producer?.producer_id ?? ''))
+  const stage = stageOf(at, job)
+  t.notOk(existsSync(join(stage.dir, 'start.json')))
+  const whole = readFileSync(join(stage.dir, stage.marker))
+  rmSync(join(stage.dir, stage.marker))
+  await blockedFor(t, at, job, 'producer_start_missing')
+  writeFileSync(join(stage.dir, stage.marker), whole)
+  t.strictSame(await at.during(async () => {
+    must(await at.close(job, at.request(job)))
+  }), [], 'nobody is asked')
+  t.equal(at.connection().active_job_id, null)
+  t.hasStrict(at.job(job), { state: 'blocked', reserved: false, contacted: 0 })
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stderr)
+})
+
+t.test('C-077 a run that goes on while the supervisor of a dead process still lives waits for its proof, and a closure says that it lives', async (t) => {
+  const at = await publicationClosing(t, { producer: { helper: observed() } })
+  const job = await at.approvedPublication()
+  writeFileSync(join(at.place.stateDir, 'observe.json'), JSON.stringify({
+    stopAt: 'owned', do: 'wait',
+  }))
+  await at.place.spawn(['codehost', 'run', job, '--json'], {
+    entry: 'test', coverage: false, env: { TEST_STOP_AT: 'codehost.spawned' },
+  })
+  await untilStopped(at.place)
+  must(await at.run(['goal', 'add', 'after it']))
+  await blockedFor(t, at, job, 'producer_running')
+  const ran = await at.run(['codehost', 'resume', job, '--json'], {
+    at: (step) => {
+      if (step === 'codehost.reserved') setTimeout(() => goOn(at.place), 300)
+    },
+  })
+  t.hasStrict(ran.error(), { code: 'codehost_not_sent', reason: 'producer_not_begun' })
+  t.hasStrict(at.job(job), { state: 'failed', reason: 'producer_not_begun', reserved: false })
+  t.equal(at.connection().active_job_id, null)
+  t.equal(at.posts().length, 0)
+})
+
+t.test('C-077 a run that is stopped while it waits for such a supervisor leaves the job as it was', async (t) => {
+  const at = await publicationClosing(t, { producer: { helper: observed() } })
+  const job = await at.approvedPublication()
+  writeFileSync(join(at.place.stateDir, 'observe.json'), JSON.stringify({
+    stopAt: 'owned', do: 'wait',
+  }))
+  await at.place.spawn(['codehost', 'run', job, '--json'], {
+    entry: 'test', coverage: false, env: { TEST_STOP_AT: 'codehost.spawned' },
+  })
+  await untilStopped(at.place)
+  const stop = new AbortController()
+  const ran = await at.run(['codehost', 'resume', job, '--json'], {
+    stop: stop.signal,
+    at: (step) => {
+      if (step === 'codehost.reserved') setTimeout(() => stop.abort(), 300)
+    },
+  })
+  t.hasStrict(ran.error(), { code: 'codehost_not_sent' })
+  t.hasStrict(at.job(job), {
+    state: 'blocked', reason: 'interrupted_after_spawn', contacted: 0, reserved: true,
+  })
+  t.equal((await at.json(['codehost', 'job', job])).way_on.command,
+    `sallyport codehost resume ${job}`)
+  goOn(at.place)
+  t.equal((await at.run(['codehost', 'resume', job, '--json'])).error().code, 'codehost_not_sent')
+  t.hasStrict(at.job(job), { state: 'failed', reserved: false })
 })

@@ -9,16 +9,16 @@ const all = 6
 
 /**
  * What a crash leaves and how it goes on. `clean`: nothing was begun. `unproved`: local work was
- * begun and no proof of its end lies there. `made`: the proof lies there. `marked`: a POST was
+ * begun and no proof of its end lies there. `ended`: it ended before it was begun. `made`: the proof lies there. `marked`: a POST was
  * marked and did not leave. `sent`: it left. `lost`: so did the pull request, whose number nobody
  * saw. `whole`: all is known. `done`: it had come to its end.
  */
-type Left = 'clean' | 'unproved' | 'made' | 'marked' | 'sent' | 'lost' | 'whole' | 'done'
+type Left = 'clean' | 'unproved' | 'ended' | 'made' | 'marked' | 'sent' | 'lost' | 'whole' | 'done'
 
 const steps: readonly (readonly [string, Left])[] = [
   ['preflight.before_first_byte', 'clean'], ['codehost.claimed', 'clean'],
   ['codehost.reserved', 'clean'],
-  ['codehost.spawn_intended', 'unproved'],
+  ['codehost.spawn_intended', 'unproved'], ['codehost.spawned', 'ended'],
   ['codehost.produced', 'made'], ['codehost.post_1_of_6', 'made'],
   ['codehost.contact_begin', 'made'],
   ['codehost.contact_intent', 'marked'], ['codehost.replied', 'sent'],
@@ -56,6 +56,10 @@ const expected: Readonly<Record<Left, {
     row: { contacted: 0, reserved: false }, reconcile: 'nothing_to_reconcile', resume: null,
   },
   unproved: {
+    row: { state: 'blocked', reason: 'interrupted_after_spawn', contacted: 0, reserved: true },
+    reconcile: 'nothing_to_reconcile', resume: 'codehost_not_sent',
+  },
+  ended: {
     row: { state: 'blocked', reason: 'interrupted_after_spawn', contacted: 0, reserved: true },
     reconcile: 'nothing_to_reconcile', resume: 'codehost_not_sent',
   },
@@ -98,6 +102,10 @@ t.test('C-045 C-206 a killed publication sends no effect twice; what can be know
       must(await at.approve(job))
       must(await at.runJob(job))
     } else t.equal(await code(at, 'resume', job), resume, step)
+    if (left === 'ended') {
+      t.hasStrict(at.job(job), { state: 'failed', reason: 'producer_not_begun', reserved: false })
+      t.equal(at.connection().active_job_id, null, 'its own run frees it by the proof')
+    }
     if ((resume ?? '') === '') t.equal(at.job(job).state, 'succeeded', step)
     const check = await at.run(['state', 'check'])
     t.equal(check.status, 0, `${step}: ${check.stderr}`)
