@@ -7,6 +7,7 @@
 import * as v from 'valibot'
 import { count, text } from '../base/fields.js'
 import { imagesIn, type PeriodImages } from './images.js'
+import { longestOf, msBetween } from './longest.js'
 import type {
   ModelText, ScreenObservationInput, ScreenReportInput,
 } from './types.js'
@@ -64,8 +65,8 @@ export const reportShape = v.strictObject({
   made_at: text,
   period: v.strictObject({ since: text, until: text, time_zone: text }),
   /**
-   * Files of the period, oldest first: those whose summary is told, and the newest others. Like
-   * images of it count with theirs.
+   * Files of the period, oldest first: those whose summary is told or that stood longest, and the
+   * newest others. Like images of it count with theirs.
    */
   facts: v.strictObject({ count, listed: count, observations: v.array(factShape) }),
   /** Counted, not written by anybody; `runs` is in the order of the facts. */
@@ -210,9 +211,10 @@ const isAnalysed = ({ one: { summary, analysed } }: Counted): boolean =>
 
 const hasSummary = ({ one: { summary } }: Counted): boolean => summary !== null
 
-/** What is told by its summary is listed in any case, and the newest others. */
+/** Told by its summary or as one of the longest it is listed in any case, and the newest others. */
 const listedOf = (counted: readonly Counted[]): readonly Counted[] => {
-  const told = newestTold(counted, hasSummary)
+  const longest = longestOf(counted, ({ one }) => msBetween(one.capturedAt, one.lastSeenAt))
+  const told = new Set([...newestTold(counted, hasSummary), ...longest])
   const others = counted.filter((one) => !told.has(one)).slice(told.size - reportLimits.listedMax)
   const listed = new Set([...told, ...others])
   return counted.filter((one) => listed.has(one))

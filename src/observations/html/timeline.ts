@@ -4,8 +4,9 @@
  * text stands beside the drawings as text and stays readable on a phone. What they show is told in
  * words below: the longest runs, the episodes, and every screen in the table.
  */
-import type { ScreenReport } from '../report.js'
-import { countText, spanMinutes, spanText, statusText } from '../words.js'
+import { longestOf, msBetween } from '../longest.js'
+import type { ReportRun, ScreenReport } from '../report.js'
+import { countText, spanText, statusText } from '../words.js'
 import { daysOf, longDay, type Zone } from '../zone.js'
 import { axisLabels, clock, statusClass, type Span } from './axis.js'
 import { firstWithin, listBytes, newestWithin } from './bounded.js'
@@ -132,29 +133,17 @@ const statusKey = ({ course, model_text: model }: ScreenReport): Markup => {
 ${digests}</ul>`
 }
 
-const longestMax = 6
-
-interface Stood {
-  readonly at: number
-  readonly ms: number
-}
-
-const longestRuns = ({ course }: ScreenReport): Stood[] =>
-  course.runs
-    .map((run, at) => ({ at, ms: Date.parse(run.last_seen_at) - Date.parse(run.captured_at) }))
-    .filter(({ ms }) => spanMinutes(ms) > 0)
-    .sort((a, b) => b.ms - a.ms || a.at - b.at)
-    .slice(0, longestMax)
+const stoodMs = ({ captured_at: from, last_seen_at: to }: ReportRun): number =>
+  msBetween(from, to)
 
 const longestPart = (report: ScreenReport, zone: Zone): Markup => {
-  const longest = longestRuns(report)
+  const { runs } = report.course
+  const longest = longestOf(runs, stoodMs)
   if (longest.length === 0) return nothing
-  const items = longest.map(({ at, ms }) => {
-    const run = report.course.runs[at]
-    if (run === undefined) return nothing
-    const name = report.facts.observations[at]?.filename ?? ''
+  const items = longest.map((run) => {
+    const name = report.facts.observations[runs.indexOf(run)]?.filename ?? ''
     const until = momentNear(zone, run.last_seen_at, run.captured_at)
-    return html`<li><b class="num">${spanText(ms)}</b><span><bdi class="file">${name}</bdi>
+    return html`<li><b class="num">${spanText(stoodMs(run))}</b><span><bdi class="file">${name}</bdi>
 <small>${num(moment(zone, run.captured_at))} to ${num(until)},
 ${statusText(run.status)}</small></span></li>`
   })
@@ -228,7 +217,8 @@ export const timelinePart = (report: ScreenReport, zone: Zone): Markup => {
 drawn.</p>` : nothing
   const more = report.facts.count > report.facts.listed
     ? html`<p class="note">Listed are ${num(report.facts.listed)} of ${num(report.facts.count)}
-screens: the newest, and those whose summary is told. All of them are counted.</p>` : nothing
+screens: the newest, and those whose summary is told or that stood longest. All of them are
+counted.</p>` : nothing
   return html`<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>${figures}
 ${statusKey(report)}${cut}${more}</section>`
 }

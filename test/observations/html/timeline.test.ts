@@ -3,7 +3,7 @@ import t from 'tap'
 import { axisLabels } from '../../../src/observations/html/axis.js'
 import { lanesOf, spendMostOf, withoutPiles } from '../../../src/observations/html/lanes.js'
 import { reportPage } from '../../../src/observations/html/page.js'
-import { buildReport } from '../../../src/observations/report.js'
+import { buildReport, reportLimits } from '../../../src/observations/report.js'
 import type { ScreenReportInput } from '../../../src/observations/types.js'
 import { zoneOf } from '../../../src/observations/zone.js'
 import { busyDay } from '../../support/observations/days.js'
@@ -118,6 +118,23 @@ t.test('what stood for less than a minute is not told among the longest', (t) =>
   t.match(some, 'Longest on the screen')
   t.equal([...some.matchAll(/<li><b class="num">/g)].length, 2)
   t.notMatch(some.slice(some.indexOf('class="longest"'), some.indexOf('</ol>')), '&lt; 1 min')
+  t.end()
+})
+
+t.test('the screens that stood longest are told however many newer ones are listed', (t) => {
+  const old = [90, 120].map((minutes) => seen({
+    filename: `stood-${minutes}.png`, lastSeenAt: at(9, minutes), likeImages: 1,
+  }))
+  const newer = Array.from({ length: reportLimits.listedMax }, (_, n) => seen({
+    filename: `${n}.png`, capturedAt: at(12, n / 60), lastSeenAt: at(12, n / 60),
+  }))
+  const report = buildReport(input({ observations: [...old, ...newer] }))
+  t.equal(report.facts.listed, reportLimits.listedMax)
+  const page = reportPage(report)
+  const told = page.slice(page.indexOf('class="longest"')).replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+  t.match(told, /^class="longest"> 2 h stood-120\.png .* 1 h 30 min stood-90\.png /)
+  t.match(page.replace(/\s+/g, ' '), 'the newest, and those whose summary is told or that stood longest')
   t.end()
 })
 
