@@ -1,5 +1,5 @@
 /** Whether the slots that jobs use are left alone for now, because the gateway refused them. */
-import { pauseOf, type Pause } from '../gateway/call/pause.js'
+import { pauseLeftBy, pauseOf, type Pause } from '../gateway/call/pause.js'
 import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
 
@@ -14,6 +14,18 @@ export const visionPause = (ctx: Pick<ShotsContext, 'gov'>, view: View): Pause |
 /** That of digests; null where they may be tried. */
 export const textPause = (ctx: Pick<ShotsContext, 'gov'>, view: View): Pause | null =>
   pauseNow(ctx, view, 'report')
+
+/**
+ * That of a slot behind a call of a pass: what this call left, or what keeps the slot alone anyway;
+ * null where the next call may go out.
+ */
+export const pauseBehind = (
+  { gov }: Pick<ShotsContext, 'gov'>, slot: Pause['slot'], operationId: string | null,
+): Pause | null => {
+  const view = gov.store.read()
+  return (operationId === null ? null : pauseLeftBy(view, slot, operationId))
+    ?? pauseNow({ gov }, view, slot)
+}
 
 /** What a person may do about a pause; `slot` is the one that is left alone. */
 export const pausedNext = (slot: Pause['slot']): string =>

@@ -150,6 +150,24 @@ t.test('S-169 Retry-After, in seconds or as a date of the gateway\'s own clock, 
   t.ok(gap <= 2 * hour && gap > 2 * hour - minute, String(gap))
 })
 
+t.test('S-136 a refusal ends the pass also where its time is over before it is written down', async (t) => {
+  const here = await three(t)
+  const { world, clock } = here
+  refuse(here, 429, 3, { 'Retry-After': '1' })
+  const ran = await world.run(['shots', 'analyze', '--json'], {
+    at: (step) => { if (step === 'analyze.finished') clock.advance(5_000) },
+  })
+  t.hasStrict(ran.json(), { status: 'degraded', reason: 'http_status_429', failed: 1, skipped: 2 })
+  t.equal(sent(world), 1)
+  await set(world, '--renew-proof', 'on')
+  clock.advance(21 * hour)
+  const before = world.calls().length
+  await world.run(['shots', 'analyze', '--json'], {
+    at: (step) => { if (step === 'prove.finished') clock.advance(5_000) },
+  })
+  t.equal(world.calls().length, before + 1, 'the proof alone')
+})
+
 for (const status of [400, 413]) {
   t.test(`S-136 a reply of ${status} may be about one image: the pass goes on after the first, and ends with the second in a row`, async (t) => {
     const here = await three(t)
@@ -237,5 +255,35 @@ t.test('S-139 a digest that is refused ends the tick, and the next one writes no
   for (const n of [1, 2, 3]) world.say(`Text ${n}.`, { after: n - 1 })
   clock.advance(6 * minute)
   t.hasStrict((await world.digest()).json(), { status: 'ok', written: 3, not_repeated: 1 })
+  checkLedger(t, world)
+})
+
+t.test('S-139 S-106 a digest that needs no call comes back while those before it wait for the gateway, and a refusal ends the tick however short its time', async (t) => {
+  const clock = movedClock()
+  const world = await World.in(t, { clock }).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const [one] = await world.analysed({ name: 'reused.png', at: moment(2, 1) })
+  world.say('Of the first analysis.')
+  await world.digest()
+  const payload = world.rows()[0]!.payload!
+  await world.reanalysed(one!, { activity: 'writing' })
+  world.say('Of the second.')
+  t.hasStrict((await world.digest()).json(), { updated: 1 })
+  await world.change(one!.observation_id, { payload })
+  await world.analysed(...[4, 5, 6, 7, 8, 9].map((back) => ({
+    name: `${back}.png`, at: moment(back, 1),
+  })))
+  refuse({ world, clock }, 402, 9, { 'Retry-After': '1' })
+  const asked = world.asked().length
+  const ran = await world.run(['shots', 'digest', '--json'], {
+    at: (step) => { if (step === 'digest.finished') clock.advance(5_000) },
+  })
+  t.hasStrict(ran.json(), { failed: 1, updated: 0 })
+  t.equal(world.asked().length, asked + 1)
+  world.sandbox.faults.clear()
+  refuse({ world, clock }, 402)
+  t.hasStrict((await world.digest()).json(), { failed: 1, updated: 0 })
+  t.hasStrict((await world.digest()).json(), { status: 'blocked', updated: 1, written: 0 })
+  t.equal(world.asked().length, asked + 2)
   checkLedger(t, world)
 })

@@ -82,3 +82,15 @@ export const pauseOf = (view: Pick<View, 'get'>, slot: SlotName, nowMs: number):
   const leftMs = msFromIso(pause.until) - nowMs
   return leftMs > 0 && leftMs <= gatewayLimits.retryAfterMsMax ? pause : null
 }
+
+/**
+ * The pause that this very call left, or null. It ends a pass however short it is: a machine that is
+ * slow to write it down must not take its end for leave to go on.
+ */
+export const pauseLeftBy = (
+  view: Pick<View, 'get'>, slot: SlotName, operationId: string,
+): Pause | null => {
+  const pause = view.get(pauseCollection, slot)
+  if (pause?.operation_id !== operationId) return null
+  return msFromIso(pause.until) > msFromIso(pause.since) ? pause : null
+}

@@ -1,7 +1,7 @@
 /** How the observations stand: the mix of statuses, why some failed or wait, and for whom. */
 import { overspentBy } from '../budget.js'
 import type { ReportReason, ScreenReport } from '../report.js'
-import { statusText } from '../words.js'
+import { countText, statusText } from '../words.js'
 import { statusClass } from './axis.js'
 import { stacked } from './bars.js'
 import { firstWithin, listBytes } from './bounded.js'
@@ -21,16 +21,21 @@ const reasonMarkup = ({ reason, count, text, next, needs_person: person }: Repor
 <code>${reason}</code>${next === null || person ? nothing
     : html` <small>${withCommands(next)}</small>`}</span></li>`
 
+const countOf = (reasons: readonly ReportReason[]): number =>
+  reasons.reduce((sum, { count }) => sum + count, 0)
+
 const reasonList = ({ course }: ScreenReport, status: string, all: number): Markup => {
   const reasons = course.reasons.filter((one) => one.status === status)
   if (reasons.length === 0) return nothing
-  const told = reasons.reduce((sum, { count }) => sum + count, 0)
-  const { parts } = firstWithin(reasons.length, listBytes.reasons, (at) =>
+  const { parts, left } = firstWithin(reasons.length, listBytes.reasons, (at) =>
     reasonMarkup(reasons[at] as ReportReason))
-  const rest = all - told
+  const cut = countOf(reasons.slice(parts.length))
+  const other = left === 0 ? nothing : html`<li>${num(cut)} <span>more, for
+${countText(left, 'other reason')}: <code>sallyport shots report --json</code></span></li>`
+  const rest = all - countOf(reasons)
   const more = rest > 0
     ? html`<li>${num(rest)} <span>more, whose reasons were not looked at</span></li>` : nothing
-  return html`<ul class="why">${parts}${more}</ul>`
+  return html`<ul class="why">${parts}${other}${more}</ul>`
 }
 
 /** The mix of statuses, each with its reasons. */
@@ -85,7 +90,7 @@ const reasonWaits = ({ course }: ScreenReport): Waiting[] => {
   }
   return [...groups.values()].map((group) => {
     const { status, text, reason, next } = group[0] as ReportReason
-    const count = group.reduce((sum, one) => sum + one.count, 0)
+    const count = countOf(group)
     const why = group.length === 1 ? html`: ${text ?? ''} <code>${reason}</code>`
       : html`, for <a href="#mix">${group.length} reasons</a>.`
     return {
@@ -109,11 +114,12 @@ export const waitingPart = (report: ScreenReport): Markup => {
     return html`<section aria-labelledby="waits" class="calm"><h2 id="waits">Waits for a person</h2>
 <p>Nothing of this period does.</p></section>`
   }
-  const { parts } = firstWithin(waiting.length, listBytes.reasons, (at) => {
+  const { parts, left } = firstWithin(waiting.length, listBytes.reasons, (at) => {
     const { head, next } = waiting[at] as Waiting
     return html`<li>${alertMark}<div><p>${head}</p>
 ${next === nothing ? nothing : html`<p class="note">${next}</p>`}</div></li>`
   })
+  const more = left === 0 ? nothing : html`<p class="note">and ${num(left)} more</p>`
   return html`<section aria-labelledby="waits" class="waits"><h2 id="waits">Waits for a person
-<span class="count">${waiting.length}</span></h2><ul class="waiting">${parts}</ul></section>`
+<span class="count">${waiting.length}</span></h2><ul class="waiting">${parts}</ul>${more}</section>`
 }

@@ -20,7 +20,7 @@ import type {
 import { appendReceipt } from '../receipts/append.js'
 import { isIdleAnalysis, noteIdleTick } from '../receipts/idle.js'
 import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
-import { visionPause } from '../paused.js'
+import { pauseBehind, visionPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
 import type { Observation } from '../observations/rows.js'
@@ -222,7 +222,10 @@ const work = async (batch: Batch): Promise<void> => {
   batch.passedOver = blockedCount(ctx, view)
   if (batch.passedOver > 0) batch.passedOverReasons = blockedReasons(ctx, view)
   if (closed !== null) await blockAll(batch, nextOf(rows, limit), closed)
-  else await sendOrWait(batch, rows, visionPause(ctx, view)?.reason ?? null)
+  else {
+    const pause = pauseBehind(ctx, 'screenshot', batch.renewal?.operation_id ?? null)
+    await sendOrWait(batch, rows, pause?.reason ?? null)
+  }
   await returnUncertain(ctx, uncertain)
 }
 

@@ -3,7 +3,7 @@ import { SallyportError } from '../../base/errors.js'
 import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { countingLock } from '../locked.js'
-import { visionPause } from '../paused.js'
+import { pauseBehind } from '../paused.js'
 import type { Observation } from '../observations/rows.js'
 import type { Examiner } from '../scan/types.js'
 import { blockRows, markMissing } from './mark.js'
@@ -51,8 +51,10 @@ const without = { operationId: null, costMicrousd: null, stop: null, error: null
 const stopping: ReadonlySet<string> = new Set(['locked', 'cancelled', 'remote'])
 
 /** Why the next image would end no better: the lane, the connection, or what the gateway said. */
-const stopOf = (ctx: ShotsContext, { errorKind, reason, httpStatus }: Sent): string | null => {
-  if (httpStatus !== null) return visionPause(ctx, ctx.gov.store.read())?.reason ?? null
+const stopOf = (
+  ctx: ShotsContext, { errorKind, reason, httpStatus, operationId }: Sent,
+): string | null => {
+  if (httpStatus !== null) return pauseBehind(ctx, 'screenshot', operationId)?.reason ?? null
   return errorKind !== null && stopping.has(errorKind) ? reason ?? errorKind : null
 }
 

@@ -13,7 +13,7 @@ import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
 import { isIdleDigest, noteIdleTick } from '../receipts/idle.js'
 import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
-import { textPause } from '../paused.js'
+import { pauseBehind, textPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import type { StoredDigest, WindowOutcome } from '../receipts/digest.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
@@ -235,21 +235,22 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   const here: Work = { ctx, settings, retry: false }
   const startedMs = ctx.gov.clock.monotonicMs()
   const plans = recentPlans(here, view)
-  const todo = plans.filter(calls).slice(0, shotLimits.digestWindowsMax)
+  const buys = plans.some(({ kind }) => kind === 'write')
+  const paused = buys ? textPause(ctx, view) : null
+  // What needs no call does not wait behind what may not be bought now.
+  const todo = plans.filter((one) => one.kind === 'reuse' || (one.kind === 'write' && !paused))
+    .slice(0, shotLimits.digestWindowsMax)
   const results: WindowResult[] = []
   for (const plan of plans.filter((one) => !calls(one))) results.push(await work(here, plan))
   const renewal = todo.some(({ kind }) => kind === 'write')
     ? await renewProofIfDue(ctx, 'report') : null
-  const writes = todo.some(({ kind }) => kind === 'write')
-  const pauseNow = (): Pause | null =>
-    (writes ? textPause(ctx, ctx.gov.store.read()) : null)
-  let pause = pauseNow()
+  let pause = buys ? pauseBehind(ctx, 'report', renewal?.operation_id ?? null) : null
   for (const plan of todo) {
     if (plan.kind === 'write' && pause !== null) continue
     const result = await work(here, plan)
     results.push(result)
     if (result.outcome === 'blocked' || result.reason === 'lock_held') break
-    pause = pauseNow()
+    if (plan.kind === 'write') pause = pauseBehind(ctx, 'report', result.operation_id)
   }
   return close(here, { startedMs, all: results, renewal, pause, isTick: true })
 }

@@ -41,6 +41,22 @@ t.test('failed and blocked observations are told with each reason and its count,
   t.match(told, '2 more, whose reasons were not looked at')
 })
 
+t.test('reasons that do not fit on a page are counted with their images, and so is what waits for a person', async (t) => {
+  const statuses = Array.from({ length: 150 }, (_, n) => why({
+    reason: `http_status_${400 + n}`, count: 2, next: `Run \`sallyport x --number ${n}\`.`,
+  }))
+  const changes = { observations: rows(301, 0), reasons: statuses }
+  const told = part(changes, 'mix')
+  const shown = told.split('The reply was not JSON.').length - 1
+  t.ok(shown > 10 && shown < 150, String(shown))
+  t.match(told, `${2 * (150 - shown)} more, for ${150 - shown} other reasons:`)
+  t.match(told, '1 more, whose reasons were not looked at')
+  const waits = part(changes, 'waits')
+  const here = waits.split('sallyport x --number').length - 1
+  t.match(waits, 'Waits for a person 150')
+  t.match(waits, `and ${150 - here} more`)
+})
+
 t.test('the text of a report tells the reasons with their counts, too', async (t) => {
   const plain = { foreign: (text: string) => text, strong: (text: string) => text }
   const text = reportText(buildReport(input({
