@@ -49,14 +49,23 @@ export interface EdgePage {
   readonly before?: string | undefined
 }
 
+/** Where those that a reader may see are listed; null for a device that is not theirs. */
+const placeOf = (view: View, by: EdgeReader, device: string | undefined) => {
+  if ('device' in by) return { index: artifactsByDevice, key: by.device.device_id }
+  const { principal_id: owner } = by.principal
+  if (device === undefined) return { index: artifactsByOwner, key: owner }
+  const isTheirs = view.get(edgeCollections.devices, device)?.owner === owner
+  return isTheirs ? { index: artifactsByDevice, key: device } : null
+}
+
 /** A page of them; `next` is the `before` of the next page, null at the end. */
 export const edgeArtifacts = (
   view: View, by: EdgeReader, page: EdgePage = {},
 ): { readonly artifacts: readonly EdgeArtifact[]; readonly next: string | null } => {
   const limit = page.limit ?? edgeLimits.pageDefault
-  const device = 'device' in by ? by.device.device_id : page.device
-  const key = device ?? ('principal' in by ? by.principal.principal_id : '')
-  const index = device === undefined ? artifactsByOwner : artifactsByDevice
+  const place = placeOf(view, by, page.device)
+  if (place === null) return { artifacts: [], next: null }
+  const { index, key } = place
   const found = lookUp(view, edgeCollections.artifacts, index, {
     under: [key], reverse: true, limit: limit + 1,
     ...(page.before === undefined ? {} : { after: `${key}/${page.before}` }),

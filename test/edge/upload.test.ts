@@ -70,11 +70,12 @@ t.test('a path of the device names no file and no id (S-034)', async (t) => {
   t.throws(() => edgeArtifact(view, party, path), { code: 'edge_artifact_not_found' })
 })
 
-t.test('what belongs to another owner or device is not there', async (t) => {
+t.test('S-033 what belongs to another owner or device is not there, nor is its id the way on', async (t) => {
   const { world, party, session } = await paired(t)
   const bob = await addAndSignIn(world, session, 'bob')
   const body = capture()
   const { artifact_id: id } = await send(world.gov, party, headOf(body, 1), body)
+  await send(world.gov, party, headOf(body, 2), body)
   const other = await pairDevice(world.gov, session)
   const view = world.gov.store.read()
   for (const by of [bob.session, other.party]) {
@@ -82,7 +83,9 @@ t.test('what belongs to another owner or device is not there', async (t) => {
     t.strictSame(edgeArtifacts(view, by).artifacts, [])
   }
   const { device_id: device } = party.device
-  t.strictSame(edgeArtifacts(view, bob.session, { device }).artifacts, [])
+  t.hasStrict(edgeArtifacts(view, session, { device, limit: 1 }), { artifacts: [{ sequence: 2 }] })
+  t.strictSame(
+    edgeArtifacts(view, bob.session, { device, limit: 1 }), { artifacts: [], next: null })
 })
 
 t.test('an upload that names another owner is refused (S-030)', async (t) => {
