@@ -115,8 +115,8 @@ const prepare = <C, E, K>(op: Op<C, E, K>): Promise<Terms> =>
     const { order, run } = op
     const terms = order.prepare(tx, now, run)
     if (terms.hold !== null) {
-      const { taskId, principal, boundMicrousd } = terms.hold
-      reserve(tx, now, { ...bindingOf(op), taskId, principal, bound: boundMicrousd })
+      const { taskId, principal, boundMicrousd, subject } = terms.hold
+      reserve(tx, now, { ...bindingOf(op), taskId, principal, bound: boundMicrousd, subject })
     }
     const { runtime, profile } = order
     openRoute(tx, run.operationId, { runtime, profile, ...order.decide(tx, now, run) })

@@ -34,6 +34,8 @@ export interface Hold {
   readonly principal: string
   /** Full liability, micro-USD. */
   readonly boundMicrousd: number
+  /** Id of what it is for, where that is one thing and no task. */
+  readonly subject?: string | undefined
 }
 
 /** A claimed order while its process runs it. */

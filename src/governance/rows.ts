@@ -215,6 +215,8 @@ const reservationShape = v.strictObject({
   profile: text,
   task_id: nullable(text),
   principal: text,
+  /** Id of what it is about, where that is one thing and no task: an observation. */
+  subject: v.optional(text),
   /** Full liability while the charge is not known. */
   bound_microusd: count,
   state: v.picklist(['reserved', 'contacted', 'settled', 'released', 'unknown']),

@@ -4,6 +4,7 @@ import { verifyDigests } from '../../src/shots/digest/verify.js'
 import { verifyConclusions } from '../../src/shots/report/verify.js'
 import { conclusionCollections } from '../../src/shots/report/rows.js'
 import { checkLedger } from '../support/ledger.js'
+import { movedClock } from '../support/clock.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
@@ -117,4 +118,30 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
     checkLedger(t, world)
     t.strictSame([...verifyDigests(world.view()), ...verifyConclusions(world.view())], [])
   })
+})
+
+t.test('S-169 a gateway that refused is not asked for a conclusion until its time, but for a retry, and the report stands', async (t) => {
+  const clock = movedClock()
+  const world = await World.in(t, { clock }).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const report = (...flags: string[]) =>
+    world.run(['shots', 'report', '--json', '--since', moment(20), '--conclude', ...flags])
+  await world.analysed({ name: 'a.png', at: moment(4, 1) })
+  world.sandbox.faults.reply({
+    status: 503, body: '{}', headers: { 'retry-after': '7200' },
+  }, { service: 'gateway', times: 1 })
+  t.equal((await world.digest()).json().reason, 'http_status_503')
+  const asked = world.asked().length
+  const kept = await report()
+  t.strictSame([kept.status, kept.error().code, kept.error().reason],
+    [7, 'conclusion_paused', 'http_status_503'])
+  t.match(JSON.stringify(kept.error().next), 'sallyport gateway prove report')
+  t.equal(kept.json().report.facts.count, 1)
+  t.equal(world.asked().length, asked)
+  world.say('Asked at once.')
+  t.hasStrict((await report('--retry')).json().conclusion, { bought: true })
+  await world.analysed({ name: 'b.png', at: moment(4, 2) })
+  world.say('A reply has lifted it.')
+  t.hasStrict((await report()).json().conclusion, { bought: true })
+  checkLedger(t, world)
 })

@@ -58,6 +58,13 @@ for (const status of [402, 404, 500, 503, 408]) {
     t.match((await world.run(['shots', 'status'])).stdout, `1 failed (${reason})`)
     const told = await world.run(['shots', 'report', '--since', '2026-11-01T00:00:00Z'])
     t.match(told.stdout, `answered with status ${status};`)
+    const { observation_id: image } = rowOf(world, 'a.png')
+    t.hasStrict((await world.run(['ledger', 'reservations', '--json'])).json(), [
+      { state: 'unknown', reason, subject: image },
+    ])
+    t.match((await world.run(['ledger', 'reservations'])).stdout, `${reason}\t${image}\n`)
+    t.equal((await statusOf(here)).paused.observation_id, image)
+    t.match((await world.run(['shots', 'status'])).stdout, `${reason}, 1 refusal in a row, the last of`)
     await healthy(t, world)
   })
 }
@@ -73,7 +80,9 @@ t.test('S-136 what a gateway refused is settled by its status, and the budget of
   t.equal((await budget()).held_microusd, 100_000)
   const line = ['ledger', 'settle', '--where', 'status=402', '--amount', '0usd', '--yes', '--json']
   const settled = await world.run(line)
-  t.hasStrict(settled.json(), { settled: [{ state: 'settled', charged_microusd: 0 }] })
+  const { observation_id: subject } = rowOf(world, 'a.png')
+  t.hasStrict(settled.json(), { settled: [{ state: 'settled', charged_microusd: 0, subject }] })
+  t.match(settled.stderr, subject, 'the list before it names the image')
   t.equal((await budget()).held_microusd, 0)
   await healthy(t, world)
 })

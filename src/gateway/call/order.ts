@@ -60,6 +60,8 @@ export interface CallTerms {
   readonly root: string | null
   /** Whose content it sends, for stops; left out where it sends none but its own, as a proof. */
   readonly sends?: Pick<Party, 'purpose' | 'folder'>
+  /** Id of the one thing that it is about; the ledger names it beside the money. */
+  readonly subject?: string
 }
 
 /**

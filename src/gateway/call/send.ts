@@ -139,7 +139,7 @@ const orderOf = <Claimed, Content, Made>(
     requireOpen(order, tx, claimed)
     const { boundMicrousd, requestMs } = claimed.call
     return {
-      hold: { taskId: null, principal: order.principal, boundMicrousd },
+      hold: { taskId: null, principal: order.principal, boundMicrousd, subject: order.subject },
       requestMs,
     }
   },

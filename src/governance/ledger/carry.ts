@@ -49,6 +49,7 @@ const carryOne = (tx: Tx, now: string, owed: Reservation, reason: string): void 
     amount_microusd: liabilityOf(owed),
     evidence: {
       task_id: known?.task_id ?? null, principal: ownerOf(tx, owed), restored: true,
+      ...subjectPart(owed),
     },
   })
   post(tx, now, binding, reservation, {

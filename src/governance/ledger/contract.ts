@@ -13,6 +13,8 @@ const reservationShape = v.strictObject({
   runtime: v.string(),
   profile: v.string(),
   task_id: v.nullable(v.string()),
+  /** The image that it was for, by its observation; null where it was for none, or is of before. */
+  subject: v.nullable(v.string()),
   state: v.picklist(['reserved', 'contacted', 'settled', 'released', 'unknown']),
   bound_microusd: v.number(),
   charged_microusd: v.nullable(v.number()),
@@ -33,6 +35,7 @@ const reservationDocument = (
   runtime: reservation.runtime,
   profile: reservation.profile,
   task_id: reservation.task_id,
+  subject: reservation.subject ?? null,
   state: reservation.state,
   bound_microusd: reservation.bound_microusd,
   charged_microusd: reservation.charged_microusd,

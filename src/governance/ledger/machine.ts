@@ -42,6 +42,7 @@ export const evidenceText = (row: LedgerRow, key: string): string | undefined =>
 const reserveStep = (row: LedgerRow): Step | Refusal => {
   const principal = evidenceText(row, 'principal')
   const task = row.evidence?.['task_id']
+  const subject = evidenceText(row, 'subject')
   if (row.runtime === null || row.profile === null || principal === undefined) return 'malformed'
   if (task !== null && typeof task !== 'string') return 'malformed'
   if (row.amount_microusd < 1) return 'malformed'
@@ -52,6 +53,7 @@ const reserveStep = (row: LedgerRow): Step | Refusal => {
       profile: row.profile,
       task_id: task,
       principal,
+      ...(subject === undefined ? {} : { subject }),
       bound_microusd: row.amount_microusd,
       state: 'reserved',
       charged_microusd: null,

@@ -19,6 +19,8 @@ export interface ReserveRequest extends Binding {
   readonly taskId: string | null
   /** Principal id of the owner who pays. */
   readonly principal: string
+  /** Id of what it is about, where that is one thing and no task. */
+  readonly subject?: string | undefined
   /** Full liability of the operation, 1..1_000_000_000 micro-USD. */
   readonly bound: number
 }
@@ -35,11 +37,17 @@ const checkRequest = (request: ReserveRequest): void => {
   checkName('profile', request.profile)
   checkName('principal', request.principal)
   if (request.taskId !== null) checkName('task_id', request.taskId)
+  if (request.subject !== undefined) checkName('subject', request.subject)
   checkAmount('request_cost_bound', request.bound, 1, amountMicrousdMax)
   if (!v.is(runtimeShape, request.runtime)) {
     throw fail.rejected('runtime_unknown', 'The runtime is not named as a runtime is.')
   }
 }
+
+/** The part of a reserve row's evidence that says what the money is for. */
+export const subjectPart = (
+  { subject }: { readonly subject?: string | undefined },
+): { readonly subject?: string } => (subject === undefined ? {} : { subject })
 
 const replay = (tx: Tx, request: ReserveRequest, existing: Reservation): Reserved => {
   const same = existing.runtime === request.runtime && existing.profile === request.profile
@@ -85,7 +93,9 @@ export const reserve = (tx: Tx, now: string, request: ReserveRequest): Reserved 
   const posted = post(tx, now, request, undefined, {
     kind: 'reserve',
     amount_microusd: request.bound,
-    evidence: { task_id: request.taskId, principal: request.principal },
+    evidence: {
+      task_id: request.taskId, principal: request.principal, ...subjectPart(request),
+    },
   })
   return { ...posted, replayed: false }
 }

@@ -239,6 +239,7 @@ const orderOf = (
     principal,
     root: null,
     sends: { purpose: 'gateway.vision', folder: stoppedWith(attempt, view) },
+    subject: attempt.row.observation_id,
     content: analysisContent(image.bytes, image.mime),
     boundMicrousd,
     timeoutMs,

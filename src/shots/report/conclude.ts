@@ -20,6 +20,7 @@ import { closedSwitch } from '../gates.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { readDigest } from '../digest/read.js'
 import { takeObservations, type ObservationFilter } from '../observations/find.js'
+import { pausedNext, textPause } from '../paused.js'
 import { savedSettings } from '../source/settings.js'
 import { judgeBought, keepBought, type BoughtText } from '../texts/bought.js'
 import { requireTextBudget } from '../texts/budget.js'
@@ -184,6 +185,17 @@ const nothingNext = (
     : 'Give --since an earlier time; what lies in the folder is taken in by `sallyport shots scan`.'
 }
 
+/** Only somebody's retry asks a gateway that has just refused: reports are written by timers, too. */
+const requireNoPause = (ctx: ShotsContext, view: View): void => {
+  const pause = textPause(ctx, view)
+  if (pause === null) return
+  const { reason, until } = pause
+  throw fail.blocked(
+    'conclusion_paused', `The gateway refused the last request; none is sent before ${until}.`,
+    { reason, next: pausedNext('report'), details: { paused_until: until } },
+  )
+}
+
 const names = {
   noun: 'conclusion',
   texts: { refused: 'The reply cannot be kept; the charge stands.' },
@@ -207,6 +219,7 @@ export const concludeReport = async (
   if (known) return { bought: false, made: known, receipt: null }
   nextNumber(ctx, view, sources.digest, options)
   const route = requireTextRoute(ctx, view, 'gateway.report')
+  if (!options.retry) requireNoPause(ctx, view)
   const one: Concluding = { ctx, period, sources, route, ...options }
   const result = await sendCall(ctx.gateway, orderOf(one, view))
   if (result.made === null) throw callError(names, result)

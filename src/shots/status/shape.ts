@@ -116,6 +116,8 @@ const visionShape = v.strictObject({
   /** Images are left alone for now, because the gateway refused one; null while they are not. */
   paused: v.nullable(v.strictObject({
     reason: text, refusals: count, since: text, until: text, operation_id: text,
+    /** The image that was refused last; null where it was a proof, or is not told. */
+    observation_id: nullableText,
   })),
   remote_routing_safe: v.boolean(),
   /** Every gate that does not hold, most telling first. */

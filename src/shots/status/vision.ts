@@ -3,6 +3,7 @@ import { egressPurpose, proofPurpose } from '../../gateway/constants.js'
 import {
   gatewayFacts, gatewayReasonOf, gatewayReasons, isCurrent, type GatewayFacts,
 } from '../../gateway/readiness.js'
+import { findReservation } from '../../governance/ledger/read.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { budgetStanding, callsLeft, disputedCharges, type BudgetStanding } from '../budget.js'
@@ -59,7 +60,8 @@ const pausePart = (ctx: ShotsContext, view: View): VisionStatusPart['paused'] =>
   const pause = visionPause(ctx, view)
   if (pause === null) return null
   const { reason, refusals, since, until, operation_id } = pause
-  return { reason, refusals, since, until, operation_id }
+  const observation_id = findReservation(view, operation_id)?.subject ?? null
+  return { reason, refusals, since, until, operation_id, observation_id }
 }
 
 /** The remote vision profile. */

@@ -217,7 +217,7 @@ t.test('A-124 the list of reservations says why a charge is not known', async (t
     (await desk.run(['reservations', '--all', '--json'])).json()
       .map((row: { reason: string | null }) => row.reason)
   t.strictSame(await reasons(), ['http_status_402', 'http_status_503', 'http_status_402'])
-  t.match((await desk.run(['reservations'])).stdout, /^op_2\t.*\tsettle by hand\thttp_status_503$/m)
+  t.match((await desk.run(['reservations'])).stdout, /^op_2\t.*\tsettle by hand\thttp_status_503\t-$/m)
   await desk.run(['settle', 'op_3', '--amount-microusd', '0', '--yes'])
   t.strictSame(await reasons(), [null, 'http_status_503', 'http_status_402'], 'now it is known')
 })
@@ -282,6 +282,40 @@ t.test('charges that were listed are settled all or none: one that is known by t
   })
   t.equal(desk.gov.store.read().sequence, sequence)
   t.strictSame(settledRows(desk), [['op_1', desk.owner, 9]])
+})
+
+t.test('A-124 of two that settle the charges of one status at once one records them all, and the other none', async (t) => {
+  const desk = await deskOf(t, refusals)
+  const { sequence } = desk.gov.store.read()
+  const amounts = ['0', '7']
+  const both = await Promise.all(amounts.map((amount) => desk.place.spawn(
+    ['ledger', 'settle', '--where', 'status=402', '--amount-microusd', amount, '--yes', '--json'],
+    { env: { SALLYPORT_SESSION: desk.token }, coverage: false })))
+  const won = both.findIndex(({ status }) => status === 0)
+  const lost = both[1 - won]!
+  t.ok(won >= 0, both.map(({ stderr }) => stderr).join())
+  t.match(lost.error().code, /^(no_charge_matches|charge_not_unknown)$/)
+  const charged = Number(amounts[won])
+  t.strictSame(both[won]!.json().settled.map((row: { charged_microusd: number }) =>
+    row.charged_microusd), [charged, charged])
+  t.strictSame(settledRows(desk), [['op_3', desk.owner, charged], ['op_1', desk.owner, charged]])
+  t.equal(desk.gov.store.read().sequence, sequence + 1, 'one record')
+  isSound(t, desk)
+})
+
+t.test('A-124 a charge that somebody settles while the list is asked about ends it, and none of the list is settled', async (t) => {
+  const desk = await deskOf(t, refusals)
+  const ran = await desk.run([...free], {
+    terminal: { stdin: true, stdout: true },
+    answers: [async () => {
+      await desk.run(['settle', 'op_1', '--amount-microusd', '9', '--yes'])
+      return true
+    }],
+  })
+  t.equal(ran.status, 5, ran.stderr)
+  t.match(ran.stderr, 'Only an unknown charge is settled by hand')
+  t.strictSame(settledRows(desk), [['op_1', desk.owner, 9]])
+  isSound(t, desk)
 })
 
 t.test('what selects charges finds those of the owner and of disabled owners alone', async (t) => {

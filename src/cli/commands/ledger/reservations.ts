@@ -23,7 +23,8 @@ const definition: VerbDefinition<ReservationDocument[]> = {
       'Lists your reservations that still hold money or wait for you: reserved, contacted, '
       + 'unknown, or charged above their bound and not reviewed. Those of disabled owners are '
       + 'among them, because nobody else could settle them. --all adds the finished ones. An '
-      + 'unknown charge has its reason: http_status_402 is the status that the request got.',
+      + 'unknown charge has its reason: http_status_402 is the status that the request got. What '
+      + 'was sent for one image names its observation.',
     examples: ['$ sallyport ledger reservations', '$ sallyport ledger reservations --all --json'],
     session: 'required',
     ids: { after: 'operation' },

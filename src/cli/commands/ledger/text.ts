@@ -17,6 +17,7 @@ export const reservationText = (one: ReservationDocument): string => {
   return [
     line('operation', one.operation_id),
     ...(one.task_id === null ? [] : [line('task', one.task_id)]),
+    ...(one.subject === null ? [] : [line('for', one.subject)]),
     line('runtime', `${one.runtime} (${one.profile})`),
     line('state', one.state),
     line('bound', moneyText(one.bound_microusd)),
@@ -30,9 +31,10 @@ export const reservationText = (one: ReservationDocument): string => {
 export const reservationsTable = (
   view: View, rows: readonly ReservationDocument[],
 ): Promise<string> => renderTable(
-  view, ['operation', 'runtime', 'state', 'bound', 'charged', 'due', 'reason'],
+  view, ['operation', 'runtime', 'state', 'bound', 'charged', 'due', 'reason', 'for'],
   rows.map((row) => [
     view.id(row.operation_id), row.runtime, row.state, amountCell(view, row.bound_microusd),
     amountCell(view, row.charged_microusd), dueOf(row), row.reason ?? '',
+    row.subject === null ? '-' : view.id(row.subject),
   ]),
 )

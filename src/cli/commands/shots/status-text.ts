@@ -103,8 +103,9 @@ const analysisLines = ({ analysis }: Folder, view: View): string[] => {
 
 const pausedLines = ({ paused }: ShotsStatus['remote_vision']): string[] => {
   if (paused === null) return []
-  const { until, reason, refusals, operation_id: operation } = paused
-  const told = `${countText(refusals, 'refusal')} in a row, the last of ${operation}`
+  const { until, reason, refusals, operation_id: operation, observation_id: image } = paused
+  const about = image === null ? '' : ` (${image})`
+  const told = `${countText(refusals, 'refusal')} in a row, the last of ${operation}${about}`
   return [line('  paused', `until ${until}: ${reason}, ${told}`)]
 }
 
