@@ -1,5 +1,10 @@
 /** A list that was cut says so, and how to go on, until its last row. */
+import { spawnSync } from 'node:child_process'
+import fc from 'fast-check'
 import t from 'tap'
+import type { VerbDeps } from '../../src/cli/bound.js'
+import { nextCommand } from '../../src/cli/cut.js'
+import { typedLine } from '../../src/cli/typed.js'
 import { taskAt } from '../support/tasks.js'
 import { sessionOf } from '../world/session.js'
 import type { Loose } from '../world/place.js'
@@ -72,4 +77,22 @@ t.test('A-189 a page goes on behind another owner’s row without a word of it',
   await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
   await at.json(['login', '--owner', 'bob', '--passphrase-file', file])
   t.strictSame(await at.json(['task', 'list', '--after', foreign.task_id]), [])
+})
+
+t.test('the next command and what a form tells as typed are read by a shell as the words that were meant', (t) => {
+  const read = (line: string): readonly string[] => {
+    const { stdout } = spawnSync('/bin/sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' })
+    return stdout.split('\0').slice(0, -1)
+  }
+  const word = fc.string({ minLength: 1, unit: fc.constantFrom(
+    'a', '-', '=', '/', ' ', '\n', '\'', '"', '\\', '$', '`', '(', ';', '&', '*', '~', '#', 'é',
+  ) }).filter((text) => !text.startsWith('-'))
+  fc.assert(fc.property(fc.array(word, { maxLength: 3 }), word, (words, value) => {
+    const next = nextCommand(['shots', 'find', ...words], { flag: '--after', value })
+    t.strictSame(read(next), ['sallyport', 'shots', 'find', ...words, '--after', value])
+    const globals = { stateDir: value } as VerbDeps['globals']
+    t.strictSame(read(typedLine({ globals } as VerbDeps, ['init', ...words])),
+      ['sallyport', 'init', ...words, '--state-dir', value])
+  }), { numRuns: 60 })
+  t.end()
 })

@@ -49,6 +49,23 @@ t.test('a number of a form that is none saves nothing', async (t) => {
   t.equal((await world.json(['alpha', 'show'])).alpha_text, null)
 })
 
+t.test('a number that a form has no room for saves nothing, and the form says what it takes', async (t) => {
+  const world = await World.in(t).sandbox().state().session().images()
+  const forms: readonly (readonly [string[], (string | boolean)[]])[] = [
+    [['shots', 'config', 'set'], ['', true, true, false, 'another value', '9999999999']],
+    [['alpha', 'setup'], ['9999999999', '20', '1', '1', '', true, false]],
+    [['alpha', 'setup'], ['256', '9999999999', '1', '1', '', true, false]],
+    [['alpha', 'setup'], ['256', '20', '0', '1', '', true, false]],
+    [['alpha', 'setup'], ['256', '20', '1', '9999999999', '', true, false]],
+  ]
+  for (const [line, answers] of forms) {
+    const ran = await world.run([...line, '--json'], { terminal, answers })
+    t.strictSame(refusal(ran), [3, 'form_number'], `${line.join(' ')}: ${ran.stderr}`)
+    t.match(ran.error().message, / from \S.* to \S.*\.$/)
+  }
+  t.equal((await world.json(['alpha', 'show'])).alpha_text, null)
+})
+
 t.test('a variable that is no setting is refused by its name, and nothing is scanned', async (t) => {
   const world = await World.in(t).state().session().images()
   const scan = (env: Record<string, string>) => world.run(['shots', 'scan', '--json'], { env })

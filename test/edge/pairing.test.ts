@@ -1,3 +1,4 @@
+import { cpSync, rmSync } from 'node:fs'
 import t from 'tap'
 import { authenticateEdge } from '../../src/edge/credential.js'
 import {
@@ -46,6 +47,36 @@ t.test('a code ends after ten minutes, and with the session that offered it', as
   const good = await offerPairing(world.gov, session, place)
   world.clock.advance(10 * minute - 1)
   t.ok(await redeemPairing(world.gov, request(good)))
+})
+
+t.test('a clock that was set back lengthens the life of no code', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(world)
+  world.clock.advance(20 * minute)
+  const offer = await offerPairing(world.gov, session, place)
+  const request = { code: codeOf(offer.pairing), device_name: 'camera' }
+  world.clock.stepWall(-minute - 1)
+  await t.rejects(redeemPairing(world.gov, request), refusal)
+  world.clock.stepWall(1)
+  t.ok(await redeemPairing(world.gov, request), 'a minute is what clocks are put right by')
+})
+
+t.test('an old copy of the state opens nothing for a device and redeems no code (S-198)', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(world)
+  const { credential, party } = await pairDevice(world.gov, session)
+  const offer = await offerPairing(world.gov, session, place)
+  const copy = world.place.path('copy')
+  cpSync(world.place.stateDir, copy, { recursive: true })
+  await revokeDevice(world.gov, session, party.device.device_id)
+  rmSync(world.place.stateDir, { recursive: true })
+  cpSync(copy, world.place.stateDir, { recursive: true })
+  const old = { ...world.gov, store: world.open('write') }
+  const behind = { kind: 'blocked', code: 'store_behind_anchor' }
+  t.throws(() => authenticateEdge(old, old.store.read(), credential), behind)
+  const request = { code: codeOf(offer.pairing), device_name: 'camera' }
+  await t.rejects(redeemPairing(old, request), behind)
+  t.strictSame(old.store.read().all(edgeCollections.devices).length, 1, 'none came about')
 })
 
 t.test('no number of wrong tries ends a code, or writes anything', async (t) => {

@@ -25,7 +25,7 @@ t.test('an error of the disk is told by what it means, and one that is none stay
     t.strictSame([error.code, error.details], [code, { errno, while: 'write the log' }])
     t.notMatch(error.message, '/a/path')
   }
-  t.throws(() => ioFailure(new TypeError('a defect'), 'write the log'), TypeError)
+  t.throws(() => ioFailure(new TypeError('a defect'), 'write the log'), new TypeError('a defect'))
 })
 
 t.test('a quota that is used up is a full disk, though Node has no name for it: the kernel says so at the log', async (t) => {
@@ -66,17 +66,32 @@ t.test('a lock file that does not come to be is told, and nothing waits for it',
 t.test('a part of a snapshot that reads otherwise than it was written is no snapshot', async (t) => {
   const dir = temporaryFolder(t)
   mkdirSync(placesOf(dir).collections)
-  const [built] = [...buildSegments([{ collection: 'notes', id: 'one', text: '{"n":1}' }])]
+  const rows = Array.from({ length: 400 }, (_, at) => (
+    { collection: 'notes', id: `note-${String(at).padStart(3, '0')}`, text: `"${'x'.repeat(999)}"` }
+  ))
+  const [built] = [...buildSegments(rows)]
   if (built === undefined) throw new Error('nothing was built')
   const write = (number: number, files: Files) =>
     codeOf(() => new SegmentWriter(files, placesOf(dir), number).write(built))
   t.equal(write(1, nodeFiles), 'none')
-  t.equal(write(2, {
+  /** The disk, which gives one byte of the file back otherwise. */
+  const flipping = (at: number): Files => ({
     ...nodeFiles,
     read: (fd, buffer, position) => {
       const count = nodeFiles.read(fd, buffer, position)
-      buffer[0] = (buffer[0] ?? 0) ^ 1
+      const place = at - position
+      if (place >= 0 && place < count) buffer[place] = (buffer[place] ?? 0) ^ 1
       return count
     },
-  }), 'snapshot_unreadable')
+  })
+  for (const at of [0, Math.floor(built.bytes.length / 2), built.bytes.length - 1]) {
+    t.equal(write(2, flipping(at)), 'snapshot_unreadable', `byte ${at}`)
+  }
+  const longer: Files = {
+    ...nodeFiles,
+    fstat: (fd) => ({ ...nodeFiles.fstat(fd), size: built.bytes.length + 1 }),
+  }
+  t.equal(write(3, longer), 'snapshot_unreadable', 'another length')
+  t.strictSame(readdirSync(placesOf(dir).collections).filter((name) => name.endsWith('.seg')),
+    ['000000000001.1.seg'], 'none of them has a name')
 })

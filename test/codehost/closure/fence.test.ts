@@ -120,7 +120,9 @@ t.test('C-099 C-180 a worker that was about to send wakes behind the closure and
   t.not(ran.status, 0)
   t.equal(at.posts().length, 0)
   t.hasStrict(rows(at, job).map(({ facts }) => facts['route']), ['post_handoff'])
-  t.strictSame(at.job(job).closed, closed)
+  t.hasStrict(at.job(job), { closed, state: 'running', reason: null, reserved: true },
+    'what was closed stays as it was closed')
+  t.equal(at.connection().active_job_id, job)
 })
 
 t.test('C-095 what is closed is not looked at as something to be sent, either', async (t) => {

@@ -1,5 +1,8 @@
 /** The one record: what may be touched while it is made, and who waits for it. */
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import {
+  mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
@@ -11,6 +14,7 @@ import { historyHead } from '../../../src/state/history/read.js'
 import { failure, must } from '../../support/must.js'
 import { onCall } from '../../support/codehost/on-call.js'
 import { closing } from '../../support/codehost/closing.js'
+import type { Loose } from '../../world/place.js'
 
 t.test('C-191 of many identical requests at once one reads the host, and all get the same answer', async (t) => {
   const at = await closing(t)
@@ -141,13 +145,29 @@ t.test('C-151 a kept request that was altered is neither sent nor dropped, and t
   await at.close(job, request)
   at.sandbox.faults.clear()
   const path = join(at.place.stateDir, 'pending', `${request['idempotency_key']}.json`)
-  writeFileSync(path, '{}')
+  const kept: Loose = JSON.parse(readFileSync(path, 'utf8'))
   const key = ['--idempotency-key', request['idempotency_key']]
-  for (const words of [['close-capacity', job, '--retry', ...key], ['discard', job, ...key],
-    ['inspect', job, ...key]]) {
-    t.equal(failure(await at.run(['codehost', ...words, '--json'])).code, 'pending_altered')
+  const altered: Readonly<Record<string, string>> = {
+    'nothing of it': '{}',
+    'its key': JSON.stringify({
+      ...kept, request: { ...kept.request, idempotency_key: randomUUID() },
+    }),
+    'its spaces': JSON.stringify(kept, null, 1),
+    'the order of its fields': JSON.stringify(Object.fromEntries(Object.entries(kept).reverse())),
   }
-  t.equal(failure(await at.close(job, request)).code, 'pending_altered')
+  for (const [what, text] of Object.entries(altered)) {
+    writeFileSync(path, text)
+    const asked = await at.during(async () => {
+      for (const words of [['close-capacity', job, '--retry', ...key], ['discard', job, ...key],
+        ['inspect', job, ...key]]) {
+        const ran = await at.run(['codehost', ...words, '--json'])
+        t.equal(failure(ran).code, 'pending_altered', `${words[0]}: ${what}`)
+      }
+      t.equal(failure(await at.close(job, request)).code, 'pending_altered', what)
+    })
+    t.strictSame(asked, [])
+    t.equal(readFileSync(path, 'utf8'), text, 'it stays')
+  }
 })
 
 t.test('C-148 without a key a new one is made, unless one is kept; fields out of flags are as strict', async (t) => {

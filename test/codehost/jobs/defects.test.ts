@@ -5,6 +5,8 @@ import {
   connectionCollection, type Connection, type Grant,
 } from '../../../src/governance/connections/rows.js'
 import { collections } from '../../../src/governance/rows.js'
+import { codehostBase } from '../../../src/codehost/context.js'
+import { previewDigest } from '../../../src/codehost/jobs/digests.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
@@ -94,6 +96,11 @@ t.test('C-009 C-032 C-041 C-051 what a job declares of itself is compared with i
     ...(['root', 'consent_id', 'consent_revision'] as const).map((name) => [{
       approval: sound.approval && { ...sound.approval, [name]: name.endsWith('n') ? 9 : 'x' },
     }, 'approval_of_other'] as const),
+    ...([
+      { at: '2026-01-01T00:00:00.000Z' }, { kind: 'standing' }, { sha256: '0'.repeat(64) },
+    ] as const).map((change) => [{
+      approval: sound.approval && { ...sound.approval, ...change },
+    }, 'approval_of_other'] as const),
     [{ goal_revision: 7 }, 'goal_changed'],
     [{ closed: { closure_id: 'x', at: sound.created_at, fence: 1 } }, 'job_closed'],
   ]
@@ -119,6 +126,28 @@ t.test('C-007 C-008 a job without an approval of exactly what was previewed is n
   }
   t.equal(at.job(job).state, 'prepared')
   t.equal(at.dials(), 0)
+})
+
+t.test('C-007 what a job would send is compared with what its preview showed, whatever digest is named', async (t) => {
+  const at = await working(t)
+  const job = await at.prepare()
+  const sound = at.job(job)
+  const altered: readonly Partial<Job>[] = [
+    { preview_sha256: '0'.repeat(64) }, { input_sha256: '0'.repeat(64) },
+    { plan: { ...sound.plan, effects: sound.plan.effects + 1 } },
+    { plan: { ...sound.plan, sha256: '0'.repeat(64) } },
+  ]
+  for (const change of altered) {
+    const row = { ...sound, ...change }
+    await at.transact((tx) => tx.put(jobCollection, job, row))
+    for (const digest of [row.preview_sha256, previewDigest(row, codehostBase(at.gov))]) {
+      const ran = await at.run(['codehost', 'approve', job, '--preview-digest', digest, '--json'])
+      t.equal(ran.error().code, 'preview_changed', Object.keys(change)[0])
+    }
+    t.strictSame(at.job(job), row)
+  }
+  await at.transact((tx) => tx.put(jobCollection, job, sound))
+  must(await at.approve(job))
 })
 
 t.test('C-004 C-044 C-167 a new session takes over no job, whatever it consents to', async (t) => {

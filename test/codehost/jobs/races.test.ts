@@ -1,5 +1,9 @@
 /** Taken back while a job runs: before its first byte nothing leaves, behind it nothing is lost. */
 import t from 'tap'
+import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { collections, type Task } from '../../../src/governance/rows.js'
+import type { Tx } from '../../../src/state/types.js'
 import { failure, must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
 
@@ -16,6 +20,7 @@ const acts: Readonly<Record<string, Act>> = {
 /** Each moment at which it is asked, once with each act at the last one. */
 const before: readonly (readonly [string, string])[] = [
   ['preflight.before_dial', 'codehost revoke'],
+  ['preflight.before_dial', 'codehost cancel'],
   ['codehost.claimed', 'policy revoke'],
   ['codehost.before_resolve', 'codehost mode'],
   ['codehost.before_dial', 'codehost revoke'],
@@ -44,6 +49,44 @@ for (const [step, name] of before) {
     t.hasStrict(row, { contacted: 0, created: 0, reserved: false })
     t.ok(['approved', 'blocked', 'cancelled'].includes(row.state), row.state)
     t.equal(row.state === 'cancelled', name === 'codehost cancel')
+  })
+}
+
+/** Rows of a run that are another's, or no run's any more, and how each is told. */
+const lost: Readonly<Record<string, (at: Working, job: Job, task: Task) => (tx: Tx) => void>> = {
+  job_not_running: (_, job) => (tx) =>
+    tx.put(jobCollection, job.job_id, { ...job, attempt: job.attempt + 1 }),
+  reservation_lost: (at) => (tx) =>
+    tx.put(connectionCollection, at.id, { ...at.connection(), active_job_id: 'job_x' }),
+  task_not_running: (_at, _job, task) => (tx) =>
+    tx.put(collections.openTasks, task.task_id, { ...task, state: 'queued' }),
+  cancel_requested: (_at, _job, task) => (tx) =>
+    tx.put(collections.openTasks, task.task_id, { ...task, cancel_requested_at: task.created_at }),
+  lease_lost: (_at, _job, task) => (tx) => tx.put(collections.openTasks, task.task_id, {
+    ...task, lease: task.lease && { ...task.lease, holder: 'op_x' },
+  }),
+  deadline_passed: (_at, _job, task) => (tx) =>
+    tx.put(collections.openTasks, task.task_id, { ...task, deadline_at: task.created_at }),
+}
+
+for (const [reason, alter] of Object.entries(lost)) {
+  t.test(`C-011 C-012 ${reason} at the last question of a run: no creation leaves`, async (t) => {
+    const at = await working(t)
+    const job = await at.approved()
+    let done = false
+    const ran = await at.runJob(job, {
+      at: async (step) => {
+        if (step !== 'codehost.before_first_byte' || done) return
+        done = true
+        const row = at.job(job)
+        const task = at.task(row.task_id ?? '')
+        if (task === undefined) throw new Error('it has no task')
+        await at.transact(alter(at, row, task))
+      },
+    })
+    t.ok(done)
+    t.match(ran.stderr, `"${reason}"`)
+    t.equal(at.posts().length, 0)
   })
 }
 

@@ -11,7 +11,9 @@ import { Fence, reachFences, sweepFences } from '../../../src/governance/stops/f
 import { putStop } from '../../../src/governance/stops/folder.js'
 import { disablePrincipal } from '../../../src/governance/stops/people.js'
 import { noteRecorded, recordedSince } from '../../../src/governance/stops/recent.js'
-import { covers } from '../../../src/governance/stops/stop.js'
+import {
+  connectionStops, covers, deviceStop, stopsEverybody,
+} from '../../../src/governance/stops/stop.js'
 import { Memory } from '../../support/governance/memory.js'
 import { addAndSignIn, signIn } from '../../support/tasks.js'
 import { temporaryFolder } from '../../world/place.js'
@@ -47,6 +49,23 @@ t.test('whom a stop covers: by id, and whomever it may be meant for where that i
   t.ok(covers({ kind: 'unreadable', target: null }, party))
   t.ok(covers({ kind: 'codehost_push', target: 'x' }, party), 'a kind that nobody knows')
   t.notOk(covers({ kind: 'codehost_push', target: 'x' }, party, () => false), 'one of its own')
+  t.end()
+})
+
+t.test('the stop of a device covers that device and nothing else, known or not; only what is meant for all stops everybody', (t) => {
+  const device = { kind: deviceStop, target: 'edge_dev_a' }
+  t.ok(covers(device, { device: 'edge_dev_a' }))
+  for (const party of [{}, { device: 'edge_dev_b' }, { principal: 'prn_a', root: 'root_a' }]) {
+    t.notOk(covers(device, party), JSON.stringify(party))
+  }
+  const narrow = [
+    'principal', 'root', 'task', deviceStop, ...Object.keys(connectionStops), 'alpha',
+    'gateway_slot', 'shots_purpose', 'folder',
+  ]
+  for (const kind of narrow) t.notOk(stopsEverybody({ kind, target: null }), kind)
+  for (const kind of ['all', 'unreadable', 'codehost_push']) {
+    t.ok(stopsEverybody({ kind, target: 'x' }), kind)
+  }
   t.end()
 })
 

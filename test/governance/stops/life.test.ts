@@ -6,11 +6,15 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { policyHead } from '../../../src/governance/policy/head.js'
+import { revokeDevice } from '../../../src/edge/pairing.js'
 import { collections } from '../../../src/governance/rows.js'
 import { newStop } from '../../../src/governance/stops/act.js'
 import { lyingStops, putStop } from '../../../src/governance/stops/folder.js'
-import type { Stop } from '../../../src/governance/stops/stop.js'
+import { disablePrincipal, revokeSession } from '../../../src/governance/stops/people.js'
+import { deviceStop, type Stop } from '../../../src/governance/stops/stop.js'
+import { pairDevice } from '../../support/edge/uploading.js'
 import { must } from '../../support/must.js'
+import { addAndSignIn, signIn } from '../../support/tasks.js'
 import { setupFlags } from '../../world/alpha.js'
 import { World, type AlphaWorld } from '../../world/world.js'
 
@@ -250,6 +254,37 @@ t.test('A-154 A-156 a session that a waiting stop ends opens nothing more', asyn
     fs.rmSync(join(folderOf(rig), stop.id))
   }
   t.equal((await rig.run(['task', 'list'])).status, 0)
+})
+
+t.test('a device that was revoked stops no route and no session, while nobody has recorded it',
+  async (t) => {
+    const rig = await alphaWorld(t)
+    const aim = { kind: deviceStop, target: 'edge_dev_x' }
+    const stop = leftStop(rig, newStop(rig.clock, aim, nobody))
+    t.equal((await rig.json(['policy', 'show'])).block, null)
+    t.equal((await rig.run(['task', 'list'])).status, 0)
+    t.strictSame(namesIn(rig), [stop.id], 'it lies there all the while')
+    t.equal((await rig.ask()).status, 0)
+  })
+
+t.test('A-070 A-158 an old copy decides for nobody what is stopped: no stop comes of it', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(world)
+  const bob = await addAndSignIn(world, session, 'bob')
+  const { party: { device } } = await pairDevice(world.gov, session)
+  const { stateDir } = world.place
+  const copy = world.place.path('copy')
+  fs.cpSync(stateDir, copy, { recursive: true })
+  await revokeSession(world.gov, session, bob.session.root.root_id)
+  fs.rmSync(stateDir, { recursive: true })
+  fs.cpSync(copy, stateDir, { recursive: true })
+  const old = { ...world.gov, store: world.open('write') }
+  for (const stopped of [
+    () => revokeSession(old, bob.session, session.root.root_id),
+    () => disablePrincipal(old, bob.session, 'ada'),
+    () => revokeDevice(old, bob.session, device.device_id),
+  ]) await t.rejects(stopped, { kind: 'blocked', code: 'store_behind_anchor' })
+  t.strictSame(lyingStops(old.store.stopsDir), [])
 })
 
 t.test('A-158 a copy that is not the newest records a stop for itself and leaves its file',

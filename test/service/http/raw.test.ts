@@ -1,8 +1,10 @@
 /** What no route may see: raw requests over real TLS, each refused before anything is looked at. */
+import { IncomingMessage } from 'node:http'
 import { connect as tlsConnect, type TLSSocket } from 'node:tls'
-import { connect as tcpConnect } from 'node:net'
+import { connect as tcpConnect, Socket } from 'node:net'
 import t from 'tap'
 import { serving, type Serving } from '../../support/service/serving.js'
+import { waitOf } from '../../../src/service/http/raw-check.js'
 import { unreadable } from '../../../src/service/http/refusal.js'
 import { World } from '../../world/world.js'
 
@@ -73,6 +75,12 @@ t.test('targets, hosts, origins and repeated headers that two readers could read
       'http_origin'],
     ['a page of another site', get('/healthz', own, 'Sec-Fetch-Site: cross-site'), 403,
       'http_origin'],
+    ...[
+      'Sec-Fetch-Site: none', 'Sec-Fetch-Mode: cors', 'Sec-Fetch-Dest: empty', 'Prefer: wait=1',
+      'Content-Type: application/json', 'Content-Encoding: identity', 'Sallyport-Edge-Upload: e30',
+    ].map((header) => [
+      `two of ${header}`, get('/healthz', own, header, header), 400, 'http_header_repeated',
+    ] as const),
     ['an overridden method', get('/healthz', own, 'X-HTTP-Method-Override: POST'), 400,
       'http_method_override'],
     ['an unknown expectation', get('/healthz', own, 'Expect: a-miracle'), 417,
@@ -87,6 +95,22 @@ t.test('targets, hosts, origins and repeated headers that two readers could read
   const fine = await raw(at, get('/healthz', `Host: [::1]:${port}`,
     `Origin: https://localhost:${port}`, 'Sec-Fetch-Site: same-origin'))
   t.equal(statusOf(fine), 200)
+})
+
+t.test('nobody is waited for longer than two minutes, whatever a caller prefers', (t) => {
+  const waited = (prefer: string): number => {
+    const request = new IncomingMessage(new Socket())
+    request.headers = { prefer }
+    return waitOf(request)
+  }
+  const seconds = {
+    'wait=0': 0, 'wait=30': 30, 'respond-async, wait=30': 30, 'wait=120': 120, 'wait=121': 120,
+    'wait=999': 120, 'wait=1000': 0, 'wait=-1': 0, 'wait=1e9': 0, 'wait=': 0, 'await=30': 0, '': 0,
+  }
+  for (const [prefer, wanted] of Object.entries(seconds)) {
+    t.equal(waited(prefer), wanted * 1_000, prefer)
+  }
+  t.end()
 })
 
 /** So many short headers, each of which counts. */
