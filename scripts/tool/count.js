@@ -5,7 +5,7 @@ import { citedIn } from './requirements.js'
 /** Why a test may be left out: the machine lacks something. Any other reason fails the run. */
 export const allowedSkips = [
   'strace is missing or may not trace here', 'needs /proc', 'needs /dev/full',
-  'needs the program script', 'needs the program systemd-analyze',
+  'needs the program script', 'needs the program systemd-analyze', 'needs the program python3',
 ]
 
 /** How the name of a process begins whose tests are files. */

@@ -92,7 +92,8 @@ t.test('A-115 no receipt but that of a success refers to a result', async (t) =>
   const receipt = buildReceipt(parts)
   t.notOk(v.is(alphaReceiptShape, { ...receipt, output_digest: null }))
   t.notOk(v.is(alphaReceiptShape, { ...receipt, result_artifact_id: undefined }))
-  t.throws(() => buildReceipt({ ...parts, task: { ...task, result_artifact_id: null } }))
+  t.throws(() => buildReceipt({ ...parts, task: { ...task, result_artifact_id: null } }),
+    new TypeError('a succeeded task has a result'))
 })
 
 t.test('A-106 the receipt is closed: nothing else can be put into it', async (t) => {
@@ -128,8 +129,9 @@ t.test('A-113 the cost follows the ledger: state, amount, source and row', async
 t.test('a receipt never tells the money of another operation', async (t) => {
   t.throws(() => buildReceipt({
     ...parts, reservation: { ...reservation, operation_id: 'op_2' },
-  }))
-  t.throws(() => buildReceipt({ ...parts, settlement: { ...settlement, operation_id: 'op_2' } }))
+  }), new TypeError('a receipt tells the money of its own operation only'))
+  t.throws(() => buildReceipt({ ...parts, settlement: { ...settlement, operation_id: 'op_2' } }),
+    new TypeError('a receipt tells the money of its own operation only'))
 })
 
 t.test('without a contact the receipt names the sealed provider and no billing UUID', async (t) => {
@@ -150,9 +152,10 @@ t.test('the line for a terminal is one line and tells the charge', async (t) => 
 })
 
 t.test('a settled charge without its row or amount gives no receipt', async (t) => {
-  t.throws(() => buildReceipt({ ...parts, settlement: null }), TypeError)
+  t.throws(() => buildReceipt({ ...parts, settlement: null }),
+    new TypeError('a settled charge has its ledger row'))
   const amountless = { ...reservation, charged_microusd: null }
-  t.throws(() => buildReceipt({ ...parts, reservation: amountless }))
+  t.throws(() => buildReceipt({ ...parts, reservation: amountless }), { name: 'ValiError' })
   const bare = { ...reservation, state: 'unknown' as const, charged_microusd: null, row_ids: [] }
   const blocked = { ...task, state: 'blocked' as const }
   const receipt = buildReceipt({

@@ -43,7 +43,8 @@ t.test('A-138 A-149 a billing request names one UUID, in lower case', async (t) 
   const uuid = 'cc8b70d8-7edb-5113-a31a-bee2bfbbf194'
   t.equal(billingRequestBytes(uuid).toString(), `{"requestIds":["${uuid}"]}`)
   t.equal(billingRequestBytes(uuid.toUpperCase()).toString(), `{"requestIds":["${uuid}"]}`)
-  t.throws(() => billingRequestBytes(`{${uuid}}`), TypeError)
+  t.throws(() => billingRequestBytes(`{${uuid}}`),
+    new TypeError('a billing request needs a strict UUID'))
 })
 
 t.test('A-137 both calls go to fixed paths under the sealed base', async (t) => {

@@ -291,7 +291,8 @@ t.test('A-029 the planned setup is frozen and valid; server-set fields keep thei
           next.plaintext_egress_consent_revision === current.plaintext_egress_consent_revision
       },
     ))
-    t.throws(() => Object.assign(plan(stored, {}).next, { enabled: true }))
+    t.throws(() => Object.assign(plan(stored, {}).next, { enabled: true }),
+      new TypeError('Cannot assign to read only property \'enabled\' of object \'#<Object>\''))
   })
 
 t.test('a stored provider that is not the sealed one counts as a change', async (t) => {

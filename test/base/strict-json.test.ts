@@ -62,7 +62,8 @@ t.test('a field is an ordinary property, whatever its name', async (t) => {
 
 t.test('a depth that nobody could mean is a defect of the caller', async (t) => {
   for (const depthMax of [-1, 513, Number.NaN]) {
-    t.throws(() => read('1', { ...wide, depthMax }), RangeError, String(depthMax))
+    t.throws(() => read('1', { ...wide, depthMax }),
+      new RangeError('depthMax must be from 0 to 512'), String(depthMax))
   }
   t.equal(read('1', { ...wide, depthMax: 0 }), 1)
   t.strictSame(read('[]', { ...wide, depthMax: 512 }), [])
@@ -76,7 +77,8 @@ t.test('depth is bounded exactly, and far too deep ends without a crash', async 
   t.equal(read('5', { bytesMax: 9, depthMax: 0 }), 5)
   t.equal(codeOf('[]', { bytesMax: 9, depthMax: 0 }), 'json_too_deep')
   t.equal(codeOf('['.repeat(500_000), { bytesMax: 1 << 20, depthMax: 512 }), 'json_too_deep')
-  t.throws(() => read('1', { bytesMax: 9, depthMax: 513 }), RangeError)
+  t.throws(() => read('1', { bytesMax: 9, depthMax: 513 }),
+    new RangeError('depthMax must be from 0 to 512'))
 })
 
 t.test('bytes are counted before anything is read', async (t) => {

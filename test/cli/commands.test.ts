@@ -199,12 +199,8 @@ t.test('A-006 no help text, topic, man page or completion claims attestation, tr
   texts.push(...verbs.map(({ help }) => help))
   texts.push(...topicNames.map((name) => topicText(name) ?? ''))
   const claim = /attest|trusted execution|enclave|\btee\b|end.to.end|e2ee|confidential/i
-  const denial = /\b(no|not|never|nothing|neither|nor|without|false)\b/i
-  for (const text of texts) {
-    const sentences = text.replace(/\s+/g, ' ').split(/(?<=[.:;])\s/)
-    const claims = sentences.filter((sentence) => claim.test(sentence) && !denial.test(sentence))
-    t.strictSame(claims, [])
-  }
+  // None of them has a word of it, not even to deny it.
+  for (const text of texts) t.notMatch(text.replace(/\s+/g, ' '), claim)
   // A schema has names alone: those of such claims can only ever be false.
   for (const [path, text] of pages) {
     if (!isSchema(path)) continue

@@ -110,9 +110,12 @@ t.test('every verb that prints JSON has both schemas; its objects name theirs', 
 })
 
 t.test('a shape that JSON Schema cannot say is refused, never turned into one that takes all', (t) => {
-  t.throws(() => jsonSchemaOf(v.custom(() => true), 'x'))
-  t.throws(() => jsonSchemaOf(v.pipe(v.string(), v.creditCard()), 'x'))
-  t.throws(() => jsonSchemaOf(v.strictObject({ at: v.instance(Date) }), 'x'))
+  t.throws(() => jsonSchemaOf(v.custom(() => true), 'x'),
+    { message: 'The "custom" schema cannot be converted to JSON Schema.' })
+  t.throws(() => jsonSchemaOf(v.pipe(v.string(), v.creditCard()), 'x'),
+    { message: 'The "credit_card" action cannot be converted to JSON Schema.' })
+  t.throws(() => jsonSchemaOf(v.strictObject({ at: v.instance(Date) }), 'x'),
+    { message: 'The "instance" schema cannot be converted to JSON Schema.' })
   t.hasStrict(jsonSchemaOf(closedObject({ a: v.optional(finiteNumber(1, 2)) }), 'x'), {
     type: 'object', additionalProperties: false, required: [],
     properties: { a: { type: 'number', minimum: 1, maximum: 2 } },

@@ -37,16 +37,18 @@ t.test('paths are built from typed parts, a branch is one segment', async (t) =>
 t.test('what is no part of a path builds none', async (t) => {
   const repo = { owner: 'acme', name: 'notes' }
   for (const wrong of [{ owner: '..', name: 'x' }, { owner: 'a', name: '..' }]) {
-    t.throws(() => hostPath.blobs(wrong), TypeError)
+    t.throws(() => hostPath.blobs(wrong), new TypeError('not a repository name'))
   }
   for (const branch of ['', '..', 'a b', 'a?b', '.', '@']) {
-    t.throws(() => hostPath.branch(repo, branch), TypeError, branch)
+    t.throws(() => hostPath.branch(repo, branch), new TypeError('not a name of a branch'), branch)
   }
   for (const sha of ['', 'HEAD', '../x', 'E9BA7BA07276A794D493DB90E0384940CE2B757B']) {
-    t.throws(() => hostPath.tree(repo, sha), TypeError, sha)
+    t.throws(() => hostPath.tree(repo, sha), new TypeError('not an object id'), sha)
   }
   for (const number of [0, -1, 1.5, Number.NaN, 2 ** 53]) {
-    t.throws(() => hostPath.issue(repo, number), TypeError, String(number))
-    t.throws(() => hostPath.pullFiles(repo, 1, number), TypeError, String(number))
+    t.throws(() => hostPath.issue(repo, number),
+      new TypeError('not a number of the host'), String(number))
+    t.throws(() => hostPath.pullFiles(repo, 1, number),
+      new TypeError('not a number of the host'), String(number))
   }
 })

@@ -107,7 +107,8 @@ t.test('A-100 an input artifact that was altered is detected when it is read', a
   const bytes = readFileSync(file)
   bytes[bytes.length - 1]! ^= 1
   writeFileSync(file, bytes)
-  t.throws(() => readArtifact(bench.gov, bench.view(), row.artifact_id, label))
+  t.throws(() => readArtifact(bench.gov, bench.view(), row.artifact_id, label),
+    { code: 'artifact_damaged' })
 })
 
 t.test('a row that names other content than the stored one is damage', async (t) => {
@@ -116,7 +117,8 @@ t.test('a row that names other content than the stored one is damage', async (t)
   const forged = { ...ref, sha256: 'a'.repeat(64) }
   const row = await bench.transact((tx, now) =>
     registerArtifact(tx, now, { label, ref: forged, owner: 'x', taskId: null, adopted: true }))
-  t.throws(() => readArtifact(bench.gov, bench.view(), row.artifact_id, label))
+  t.throws(() => readArtifact(bench.gov, bench.view(), row.artifact_id, label),
+    { code: 'artifact_damaged' })
 })
 
 t.test('what rows refer to is known, secrets included', async (t) => {

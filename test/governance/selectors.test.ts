@@ -56,12 +56,9 @@ t.test('A-161 a general route reads no credential but a gateway\'s own', async (
 t.test('A-011 whatever parses goes out under the gateway\'s own form', async (t) => {
   const texts = fc.oneof(fc.string(), fc.string().map((rest) => `gateway/${rest}`))
   t.doesNotThrow(() => fc.assert(fc.property(texts, (text) => {
-    let parsed
-    try {
-      parsed = parseGatewaySelector(text, reserved)
-    } catch {
-      return true
-    }
-    return `gateway/${parsed.wireModel}` === text && parsed.wireModel.split('/').length === 2
+    const told = codeOf(() => parseGatewaySelector(text, reserved))
+    if (told !== 'none') return told === 'selector_refused'
+    const { wireModel } = parseGatewaySelector(text, reserved)
+    return `gateway/${wireModel}` === text && wireModel.split('/').length === 2
   }), { numRuns: 2000 }))
 })

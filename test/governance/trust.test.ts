@@ -674,5 +674,6 @@ t.test('a defect in a callback is not taken for a refusal', async (t) => {
   const broken = (): Root => {
     throw new TypeError('defect')
   }
-  t.throws(() => evaluated(sound(), request, { ...facts, liveRoot: broken }), TypeError)
+  t.throws(() => evaluated(sound(), request, { ...facts, liveRoot: broken }),
+    new TypeError('defect'))
 })

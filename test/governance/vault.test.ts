@@ -110,7 +110,8 @@ t.test('a key has 1 to 4096 bytes of printable ASCII without spaces', async (t) 
   t.strictSame(bench.gov.store.artifacts.list(), [], 'a refused key leaves no bytes')
   t.ok(await stageCredential(bench.gov, { ref, secret: key('~'.repeat(4096)) }))
   t.ok(await stageCredential(bench.gov, { ref, secret: key('!') }))
-  await t.rejects(stageCredential(bench.gov, { ref: 'other', secret: key('x') }), TypeError)
+  await t.rejects(stageCredential(bench.gov, { ref: 'other', secret: key('x') }),
+    new TypeError('a credential reference is vault:<name>'))
 })
 
 t.test('a key that does not match its row is damage, not a key', async (t) => {

@@ -65,7 +65,7 @@ const gaveUp: Check = (t, reply) => t.equal(reply.error, 'gave_up')
 
 const notJson: Check = (t, reply) => {
   t.equal(reply.status, 200)
-  t.throws(() => jsonOf(reply))
+  t.throws(() => jsonOf(reply), { name: 'SyntaxError' })
 }
 
 const half: Check = (t, reply, honest) => {

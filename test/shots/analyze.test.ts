@@ -80,7 +80,14 @@ t.test('the life of an image', async (t) => {
   await t.test('S-145 S-146 a scan with an open route gives pending and calls nobody', async (t) => {
     t.strictSame(world.rows().map((row) => row.analysis_status), ['pending', 'pending'])
     t.equal(world.calls().length, 0)
-    t.equal(rowOf(world, 'a.png').payload, null)
+    must(await world.prove('screenshot'))
+    const before = world.calls().length
+    await take(world, 'c.png')
+    t.hasStrict(rowOf(world, 'c.png'), { analysis_status: 'pending', payload: null })
+    t.equal(world.calls().length, before)
+    must(await analyze(world))
+    t.equal(rowOf(world, 'c.png').analysis_status, 'succeeded', 'it was open')
+    t.equal(world.calls().length, before + 3)
   })
 
   await t.test('S-152 S-153 S-205 without a proof it blocks at the cost of one attempt', async (t) => {
@@ -111,7 +118,7 @@ t.test('the life of an image', async (t) => {
       scanned: 2, analyzed: 2, failed: 0, blocked: 0, skipped: 0, restored: 2,
       concurrency: 2, limit: 20, timeout_seconds: 45, consent_id: /^con_/, receipt_id: /^rct_/,
     })
-    t.ok(receipt.duration_ms >= 0)
+    t.ok(Number.isInteger(receipt.duration_ms))
     t.strictSame(
       receipt.items.map((one: { outcome: string }) => one.outcome), ['succeeded', 'succeeded']
     )

@@ -147,7 +147,7 @@ t.test('witness lines are appended whole; a torn one is not read and is cut', as
   store.witness.append('three')
   t.strictSame(store.witness.lines(), ['one', 'two', 'three'])
   t.notOk(store.witness.torn())
-  t.throws(() => store.witness.append('a\nb'), TypeError)
+  t.throws(() => store.witness.append('a\nb'), new TypeError('a witness line holds no newline'))
   unlinkSync(path)
   t.strictSame(store.witness.lines(), [])
 })

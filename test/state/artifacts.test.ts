@@ -61,7 +61,7 @@ t.test('another label, a missing file and any flipped byte refuse to open', asyn
     kind: 'blocked', code: 'evidence_missing',
   })
   store.artifacts.remove(ref.stored_sha256)
-  t.throws(() => store.artifacts.remove('../STATE'), TypeError)
+  t.throws(() => store.artifacts.remove('../STATE'), new TypeError('not a stored artifact name'))
 })
 
 t.test('a folder that is a link is not written through', async (t) => {

@@ -12,6 +12,7 @@ import { nodeFiles } from '../../src/state/files.js'
 import { KernelLine, LineFiles } from '../../src/state/lock-line.js'
 import { kernelStateLock, takeFreeLock } from '../../src/state/lock.js'
 import type { FileStore } from '../../src/state/store.js'
+import { codeOfWaited } from '../support/refused.js'
 import { again, notes, put } from '../support/state/notes.js'
 import { temporaryFolder } from '../world/place.js'
 import type { Teardown } from '../world/place.js'
@@ -68,9 +69,10 @@ t.test('a waiter that was stopped holds nobody up, and a dead one leaves no trac
   // Stopped somewhere: with the lock it would hold everybody up by right, so until it has it not.
   for (;;) {
     stopped.kill('SIGSTOP')
-    const free = await again(t, store, 'write', { waitMs: 5000 }).transact('look', () => true)
-      .catch(() => false)
-    if (free) break
+    const told = await codeOfWaited(() =>
+      again(t, store, 'write', { waitMs: 5000 }).transact('look', () => true))
+    t.ok(['none', 'lock_held'].includes(told), told)
+    if (told === 'none') break
     stopped.kill('SIGCONT')
   }
   await put(store, 'a', 1)

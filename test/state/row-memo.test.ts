@@ -41,7 +41,7 @@ t.test('rows are judged once while nobody has written, for each key; a transacti
     if (refuses) throw new Error('no')
     return view.get(items, key)?.n ?? null
   })
-  t.throws(() => judged(store.read(), 'i'))
+  t.throws(() => judged(store.read(), 'i'), { message: 'no' })
   refuses = false
   for (const key of ['i', 'i', 'j', 'i']) t.equal(judged(store.read(), key), null)
   t.strictSame(asked.splice(0), ['i', 'i', 'j'])

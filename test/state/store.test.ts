@@ -70,10 +70,12 @@ t.test('an error thrown inside a transaction comes out as it was thrown', async 
 
 t.test('a transaction may neither wait nor be used after its end', async (t) => {
   const { store } = await World.in(t).store()
-  await t.rejects(store.transact('test', async () => undefined), TypeError)
+  await t.rejects(store.transact('test', async () => undefined),
+    new TypeError('a transaction must not wait'))
   let kept: Tx | undefined
   await store.transact('test', (tx) => { kept = tx })
-  t.throws(() => kept?.put(notes, 'a', { n: 1, text: '' }), TypeError)
+  t.throws(() => kept?.put(notes, 'a', { n: 1, text: '' }),
+    new TypeError('the transaction has ended'))
   t.equal(store.read().sequence, 0)
 })
 
@@ -91,10 +93,12 @@ t.test('names and ids that no record may hold are refused', async (t) => {
   const { store } = await World.in(t).store()
   const doc = { n: 1, text: '' }
   for (const id of ['', 'x'.repeat(513), '\ud800']) {
-    await t.rejects(store.transact('test', (tx) => tx.put(notes, id, doc)), TypeError)
+    await t.rejects(store.transact('test', (tx) => tx.put(notes, id, doc)),
+      new TypeError('a document id must be 1 to 512 characters'))
   }
   const wrong = { ...notes, name: '../notes' }
-  await t.rejects(store.transact('test', (tx) => tx.put(wrong, 'a', doc)), TypeError)
+  await t.rejects(store.transact('test', (tx) => tx.put(wrong, 'a', doc)),
+    new TypeError('not a collection name'))
   t.equal(store.read().sequence, 0)
 })
 
@@ -187,8 +191,9 @@ t.test('two writers on one directory never lose each other\'s records', async (t
 t.test('a store that is open for reading refuses to write', async (t) => {
   const { store } = await World.in(t).store()
   const reader = again(t, store)
-  await t.rejects(put(reader, 'a', 1), TypeError)
-  t.throws(() => reader.artifacts.write('x', Buffer.from('y')), TypeError)
+  await t.rejects(put(reader, 'a', 1), new TypeError('the store is open for reading only'))
+  t.throws(() => reader.artifacts.write('x', Buffer.from('y')),
+    new TypeError('the store is open for reading only'))
 })
 
 t.test('one transaction of more than 16 MiB is rejected and leaves the store usable', async (t) => {

@@ -435,7 +435,8 @@ t.test('a restore that ends before the policy has published stays blocked', asyn
   await backupState(store, to)
   store.close()
   const crash = (): never => { throw new Error('the process ends here') }
-  await t.rejects(restoreState({ ...placeOf(store), backup: to, afterRestore: crash }))
+  await t.rejects(restoreState({ ...placeOf(store), backup: to, afterRestore: crash }),
+    { message: 'the process ends here' })
   const next = again(t, store, 'write')
   t.equal(next.anchor().status, 'behind', 'though no mark was lost')
   await publish(next, 5)

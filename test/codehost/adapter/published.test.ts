@@ -252,7 +252,8 @@ t.test('C-104 what is read back matches in every point that was sent, and in not
     const date = person.date.replace('Z', `${fraction}Z`)
     t.equal(back('commit', reply(200, { ...read.commit, author: { ...person, date } })).kind, kind)
   }
-  t.throws(() => publishedReadback(of, posts.pull_request, null), TypeError)
+  t.throws(() => publishedReadback(of, posts.pull_request, null),
+    new TypeError('a pull request is read by its number alone'))
 })
 
 t.test('recorded pull requests and references are taken by what they are, and by nothing else', async (t) => {

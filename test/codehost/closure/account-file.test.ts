@@ -124,11 +124,12 @@ t.test('C-217 C-218 an account without a record is no evidence and closes nothin
   const request = at.request(job)
   const stored = () => readdirSync(join(at.place.stateDir, 'artifacts'), { recursive: true }).length
   const before = stored()
-  await at.close(job, request, {
+  const died = await at.close(job, request, {
     at: (step) => {
       if (step === 'closure.staged') throw new Error('the process dies here')
     },
-  }).catch(() => undefined)
+  })
+  t.match(died.stderr, 'the process dies here')
   t.ok(isOpen(at, job))
   t.strictSame(await at.json(['codehost', 'closures']), [])
   t.hasStrict(await at.json(['codehost', 'inspect', job]), { verdict: 'inconclusive' })

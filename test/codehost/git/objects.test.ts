@@ -42,22 +42,22 @@ t.test('an id is 40 lowercase hex digits, and anything else is a defect', async 
   t.equal(rawId(id).toString('hex'), id)
   for (const wrong of ['', id.slice(1), `${id}0`, id.toUpperCase(), `${id}\n`, `${id.slice(1)}g`]) {
     t.notOk(isObjectId(wrong))
-    t.throws(() => rawId(wrong), TypeError)
+    t.throws(() => rawId(wrong), new TypeError('not an object id'))
     t.throws(() => commitBytes({
       tree: wrong, parents: [], message: 'm\n',
       author: { name: 'a', email: 'a', date: '2021-01-23T20:20:25Z' },
       committer: { name: 'a', email: 'a', date: '2021-01-23T20:20:25Z' },
-    }), TypeError)
+    }), new TypeError('not an object id'))
   }
 })
 
 t.test('a body shorter or longer than announced has no id', async (t) => {
   const short = objectHash('blob', 3)
   short.update(Buffer.from('ab'))
-  t.throws(() => short.id(), RangeError)
+  t.throws(() => short.id(), new RangeError('the body is not as long as announced'))
   const long = objectHash('blob', 3)
   long.update(Buffer.from('abcd'))
-  t.throws(() => long.id(), RangeError)
+  t.throws(() => long.id(), new RangeError('the body is not as long as announced'))
 })
 
 t.test('files in random pieces have the ids of git hash-object', async (t) => {

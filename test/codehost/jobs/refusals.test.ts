@@ -10,28 +10,33 @@ import { canonicalJson } from '../../../src/base/canonical.js'
 import { requireUnsent } from '../../../src/codehost/jobs/ledger.js'
 import { requireRepository } from '../../../src/codehost/jobs/preflight.js'
 import { mintReceipt, sealJournal } from '../../../src/codehost/jobs/receipt.js'
+import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { runJob } from '../../../src/codehost/jobs/run.js'
 import { fail } from '../../../src/base/errors.js'
 import { historyHead } from '../../../src/state/history/read.js'
+import { hour, minute } from '../../support/clock.js'
+import { remote } from '../../support/codehost/elsewhere.js'
 import { failure, must } from '../../support/must.js'
+import { codeOf } from '../../support/refused.js'
 import { working, type Working } from '../../support/codehost/working.js'
 
-const codeOf = async (at: Working, line: readonly string[]): Promise<string> =>
+const codeOfLine = async (at: Working, line: readonly string[]): Promise<string> =>
   (await at.run(['codehost', ...line, '--json'])).error().code
 
 t.test('lines that cannot be meant are refused by their names', async (t) => {
   const at = await working(t)
   const body = ['--connection', at.id, '--body-file', at.place.write('body.md', 'MARK-x')]
-  t.equal(await codeOf(at, ['prepare', 'issue', ...body]), 'prepare_flags')
-  t.equal(await codeOf(at, ['prepare', 'comment', ...body, '--title', 'x']), 'prepare_flags')
-  t.equal(await codeOf(at, ['prepare', 'issue', '--title', 'x']), 'prepare_flags')
-  t.equal(await codeOf(at, ['approve']), 'approve_flags')
-  t.equal(await codeOf(at, ['approve', '--standing', '--connection', at.id]), 'approve_flags')
-  t.equal(await codeOf(at, ['approve', 'job_x', '--preview-digest', 'd', '--max-jobs', '1']),
+  t.equal(await codeOfLine(at, ['prepare', 'issue', ...body]), 'prepare_flags')
+  t.equal(await codeOfLine(at, ['prepare', 'comment', ...body, '--title', 'x']), 'prepare_flags')
+  t.equal(await codeOfLine(at, ['prepare', 'issue', '--title', 'x']), 'prepare_flags')
+  t.equal(await codeOfLine(at, ['approve']), 'approve_flags')
+  t.equal(await codeOfLine(at, ['approve', '--standing', '--connection', at.id]), 'approve_flags')
+  t.equal(await codeOfLine(at, ['approve', 'job_x', '--preview-digest', 'd', '--max-jobs', '1']),
     'approve_flags')
-  t.equal(await codeOf(at, ['run']), 'run_flags')
-  t.equal(await codeOf(at, ['run', 'job_x', '--approved']), 'run_flags')
+  t.equal(await codeOfLine(at, ['run']), 'run_flags')
+  t.equal(await codeOfLine(at, ['run', 'job_x', '--approved']), 'run_flags')
   for (const verb of ['preview', 'run', 'resume', 'job', 'cancel', 'adopt']) {
-    t.equal(await codeOf(at, [verb, 'job_x']), 'job_not_found', verb)
+    t.equal(await codeOfLine(at, [verb, 'job_x']), 'job_not_found', verb)
   }
   t.equal(at.dials(), 0)
 })
@@ -40,9 +45,9 @@ t.test('a job that came to its end is neither cancelled, run again nor reconcile
   const at = await working(t)
   const job = await at.approved()
   must(await at.runJob(job))
-  t.equal(await codeOf(at, ['cancel', job]), 'job_finished')
+  t.equal(await codeOfLine(at, ['cancel', job]), 'job_finished')
   t.equal(failure(await at.reconcile(job)).code, 'nothing_to_reconcile')
-  for (const verb of ['run', 'resume']) t.equal(await codeOf(at, [verb, job]), 'job_state')
+  for (const verb of ['run', 'resume']) t.equal(await codeOfLine(at, [verb, job]), 'job_state')
   t.throws(() => requireUnsent(at.view(), at.job(job)), { code: 'effect_contacted' })
   t.throws(() => requireJobRevision(at.job(job), 1), { code: 'job_changed' })
   t.equal(at.posts().length, 1)
@@ -51,7 +56,7 @@ t.test('a job that came to its end is neither cancelled, run again nor reconcile
 t.test('C-041 a standing authority needs a consent that allows it now', async (t) => {
   const at = await working(t)
   must(await at.consent(['--action', 'comment.create']))
-  t.equal(await codeOf(at, ['approve', '--standing', '--connection', at.id, '--action',
+  t.equal(await codeOfLine(at, ['approve', '--standing', '--connection', at.id, '--action',
     'issue.create', '--until', new Date(at.clock.wallMs() + 60_000).toISOString(),
     '--max-jobs', '1']), 'standing_without_consent')
 })
@@ -59,17 +64,36 @@ t.test('C-041 a standing authority needs a consent that allows it now', async (t
 t.test('what the session or the consent would not outlive is refused before anything is sent', async (t) => {
   const at = await working(t)
   const job = await at.approved()
-  const { requireOutlives } = await import('../../../src/codehost/jobs/outlive.js')
-  const row = at.job(job)
-  t.throws(() => requireOutlives(at.gov, at.gov.store.read(), {
-    ...row, consent: { ...row.consent, expires_at: new Date(at.clock.wallMs()).toISOString() },
-  }), { code: 'codehost_too_short', reason: 'consent' })
-  t.throws(() => requireOutlives(at.gov, at.gov.store.read(), { ...row, root: 'root_x' }),
-    { code: 'codehost_too_short', reason: 'session' })
-  t.throws(() => requireRepository(row, {
+  const sound = at.job(job)
+  const until = (ms: number) => new Date(at.clock.wallMs() + ms).toISOString()
+  for (const [reason, consentMs, effects] of [
+    ['consent', 5 * minute, 600], ['session', 10_000 * hour, 1_000_000],
+  ] as const) {
+    await at.transact((tx) => tx.put(jobCollection, job, {
+      ...sound, plan: { ...sound.plan, effects },
+      consent: { ...sound.consent, expires_at: until(consentMs) },
+    }))
+    await t.rejects(runJob(remote(at), at.session(), job), { code: 'codehost_too_short', reason })
+  }
+  t.equal(at.dials(), 0)
+  await at.transact((tx) => tx.put(jobCollection, job, sound))
+  t.hasStrict((await runJob(remote(at), at.session(), job)).job, { state: 'succeeded' })
+})
+
+t.test('another repository, one that is archived and one without issues take no job', async (t) => {
+  const at = await working(t)
+  const row = at.job(await at.prepare())
+  const seen = {
     id: row.repository_id, fullName: row.repository, isPrivate: true, archived: false,
-    hasIssues: false, mayPush: null, defaultBranch: 'main', roles: [], scopes: null,
-  }, true), { code: 'issues_disabled' })
+    hasIssues: true, mayPush: null, defaultBranch: 'main', roles: [], scopes: null,
+  }
+  const codes = ([
+    {}, { hasIssues: false }, { archived: true }, { id: 7 }, { fullName: 'operator/other' },
+  ] as const).map((change) => codeOf(() => requireRepository(row, { ...seen, ...change }, true)))
+  t.strictSame(codes, [
+    'none', 'issues_disabled', 'repository_archived', 'repository_replaced', 'repository_replaced',
+  ])
+  t.equal(codeOf(() => requireRepository(row, { ...seen, hasIssues: false }, false)), 'none')
 })
 
 t.test('C-071 C-073 C-074 an effect whose outcome would not fit behind its mark is not sent, and nothing makes room', async (t) => {

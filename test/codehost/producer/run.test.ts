@@ -273,7 +273,7 @@ t.test('a piece that cannot be opened, and a signal, stop git; what is left is p
   const piecesOf = (): Iterable<Uint8Array> => {
     throw new RangeError('damaged')
   }
-  await t.rejects(broken.start({ piecesOf }), RangeError)
+  await t.rejects(broken.start({ piecesOf }), new RangeError('damaged'))
   t.hasStrict(broken.verdict(), { quiescent: true, complete: false, reason: 'input_ended' })
   const stopped = await madeFor(t)
   const stop = new AbortController()

@@ -116,7 +116,7 @@ t.test('flags that are not what they should be are refused with nothing spooled'
     const ran = await place.run(['edge', 'capture', 'shot.png', ...flags, '--json'])
     t.strictSame([ran.status, ran.error().code], [3, 'request_invalid'], flags.join(' '))
   }
-  t.throws(() => onDisk(place.edgeDir), 'not even a folder was made')
+  t.throws(() => onDisk(place.edgeDir), { code: 'ENOENT' }, 'not even a folder was made')
 })
 
 t.test('S-037 the same request id is taken once; with other bytes it is a conflict', async (t) => {

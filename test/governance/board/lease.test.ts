@@ -5,6 +5,7 @@ import { leaseTask, renewLease, requireLease } from '../../../src/governance/boa
 import { moveTask } from '../../../src/governance/board/move.js'
 import { getTask } from '../../../src/governance/board/read.js'
 import { minute } from '../../support/clock.js'
+import { codeOf, codeOfWaited } from '../../support/refused.js'
 import { kind, signIn, taskAt } from '../../support/tasks.js'
 import { World, type StateWorld } from '../../world/world.js'
 
@@ -105,7 +106,8 @@ t.test('only a queued or running task is leased, and a finished one has none', a
     code: 'lease_not_held', reason: 'none',
   })
   await t.rejects(leaseFor(bench, id, 'one', minute), { code: 'task_state' })
-  await t.rejects(leaseFor(bench, id, '', minute), TypeError)
+  await t.rejects(leaseFor(bench, id, '', minute),
+    new TypeError('the holder of a lease is named in 1 to 256 characters'))
 })
 
 t.test('fences rise with every grant, and two holders never both hold', async (t) => {
@@ -118,21 +120,20 @@ t.test('fences rise with every grant, and two holders never both hold', async (t
   const grants: { holder: string; fence: number }[] = []
   for (const [holder, ms] of steps) {
     bench.clock.advance(ms % 3_000)
-    const lease = await leaseFor(bench, task.task_id, holder, ms).catch(() => null)
-    if (lease !== null) {
+    let lease: { readonly fence: number } | undefined
+    const told = await codeOfWaited(async () => {
+      lease = await leaseFor(bench, task.task_id, holder, ms)
+    })
+    t.ok(['none', 'lease_held'].includes(told), told)
+    if (lease !== undefined) {
       t.ok(lease.fence > fence)
       fence = lease.fence
       grants.push({ holder, fence })
     }
-    const held = grants.filter((grant) => {
-      try {
-        const now = bench.clock.wallMs()
-        return requireLease(bench.view(), task, grant.holder, grant.fence, now) !== undefined
-      } catch {
-        return false
-      }
-    })
-    t.ok(held.length <= 1)
+    const codes = grants.map((grant) => codeOf(() =>
+      requireLease(bench.view(), task, grant.holder, grant.fence, bench.clock.wallMs())))
+    t.ok(codes.every((code) => ['none', 'lease_not_held'].includes(code)), codes.join())
+    t.ok(codes.filter((code) => code === 'none').length <= 1)
   }
   t.ok(grants.length > 1)
 })

@@ -53,7 +53,7 @@ t.test('prepared work that a person starts takes the place and gets its limits t
   t.strictSame(places(bench), [`${started.owner}/${kind}`])
   await t.rejects(bench.transact((tx, now) => moveTask(tx, now, id, 'queued', {
     starts: limitsOf(bench),
-  })), TypeError, 'limits are given once')
+  })), new TypeError('prepared work that starts, and only such, brings its limits'))
   await bench.transact((tx, now) => moveTask(tx, now, id, 'queued'))
   t.strictSame(verifyBoard(bench.view()), [])
 })
@@ -76,7 +76,7 @@ t.test('an owner has one place for each that a kind is for, and several run at o
   await t.rejects(admit(bench, session, { place: 'con_1' }), {
     code: 'operation_outstanding', details: { task_id: one.task_id },
   })
-  await t.rejects(admit(bench, session, { place: 'a/b' }), TypeError)
+  await t.rejects(admit(bench, session, { place: 'a/b' }), new TypeError('not the name of a place'))
   t.ok(await admit(bench, session), 'and the kind itself is one more')
   await bench.transact((tx, now) => moveTask(tx, now, one.task_id, 'failed', { reason: 'test' }))
   t.ok(await admit(bench, session, { place: 'con_1' }))

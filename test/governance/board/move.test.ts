@@ -116,7 +116,9 @@ t.test('a move says what its state needs and nothing else', async (t) => {
     ['failed', { reason: 'test', result_artifact_id: 'art_1' }],
   ]
   for (const [to, patch] of wrong) {
-    await t.rejects(bench.transact((tx, now) => moveTask(tx, now, id, to, patch)), TypeError)
+    await t.rejects(bench.transact((tx, now) => moveTask(tx, now, id, to, patch)), {
+      name: 'TypeError', message: /and only one, names|only a succeeded task has a result/,
+    })
   }
   await t.rejects(bench.transact((tx, now) => moveTask(tx, now, 'task_x', 'queued')), {
     kind: 'not_found', code: 'task_not_found',

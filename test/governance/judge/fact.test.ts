@@ -84,6 +84,6 @@ t.test('a refusal is told by its first denial, every name once, as it has always
 t.test('a refusal reads as nothing there, a defect stays one', async (t) => {
   t.equal(orUndefined(() => 1), 1)
   t.equal(orUndefined(() => { throw fail.blocked('x', 'x') }), undefined)
-  t.throws(() => orUndefined(() => { throw new TypeError('a defect') }), TypeError)
+  t.throws(() => orUndefined(() => { throw new TypeError('a defect') }), new TypeError('a defect'))
   t.ok(fail.blocked('x', 'x') instanceof SallyportError)
 })

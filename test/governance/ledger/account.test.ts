@@ -58,7 +58,8 @@ t.test('A-084 the ledger must be unique and its ceiling positive', async (t) => 
   }
   t.equal(change((a) => ({ ...a, ledger_id: 'led_other' })), 'blocked/ledger_not_unique')
   t.equal(change((a) => ({ ...a, ceiling_microusd: 0 })), 'blocked/ceiling_not_positive')
-  t.throws(() => change((a) => ({ ...a, ceiling_microusd: -1 })), 'no negative row is storable')
+  t.throws(() => change((a) => ({ ...a, ceiling_microusd: -1 })),
+    { name: 'ValiError' }, 'no negative row is storable')
 })
 
 t.test('a ceiling is an integer of 1 to 1000000000', async (t) => {

@@ -87,7 +87,8 @@ t.test('a wrong passphrase, an unknown owner and a disabled owner give the same 
 
 t.test('refused and accepted logins are audited', async (t) => {
   const bench = await World.still(t).state({ owner: 'ada' })
-  await t.rejects(login(bench.gov, { ...usual, owner: 'nobody', passphrase: 'secret words' }))
+  await t.rejects(login(bench.gov, { ...usual, owner: 'nobody', passphrase: 'secret words' }),
+    { code: 'login_refused' })
   const { session } = await signIn(bench)
   const rows = listAudit(bench.view())
   t.hasStrict(rows.at(-2), { what: 'session.login_refused', principal: null, subject: null })

@@ -6,7 +6,7 @@ import t from 'tap'
 import { offerPairing } from '../../../src/edge/pairing.js'
 import { systemClock } from '../../../src/base/clock.js'
 import { dropLastUse, readLastUse, touchLastUse } from '../../../src/governance/session/last-use.js'
-import { movedClock } from '../../support/clock.js'
+import { hour, movedClock } from '../../support/clock.js'
 import { codeOf } from '../../support/edge/uploading.js'
 import { must } from '../../support/must.js'
 import { image } from '../../support/png.js'
@@ -221,14 +221,18 @@ t.test('S-110 the page shows the status of the scan and its action, and the acti
       '/api/observer/screen-artifacts/{observation_id}/analysis'),
     stored_artifact_type: 'image', manual_scan_action: { method: 'POST', path: scan },
   })
-  world.file('1.png', image(1))
+  const taken = new Date(Math.floor(systemClock.wallMs() / 1_000) * 1_000 - 40 * hour)
+  world.file('1.png', image(1), taken.toISOString())
   const { manual_scan_action: action } = await folder()
   const got = await askPage(at, action.method, action.path, { token, body: {} })
   t.hasStrict(got.json(), { scanned: 1, ingested: 1 })
   t.equal(world.rows().length, 1)
   const after = await folder()
-  t.hasStrict(after, { local_scan_status: 'ok', image_count: 1 })
-  t.ok(after.newest_item_age_seconds >= 0)
+  t.hasStrict(after, {
+    local_scan_status: 'ok', image_count: 1, newest_item_at: taken.toISOString(),
+  })
+  const hours = Math.floor(after.newest_item_age_seconds / 3_600)
+  t.equal(hours, 40, 'it counts from when it was taken, not from when it was found')
   if (process.getuid?.() !== 0) {
     chmodSync(world.folder, 0)
     await askPage(at, 'POST', scan, { token, body: {} })

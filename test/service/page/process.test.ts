@@ -83,7 +83,7 @@ t.test('no code and no token is in a process list, in what is printed into a fil
   t.not(codeIn(newest), again, 'a newer way in stays when an older one was used')
   first.child.kill('SIGTERM')
   t.equal(await first.ended, 0)
-  await t.rejects(askPage(at, 'GET', '/'), 'it is gone with its process')
+  await t.rejects(askPage(at, 'GET', '/'), { code: 'ECONNREFUSED' }, 'it is gone with its process')
   t.notOk(existsSync(page?.open_file ?? ''))
 })
 

@@ -132,7 +132,8 @@ t.test('no transaction replaces or removes an entry, or moves a head', async (t)
     (tx) => tx.put(historyLost, lostId, { ranges: [] }),
     (tx) => tx.remove(historyLost, lostId),
   ] satisfies Parameters<typeof store.transact>[1][]) {
-    await t.rejects(store.transact('x', change), TypeError)
+    await t.rejects(store.transact('x', change),
+      new TypeError('a history changes only by an append'))
   }
   t.strictSame(historyHead(store.read(), steps, 'a'), head)
 })
@@ -142,10 +143,11 @@ t.test('an entry of another shape, a key that is none and a history that is none
   const wrong = [{ n: 1, text: 'x', more: 1 }] as unknown as Step[]
   await t.rejects(append(store, 'a', wrong), { code: 'invalid_document' })
   for (const key of ['', 'a/b', 'a b', 'x'.repeat(201)]) {
-    await t.rejects(append(store, key, stepsFrom(0, 1)), TypeError)
+    await t.rejects(append(store, key, stepsFrom(0, 1)), new TypeError('not a key of a history'))
   }
-  t.throws(() => historySpec({ name: 'X', entry: steps.entry }), TypeError)
-  t.throws(() => historySpec({ name: 'x', entry: steps.entry, entriesMax: 1e6 }), TypeError)
+  t.throws(() => historySpec({ name: 'X', entry: steps.entry }), new TypeError('not a history'))
+  t.throws(() => historySpec({ name: 'x', entry: steps.entry, entriesMax: 1e6 }),
+    new TypeError('not a history'))
 })
 
 t.test('reading one entry, one page or the head of one key reads no more blocks beside twenty other keys', async (t) => {

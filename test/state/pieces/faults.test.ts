@@ -14,7 +14,7 @@ import { createStore, openStore } from '../../../src/state/store.js'
 import type { ArtifactRef, Artifacts } from '../../../src/state/types.js'
 import { killWriters } from '../../support/soak/kill-writers.js'
 import type { Plan } from '../../support/state/faults.js'
-import { faulty, memoryLock, plan } from '../../support/state/faults.js'
+import { faulty, memoryLock, plan, Stopped } from '../../support/state/faults.js'
 import { MemFiles } from '../../support/state/mem-files.js'
 import { again, errorOf, placeOf } from '../../support/state/notes.js'
 import { World } from '../../world/world.js'
@@ -115,7 +115,7 @@ t.test('durability 10: a process that ends at any step leaves a whole artifact, 
         try {
           ref = write(artifactsOn(disk, plan(at, 'stop'), name))
         } catch (error) {
-          if (error instanceof SallyportError) throw error
+          if (!(error instanceof Stopped)) throw error
         }
         const after = disk.crash(mode, seed * 100 + at)
         t.strictSame(problemsOf(after), [], `${counted.seen[at - 1]} ${mode}`)

@@ -83,7 +83,7 @@ t.test('a stream comes back whole around each border of a piece, in any cut, and
   }
   t.equal(reader.bytes, content.length)
   reader.close()
-  t.throws(() => [...reader.pieces()], TypeError)
+  t.throws(() => [...reader.pieces()], new TypeError('the artifact is closed'))
   t.end()
 })
 
@@ -130,7 +130,7 @@ t.test('a body longer than a piece is written and read in parts, beside others',
     name: 'long', bytes: long.length, sha256: sha256Hex(long),
   })
   writer.add('last', bytesOf(20))
-  t.throws(() => writer.add('last', bytesOf(1)), TypeError)
+  t.throws(() => writer.add('last', bytesOf(1)), new TypeError('a pack has two bodies of one name'))
   const ref = writer.finish()
   const reader = artifacts.openPack(label, ref)
   t.ok(reader.read('long').equals(long))
@@ -177,7 +177,8 @@ t.test('a stream that is not of the length or digest that was told, or too long,
     const writer = artifacts.writeStream(label)
     writer.write(content)
     t.hasStrict(errorOf(() => writer.finish(expected)), { kind: 'rejected', code })
-    t.throws(() => writer.finish(), 'it is over')
+    t.throws(() => writer.finish(),
+      new TypeError('the artifact is published or abandoned'), 'it is over')
   }
   const short = artifacts.writeStream(label, { bytesMax: 1000 })
   short.write(content.subarray(0, 999))
@@ -185,7 +186,8 @@ t.test('a stream that is not of the length or digest that was told, or too long,
   const other = artifacts.writeStream(label, { bytesMax: 1000 })
   other.write(content.subarray(0, 999))
   t.hasStrict(errorOf(() => other.write(content.subarray(0, 2))), { code: 'content_too_long' })
-  t.throws(() => other.write(content.subarray(0, 1)))
+  t.throws(() => other.write(content.subarray(0, 1)),
+    new TypeError('the artifact is published or abandoned'))
   t.strictSame(artifacts.list(), [])
   t.strictSame(disk.list('/tmp/state/artifacts'), [], 'nothing is left')
   short.finish(told)
@@ -327,8 +329,10 @@ t.test('another label, kind, digest, length or name does not open; a missing fil
 
 t.test('a pack is one private file under the name of its bytes, and a check knows it', async (t) => {
   const { store } = await World.in(t).store()
-  t.throws(() => again(t, store, 'read').artifacts.writePack(label), TypeError)
-  t.throws(() => again(t, store, 'read').artifacts.writeStream(label), TypeError)
+  t.throws(() => again(t, store, 'read').artifacts.writePack(label),
+    new TypeError('the store is open for reading only'))
+  t.throws(() => again(t, store, 'read').artifacts.writeStream(label),
+    new TypeError('the store is open for reading only'))
   const ref = packOf(store.artifacts, { a: bytesOf(10) })
   const path = storedPath(join(store.dir, 'artifacts'), ref.stored_sha256)
   t.equal(statSync(path).mode & 0o777, 0o600)

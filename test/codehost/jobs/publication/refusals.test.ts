@@ -6,20 +6,16 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { codehostBase, type CodehostContext } from '../../../../src/codehost/context.js'
 import { effectHistory, type EffectEntry } from '../../../../src/codehost/jobs/histories.js'
 import { runJob } from '../../../../src/codehost/jobs/run.js'
 import { earlierPosts } from '../../../../src/codehost/jobs/earlier-posts.js'
 import { preparePublication } from '../../../../src/codehost/jobs/publication/prepare.js'
 import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
-import { createHttpsClient } from '../../../../src/net/client.js'
-import { deploymentProfile } from '../../../../src/governance/profile.js'
 import { historyHead } from '../../../../src/state/history/read.js'
-import type { Store } from '../../../../src/state/types.js'
 import { must } from '../../../support/must.js'
+import { remote } from '../../../support/codehost/elsewhere.js'
 import { onCall } from '../../../support/codehost/on-call.js'
 import { onFailingDisk } from '../../../support/soak/failing-disk.js'
-import { shipped } from '../../../support/codehost/producing.js'
 import { working, type Working } from '../../../support/codehost/working.js'
 import type { RunOptions } from '../../../world/place.js'
 
@@ -225,26 +221,6 @@ t.test('where no producer can run nothing is prepared, and issues still are', as
   t.strictSame(await refusal(at, source, {}, { producer: { helper: '/none' } }),
     ['producer_unsupported', 'helper_missing', 0])
 })
-
-/** The state as it would be where its host is not this machine. */
-const elsewhere = (store: Store): Store => new Proxy(store, {
-  get: (target, name) => {
-    if (name === 'profile') return { ...deploymentProfile(target), loopback: false }
-    const value: unknown = Reflect.get(target, name, target)
-    return typeof value === 'function' ? value.bind(target) : value
-  },
-})
-
-const remote = (at: Working): CodehostContext => {
-  const client = createHttpsClient({
-    clock: at.clock, env: {}, execArgv: [], ca: [at.sandbox.caPem], loopbackOnly: true,
-    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-  })
-  return {
-    gov: { ...at.gov, store: elsewhere(at.gov.store) }, signal: new AbortController().signal,
-    baseUrl: codehostBase(at.gov), client: async () => client, producer: { helper: shipped() },
-  }
-}
 
 const prepareRemote = (at: Working, source: string) =>
   preparePublication(remote(at), at.session(), {
