@@ -11,18 +11,22 @@ import t from 'tap'
 const root = process.cwd()
 const tool = (name: string): string => join(root, 'scripts/tool', name)
 
+/** Loads a part of the runner. */
+const loaded = async <T>(name: string): Promise<T> => (await import(tool(name))) as T
+
 interface Counted {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
   readonly cited: readonly string[]
   readonly problems: readonly string[]
+  readonly failures: readonly (readonly string[])[]
 }
 
 /** Counts a stream of TAP in a process of its own: what it prints is no TAP of this one. */
-const counted = (tap: string): Counted => {
+const counted = (tap: string, options = {}): Counted => {
   const script = `const { countTap } = await import('${pathToFileURL(tool('count.js')).href}')
-    const run = await countTap(process.stdin)
+    const run = await countTap(process.stdin, ${JSON.stringify(options)})
     console.log(JSON.stringify({ ...run, cited: [...run.cited] }))`
   const { stdout } = spawnSync(
     process.execPath, ['--input-type=module', '--eval', script], { input: tap, encoding: 'utf8' },
@@ -42,10 +46,11 @@ t.test('a passing test is counted, and the rows that its title names are cited',
   const run = counted(file('A-001 S-002 it holds', ['ok 1 - one', 'ok 2 - two']))
   t.strictSame(run, {
     passed: 2, failed: 0, skipped: 0, files: 1, titles: 1, cited: ['A-001', 'S-002'],
-    problems: [],
+    problems: [], failures: [],
   })
   const failed = counted(file('A-001 it does not', ['not ok 1 - one']))
   t.strictSame([failed.failed, failed.cited], [1, []], 'a failing test cites nothing')
+  t.strictSame(failed.failures, [['test/a.test.ts', 'A-001 it does not', 'one']])
 })
 
 t.test('files that share a process are counted and told one by one', async (t) => {
@@ -58,43 +63,235 @@ t.test('files that share a process are counted and told one by one', async (t) =
   const run = counted(stream('ok'))
   t.strictSame(run, {
     passed: 1, failed: 0, skipped: 0, files: 2, titles: 1, cited: ['A-001'],
-    problems: ['asserts nothing: test/b.test.ts'],
+    problems: ['asserts nothing: test/b.test.ts'], failures: [],
   })
   t.equal(counted(stream('not ok')).failed, 1, 'a process that broke off is a failure')
 })
 
+interface Ordering {
+  inProcesses(
+    files: readonly string[], secondsOf: (source: string) => number,
+  ): readonly (readonly string[])[]
+}
+
 t.test('only files that nothing of another could disturb share a process', async (t) => {
-  const { inProcesses } = (await import(tool('order.js'))) as {
-    inProcesses(files: readonly string[]): readonly (readonly string[])[]
-  }
+  const { inProcesses } = await loaded<Ordering>('order.js')
   const of = (name: string): string => join(root, '.build/tree/test', `${name}.test.js`)
-  const apart = ['alpha/soak', 'state/lock', 'shots/payload', 'images/hostile'].map(of)
-  const shared = ['runner', 'net/client', 'base/canonical', 'base/errors'].map(of)
-  t.strictSame(inProcesses([...apart, ...shared]), [
-    ...apart.map((one) => [one]), ...shared.slice(0, 2).map((one) => [one]), shared.slice(2),
+  const apart = ['alpha/soak', 'images/hostile', 'shots/payload', 'state/lock'].map(of)
+  const shared = ['base/canonical', 'base/errors', 'net/client', 'runner'].map(of)
+  const [first, ...more] = inProcesses([...apart, ...shared], () => 1)
+  t.strictSame(first, shared.slice(0, 2), 'two of one folder')
+  t.strictSame(more, [...apart, ...shared.slice(2)].sort().map((one) => [one]))
+})
+
+const boardNames = [
+  'admit', 'cancel', 'close', 'lease', 'long-work', 'model', 'move', 'read', 'recover', 'review',
+  'states', 'verify', '../policy', '../goals', '../trust',
+]
+const boardFiles = boardNames.map((name) =>
+  join(root, '.build/tree/test/governance/board', `${name}.test.js`))
+
+t.test('what takes longest begins first, and processes are given about the same', async (t) => {
+  const { inProcesses } = await loaded<Ordering>('order.js')
+  const [first, second, ...more] = inProcesses(boardFiles, () => 0.1)
+  t.strictSame(more, [])
+  t.strictSame([first?.length, second?.length], [8, 7], 'fourteen at most share a process')
+  t.strictSame([...first ?? [], ...second ?? []].sort(), boardFiles.toSorted(), 'each runs once')
+  const seconds = (source: string): number =>
+    source.endsWith('/model.test.ts') ? 30 : source.endsWith('/trust.test.ts') ? 11 : 1
+  const groups = inProcesses(boardFiles, seconds)
+  const weights = groups.map((group) => group.map((path) =>
+    seconds(path.replace('.js', '.ts'))).reduce((sum, one) => sum + one, 0))
+  t.strictSame(weights, [30, 12, 12], 'the long one alone, the others even')
+  t.strictSame(groups.flat().sort(), boardFiles.toSorted())
+})
+
+t.test('a file that was never measured counts as the average', async (t) => {
+  const { expectedSeconds } = await loaded<{
+    expectedSeconds(run: 'short' | 'all', known: object): (file: string) => number
+  }>('seconds.js')
+  const known = { 'test/a.test.ts': [1, 10], 'test/b.test.ts': [3, null] }
+  const short = expectedSeconds('short', known)
+  t.strictSame(['a', 'b', 'c'].map((name) => short(`test/${name}.test.ts`)), [1, 3, 2])
+  const all = expectedSeconds('all', known)
+  t.strictSame(['a', 'b', 'c'].map((name) => all(`test/${name}.test.ts`)), [10, 10, 10])
+})
+
+t.test('what a file costs is told with its children, once for each file', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sallyport-spent-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const path = join(dir, 'seconds.jsonl')
+  const busy = 'const end = Date.now() + 300; while (Date.now() < end) {}'
+  const script = join(dir, 'busy.cjs')
+  const spawning = "require('node:child_process').spawnSync(process.execPath, ['-e', "
+  writeFileSync(script, `${spawning}'${busy}'])`)
+  const { status } = spawnSync(process.execPath, ['--require', tool('note-spent.cjs'), script], {
+    env: {
+      ...process.env, SALLYPORT_TEST_SECONDS: path, SALLYPORT_TEST_FILE: 'test/a.test.ts',
+    },
+  })
+  t.equal(status, 0)
+  const { spentIn } = await loaded<{
+    spentIn(path: string): ReadonlyMap<string, { readonly cpu: number }>
+  }>('seconds.js')
+  const [[file, { cpu }] = ['', { cpu: 0 }], ...more] = spentIn(path)
+  t.strictSame([file, more], ['test/a.test.ts', []])
+  t.ok(cpu > 0, 'a process has a cost')
+  writeFileSync(path, ['3', '5', '4'].map((one) =>
+    `{"file":"test/a.test.ts","cpu":${one},"wall":9}\n`).join(''))
+  t.strictSame([...spentIn(path)], [['test/a.test.ts', { cpu: 5, wall: 9 }]])
+  t.strictSame([...spentIn(join(dir, 'none'))], [])
+})
+
+interface Asked {
+  readonly whole: boolean
+  readonly short: boolean
+  readonly changed: boolean
+  readonly cell: string | null
+  readonly seed: number | null
+  readonly files: readonly string[]
+  readonly since: string
+}
+
+t.test('a line says what is run, and a line that cannot be meant is refused', async (t) => {
+  const { askedBy } = await loaded<{ askedBy(argv: readonly string[]): Asked }>('asked.js')
+  const of = (...argv: string[]): readonly (boolean | string | number | null)[] => {
+    const { whole, short, changed, cell, seed } = askedBy(argv)
+    return [whole, short, changed, cell, seed]
+  }
+  t.strictSame(of(), [true, true, false, null, null], 'the whole of it, by slices')
+  t.strictSame(of('--all'), [true, false, false, null, null])
+  t.strictSame(of('a.test.ts'), [false, false, false, null, null], 'a file, every cell')
+  t.strictSame(of('a.test.ts', '--short'), [false, true, false, null, null])
+  t.strictSame(of('a.test.ts', '--cell', 'ask/a/b', '--seed', '7'),
+    [false, false, false, 'ask/a/b', 7])
+  t.strictSame(of('--changed'), [false, true, true, null, null])
+  t.strictSame(of('--changed', '--all'), [false, false, true, null, null])
+  t.equal(askedBy(['--since', 'HEAD~3']).since, 'HEAD~3')
+  t.equal(askedBy(['--changed']).since, 'HEAD')
+  const wrong = [
+    ['--al'], ['--all', '--short'], ['--changed', 'a.test.ts'], ['--cell', 'a'],
+    ['--cell', 'a', 'a.test.ts', 'b.test.ts'], ['--cell', 'a', 'a.test.ts', '--short'],
+    ['--seed', '-1'], ['--seed', 'x'], ['--seed', String(2 ** 31)],
+  ]
+  for (const argv of wrong) t.throws(() => askedBy(argv), argv.join(' '))
+})
+
+t.test('the seed is given, or that of the commit, and the same commit has the same', async (t) => {
+  const { seedOfRun } = await loaded<{
+    seedOfRun(given: number | null): { readonly seed: number, readonly from: string }
+  }>('seed.js')
+  t.strictSame(seedOfRun(7), { seed: 7, from: 'given' })
+  const first = seedOfRun(null)
+  t.strictSame(seedOfRun(null), first)
+  t.match(first.from, /^of (commit [0-9a-f]{8}|package-lock\.json)$/)
+  t.ok(Number.isInteger(first.seed) && first.seed >= 0 && first.seed < 2 ** 31)
+})
+
+interface Left {
+  toldIn(path: string): { readonly ran: readonly object[] }
+  leftLines(told: object, list: string): readonly string[]
+  repeatLines(
+    failures: readonly (readonly string[])[], ran: readonly object[], seed: number,
+  ): readonly string[]
+}
+
+t.test('what a slice left is told by file and named, and a failed cell says its line', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sallyport-left-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const { toldIn, leftLines, repeatLines } = await loaded<Left>('left.js')
+  const path = join(dir, 'cells.jsonl')
+  const file = 'test/a.test.ts'
+  const lines = [
+    { file, table: 'ask', ran: ['ask/a', 'ask/a/b'], left: ['ask/c'] },
+    { file: 'test/b.test.ts', table: 'whole', ran: ['whole/a'], left: [] },
+    { file, loop: 'kills', rounds: 2, all: 9 },
+  ]
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const told = toldIn(path)
+  t.strictSame(leftLines(told, join(dir, 'left.txt')), [
+    'left to npm test -- --all:', '  test/a.test.ts: ask 2 of 3, kills 2 rounds of 9',
+    '  1 cells and rounds of 1 loops in 1 files, each by its name in .build/left.txt',
+  ])
+  t.equal(readFileSync(join(dir, 'left.txt'), 'utf8'),
+    "test/a.test.ts --cell 'ask/c'\ntest/a.test.ts kills: 2 of 9\n")
+  t.strictSame(leftLines(toldIn(join(dir, 'none')), join(dir, 'no.txt')), [])
+  t.strictSame(repeatLines([
+    [file, 'a title', 'ask/a/b: it holds'], [file, 'ask/a', 'one'], [file, 'other'],
+    ['test/b.test.ts', 'ask/a'], [file, 'other', 'again'], ['types: tsc'],
+  ], told.ran, 5), [
+    "repeat: npm test -- test/a.test.ts --cell 'ask/a/b' --seed 5",
+    "repeat: npm test -- test/a.test.ts --cell 'ask/a' --seed 5",
+    'repeat: npm test -- test/a.test.ts --seed 5', 'repeat: npm test -- test/b.test.ts --seed 5',
   ])
 })
 
-t.test('the files of a folder are dealt out in turn, and each is run once', async (t) => {
-  const { inProcesses } = (await import(tool('order.js'))) as {
-    inProcesses(files: readonly string[]): readonly (readonly string[])[]
+interface Import {
+  readonly specifier: string
+  readonly to: string | null
+  readonly dynamic: boolean
+  readonly typeOnly: boolean
+}
+
+t.test('imports are read with their kind, and lead to files', async (t) => {
+  const { importsIn } = await loaded<{
+    importsIn(from: string, text: string): readonly Import[]
+  }>('imports.js')
+  const text = [
+    "import t from 'tap'", "import type { A } from './must.js'",
+    'import {', '  type B,', "} from './marks.js'", "export type { C } from './until.js'",
+    "export * from '../world/world.js'", "const load = () => import('./clock.js')",
+    "import { x } from './nowhere.js'",
+  ].join('\n')
+  const of = (to: string | null, kind = ''): object =>
+    ({ to, dynamic: kind === 'dynamic', typeOnly: kind === 'type' })
+  t.strictSame(importsIn('test/support/one.ts', text).map(({ specifier: _, ...rest }) => rest), [
+    of(null), of('test/support/must.ts', 'type'), of('test/support/marks.ts'),
+    of('test/support/until.ts', 'type'), of('test/world/world.ts'),
+    of('test/support/clock.ts', 'dynamic'), of(null),
+  ])
+})
+
+t.test('a change reaches what imports it on any way, spawns it or names its verb', async (t) => {
+  const { reachedBy } = await loaded<{
+    reachedBy(
+      changed: readonly string[], graph: ReadonlyMap<string, readonly object[]>,
+      read: (path: string) => string,
+    ): readonly string[]
+  }>('reach.js')
+  const edge = (to: string, kind = ''): object =>
+    ({ specifier: to, to, dynamic: kind === 'dynamic', typeOnly: kind === 'type' })
+  const graph = new Map<string, readonly object[]>([
+    ['src/a/deep.ts', []], ['src/a/a.ts', [edge('src/a/deep.ts')]],
+    ['src/cli/start.ts', [edge('src/cli/commands/shots/scan.ts', 'dynamic')]],
+    ['src/cli/commands/shots/scan.ts', [edge('src/a/deep.ts')]],
+    ['test/b/far.test.ts', [edge('src/a/a.ts')]], ['test/a/near.test.ts', [edge('src/a/deep.ts')]],
+    ['test/b/near.test.ts', [edge('src/a/deep.ts')]],
+    ['test/b/types.test.ts', [edge('src/a/deep.ts', 'type')]],
+    ['test/world.ts', []], ['test/b/spawning.test.ts', [edge('test/world.ts')]],
+    ['test/b/silent.test.ts', [edge('test/world.ts')]],
+  ])
+  const texts: Readonly<Record<string, string>> = {
+    'test/world.ts': "env['SALLYPORT_TEST_APP']", 'test/b/spawning.test.ts': "['shots', 'scan']",
+    'test/b/silent.test.ts': "page('kept.md')",
   }
-  const names = [
-    'admit', 'cancel', 'close', 'lease', 'long-work', 'model', 'move', 'read', 'recover', 'review',
-    'states', 'verify', '../policy', '../goals', '../trust',
-  ]
-  const files = names.map((name) =>
-    join(root, '.build/tree/test/governance/board', `${name}.test.js`))
-  const [first, second, ...more] = inProcesses(files)
-  t.strictSame(more, [])
-  t.strictSame(first, files.filter((_, at) => at % 2 === 0))
-  t.strictSame(second, files.filter((_, at) => at % 2 === 1))
+  const reached = (...paths: string[]): readonly string[] =>
+    reachedBy(paths, graph, (path) => texts[path] ?? '')
+  t.strictSame(reached('src/a/deep.ts'), [
+    'test/a/near.test.ts', 'test/b/near.test.ts', 'test/b/far.test.ts', 'test/b/spawning.test.ts',
+  ], 'the nearest first')
+  t.strictSame(reached('test/b/silent.test.ts'), ['test/b/silent.test.ts'], 'a test reaches itself')
+  t.strictSame(reached('docs/kept.md'), ['test/b/silent.test.ts'], 'a page, what names it')
+  t.strictSame(reached('docs/ept.md'), [], 'no part of another name')
 })
 
 t.test('a file without an assertion and a citing test without one are failures', async (t) => {
   const nothing = counted('TAP version 14\n# Subtest: test/a.test.ts\n    1..0\n'
     + 'ok 1 - test/a.test.ts\n1..1\n')
   t.strictSame(nothing.problems, ['asserts nothing: test/a.test.ts'])
+  const one = counted('TAP version 14\n# Subtest: test/a.test.ts\n    1..0\n'
+    + 'ok 1 - test/a.test.ts\n1..1\n', { part: true })
+  t.strictSame(one.problems, [], 'a run of one cell has nothing to assert elsewhere')
   const empty = counted(file('A-001 it holds', []))
   t.strictSame(empty.cited, [])
   t.ok(empty.problems.some((one) => one.includes('cites a row and asserts nothing')))

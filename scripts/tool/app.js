@@ -14,13 +14,14 @@ export const appDir = `${root}/.build/app`
 /** Where the bundles lie that are built like the shipped one. */
 export const packedDir = `${root}/.build/packed`
 
-const entries = {
+/** What is spawned, by the name of its file. */
+export const entries = {
   sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts',
   'service-worker': 'src/service/service-worker.ts', 'test-entry': 'test/entry.ts',
 }
 
 /** The producer as it is shipped, and one that tests can stop at each step. */
-const programs = { ...alone, 'producer-observed': 'test/producer-entry.ts' }
+export const programs = { ...alone, 'producer-observed': 'test/producer-entry.ts' }
 
 const stamp = `${root}/.build/app.sha256`
 

@@ -18,19 +18,25 @@ export const severalFiles = 'several files: '
  * A file without an assertion, a test that cites a row and asserts nothing, and a skip or todo
  * without a reason that is allowed are problems, each of which is a failure too.
  * @param {NodeJS.ReadableStream} stream
+ * @param {{ part?: boolean }} [options] `part` is a run of one cell, where most tests have nothing
+ *   to assert
  * @returns {Promise<{ passed: number, failed: number, skipped: number, files: number,
- *   titles: number, cited: Set<string>, problems: readonly string[] }>} `files` ran, `titles` are
- *   the named tests in them, `cited` the rows that the title of a passing test names
+ *   titles: number, cited: Set<string>, problems: readonly string[],
+ *   failures: readonly (readonly string[])[] }>} `files` ran, `titles` are the named tests in them,
+ *   `cited` the rows that the title of a passing test names, `failures` the names of what failed,
+ *   from the file to the assertion
  */
-export const countTap = (stream) =>
+export const countTap = (stream, { part = false } = {}) =>
   new Promise((resolve) => {
     const run = {
       passed: 0, failed: 0, skipped: 0, files: 0, titles: 0, cited: new Set(), problems: [],
+      failures: [],
     }
     const parser = new Parser()
     follow(parser, run, [], { asserted: 0 })
     parser.on('complete', (results) => {
       if (!results.ok && run.failed === 0) run.failed = 1
+      if (part) run.problems = run.problems.filter((one) => !/asserts nothing/.test(one))
       resolve(run)
     })
     stream.pipe(parser)
@@ -92,6 +98,7 @@ const count = (result, run, names) => {
   if (result.ok) run.passed += 1
   else {
     run.failed += 1
+    run.failures.push([...names, result.name])
     console.log(`FAILED ${[...names, result.name].join(' > ')}`)
     if (result.diag) console.log(JSON.stringify(result.diag, null, 2).replaceAll('\\n', '\n  '))
   }

@@ -1,27 +1,10 @@
-// In which order the test files run, and which of them share a process: the longest first, so that
-// no core waits for one at the end.
+// In which order the test files run, and which of them share a process: what takes longest first,
+// by what was measured, so that no core waits for one at the end.
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { treeDir } from './tree.js'
 
-/** Those that take longest, by the beginning of their paths; the longest first. */
-const heaviest = [
-  'alpha/soak', 'contact/interrupts/', 'alpha/interleavings', 'shots/scan-processes',
-  'alpha/hostile-wire', 'fabric/nothing', 'alpha/signals', 'alpha/concurrency', 'alpha/program',
-  'shots/scan', 'alpha/tamper-authority', 'leaks', 'alpha/limits-wire', 'shots/analyze',
-  'state/crash', 'images/', 'state/damage', 'gateway/', 'fabric/',
-]
-
-const rankOf = (file) => {
-  const at = heaviest.findIndex((begin) => file.startsWith(`${treeDir}/test/${begin}`))
-  return at < 0 ? heaviest.length : at
-}
-
-/** The same compiled test files, the longest first and the others by their paths. */
-export const heaviestFirst = (files) =>
-  files.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))
-
-/** What is about the process itself, and so has its own; and what takes long enough for one. */
+/** What is about the process itself, and so has its own. */
 const alone = [
   'alpha/soak.', 'contact/interrupts/', 'images/edit-suite.', 'images/hostile.', 'leaks.',
   'shots/scan-processes.',
@@ -44,32 +27,55 @@ const isShared = (file) =>
 /** So many files at most share a process. */
 const filesPerProcess = 14
 
+/** So many processor seconds a shared process is given at most, and one file alone has. */
+const secondsPerProcess = 12
+
 const folderOf = (file) => {
   const [folder, name] = relative(`${treeDir}/test`, file).split('/')
   return name === undefined ? '' : folder
 }
 
+/** The source of a compiled test file, as the table of seconds names it. */
+export const sourceOf = (file) => relative(treeDir, file).replace(/\.js$/, '.ts')
+
+const sumOf = (files, secondsOf) => files.reduce((sum, file) => sum + secondsOf(sourceOf(file)), 0)
+
+/** Entries with what weighs most first, and by their names where they weigh the same. */
+const heaviestFirst = (files, secondsOf) => {
+  const weight = new Map(files.map((file) => [file, secondsOf(sourceOf(file))]))
+  return files.toSorted((a, b) => weight.get(b) - weight.get(a) || (a < b ? -1 : 1))
+}
+
+/** Deals files out to as few processes as their number and seconds allow, evenly. */
+const dealt = (files, secondsOf) => {
+  const seconds = sumOf(files, secondsOf)
+  const groups = Array.from({
+    length: Math.ceil(Math.max(files.length / filesPerProcess, seconds / secondsPerProcess, 1)),
+  }, () => ({ files: [], seconds: 0 }))
+  for (const file of heaviestFirst(files, secondsOf)) {
+    const open = groups.filter((one) => one.files.length < filesPerProcess)
+    const lightest = open.reduce((least, one) => (one.seconds < least.seconds ? one : least))
+    lightest.files.push(file)
+    lightest.seconds += secondsOf(sourceOf(file))
+  }
+  return groups.map((group) => group.files).filter((group) => group.length > 0)
+}
+
 /**
- * Test files in the same order, those that share a process together: files of one folder, dealt
- * out in turn, so that what takes long is spread. To load and compile what all of them need is most
- * of what a small file costs.
+ * Test files by the processes that run them, the heaviest process first. To load and compile what
+ * the files of a folder need is most of what a small file costs, so that they share processes.
  * @param {readonly string[]} files compiled test files
+ * @param {(source: string) => number} secondsOf what a file is expected to take
  * @returns {readonly (readonly string[])[]}
  */
-export const inProcesses = (files) => {
-  const shared = new Map()
-  for (const file of files.filter(isShared)) {
-    const folder = folderOf(file)
-    shared.set(folder, [...(shared.get(folder) ?? []), file])
+export const inProcesses = (files, secondsOf) => {
+  const folders = new Map()
+  const groups = []
+  for (const file of files) {
+    if (!isShared(file) || secondsOf(sourceOf(file)) > secondsPerProcess) groups.push([file])
+    else folders.set(folderOf(file), [...(folders.get(folderOf(file)) ?? []), file])
   }
-  const dealt = new Map()
-  for (const of of shared.values()) {
-    const groups = Array.from({ length: Math.ceil(of.length / filesPerProcess) }, () => [])
-    for (const [at, file] of of.entries()) {
-      const group = groups[at % groups.length]
-      group.push(file)
-      dealt.set(file, group)
-    }
-  }
-  return [...new Set(files.map((file) => dealt.get(file) ?? file))].map((one) => [one].flat())
+  groups.push(...[...folders.values()].flatMap((of) => dealt(of, secondsOf)))
+  const weight = new Map(groups.map((group) => [group, sumOf(group, secondsOf)]))
+  return groups.toSorted((a, b) => weight.get(b) - weight.get(a) || (a[0] < b[0] ? -1 : 1))
 }

@@ -1,5 +1,6 @@
-// The whole run as one TAP stream on stdout: checks of the source, every test file, coverage.
-// Arguments: compiled test files. With none: everything.
+// A run as one TAP stream on stdout: checks of the source, the test files, coverage.
+// Its argument is a JSON document: `files`, compiled test files, all of them where it is `whole`;
+// `many`, where they share processes; `short`, where they go through slices and nothing is counted.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter, relative } from 'node:path'
@@ -9,12 +10,13 @@ import { root, run, tool } from './run.js'
 import { severalFiles } from './count.js'
 import { filesBelow } from './files.js'
 import { folderInMemory, needsDisk } from './memory.js'
-import { heaviestFirst, inProcesses } from './order.js'
+import { inProcesses, sourceOf } from './order.js'
+import { expectedSeconds } from './seconds.js'
 import { outputOf, treeDir } from './tree.js'
 
 const node = process.execPath
-const only = process.argv.slice(2)
-const whole = only.length === 0
+const { files: only, whole, many, short } = JSON.parse(process.argv[2])
+const counting = whole && !short
 // Tests wait for each other, for locks and for the disk: a few more than there are cores.
 const processes = availableParallelism() + 2
 // Limits against what hangs, as so many starts of Node: a busy machine has longer ones.
@@ -32,7 +34,7 @@ const checks = {
 }
 
 const testFiles = whole
-  ? heaviestFirst(filesBelow(`${treeDir}/test`).filter((path) => path.endsWith('.test.js')))
+  ? filesBelow(`${treeDir}/test`).filter((path) => path.endsWith('.test.js'))
   : only
 
 // Every Node process would read that whole file at its start; nothing here looks beyond loopback.
@@ -45,26 +47,33 @@ const env = {
   // Tap's own counting would end that of V8 in the process, and its files would be missing here.
   _TAPJS_PROCESSINFO_COVERAGE_: '0',
 }
-if (whole) {
+if (counting) {
   rmSync(coverageDir, { recursive: true, force: true })
   mkdirSync(coverageDir, { recursive: true })
   env.SALLYPORT_COVERAGE_DIR = coverageDir
+}
+if (many) {
   const { makeCertificates } = await import(`${treeDir}/src/sandbox/certificates.js`)
   env.SALLYPORT_TEST_TLS = `${root}/.build/test-tls.json`
   writeFileSync(env.SALLYPORT_TEST_TLS, JSON.stringify(await makeCertificates()), { mode: 0o600 })
 }
 
-const memory = whole ? folderInMemory() : null
+const memory = many ? folderInMemory() : null
 if (memory !== null) t.teardown(() => rmSync(memory, { recursive: true, force: true }))
 t.jobs = processes
 t.setTimeout(runTimeoutMs)
 const running = []
+/** Arguments of a process whose cost is noted by this name. */
+const noted = ['--require', `${root}/scripts/tool/note-spent.cjs`]
+
 // The checks first: they take longest of all, each on one core.
 if (whole) {
   for (const [name, args] of Object.entries(checks)) {
     running.push(
       t.test(name, { buffered: true, timeout: fileTimeoutMs }, async (t) => {
-        const { status, output } = await run(node, args)
+        const { status, output } = await run(node, [...noted, ...args], {
+          env: { ...process.env, SALLYPORT_TEST_FILE: name },
+        })
         t.equal(status, 0, name, status === 0 ? {} : { output: output.split('\n') })
       }),
     )
@@ -80,27 +89,32 @@ const uncounted = {
 }
 
 // A file that is asked for by its name has a process of its own.
-const together = whole || process.env.SALLYPORT_TESTS_TOGETHER === '1'
+const together = many || process.env.SALLYPORT_TESTS_TOGETHER === '1'
 delete env.SALLYPORT_TESTS_TOGETHER
-for (const files of together ? inProcesses(testFiles) : testFiles.map((file) => [file])) {
+const secondsOf = expectedSeconds(short ? 'short' : 'all')
+const processesOf = (files) =>
+  (together ? inProcesses(files, secondsOf) : files.map((one) => [one]))
+for (const files of processesOf(testFiles)) {
   const [file] = files
-  const { args, more } = whole ? countingOf(file) : { args: [], more: {} }
+  const { args, more } = counting ? countingOf(file) : { args: [], more: {} }
   const place = memory === null || needsDisk(file) ? {} : { TMPDIR: memory }
   const shares = files.length > 1
-  const named = shares ? { SALLYPORT_TESTS_TOGETHER: files.join(delimiter) } : {}
+  const named = shares
+    ? { SALLYPORT_TESTS_TOGETHER: files.join(delimiter) } : { SALLYPORT_TEST_FILE: sourceOf(file) }
   const line = shares ? `${root}/scripts/tool/together.js` : file
-  const name = relative(treeDir, file).replace(/\.js$/, '.ts')
-  const spawned = t.spawn(node, ['--enable-source-maps', ...args, line], {
+  const name = sourceOf(file)
+  const own = shares ? args : [...args, ...noted]
+  const spawned = t.spawn(node, ['--enable-source-maps', ...own, line], {
     name: shares ? `${severalFiles}${name} and ${files.length - 1} more` : name,
     buffered: true,
     timeout: fileTimeoutMs,
     cwd: root,
     env: { ...env, ...more, ...place, ...named },
   })
-  running.push(whole ? spawned.then(() => trimCoverage()) : spawned)
+  running.push(counting ? spawned.then(() => trimCoverage()) : spawned)
 }
 await Promise.all(running)
-if (whole) {
+if (counting) {
   await t.test('coverage', { timeout: fileTimeoutMs }, async (t) => {
     const { status, output, files } = await reportCoverage()
     t.equal(status, 0, 'coverage reaches the thresholds', { output: output.split('\n') })

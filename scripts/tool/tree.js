@@ -6,6 +6,7 @@ import { dirname, relative } from 'node:path'
 import { transform, version } from 'esbuild'
 import { filesBelow } from './files.js'
 import { root } from './run.js'
+import { seedProperties } from './seeded-properties.js'
 import { bundleTap } from './tap-in-one.js'
 
 /** Where the compiled tree lies; it mirrors the project. */
@@ -30,6 +31,7 @@ export const compileTree = async () => {
   }
   dropOrphans(new Set(files.map(outputOf)))
   await bundleTap(treeDir)
+  seedProperties(treeDir)
   return problems
 }
 

@@ -1,0 +1,65 @@
+// What a run left to the longer one, and how one cell of a table is repeated.
+import { writeFileSync } from 'node:fs'
+import { linesOf } from './seconds.js'
+
+/**
+ * What slices and loops of test/support/slice.ts told.
+ * @param {string} path where the processes of the run told it
+ * @returns {{ ran: readonly { file: string, id: string }[], tables: readonly Table[],
+ *   loops: readonly { file: string, loop: string, rounds: number, all: number }[] }}
+ *   `tables` and `loops` are those of which something was left
+ * @typedef {{ file: string, table: string, ran: readonly string[], left: readonly string[] }} Table
+ */
+export const toldIn = (path) => {
+  const lines = linesOf(path)
+  const tables = lines.filter(({ table }) => table !== undefined)
+  return {
+    ran: tables.flatMap(({ file, ran }) => ran.map((id) => ({ file, id }))),
+    tables: tables.filter(({ left }) => left.length > 0),
+    loops: lines.filter(({ loop }) => loop !== undefined),
+  }
+}
+
+/**
+ * Says what was left, a line a file, and writes each cell by its name.
+ * @param {ReturnType<typeof toldIn>} told
+ * @param {string} list path of the file that names them
+ * @returns {readonly string[]} lines; none when nothing was left
+ */
+export const leftLines = ({ tables, loops }, list) => {
+  if (tables.length + loops.length === 0) return []
+  const cells = tables.flatMap(({ file, left }) => left.map((id) => `${file} --cell '${id}'`))
+  const turns = loops.map(({ file, loop, rounds, all }) => `${file} ${loop}: ${rounds} of ${all}`)
+  writeFileSync(list, `${[...cells, ...turns].join('\n')}\n`)
+  const parts = new Map()
+  const add = (file, part) => parts.set(file, [...(parts.get(file) ?? []), part])
+  for (const { file, table, ran, left } of tables) {
+    add(file, `${table} ${ran.length} of ${ran.length + left.length}`)
+  }
+  for (const { file, loop, rounds, all } of loops) add(file, `${loop} ${rounds} rounds of ${all}`)
+  return [
+    'left to npm test -- --all:',
+    ...[...parts].sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([file, of]) => `  ${file}: ${of.join(', ')}`),
+    `  ${cells.length} cells and rounds of ${loops.length} loops in ${parts.size} files,`
+      + ' each by its name in .build/left.txt',
+  ]
+}
+
+/**
+ * The lines that repeat what failed: one cell where the name of an assertion or of its test names
+ * one, the file otherwise.
+ * @param {readonly (readonly string[])[]} failures names from the file to the assertion
+ * @param {readonly { file: string, id: string }[]} ran cells that ran
+ * @param {number} seed
+ */
+export const repeatLines = (failures, ran, seed) => {
+  const lines = failures.filter(([file]) => file.startsWith('test/')).map(([file, ...names]) => {
+    const cell = ran.filter((one) => one.file === file)
+      .map(({ id }) => id).sort((a, b) => b.length - a.length)
+      .find((id) => names.some((name) => name.includes(id)))
+    const one = cell === undefined ? '' : ` --cell '${cell}'`
+    return `repeat: npm test -- ${file}${one} --seed ${seed}`
+  })
+  return [...new Set(lines)]
+}
