@@ -81,7 +81,7 @@ const axesOf = ({ step, interrupt }: Place): readonly string[] => [interrupt, st
 const idOf = (order: TableOrder, place: Place): string =>
   [order.name, ...axesOf(place)].join('/')
 
-/** What a place of the table holds where nothing is run: it does not apply, or is told by others. */
+/** What a place of the table holds where nothing is run: it does not apply, or others tell it. */
 const unrun = (
   order: TableOrder, steps: readonly string[], at: number, interrupt: Interrupt,
 ): string | null => {
