@@ -23,7 +23,7 @@ import type { Session } from '../governance/session/types.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
 import { bearerOf } from './http/raw-check.js'
 import { refusal } from './http/refusal.js'
-import { commonHeaders, endTaken, roomIn } from './http/send.js'
+import { ClientGone, commonHeaders, endTaken, roomIn } from './http/send.js'
 import { smallBody } from './operation.js'
 import { touchEveryMs } from './perform.js'
 import type { Endpoint, Exchange, Site } from './service.js'
@@ -270,8 +270,8 @@ const bytes: Endpoint = {
       }
       endTaken(response)
     } catch (error) {
-      // A reply that was begun can only be cut off; its length says that it was.
-      if (!response.headersSent) throw error
+      // A reply that was begun can only be cut off: its length says that it was, the log why.
+      if (!(error instanceof ClientGone)) throw error
       response.destroy()
     } finally {
       reader.close()

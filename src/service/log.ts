@@ -13,7 +13,8 @@ const minuteMs = 60_000
 /** One answer, as far as a line tells it. */
 export interface Answer {
   readonly requestId: string
-  readonly method: string
+  /** Null where it could not be read as a request. */
+  readonly method: string | null
   /** The endpoint with its parts in braces; null where there is none. */
   readonly endpoint: string | null
   readonly status: number
@@ -68,6 +69,8 @@ class Minute {
 export class ServiceLog {
   readonly #order: LogOrder
   readonly #minutes = { refused: new Minute(), failed: new Minute() }
+  /** Lines that could not be written. */
+  #lost = 0
 
   constructor(order: LogOrder) {
     this.#order = order
@@ -108,9 +111,23 @@ export class ServiceLog {
     this.#tell('left_out', { of, count })
   }
 
+  /** A disk that takes no line ends no request; once it takes one again it is told how many. */
   #tell(event: string, facts: object): void {
+    const isWhole = this.#lost === 0 || this.#write('left_out', { of: 'log', count: this.#lost })
+    if (isWhole) this.#lost = 0
+    if (!isWhole || !this.#write(event, facts)) this.#lost += 1
+  }
+
+  #write(event: string, facts: object): boolean {
     const at = isoFromMs(Math.max(0, this.#order.clock.wallMs()))
-    this.#order.write(JSON.stringify({ at, event, ...facts }))
+    // Of a line that failed some of it may stand there.
+    const begin = this.#lost > 0 ? '\n' : ''
+    try {
+      this.#order.write(`${begin}${JSON.stringify({ at, event, ...facts })}`)
+      return true
+    } catch {
+      return false
+    }
   }
 }
 

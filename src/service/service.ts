@@ -16,7 +16,7 @@ import { hasBody, readBody, requireJson } from './http/body.js'
 import {
   bearerOf, checkRaw, requireLocal, waitOf, type Listener,
 } from './http/raw-check.js'
-import { refusal } from './http/refusal.js'
+import { refusal, type HttpRefusal } from './http/refusal.js'
 import { Router, type Placed } from './http/router.js'
 import { Routes } from './routes.js'
 import { send } from './http/send.js'
@@ -202,6 +202,13 @@ export class Service {
       stack: reply?.stack ?? null, tookMs: this.#site.world.clock.monotonicMs() - began,
     })
     if (reply !== null) send(request, response, { requestId, reply, last: this.#stopping })
+  }
+
+  /** Tells of what could not be read as a request, and was refused as such. */
+  unread(requestId: string, { status, error: { code } }: HttpRefusal): void {
+    this.#log?.answered({
+      requestId, method: null, endpoint: null, status, code, stack: null, tookMs: 0,
+    })
   }
 
   /** Loads what is loaded at use. */

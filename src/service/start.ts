@@ -18,6 +18,7 @@ import { refuseLeakyRuntime } from '../net/leaky-runtime.js'
 import { attach, type Handle } from './http/attach.js'
 import { plainLimits, tlsLimits } from './http/limits.js'
 import { endAllConnections } from './http/sockets.js'
+import type { OnUnread } from './http/unread.js'
 import {
   closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,
 } from './http/listen.js'
@@ -151,9 +152,12 @@ const loadSoon = (service: Service): void => {
   setTimeout(() => void service.loadAll().catch(() => undefined), loadedMs).unref()
 }
 
-const handleBy = (service: Service, listener: () => Listener): Handle =>
+/** The service behind a server. */
+const behind = (service: Service, listener: () => Listener): readonly [Handle, OnUnread] => [
   (request, response, expectsContinue) =>
-    void service.handle(request, response, listener(), expectsContinue)
+    void service.handle(request, response, listener(), expectsContinue),
+  (requestId, refused) => service.unread(requestId, refused),
+]
 
 /**
  * Listens for the page: plain HTTP, because no browser trusts a certificate that nobody vouches
@@ -165,7 +169,7 @@ const listenForPage = async (
   let hosts: readonly string[] = []
   const listener = (): Listener => ({ hosts, scheme: 'http', landing: '/' })
   const { port, servers } = await listenLoopback(
-    () => attach(createPlainServer(plainLimits), handleBy(service, listener)), null)
+    () => attach(createPlainServer(plainLimits), ...behind(service, listener)), null)
   hosts = ownHosts(port)
   desk.listensAt(port)
   return servers
@@ -210,7 +214,7 @@ const startIn = async (
   const make = (): AnyServer => {
     const server = createServer({ ...tlsLimits, ...secureOptions(material) })
     shows.push(server)
-    return attach(server, handleBy(service, listener))
+    return attach(server, ...behind(service, listener))
   }
   const listening = await listenFor(make, order, order.port ?? before?.port ?? null)
   const { port } = listening

@@ -1,10 +1,18 @@
 /** What the service tells of itself, and what it never tells. */
+import { statSync } from 'node:fs'
+import { request as httpsRequest } from 'node:https'
+import { connect } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
+import { edgeCollections } from '../../src/edge/rows.js'
 import { ServiceLog, linesAMinute, stackOf } from '../../src/service/log.js'
 import type { Endpoint } from '../../src/service/service.js'
+import { image } from '../support/png.js'
+import { headOf, pairOver, sendOver } from '../support/service/devices.js'
 import { serving } from '../support/service/serving.js'
 import { started } from '../support/service/process.js'
 import { minute } from '../support/clock.js'
+import { flipBit } from '../support/state/forge.js'
 import { until } from '../support/until.js'
 import { World } from '../world/world.js'
 import type { Loose } from '../world/place.js'
@@ -93,6 +101,77 @@ t.test('only so many refusals are told in a minute, the rest by their number', a
   t.hasStrict(parsed(lines.slice(-2)), [
     { event: 'left_out', of: 'refused', count: 1 }, { event: 'stop' },
   ])
+})
+
+const bytesPath = '/api/edge/artifacts/{artifact_id}/bytes'
+
+t.test('a capture whose bytes turn out to be damaged in the middle of its reply is told as a failure, a client that goes away in the middle is none', async (t) => {
+  const world = await World.in(t).state().session()
+  const lines: string[] = []
+  const at = await serving(t, world, { log: { write: (line) => lines.push(line), all: true } })
+  const { credential } = await pairOver(world, at)
+  const body = Buffer.concat([image(1), Buffer.alloc(9_000_000, 1)])
+  const id = String((await sendOver(at, credential, body, headOf(body, 1))).json().artifact_id)
+  const path = bytesPath.replace('{artifact_id}', id)
+  const told = () => parsed(lines).filter(({ endpoint }) => endpoint === bytesPath)
+  const { port, certificate } = at.started.identity
+  const gone = httpsRequest({
+    port, path, host: '127.0.0.1', ca: [certificate], agent: false,
+    headers: { Authorization: `Bearer ${at.token()}` },
+  }, (response) => response.once('data', () => gone.destroy())).on('error', () => undefined)
+  gone.end()
+  await until('its line', () => told().length === 1)
+  t.hasStrict(told()[0], { event: 'request', status: 200 })
+  const name = world.view().get(edgeCollections.artifacts, id)?.ref.stored_sha256 ?? ''
+  const sealed = join(world.place.stateDir, 'artifacts', name.slice(0, 2), name)
+  flipBit(sealed, statSync(sealed).size - 100, 1)
+  await t.rejects(at.ask('GET', path), 'its reply is cut off')
+  await until('its line', () => told().length === 2)
+  t.hasStrict(told()[1], { event: 'failed', status: 500, code: 'artifact_damaged' })
+  t.match(told()[1].stack, /^SallyportError: [^\n]+\n\s+at /)
+})
+
+t.test('a disk that takes no line of the log ends no request, and how many it took not is told later', async (t) => {
+  const world = await World.in(t).state().session()
+  const lines: string[] = []
+  let isFull = true
+  const at = await serving(t, world, { log: {
+    all: true,
+    write: (line) => {
+      if (isFull) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+      lines.push(...line.split('\n'))
+    },
+  } })
+  t.equal((await at.ask('GET', '/api/session')).status, 200)
+  t.equal((await at.ask('GET', '/api/session', { token: secret })).status, 401)
+  const before = 4
+  isFull = false
+  await at.get('/healthz')
+  await at.get('/healthz')
+  t.hasStrict(parsed(lines.filter((line) => line !== '')), [
+    { event: 'left_out', of: 'log', count: before },
+    { event: 'request', endpoint: '/healthz' }, { event: 'request', endpoint: '/healthz' },
+  ])
+  t.equal(lines[0], '', 'a line that was cut off is ended first')
+})
+
+t.test('what could not be read as a request is told where every request is, by the id that its refusal has', async (t) => {
+  const world = await World.in(t).state().session()
+  const lines: string[] = []
+  const at = await serving(t, world, {
+    page: null, log: { write: (line) => lines.push(line), all: true },
+  })
+  const { port } = new URL(at.started.page?.url ?? '')
+  const got = await new Promise<string>((resolve) => {
+    let text = ''
+    connect(Number(port), '127.0.0.1').on('data', (chunk) => (text += String(chunk)))
+      .on('close', () => resolve(text)).end('NO HTTP\r\n\r\n')
+  })
+  const [, id] = /X-Request-Id: (\S+)/.exec(got) ?? []
+  t.hasStrict(parsed(lines).at(-1), {
+    event: 'request', request_id: id, method: null, endpoint: null, status: 400,
+    code: 'http_malformed',
+  })
 })
 
 t.test('a stack has the words of what is ours alone, and an end', (t) => {

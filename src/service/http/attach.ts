@@ -7,7 +7,7 @@ import { connectionsMax, waitingMax } from './limits.js'
 import type { AnyServer } from './listen.js'
 import { watchSockets } from './sockets.js'
 import { Connections } from './under-way.js'
-import { unread } from './unread.js'
+import { unread, type OnUnread } from './unread.js'
 
 /** Answers a request; `expectsContinue`: its client waits to be told to send the body. */
 export type Handle = (
@@ -15,7 +15,9 @@ export type Handle = (
 ) => void
 
 /** Puts it behind a server. */
-export const attach = (server: AnyServer, handle: Handle): AnyServer => {
+export const attach = (
+  server: AnyServer, handle: Handle, onUnread: OnUnread = () => undefined,
+): AnyServer => {
   const connections = new Connections()
   watchSockets(server)
   const answer = (expectsContinue: boolean) =>
@@ -30,6 +32,7 @@ export const attach = (server: AnyServer, handle: Handle): AnyServer => {
   server.on('request', answer(false))
   server.on('checkContinue', answer(true))
   server.on('checkExpectation', answer(false))
-  server.on('clientError', (error, socket) => unread(socket, error, connections.of(socket)))
+  server.on('clientError', (error, socket) =>
+    unread(socket, error, connections.of(socket), onUnread))
   return server
 }

@@ -51,7 +51,10 @@ export const endTaken = (
   response.end(text)
 }
 
-/** Waits until the client takes more of a reply. Rejects where it went away, or takes nothing. */
+/** The client went away in the middle of a reply, or takes nothing of it: no failure of ours. */
+export class ClientGone extends Error {}
+
+/** Waits until the client takes more of a reply. Rejects with `ClientGone`. */
 export const roomIn = (response: ServerResponse, msMax = takenMsMax): Promise<void> =>
   new Promise((resolve, reject) => {
     const late = setTimeout(() => gone(), msMax)
@@ -65,7 +68,7 @@ export const roomIn = (response: ServerResponse, msMax = takenMsMax): Promise<vo
     }
     const gone = (): void => {
       end()
-      reject(new Error('the client takes no more'))
+      reject(new ClientGone('the client takes no more'))
     }
     if (response.destroyed) return gone()
     response.once('drain', more).once('close', gone)
