@@ -17,10 +17,6 @@ import { savedSettings, type SavedShotSettings } from './source/settings.js'
 export const retryNext = 'One more request for each, which costs again: '
   + '`sallyport shots reanalyze --failed --reason provider_failure_retry`.'
 
-/** Blocked, but only until the budget's day has moved on, or until the next pass. */
-const usedUpReason = 'budget_exhausted'
-const passing: ReadonlySet<string> = new Set([reasonGone, usedUpReason])
-
 /** What a person has switched off waits for nobody; what was never set does. */
 const isSwitchedOff = (
   reason: string, { analysis, cloud_upload: upload }: SavedShotSettings,
@@ -30,12 +26,12 @@ const isSwitchedOff = (
 /** Whether images that are blocked so go on only when a person acts. */
 export type WaitsForPerson = (reason: string) => boolean
 
-/** The rule as of a view. */
+/** The rule as of a view: the day of a budget moves on by itself, and a pass takes up the rest. */
 export const waitsForPerson = (view: View): WaitsForPerson => {
   const disputed = disputedCharges(view)
   const saved = savedSettings(view)
-  return (reason) => (reason === usedUpReason ? disputed.length > 0
-    : !passing.has(reason) && !isSwitchedOff(reason, saved))
+  return (reason) => (reason === 'budget_exhausted' ? disputed.length > 0
+    : reason !== reasonGone && !isSwitchedOff(reason, saved))
 }
 
 /** Images that wait for one step of a person. */
