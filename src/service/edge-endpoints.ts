@@ -159,7 +159,8 @@ const pairing: Endpoint = {
       if (error instanceof SallyportError && error.code === 'edge_code_refused') {
         const { clock, stop } = site.world
         const waitMs = site.wrongCodes.waitMs(clock.monotonicMs())
-        if (waitMs > 0) await clock.sleep(waitMs, stop)
+        // At the end of the service it is given at once.
+        if (waitMs > 0) await clock.sleep(waitMs, stop).catch(() => undefined)
       }
       throw error
     }
