@@ -1,5 +1,6 @@
 /** How the spend of a day stands against its budget. */
 import type { ScreenReport } from './report.js'
+import { countText } from './words.js'
 
 /** Money and requests of a day with their budgets. */
 export type ReportSpend = NonNullable<ScreenReport['course']['spend']>
@@ -41,3 +42,8 @@ export const overspentBy = (
 /** Requests against theirs. */
 export const requestStand = (spend: ReportSpend): BudgetStand =>
   standOf(spend.requests, spend.budget_requests)
+
+/** How many charges of the day are disputed, in words. */
+export const disputedText = ({ disputed_charges: count }: ReportSpend): string =>
+  `${countText(count, 'charge')} above ${count === 1 ? 'its bound, waiting' : 'their bounds, waiting'}`
+  + ' for a review'

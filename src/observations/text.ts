@@ -1,5 +1,5 @@
 /** A report as text for a terminal or a file. */
-import { moneyStand } from './budget.js'
+import { disputedText, moneyStand } from './budget.js'
 import type { ScreenReport } from './report.js'
 import {
   countText, dimensionsText, dollarsText, sizeText, spanText, statusText,
@@ -65,6 +65,7 @@ const spendLines = ({ course }: ScreenReport): Lines => {
       spend.budget_microusd === null ? null : dollarsText(spend.budget_microusd),
     )}${over}`,
     ...(spend.held_microusd === 0 ? [] : [`  held      ${dollarsText(spend.held_microusd)}`]),
+    ...(spend.disputed_charges === 0 ? [] : [`  disputed  ${disputedText(spend)}`]),
     `  requests  ${of(
       String(spend.requests),
       spend.budget_requests === null ? null : String(spend.budget_requests),

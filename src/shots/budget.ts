@@ -5,10 +5,11 @@
  */
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
-import { gatewayRuntime, type GatewayPurpose } from '../gateway/constants.js'
+import { claimCollection, claimsByOperation } from '../gateway/call/claims.js'
+import type { GatewayPurpose } from '../gateway/constants.js'
 import { spendByHour, spendOfDay, type SpendOfHour } from '../gateway/call/spend.js'
-import { reservationsByOverrun } from '../governance/row-indexes.js'
-import { collections } from '../governance/rows.js'
+import { reviewFirst } from '../governance/ledger/due.js'
+import { overrunsToReview } from '../governance/ledger/read.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { usedUp } from './gates.js'
@@ -48,23 +49,21 @@ export const spendOfHours = (
   view: View, period: { readonly since: string; readonly until: string },
 ): readonly SpendOfHour[] => spendByHour(view, budgetedPurposes, period)
 
-/**
- * Charges of the gateway above their bounds that wait for a review. Each counts whole in the budget
- * of its day, so that one of them may use it up: whoever asks for the way on is told of it first.
- */
-export const disputedCharges = (view: View): readonly string[] =>
-  rowsUnder(view, collections.openReservations, reservationsByOverrun, {
-    under: ['review_required'],
-  }).filter(({ doc }) => doc.runtime === gatewayRuntime).map(({ id }) => id)
+/** Whether a call counts in the budget of the day since a time, ISO. */
+const countsSince = (view: View, operationId: string, since: string): boolean => {
+  const [found] = rowsUnder(view, claimCollection, claimsByOperation, { under: [operationId] })
+  return found !== undefined && budgetedPurposes.has(found.doc.purpose)
+    && found.doc.claimed_at >= since
+}
 
-/** What a person does about a budget that is used up, by the charges that are disputed. */
-export const budgetNext = ([first, ...more]: readonly string[]): string => {
-  const { next } = usedUp
-  if (first === undefined) return next
-  return more.length === 0
-    ? `Run \`sallyport ledger review ${first}\`: that charge passed its bound. ${next}`
-    : 'Run `sallyport ledger review OPERATION` for each overrun of '
-      + `\`sallyport ledger reservations\`. ${next}`
+/**
+ * Charges above their bounds that wait for a review and count whole in the budget of the day: one
+ * of them may use it up.
+ */
+export const disputedCharges = (view: View, nowMs: number): readonly string[] => {
+  const { since } = budgetStanding(view, nowMs)
+  return overrunsToReview(view).map(({ operation_id: id }) => id)
+    .filter((id) => countsSince(view, id, since))
 }
 
 /** How many more calls of such a bound fit; 0 where a budget is not set. */
@@ -77,14 +76,14 @@ export const callsLeft = (standing: BudgetStanding, boundMicrousd: number): numb
 
 const nextOfRefused = (disputed: readonly string[]): string => (disputed.length === 0
   ? 'Nothing was sent. See `sallyport shots status`.'
-  : `Nothing was sent. ${budgetNext(disputed)}`)
+  : `Nothing was sent. ${reviewFirst(disputed)}${usedUp.next}`)
 
 /** Throws `budget` `budget_exhausted` when a call of this bound does not fit (S-016, S-205). */
 export const requireBudget = (view: View, nowMs: number, boundMicrousd: number): void => {
   const standing = budgetStanding(view, nowMs)
   if (callsLeft(standing, boundMicrousd) > 0) return
   throw fail.budget('budget_exhausted', 'The budget of the last 24 hours is used up.', {
-    reason: 'budget_exhausted', next: nextOfRefused(disputedCharges(view)),
+    reason: 'budget_exhausted', next: nextOfRefused(disputedCharges(view, nowMs)),
     details: {
       budget_microusd: standing.budgetMicrousd, budget_requests: standing.budgetRequests,
       settled_microusd: standing.settledMicrousd, held_microusd: standing.heldMicrousd,

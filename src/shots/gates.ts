@@ -16,6 +16,7 @@ import {
 } from '../gateway/readiness.js'
 import type { SlotSetup } from '../gateway/setup.js'
 import { judge, toldName, type Fact } from '../governance/judge/fact.js'
+import { ceilingText } from '../governance/ledger/due.js'
 import type { Consent } from '../governance/rows.js'
 import type { ReservedNames } from '../governance/selectors.js'
 import type { View } from '../state/types.js'
@@ -120,6 +121,7 @@ const lateGates = {
     next: releaseNext,
   },
   budget_exhausted: usedUp,
+  ceiling_exceeded: { text: 'The ceiling has no room for another request.', next: ceilingText },
 } as const
 
 const slotWords = buyingWords('screenshot')

@@ -8,6 +8,7 @@ import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
 import { budgetStanding, disputedCharges } from './budget.js'
 import type { ShotsContext } from './context.js'
+import { disputedOf } from './disputed.js'
 import { gateTextOf } from './gates.js'
 import { classificationNow, currentFacts } from './observations/as-of-now.js'
 import { shotCollections as c } from './observations/rows.js'
@@ -27,10 +28,10 @@ const isSwitchedOff = (
 export type WaitsForPerson = (reason: string) => boolean
 
 /** The rule as of a view: the day of a budget moves on by itself, and a pass takes up the rest. */
-export const waitsForPerson = (view: View): WaitsForPerson => {
-  const disputed = disputedCharges(view)
+export const waitsForPerson = (ctx: ShotsContext, view: View): WaitsForPerson => {
+  const disputed = disputedOf(ctx, view)
   const saved = savedSettings(view)
-  return (reason) => (reason === 'budget_exhausted' ? disputed.length > 0
+  return (reason) => (reason === 'budget_exhausted' ? disputed.budget_exhausted.length > 0
     : reason !== reasonGone && !isSwitchedOff(reason, saved))
 }
 
@@ -59,9 +60,9 @@ const failed = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
 }
 
 const blocked = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
-  const disputed = disputedCharges(view)
+  const disputed = disputedOf(ctx, view)
   const { reasons, unseen } = blockedAnywhere(ctx, view)
-  const isWaiting = waitsForPerson(view)
+  const isWaiting = waitsForPerson(ctx, view)
   const told = reasons.filter(({ reason }) => isWaiting(reason))
     .map(({ reason, count }): WaitingImages => ({
       status: 'blocked', reason, count, text: gateTextOf(reason)?.text ?? null,
@@ -75,11 +76,11 @@ const blocked = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
 
 /** By how much the budget of the day is overspent, micro-USD, as a report tells it; else null. */
 export const overspent = ({ gov }: ShotsContext, view: View): number | null => {
-  const { budgetMicrousd, settledMicrousd, heldMicrousd } =
-    budgetStanding(view, gov.clock.wallMs())
+  const nowMs = gov.clock.wallMs()
+  const { budgetMicrousd, settledMicrousd, heldMicrousd } = budgetStanding(view, nowMs)
   return overspentBy({
     budget_microusd: budgetMicrousd, spent_microusd: settledMicrousd,
-    held_microusd: heldMicrousd, disputed_charges: disputedCharges(view).length,
+    held_microusd: heldMicrousd, disputed_charges: disputedCharges(view, nowMs).length,
   })
 }
 

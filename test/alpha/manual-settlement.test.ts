@@ -26,6 +26,19 @@ t.test('A-113 A-123 a manual settlement reaches the receipt, and the task stays 
     t.equal((await rig.run(['state', 'check', '--json'])).status, 0)
   })
 
+t.test('A-127 an ask for which a disputed charge leaves no room is told to review it first', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  rig.sandbox.faults.set('billing_overrun', { service: 'provider', value: 960_000, times: 1 })
+  const { operation_id: operation } = (await rig.ask()).error().details
+  const refused = await rig.ask()
+  t.strictSame([refused.status, refused.error().code], [8, 'ceiling_exceeded'])
+  t.equal(refused.error().next[0]?.command, `sallyport ledger review ${operation}`)
+  await rig.run(['ledger', 'review', operation, '--reject'])
+  t.equal((await rig.ask()).error().next[0]?.command, 'sallyport ledger show')
+  t.equal(rig.inferences().length, 1)
+  checkLedger(t, rig)
+})
+
 t.test('A-189 an altered row does not make one answer the result of another task', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   await rig.ask()

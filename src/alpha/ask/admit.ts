@@ -13,6 +13,7 @@ import { registerArtifact, requireArtifact } from '../../governance/artifacts.js
 import { appendAudit } from '../../governance/audit.js'
 import { admitTask, findIdempotent } from '../../governance/board/admit.js'
 import { momentOf } from '../../governance/judge/moment.js'
+import { ceilingNext } from '../../governance/ledger/due.js'
 import { balances } from '../../governance/ledger/read.js'
 import type { Gov } from '../../governance/context.js'
 import { currentConsent } from '../../governance/policy/consents.js'
@@ -68,7 +69,7 @@ const requireStanding = (ctx: AlphaContext, view: View, session: Session): Stand
       `One request may cost ${moneyText(setup.request_cost_bound_microusd)}; `
         + `${moneyText(available)} are left under the ceiling.`,
       {
-        next: 'See `sallyport ledger show`.',
+        next: ceilingNext(view, session.principal.principal_id),
         details: {
           bound_microusd: setup.request_cost_bound_microusd, available_microusd: available,
         },

@@ -65,6 +65,8 @@ const spendShape = v.strictObject({
 const daySpendShape = v.strictObject({
   budget_microusd: nullableCount, settled_microusd: nullableCount, held_microusd: nullableCount,
   budget_requests: nullableCount, requests: nullableCount,
+  /** Charges above their bounds that wait for a review; each counts whole. */
+  disputed_charges: nullableCount,
 })
 
 /** What a look found. */

@@ -38,7 +38,7 @@ const folderOf = ({ screenshot_folder: folder }: ShotsStatus): OverviewFolder =>
 const dayOf = ({ remote_vision: { budget } }: ShotsStatus): Overview['day'] => ({
   budget_microusd: budget.budget_microusd, settled_microusd: budget.settled_microusd,
   held_microusd: budget.held_microusd, budget_requests: budget.budget_requests,
-  requests: budget.requests,
+  requests: budget.requests, disputed_charges: budget.disputed_charges,
 })
 
 const spendOf = (view: View): Overview['spend'] => {

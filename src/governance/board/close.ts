@@ -5,6 +5,7 @@
 import { fail } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
+import { moneyNext } from '../ledger/due.js'
 import { findReservation } from '../ledger/read.js'
 import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
@@ -51,7 +52,7 @@ export const closeTask = (
   if (money?.state !== 'settled' || money.overrun === 'review_required') {
     throw fail.blocked('charge_open', 'The charge of this task is not accounted for.', {
       reason: task.blocked.reason, details,
-      next: `Run \`sallyport ledger settle ${task.operation_id} --amount-microusd N\` first.`,
+      next: moneyNext(tx, task.operation_id),
     })
   }
   const by = { principal: current.principal.principal_id, root: current.root.root_id }

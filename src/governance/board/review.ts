@@ -2,6 +2,7 @@
 import { fail } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
+import { moneyNext } from '../ledger/due.js'
 import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import type { Session } from '../session/types.js'
@@ -16,7 +17,7 @@ const requireReviewable = (view: View, task: Task): void => {
   if (task.blocked !== null) {
     throw fail.blocked('task_blocked', 'A blocked task cannot be reviewed.', {
       reason: task.blocked.reason,
-      next: 'Run `sallyport ledger reservations`.',
+      next: moneyNext(view, task.operation_id),
       details,
     })
   }
@@ -29,7 +30,7 @@ const requireReviewable = (view: View, task: Task): void => {
     const reason = open.state === 'settled' ? 'overrun_review_required' : 'liability_open'
     throw fail.blocked('task_blocked', 'The charge of this task is not accounted for.', {
       reason,
-      next: 'Run `sallyport ledger reservations`.',
+      next: moneyNext(view, task.operation_id),
       details,
     })
   }

@@ -39,10 +39,14 @@ export const evidenceText = (row: LedgerRow, key: string): string | undefined =>
   return typeof value === 'string' ? value : undefined
 }
 
+/** The part of a reserve row's evidence that says what the money is for. */
+export const subjectPart = (
+  { subject }: { readonly subject?: string | undefined },
+): { readonly subject?: string } => (subject === undefined ? {} : { subject })
+
 const reserveStep = (row: LedgerRow): Step | Refusal => {
   const principal = evidenceText(row, 'principal')
   const task = row.evidence?.['task_id']
-  const subject = evidenceText(row, 'subject')
   if (row.runtime === null || row.profile === null || principal === undefined) return 'malformed'
   if (task !== null && typeof task !== 'string') return 'malformed'
   if (row.amount_microusd < 1) return 'malformed'
@@ -53,7 +57,7 @@ const reserveStep = (row: LedgerRow): Step | Refusal => {
       profile: row.profile,
       task_id: task,
       principal,
-      ...(subject === undefined ? {} : { subject }),
+      ...subjectPart({ subject: evidenceText(row, 'subject') }),
       bound_microusd: row.amount_microusd,
       state: 'reserved',
       charged_microusd: null,

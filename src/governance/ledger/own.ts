@@ -5,7 +5,7 @@ import { reservationsByOwner, reservationsByState } from '../row-indexes.js'
 import { collections, type Reservation } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { requireBound, type Binding } from './post.js'
-import { findReservation, unknownReason } from './read.js'
+import { findReservation, overrunsToReview, unknownReason } from './read.js'
 
 /** A reservation with the binding that its own rows prove. */
 export interface OwnReservation {
@@ -17,11 +17,19 @@ export interface OwnReservation {
  * Whose money a session may settle and review: its owner's, and that of a disabled owner, whose
  * unknown charges would hold a part of the one ceiling for ever. The rows name who did.
  */
-export const answersFor = (view: View, session: Session, principalId: string): boolean => {
-  if (principalId === session.principal.principal_id) return true
+export const answersFor = (view: View, session: Session, principalId: string): boolean =>
+  isAnsweredBy(view, session.principal.principal_id, principalId)
+
+const isAnsweredBy = (view: View, own: string, principalId: string): boolean => {
+  if (principalId === own) return true
   const owner = view.get(collections.principals, principalId)
   return owner !== undefined && owner.disabled_at !== null
 }
+
+/** Operations whose charges passed their bounds and that an owner may review, by their ids. */
+export const ownOverruns = (view: View, principalId: string): readonly string[] =>
+  overrunsToReview(view).filter(({ principal }) => isAnsweredBy(view, principalId, principal))
+    .map(({ operation_id: id }) => id)
 
 /**
  * The reservation of an operation of this session's owner, or of a disabled one. Any other is

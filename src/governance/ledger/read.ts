@@ -1,4 +1,4 @@
-import { lookUp } from '../../state/indexes.js'
+import { lookUp, rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { reservationsByOverrun, reservationsByState } from '../row-indexes.js'
 import { collections, type LedgerAccount, type Reservation } from '../rows.js'
@@ -38,6 +38,12 @@ export const balances = (view: View): Balances => {
     rows: account.rows,
   }
 }
+
+/** Reservations whose charges passed their bounds and wait for a review, by operation id. */
+export const overrunsToReview = (view: View): readonly Reservation[] =>
+  rowsUnder(view, collections.openReservations, reservationsByOverrun, {
+    under: ['review_required'],
+  }).map(({ doc }) => doc)
 
 /** How many reservations wait for a person because of an overrun. */
 export const overrunReviews = (view: View): number =>

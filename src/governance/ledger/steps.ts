@@ -9,8 +9,9 @@ import { fail } from '../../base/errors.js'
 import type { Tx } from '../../state/types.js'
 import { collections, runtimeShape, type LedgerRow, type Reservation } from '../rows.js'
 import { requireAccount } from './account.js'
+import { ceilingNext } from './due.js'
 import { amountMicrousdMax, checkAmount, checkName, rechecksPerOperationMax } from './limits.js'
-import { manualSource, type ReleaseProof } from './machine.js'
+import { manualSource, subjectPart, type ReleaseProof } from './machine.js'
 import { checkEvidence, post, requireBound, type Binding, type Posted } from './post.js'
 import { consumedOf, findReservation } from './read.js'
 
@@ -43,11 +44,6 @@ const checkRequest = (request: ReserveRequest): void => {
     throw fail.rejected('runtime_unknown', 'The runtime is not named as a runtime is.')
   }
 }
-
-/** The part of a reserve row's evidence that says what the money is for. */
-export const subjectPart = (
-  { subject }: { readonly subject?: string | undefined },
-): { readonly subject?: string } => (subject === undefined ? {} : { subject })
 
 const replay = (tx: Tx, request: ReserveRequest, existing: Reservation): Reserved => {
   const same = existing.runtime === request.runtime && existing.profile === request.profile
@@ -83,7 +79,7 @@ export const reserve = (tx: Tx, now: string, request: ReserveRequest): Reserved 
       `The bound of ${moneyText(request.bound)} on top of ${moneyText(consumed)} passes the `
         + `ceiling of ${moneyText(account.ceiling_microusd)}.`,
       {
-        next: 'See what holds it with: `sallyport ledger show`.',
+        next: ceilingNext(tx, request.principal),
         details: {
           ceiling: account.ceiling_microusd, consumed, bound: request.bound,
         },

@@ -1,5 +1,5 @@
 /** Money and requests of the rolling day, against their budgets, in words and as a bar. */
-import { moneyStand, requestStand, type ReportSpend } from '../budget.js'
+import { disputedText, moneyStand, requestStand, type ReportSpend } from '../budget.js'
 import type { ScreenReport } from '../report.js'
 import { dollarsText } from '../words.js'
 import { stacked } from './bars.js'
@@ -56,7 +56,10 @@ export const spendPart = ({ course: { spend } }: ScreenReport): Markup => {
     spend.budget_requests === null ? null : num(spend.budget_requests))
   const held = spend.held_microusd === 0
     ? nothing : row('held, under way or of unknown charge', dollars(spend.held_microusd))
+  const disputed = spend.disputed_charges === 0
+    ? nothing : row('disputed', html`${disputedText(spend)}`)
   return html`<section aria-labelledby="spend"><h2 id="spend">Spend in 24 hours</h2>
 ${moneyWords(spend)}${requestWords(spend)}${spendBar(spend)}
-<table><tbody>${row('money', money)}${held}${row('requests', requests)}</tbody></table></section>`
+<table><tbody>${row('money', money)}${held}${disputed}${row('requests', requests)}</tbody>
+</table></section>`
 }

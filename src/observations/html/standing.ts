@@ -56,7 +56,10 @@ interface Waiting {
 
 const moneyWaits = ({ course }: ScreenReport): Waiting[] => {
   const { unknown_charges: unknown, held_microusd: held, overruns: ofRows } = course.money_due
-  const overruns = Math.max(ofRows, course.spend?.disputed_charges ?? 0)
+  const today = course.spend?.disputed_charges ?? 0
+  const overruns = Math.max(ofRows, today)
+  const whole = today === 0 ? nothing
+    : html`; the day counts the whole of ${today < overruns ? num(today) : today === 1 ? 'it' : 'them'}`
   const see = 'See `sallyport ledger reservations`, then for each '
   return [
     ...(unknown === 0 ? [] : [{
@@ -66,7 +69,7 @@ and ${dollars(held)} ${unknown === 1 ? 'stays' : 'stay'} held.`,
     }]),
     ...(overruns === 0 ? [] : [{
       head: html`${num(overruns)} ${overruns === 1 ? 'charge' : 'charges'} passed the bound of a
-request and ${overruns === 1 ? 'is' : 'are'} disputed; the day counts the whole of it.`,
+request and ${overruns === 1 ? 'is' : 'are'} disputed${whole}.`,
       next: withCommands(`${see}\`sallyport ledger review OPERATION\`.`),
     }]),
   ]

@@ -196,6 +196,9 @@ const showSpend = ({ spend, day: today }: Overview): void => {
     }))
   const requests = today.budget_requests === null
     ? String(today.requests ?? 0) : `${today.requests ?? 0} of ${today.budget_requests}`
+  const disputes = today.disputed_charges ?? 0
+  const disputed = disputes === 0 ? ''
+    : `, ${disputes} ${disputes === 1 ? 'charge' : 'charges'} disputed`
   fill('spend-parts', terms([
     ['Spent', dollars(spent), 'spent'],
     ['Held', dollars(held), 'held'],
@@ -204,7 +207,7 @@ const showSpend = ({ spend, day: today }: Overview): void => {
     ...(today.budget_microusd === null ? [] : [[
       'Last 24 hours',
       `${dollars((today.settled_microusd ?? 0) + (today.held_microusd ?? 0))} of `
-        + `${dollars(today.budget_microusd)}, ${requests} requests`,
+        + `${dollars(today.budget_microusd)}, ${requests} requests${disputed}`,
     ] as const]),
   ]))
 }

@@ -7,8 +7,8 @@ import { SallyportError } from '../../base/errors.js'
 import { nowIso } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import type { ReanalyzeReason } from '../constants.js'
-import { disputedCharges } from '../budget.js'
 import type { ShotsContext } from '../context.js'
+import { disputedIn } from '../disputed.js'
 import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
 import { findObservations, type ObservationFilter } from '../observations/find.js'
 import { standingOf, type GateReason } from '../gates.js'
@@ -252,17 +252,14 @@ const pausedUntil = ({ ctx, pausedBy, items, renewal }: Batch): string | null =>
   return touched ? visionPause(ctx, ctx.gov.store.read())?.until ?? null : null
 }
 
-/** The first few: what is told of them is one command for each. */
-const disputedIn = ({ gov }: ShotsContext): Pick<AnalysisFacts, 'disputed'> => {
-  const disputed = disputedCharges(gov.store.read()).slice(0, 2)
-  return disputed.length === 0 ? {} : { disputed }
-}
 
 const factsOf = (batch: Batch): AnalysisFacts => {
   const { ctx, items, settings, options } = batch
   const calls = [...callsOfRenewal(batch.renewal), ...items]
+  const { status, reason } = statusOf(batch)
   return {
-    ...statusOf(batch),
+    status,
+    reason,
     scheduled: options.scheduled,
     reanalyze_reason: batch.reason,
     limit: batch.limit,
@@ -279,7 +276,7 @@ const factsOf = (batch: Batch): AnalysisFacts => {
     closed_gates: [...batch.gates],
     needs_reanalysis: batch.needs,
     stale_root: batch.stale,
-    ...disputedIn(ctx),
+    ...disputedIn(ctx, reason ?? batch.passedOverReasons[0]?.reason),
     cost_microusd: calls.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
     held_microusd: heldOf(calls),
     proof_renewal: batch.renewal,

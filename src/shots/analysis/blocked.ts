@@ -3,8 +3,8 @@
  * was blocked; what is told is what stands in its way today, so that nobody mends what is mended.
  */
 import type { View } from '../../state/types.js'
-import { budgetNext } from '../budget.js'
 import type { ShotsContext } from '../context.js'
+import { isRoomReason, roomNext, type Disputed } from '../disputed.js'
 import { classificationNow, currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
 import { sampleObservations, type ObservationFilter } from '../observations/find.js'
 import { consentReaches, gateTextOf, standingOf, type RouteStanding } from '../gates.js'
@@ -141,12 +141,9 @@ const blockedGroups = (
 export const blockedCount = (ctx: ShotsContext, view: View): number =>
   blockedGroups(view, isHere(currentFacts(ctx, view))).reduce((sum, { count }) => sum + count, 0)
 
-/**
- * What a person may do about a reason why images are blocked; never empty. `disputed`: charges that
- * wait for a review.
- */
-export const blockedNext = (reason: string, disputed: readonly string[]): string => {
-  if (reason === 'budget_exhausted') return budgetNext(disputed)
+/** What a person may do about a reason why images are blocked; never empty. */
+export const blockedNext = (reason: string, disputed: Disputed): string => {
+  if (isRoomReason(reason)) return roomNext(reason, disputed[reason])
   if (reason === reasonGone) return 'The next passes take them up: `sallyport shots analyze`.'
   return gateTextOf(reason)?.next ?? 'See `sallyport shots list --status blocked`.'
 }

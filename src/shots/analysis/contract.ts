@@ -7,7 +7,7 @@ import { nextStepsOf } from '../../base/next-step.js'
 import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { reanalyzeGroups, reanalyzeReasons, shotLimits } from '../constants.js'
-import { budgetNext } from '../budget.js'
+import { isRoomReason, roomNext, undisputed } from '../disputed.js'
 import { gateTextOf, type GateReason } from '../gates.js'
 import { dueFailure, maySent } from '../money.js'
 import { blockedNext } from './blocked.js'
@@ -45,9 +45,9 @@ export const nextOfPass = (receipt: AnalysisReceipt): string | null => {
   }
   if (receipt.paused_until !== null) return pausedNext('screenshot')
   const why = reason ?? passedOver?.reason
-  if (why === 'budget_exhausted') return budgetNext(receipt.disputed ?? [])
+  if (isRoomReason(why)) return roomNext(why, receipt.disputed ?? [])
   if (reason !== null) return gateTextOf(reason)?.next ?? null
-  return passedOver === undefined ? null : blockedNext(passedOver.reason, [])
+  return passedOver === undefined ? null : blockedNext(passedOver.reason, undisputed)
 }
 
 /** Why a pass did not do all of its work; null for a good one. */

@@ -38,7 +38,7 @@ export const digestWork = (receipt: DigestReceipt): BatchWork => ({
 
 const cutShort = (receipt: DigestReceipt): SallyportError | null => {
   const reason = receipt.reason ?? 'unknown'
-  const parts = { reason, next: textReasonNext(reason) }
+  const parts = { reason, next: textReasonNext(reason, receipt.disputed) }
   if (receipt.status === 'blocked' && receipt.paused_until !== null) {
     return fail.blocked(
       'digest_paused',

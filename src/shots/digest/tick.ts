@@ -8,6 +8,7 @@ import type { Pause } from '../../gateway/call/pause.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { disputedIn } from '../disputed.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
@@ -194,8 +195,9 @@ const close = async (
     held_microusd: heldOf([...callsOfRenewal(renewal), ...all]), proof_renewal: renewal,
     paused_until: pause?.until ?? null,
   }
+  const standing = standingOf(passed)
   const base = {
-    job, ...standingOf(passed), windows, ...counts,
+    job, ...standing, windows, ...counts, ...disputedIn(ctx, standing.reason),
     duration_ms: Math.round(clock.monotonicMs() - startedMs),
   } as const
   const facts = { ...base, windows: windows.map(factsOf) }

@@ -51,7 +51,7 @@ const analysisFactsShape = v.strictObject({
   needs_reanalysis: count,
   /** Rows that were found to lie under an older folder. */
   stale_root: count,
-  /** Operations whose charges passed their bounds and wait for a review; only where there are. */
+  /** Operations whose disputed charges leave no room; only where there are. */
   disputed: v.optional(v.array(text)),
   cost_microusd: count,
   /** Held for charges that nobody knows. */

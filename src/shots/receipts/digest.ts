@@ -42,6 +42,8 @@ export const digestEntries = {
   proof_renewal: v.nullable(renewalShape),
   /** Until when nothing is tried, because the gateway refused; null where it did not. */
   paused_until: v.nullable(iso),
+  /** Operations whose disputed charges leave no room; only where there are. */
+  disputed: v.optional(v.array(text)),
   duration_ms: count,
 }
 

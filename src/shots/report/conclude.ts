@@ -14,8 +14,8 @@ import type { GatewayReceipt } from '../../gateway/receipt.js'
 import type { Tx, View } from '../../state/types.js'
 import { blockedNext, blockedReasons } from '../analysis/blocked.js'
 import { shotLabels, type AnalysisStatus } from '../constants.js'
-import { disputedCharges } from '../budget.js'
 import type { ShotsContext } from '../context.js'
+import { disputedOf } from '../disputed.js'
 import { closedSwitch } from '../gates.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { readDigest } from '../digest/read.js'
@@ -179,7 +179,7 @@ const nothingNext = (
     takeObservations(view, { ...within, statuses: [status] }, 1).length > 0
   if (any('pending')) return 'Run `sallyport shots analyze`.'
   const [blocked] = blockedReasons(ctx, view, { since, until })
-  if (blocked !== undefined) return blockedNext(blocked.reason, disputedCharges(view))
+  if (blocked !== undefined) return blockedNext(blocked.reason, disputedOf(ctx, view))
   return any('failed')
     ? 'Run `sallyport shots reanalyze --failed --reason provider_failure_retry`.'
     : 'Give --since an earlier time; what lies in the folder is taken in by `sallyport shots scan`.'

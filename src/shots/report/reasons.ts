@@ -7,8 +7,8 @@ import type { ScreenMoneyDue, ScreenReason } from '../../observations/types.js'
 import type { View } from '../../state/types.js'
 import { blockedNext, blockedRowReader, reasonGone } from '../analysis/blocked.js'
 import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
-import { disputedCharges } from '../budget.js'
 import type { ShotsContext } from '../context.js'
+import { disputedOf } from '../disputed.js'
 import { gateTextOf, standingOf } from '../gates.js'
 import { dueFactsOf } from '../money.js'
 import type { Observation } from '../observations/rows.js'
@@ -37,8 +37,8 @@ export const reasonsFor = (
 ): ScreenReason[] => {
   const reasonOf = blockedRowReader(ctx, view, standingOf(ctx, view))
   const blocked = new ReasonCounts()
-  const disputed = disputedCharges(view)
-  const isWaiting = waitsForPerson(view)
+  const disputed = disputedOf(ctx, view)
+  const isWaiting = waitsForPerson(ctx, view)
   for (const row of rows) if (row.analysis_status === 'blocked') blocked.add(reasonOf(row), 1)
   return [
     ...failedReasons(rows),

@@ -72,7 +72,8 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
   const { state, reason, proof } = facts.proofs.screenshot
   const consented = (purpose: keyof GatewayFacts['consents']): boolean =>
     isCurrent(facts, purpose)
-  const spend = budgetStanding(view, ctx.gov.clock.wallMs(), saved)
+  const nowMs = ctx.gov.clock.wallMs()
+  const spend = budgetStanding(view, nowMs, saved)
   const unsafe = unsafeReasons(ctx, view, spend)
   return {
     renew_proof: saved.renew_proof ?? null,
@@ -93,7 +94,7 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
       request_cost_bound_microusd: saved.request_cost_bound_microusd,
       since: spend.since, settled_microusd: spend.settledMicrousd,
       held_microusd: spend.heldMicrousd, requests: spend.requests,
-      disputed_charges: disputedCharges(view).length,
+      disputed_charges: disputedCharges(view, nowMs).length,
     },
     capability_proof: {
       state, reason, proof_id: proof?.proof_id ?? null, made_at: proof?.made_at ?? null,

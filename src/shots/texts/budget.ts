@@ -9,8 +9,10 @@ export const requireTextBudget = (ctx: ShotsContext, view: View, boundMicrousd: 
 
 /** Spend against the budget over the rolling day. */
 export const spendOfDay = (ctx: ShotsContext, view: View): ScreenSpendInput | null => {
-  const { settledMicrousd, ...standing } = budgetStanding(view, ctx.gov.clock.wallMs())
+  const nowMs = ctx.gov.clock.wallMs()
+  const { settledMicrousd, ...standing } = budgetStanding(view, nowMs)
   return {
-    ...standing, spentMicrousd: settledMicrousd, disputedCharges: disputedCharges(view).length,
+    ...standing, spentMicrousd: settledMicrousd,
+    disputedCharges: disputedCharges(view, nowMs).length,
   }
 }

@@ -15,6 +15,7 @@ import type { SlotSetup } from '../../gateway/setup.js'
 import { judge, toldName } from '../../governance/judge/fact.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
+import { isRoomReason, roomNext } from '../disputed.js'
 import { gateTextOf, imageBound, settingFacts } from '../gates.js'
 import { savedSettings, type SavedShotSettings } from '../source/settings.js'
 
@@ -36,8 +37,12 @@ export interface TextRoute {
 
 const proveNext = 'Run `sallyport gateway prove report --if-stale`.'
 
-/** What a person may do about a reason why no text was bought; never empty. */
-export const textReasonNext = (reason: string): string => {
+/**
+ * What a person may do about a reason why no text was bought; never empty. `disputed`: operations
+ * whose charges leave no room.
+ */
+export const textReasonNext = (reason: string, disputed: readonly string[] = []): string => {
+  if (isRoomReason(reason)) return roomNext(reason, disputed)
   if (reason === 'proof_missing' || reason === 'proof_stale') return proveNext
   if (Object.hasOwn(gatewayReasons, reason)) return gatewayReasons[reason as GatewayReasonCode].text
   return gateTextOf(reason)?.next ?? 'See `sallyport shots status`.'

@@ -27,10 +27,14 @@ t.test('A-123 A-124 a task whose unknown charge was settled is closed by hand, a
   const at = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha()
   const { task, operation } = await unknown(at)
   const close = ['task', 'close', task, '--json']
-  t.strictSame(failure(await at.run(close)), { status: 7, code: 'charge_open', out: '' })
+  const open = await at.run(close)
+  t.strictSame(failure(open), { status: 7, code: 'charge_open', out: '' })
+  t.match(open.error().next[0]?.command, `sallyport ledger settle ${operation} `)
   must(await settle(at, operation, limits.boundMicrousd + 1))
-  t.strictSame(failure(await at.run(close)), { status: 7, code: 'charge_open', out: '' },
+  const disputed = await at.run(close)
+  t.strictSame(failure(disputed), { status: 7, code: 'charge_open', out: '' },
     'an overrun waits for its review first')
+  t.equal(disputed.error().next[0]?.command, `sallyport ledger review ${operation}`)
   must(await at.run(['ledger', 'review', operation, '--reject']))
   t.strictSame((await at.json(['status'])).tasks, { blocked: 1 })
   const before = anchorOf(at)

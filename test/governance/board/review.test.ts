@@ -78,11 +78,13 @@ t.test('A-123 a succeeded row does not hide a charge that is not accounted for',
     await put({ state })
     await t.rejects(review(bench, session, task.task_id, 'approve'), {
       code: 'task_blocked', reason: 'liability_open',
+      next: state === 'reserved' ? /ledger reservations/ : /ledger settle /,
     })
   }
   await put({ state: 'settled', charged_microusd: 20, overrun: 'review_required' })
   await t.rejects(review(bench, session, task.task_id, 'approve'), {
     code: 'task_blocked', reason: 'overrun_review_required',
+    next: `Run \`sallyport ledger review ${task.operation_id}\` first.`,
   })
   t.equal(getTask(bench.view(), task.task_id).done_at, null)
 })

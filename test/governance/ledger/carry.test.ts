@@ -68,6 +68,18 @@ t.test('A-089 A-124 what a whole former state owed is kept as unknown at its ful
   t.strictSame(carry(memory, [formerOf(busy())]).liabilities, [], 'once')
 })
 
+t.test('A-124 what is carried over goes on saying what it is for', async (t) => {
+  const former = ledgerOf(1000)
+  former.transact((tx) => {
+    reserve(tx, now, request({ operationId: 'image', taskId: null, subject: 'obs_1' }))
+    markContacted(tx, now, binding('image'))
+  })
+  const memory = ledgerOf(1000)
+  carry(memory, [formerOf(former)])
+  t.equal(findReservation(memory.view(), 'image')?.subject, 'obs_1')
+  t.strictSame(verifyLedger(memory.view()), [])
+})
+
 t.test('A-124 beside unread records a hold without a contact is owed too; one given back is not', async (t) => {
   const memory = ledgerOf(1000)
   carry(memory, [formerOf(busy(), { holes: [hole] })])

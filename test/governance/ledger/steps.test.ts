@@ -49,6 +49,40 @@ t.test('A-164 a hold stands in the ledger before contact, under the one ceiling'
   t.strictSame(verifyLedger(memory.view()), [])
 })
 
+const nextOf = (memory: Memory, principal: string): string => {
+  try {
+    memory.transact((tx) =>
+      reserve(tx, now, request({ operationId: 'op_more', principal, bound: 1_000 })))
+    return 'held'
+  } catch (error) {
+    return error instanceof SallyportError ? error.next ?? '' : 'a defect'
+  }
+}
+
+t.test('A-127 a ceiling without room leads with the review of charges above their bounds, as far as they are of the owner who asks', async (t) => {
+  const dispute = (memory: Memory, operationId: string, principal: string): void => {
+    memory.transact((tx) => {
+      reserve(tx, now, request({ operationId, principal, bound: 10 }))
+      markContacted(tx, now, binding(operationId))
+      settle(tx, now, { ...binding(operationId), chargedMicrousd: 400, evidence })
+    })
+  }
+  const memory = ledgerOf(1_000)
+  t.equal(nextOf(memory, 'prn_1'), 'held', 'room for the first')
+  const tight = ledgerOf(1_300)
+  const plain = 'See what holds it with: `sallyport ledger show`.'
+  dispute(tight, 'op_1', 'prn_1')
+  t.equal(nextOf(tight, 'prn_1'),
+    `Run \`sallyport ledger review op_1\`: that charge passed its bound. ${plain}`)
+  t.equal(nextOf(tight, 'prn_2'), plain, 'nobody else can review it')
+  dispute(tight, 'op_2', 'prn_1')
+  t.match(nextOf(tight, 'prn_1'), /^Run `sallyport ledger review OPERATION` for each overrun of/)
+  for (const id of ['op_1', 'op_2']) {
+    tight.transact((tx) => reviewOverrun(tx, now, sessionOf('prn_1'), id, 'accept'))
+  }
+  t.equal(nextOf(tight, 'prn_1'), plain, 'once they are reviewed nothing waits')
+})
+
 t.test('the same operation id finds its hold again; other content is a conflict', async (t) => {
   const memory = contacted()
   const again = memory.transact((tx) => reserve(tx, now, request()))

@@ -78,12 +78,34 @@ t.test('what waits for a person is told once for each step, with the command; wh
   t.match(told, 'Waits for a person 4')
   t.match(told, '2 charges are not known, and $0.104 stay held.')
   t.match(told, 'sallyport ledger settle OPERATION --amount-microusd N')
-  t.match(told, '1 charge passed the bound of a request and is disputed; '
-    + 'the day counts the whole of it.')
+  t.match(told, '1 charge passed the bound of a request and is disputed.')
   t.match(told, '7 failed, for 2 reasons . Run sallyport x --y .')
   t.match(told, '2 blocked: Taken before. before_consent Run sallyport x --y .')
   t.notMatch(told, 'budget_exhausted')
   t.match(part({}, 'waits'), 'Nothing of this period does.')
+})
+
+t.test('a disputed charge of the day is told in text, among what waits and beside the money; one of another day does not count in it', async (t) => {
+  const of = (disputedCharges: number, overruns = 0): Partial<ScreenReportInput> => ({
+    moneyDue: { unknownCharges: 0, heldMicrousd: 0, overruns },
+    spend: {
+      since: '2026-11-20T09:00:00.000Z', budgetMicrousd: 5, spentMicrousd: 9, heldMicrousd: 0,
+      budgetRequests: 9, requests: 1, disputedCharges,
+    },
+  })
+  const plain = { foreign: (text: string) => text, strong: (text: string) => text }
+  t.match(reportText(buildReport(input(of(2))), plain),
+    'disputed  2 charges above their bounds, waiting for a review')
+  t.match(part(of(1), 'spend'), 'disputed 1 charge above its bound, waiting for a review')
+  t.match(part(of(1), 'waits'), '1 charge passed the bound of a request and is disputed; the day '
+    + 'counts the whole of it.')
+  t.notMatch(part(of(1), 'waits'), 'overspent')
+  t.match(part(of(2, 3), 'waits'),
+    '3 charges passed the bound of a request and are disputed; the day counts the whole of 2 .')
+  const other = part(of(0, 1), 'waits')
+  t.match(other, '1 charge passed the bound of a request and is disputed. ')
+  t.match(other, 'The budget of the day is overspent')
+  t.notMatch(part(of(0, 1), 'spend'), 'disputed')
 })
 
 t.test('a model is named once on a page: alone before its texts, among several by a number, and a section of one model says so once', async (t) => {

@@ -11,6 +11,8 @@ import { image } from '../../support/png.js'
 import { must } from '../../support/must.js'
 import { until } from '../../support/until.js'
 import type { Teardown } from '../../world/place.js'
+import { forImages } from '../../world/gateway.js'
+import { allowed } from '../../world/images.js'
 import { World } from '../../world/world.js'
 
 const script = join(
@@ -96,6 +98,16 @@ t.test('what a refusal says helps is shown with it', async (t) => {
   const said = await world.run(['shots', 'config', 'set', '--json', '--folder', '/'])
   const { message, hint } = JSON.parse(said.stderr).error
   t.equal(page.at('folder-told').textContent, `${message} ${hint.replaceAll('`', '')}`)
+})
+
+t.test('the money of the day says how many of its charges are disputed', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  world.say('ready', { cost: '5' })
+  t.equal((await world.prove('report')).error().code, 'proof_failed')
+  const at = await serving(t, world, { page: world.session().root.root_id })
+  const { page } = await setup(t, { world, at })
+  t.match(page.at('spend-parts').textContent, /requests, 1 charge disputed/)
 })
 
 t.test('a confirmation starts unchecked, and nothing is revoked until it is checked', async (t) => {
