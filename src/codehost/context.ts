@@ -20,6 +20,8 @@ export interface EvidenceSeen {
   readonly path: string
   /** Null where it is as it must be, else the sentence of what is missing. */
   readonly missing: string | null
+  /** It is as it must be, and was changed since it was made. */
+  readonly edited: boolean
   readonly gets: number
   readonly getsMax: number
   /** Milliseconds left of the window. */

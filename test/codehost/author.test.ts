@@ -33,6 +33,22 @@ t.test('a token of an installation may not ask that: the consent has no author, 
   }
 })
 
+t.test('C-021 the account of an app is shared by whoever uses that: a host that tells it of a token tells no author', async (t) => {
+  const at = await connected(t)
+  at.host.tells({ status: 200, body: { id: 41_898_282, type: 'Bot' } })
+  must(await at.consent())
+  t.equal(at.row().consent?.author, null)
+  at.host.tells({ status: 200, body: { id: 41_898_282, type: 'User' } })
+  must(await at.consent())
+  t.hasStrict(at.row().consent?.author, { id: 41_898_282 })
+  must(await at.run(['codehost', 'connect', '--connection', at.id, '--token-file',
+    at.place.write('workflow', 'ghs_MARKTOKEN0123456789abcdefghijklmnop\n'),
+    '--expected-revision', String(at.revision())]))
+  at.host.tells({ status: 200, body: { id: 41_898_282 } })
+  must(await at.consent())
+  t.equal(at.row().consent?.author, null, 'whatever the host tells of a workflow’s token')
+})
+
 t.test('an answer that is none ends the consent, and nothing is saved', async (t) => {
   const at = await connected(t)
   for (const [reply, code] of [

@@ -12,12 +12,17 @@ export type AuthorVerdict =
   | { readonly kind: 'none' }
   | Refused
 
-/** What a token begins with that an app was given by a person. */
-const appPrefix = 'ghu_'
+/** What a token begins with that an app was given by a person, and that is an installation's. */
+const prefixes = { app: 'ghu_', installation: 'ghs_' } as const
+
+const begins = (token: Uint8Array, prefix: string): boolean =>
+  Buffer.from(token.subarray(0, prefix.length)).toString('latin1') === prefix
 
 /** Whether what a token makes is told as made by an app for its account. */
-export const isViaApp = (token: Uint8Array): boolean =>
-  Buffer.from(token.subarray(0, appPrefix.length)).toString('latin1') === appPrefix
+export const isViaApp = (token: Uint8Array): boolean => begins(token, prefixes.app)
+
+/** Whether a token is of an installation or a workflow, whose account others share. */
+export const isShared = (token: Uint8Array): boolean => begins(token, prefixes.installation)
 
 /** Judges the reply to the question whose a token is. Total. */
 export const judgeAuthor = (reply: HttpsReply, viaApp: boolean): AuthorVerdict => {
@@ -26,6 +31,8 @@ export const judgeAuthor = (reply: HttpsReply, viaApp: boolean): AuthorVerdict =
   const code = refusalOf(reply)
   if (code !== null) return refusedAs(code, reply)
   const told = orUndefined(() => readReply('user', reply.body))
-  return told === undefined ? refusedAs('codehost_reply', reply)
+  if (told === undefined) return refusedAs('codehost_reply', reply)
+  // The account of an app is shared by whoever uses that: it proves nothing.
+  return told.type === 'Bot' ? { kind: 'none' }
     : { kind: 'told', author: { id: told.id, via_app: viaApp } }
 }

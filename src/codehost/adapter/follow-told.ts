@@ -5,7 +5,7 @@
 import type { FollowPlan } from '../jobs/plan.js'
 import { readReply } from '../replies/read.js'
 import { hostPath, repositoryOf } from '../repository.js'
-import type { ToldOrigin } from './provenance.js'
+import { apartFromEdits, type ToldOrigin } from './provenance.js'
 
 /** What is told of one. */
 export interface FollowTold {
@@ -17,6 +17,8 @@ export interface FollowTold {
   readonly sameText: boolean
   /** What was told, as far as it is read. */
   readonly payload: ToldOrigin
+  /** It was changed since it was made. */
+  readonly edited: boolean
 }
 
 /** An empty text comes back as none. */
@@ -31,7 +33,7 @@ export const issueTold = (plan: FollowPlan, body: Uint8Array): FollowTold => {
   const isPull = told.pull_request !== undefined && told.pull_request !== null
   const repository = addressOf(plan, hostPath.repository(repositoryOf(plan.repository)))
   return {
-    remoteId: told.number, payload: told,
+    remoteId: told.number, ...apartFromEdits(told),
     inPlace: !isPull && (told.repository_url ?? repository) === repository,
     sameText: told.title === plan.title && sameText(told.body, plan.text),
   }
@@ -42,7 +44,7 @@ export const commentTold = (plan: FollowPlan, body: Uint8Array): FollowTold => {
   const told = readReply('comment', body)
   const issue = addressOf(plan, hostPath.issue(repositoryOf(plan.repository), plan.issue ?? 0))
   return {
-    remoteId: told.id, payload: told,
+    remoteId: told.id, ...apartFromEdits(told),
     inPlace: told.issue_url === issue, sameText: sameText(told.body, plan.text),
   }
 }

@@ -15,7 +15,7 @@ import { codehostLimits } from '../constants.js'
 import type { CodehostContext } from '../context.js'
 import type { Bound } from '../readiness.js'
 import { hostPath, repositoryOf } from '../repository.js'
-import { isViaApp, judgeAuthor, type AuthorVerdict } from './author.js'
+import { isShared, isViaApp, judgeAuthor, type AuthorVerdict } from './author.js'
 import { backDetails, backText } from './refusal.js'
 import { boundOf, readOrder, type Get, type Reading } from './reads.js'
 import {
@@ -101,8 +101,14 @@ const ask = async (path: string, get: Get, key: Uint8Array): Promise<Wires> => {
   const repository = await get(path, judgeRepositoryReply)
   const isSeen = repository.kind === 'reply' && repository.verdict.kind === 'seen'
   if (!isSeen) return { repository, author: null }
-  const viaApp = isViaApp(key)
-  return { repository, author: await get(hostPath.user(), (one) => judgeAuthor(one, viaApp)) }
+  const [viaApp, shared] = [isViaApp(key), isShared(key)]
+  return {
+    repository,
+    author: await get(hostPath.user(), (one) => {
+      const verdict = judgeAuthor(one, viaApp)
+      return shared && verdict.kind === 'told' ? { kind: 'none' } : verdict
+    }),
+  }
 }
 
 /** What both replies say, or why one of them says nothing. */

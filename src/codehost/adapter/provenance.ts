@@ -22,6 +22,20 @@ export interface ToldOrigin {
   readonly performed_via_github_app?: object | null | undefined
 }
 
+/** When the host changed what it tells; not compared, and no part of what is proved by it. */
+export interface ToldEdit {
+  readonly created_at?: string | null | undefined
+  readonly updated_at?: string | null | undefined
+}
+
+/** What is told of something, without when it was last changed, and whether that was later. */
+export const apartFromEdits = <T extends ToldEdit>(
+  { updated_at: changed, ...payload }: T,
+): { readonly payload: Omit<T, 'updated_at'>, readonly edited: boolean } => {
+  const [madeMs, changedMs] = [hostTimeMs(payload.created_at), hostTimeMs(changed)]
+  return { payload, edited: madeMs !== null && changedMs !== null && changedMs !== madeMs }
+}
+
 /** Why something that says the same is no evidence all the same. */
 export const likenesses = [
   'other_time', 'time_missing', 'other_author', 'author_missing', 'author_unknown',

@@ -19,7 +19,7 @@ import {
   judgePost, notThis, numberedConfirmation, type Confirmation, type PostVerdict,
 } from './post-reply.js'
 import { sameText } from './follow-told.js'
-import { likenessOf, type Provenance } from './provenance.js'
+import { apartFromEdits, likenessOf, type Provenance } from './provenance.js'
 import { judgedRead, type Payload, type Readback } from './readback.js'
 
 /** What a publication is, as far as the host's words are compared with it. */
@@ -104,7 +104,7 @@ const commitPayload = ({ draft, commit }: Published, body: Uint8Array): Payload 
 
 /** What is told of a pull request, and whether that is the one that was sent. */
 export interface ToldPull extends Payload {
-  readonly payload: HostReplyOf<'pull'>
+  readonly payload: Omit<HostReplyOf<'pull'>, 'updated_at'>
 }
 
 /** The pull request of a number. Throws where the reply is not whole. */
@@ -114,7 +114,7 @@ export const pullTold = (of: Published, number: number, body: Uint8Array): ToldP
     matches: told.number === number && told.state === 'open' && !told.draft && !told.merged
       && told.title === of.title && sameText(told.body, of.body)
       && isBetween(of, told) && told.head.sha === of.commit,
-    payload: told, likeness: likenessOf(of.pull, told),
+    ...apartFromEdits(told), likeness: likenessOf(of.pull, told),
   }
 }
 

@@ -22,6 +22,8 @@ export type ReadVerdict =
     readonly rawBytes: number
     /** Bytes of the objects that it shows, as they are when nothing encodes them. */
     readonly decodedBytes: number
+    /** The host tells that it was changed since it was made; it says what was sent all the same. */
+    readonly edited: boolean
   }
   | {
     readonly kind: 'no_evidence'
@@ -33,7 +35,8 @@ export type ReadVerdict =
 
 /** Why a readback is no evidence. */
 export type ReadReason =
-  | RepositoryRefusal | 'remote_not_found' | 'readback_differs' | 'readback_truncated'
+  | RepositoryRefusal | 'remote_not_found' | 'readback_differs' | 'readback_edited'
+  | 'readback_truncated'
   | `readback_${Likeness}`
 
 /** One readback of an effect. */
@@ -54,10 +57,13 @@ export interface Payload {
   readonly truncated?: boolean
   /** It says what was sent, and is only like it. Left out: it is of no kind that has a like. */
   readonly likeness?: Likeness | null
+  /** It was changed since it was made. Left out: it is of no kind of which that is told. */
+  readonly edited?: boolean
 }
 
 const payloadOf = (told: FollowTold, id: number, of: Provenance): Payload => ({
   matches: told.inPlace && told.sameText && told.remoteId === id, payload: told.payload,
+  edited: told.edited && told.inPlace && told.remoteId === id,
   likeness: likenessOf(of, told.payload),
 })
 
@@ -74,12 +80,12 @@ export const judgedRead = (
   const found = orUndefined(() => read(body))
   if (found === undefined) return none('codehost_reply')
   if (found.truncated === true) return none('readback_truncated')
-  if (!found.matches) return none('readback_differs')
-  const { likeness = null } = found
+  const { likeness = null, edited = false } = found
+  if (!found.matches) return none(edited ? 'readback_edited' : 'readback_differs')
   if (likeness !== null) return none(`readback_${likeness}`)
   return {
     kind: 'matches', rawSha256: sha256Hex(body), payloadSha256: digestOf(found.payload),
-    rawBytes: body.length, decodedBytes: found.decodedBytes ?? 0,
+    rawBytes: body.length, decodedBytes: found.decodedBytes ?? 0, edited,
   }
 }
 

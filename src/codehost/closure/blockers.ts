@@ -51,6 +51,16 @@ export const closureBlockers = {
     text: 'What the host has under that number is not what was sealed.',
     next: `Somebody may have edited it: put it back on the host, then try again. ${connectAnew}`,
   },
+  readback_edited: {
+    text: 'What the host has under that number is not what was sealed, and was edited since it was '
+      + 'made.',
+    next: `Put it back on the host, then try again. ${connectAnew}`,
+  },
+  effect_repeated: {
+    text: 'Another job sent the same text in the same moments and has no number either: without a '
+      + 'mark nobody can tell which of the two it is.',
+    next: `Prepare repeats of one text with \`--mark\`. ${connectAnew}`,
+  },
   readback_other_time: {
     text: 'What the host has under that number says the same and was made at another time.',
     next: 'Look on the host for the one of this job, and give its number under a new key: '

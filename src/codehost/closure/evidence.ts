@@ -22,6 +22,7 @@ import { followInventory, hasUnknownKind } from './inventory.js'
 import type { ChangedPaths } from './publishing/changed-paths.js'
 import { blockerOf } from './readback.js'
 import type { CloseRequest } from './request.js'
+import { isRepeated } from './repeated.js'
 import { requireSameRepository } from './same-repository.js'
 
 /** What has to be proved of a follow-through job. */
@@ -89,6 +90,9 @@ export const followTarget = (
   if (remoteId === undefined) throw closureBlocked('remote_id_required', job.job_id)
   if (provesAnother(view, job, [{ action: effect.action, remote_id: remoteId }])) {
     throw closureBlocked('remote_taken', job.job_id)
+  }
+  if (recorded === null && isRepeated(view, job, contact)) {
+    throw closureBlocked('effect_repeated', job.job_id)
   }
   return {
     job, plan, effect, remoteId, provenance: provenanceOf(job, contact),

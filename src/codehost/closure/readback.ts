@@ -24,6 +24,7 @@ export const replyBlocker = (
 export const blockerOf: Readonly<Record<ReadReason, ClosureBlocker>> = {
   remote_not_found: 'remote_not_found',
   readback_differs: 'readback_differs',
+  readback_edited: 'readback_edited',
   readback_truncated: 'readback_truncated',
   readback_other_time: 'readback_other_time',
   readback_time_missing: 'readback_time_missing',

@@ -21,9 +21,10 @@ export const watchedGet = (
   { budget, limits, deadline }: WatchedParts, get: ClosureGet,
 ): ClosureGet => {
   if (tell === undefined) return get
-  const told = (path: string, missing: string | null): void => {
+  const told = (path: string, missing: string | null, edited = false): void => {
     const seen: EvidenceSeen = {
-      path, missing, gets: budget.gets, getsMax: limits.getsMax, leftMs: deadline.remainingMs(),
+      path, missing, edited, gets: budget.gets, getsMax: limits.getsMax,
+      leftMs: deadline.remainingMs(),
     }
     tell(seen)
   }
@@ -31,7 +32,7 @@ export const watchedGet = (
     try {
       const value = await get(path, judge, ...how)
       const reason = reasonOf(value)
-      told(path, reason)
+      told(path, reason, reason === null && isEdited(value))
       return value
     } catch (error) {
       told(path, missingOf(error))
@@ -39,6 +40,9 @@ export const watchedGet = (
     }
   }
 }
+
+const isEdited = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'edited' in value && value.edited === true
 
 /** Why a judged reply is no evidence, by what judges give; null for one that is. */
 const reasonOf = (value: unknown): string | null => {

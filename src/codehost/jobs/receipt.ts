@@ -59,6 +59,8 @@ const receiptShape = v.strictObject({
   raw_sha256: sha256,
   /** Of what they say, whatever the spacing. */
   payload_sha256: sha256,
+  /** The host told that it was changed since it was made; left out where it did not. */
+  edited: v.optional(v.literal(true)),
   /** Of all of the above as canonical JSON. */
   readback_sha256: sha256,
 })
@@ -158,6 +160,7 @@ export const mintReceipt = (gov: Gov, view: View, job: Job, proof: Proof): ReadR
       remote_id: remoteId, ...(objectId === undefined ? {} : { object_id: objectId }),
     },
     raw_sha256: verdict.rawSha256, payload_sha256: verdict.payloadSha256,
+    ...(verdict.edited ? { edited: true } : {}),
   }
   return { ...unsigned, readback_sha256: digestOf(unsigned) }
 }

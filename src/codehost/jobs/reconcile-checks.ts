@@ -115,6 +115,7 @@ const noEvidence = {
   remote_not_found: 'The host shows nothing under that number or name now. That is no proof that '
     + 'it is not there: for a moment after a creation, and to other tokens, it looks so.',
   readback_differs: 'What the host has there is not what was sent: somebody may have edited it.',
+  readback_edited: 'What the host has there is not what was sent: it was edited since it was made.',
   readback_truncated: 'The host left out some of what was sent, and said so: that is no proof.',
   readback_other_time: 'What the host has there says the same and was made at another time.',
   readback_time_missing: 'The host does not tell when it was made, or did not tell its own time.',

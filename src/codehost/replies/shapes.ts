@@ -67,11 +67,12 @@ const side = replyObject({
 })
 
 /** Whose a token is. */
-export const userReply = replyObject({ id: number })
+export const userReply = replyObject({ id: number, type: v.optional(text) })
 
 /** How something came to be; a host that does not tell it is believed less. */
 const origin = {
-  created_at: v.optional(nullableText), user: v.optional(v.nullable(userReply)),
+  created_at: v.optional(nullableText), updated_at: v.optional(nullableText),
+  user: v.optional(v.nullable(replyObject({ id: number }))),
   performed_via_github_app: v.optional(v.nullable(replyObject({}))),
 }
 

@@ -4,6 +4,7 @@
  */
 import t from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
+import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import type { HostIssue } from '../../../src/sandbox/codehost/shapes.js'
 import type { Kept } from '../../../src/sandbox/codehost/store.js'
@@ -253,6 +254,71 @@ t.test('C-067 C-193 a mark alone tells a job from its like: it is a part of what
   t.not((await at.json(['codehost', 'preview', other])).mark, preview.mark)
   must(await at.approve(other))
   must(await at.runJob(other))
+})
+
+t.test('C-021 C-193 two jobs of one text in the same moments, neither of them numbered, are told as not provable; a mark tells them apart', async (t) => {
+  let laterMs = 0
+  const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + laterMs }
+  const at = closingOf(await working(t, { clock }))
+  const beside = await at.beside()
+  const first = await at.approved()
+  const second = await beside.approved()
+  await unseen(at, first)
+  await unseen(beside, second)
+  const issue = plantIssue(at, hostTime(Date.now()))
+  const requests = at.requests().length
+  for (const [one, job] of [[at, first], [beside, second]] as const) {
+    t.equal(await reasonOf(one, job, { remote_id: issue }), 'effect_repeated')
+  }
+  t.equal(at.requests().length, requests, 'nobody is asked')
+  const other = await at.beside()
+  const third = await other.approved('Another title')
+  await unseen(other, third)
+  t.equal(await reasonOf(other, third,
+    { remote_id: plantIssue(at, hostTime(Date.now()), { title: 'Another title' }) }), 'closed',
+  'another text is none of them')
+  const later = await at.beside()
+  laterMs = 600_000
+  at.clock.advance(laterMs)
+  const fourth = await later.approved()
+  await unseen(later, fourth)
+  const now = hostTime(clock.wallMs())
+  t.equal(await reasonOf(later, fourth, { remote_id: plantIssue(at, now) }), 'closed',
+    'ten minutes later it is told by its time')
+})
+
+t.test('C-060 what was edited since it was made is told so: as no evidence where it differs, beside the evidence where it does not', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('A title', 'numbered')
+  const made = madeAt(at)
+  alter(at, 1, { updatedAt: hostTime(made + 5_000), body: 'Edited' })
+  t.equal(await reasonOf(at, job, {}), 'readback_edited')
+  t.equal((await at.reconcile(job)).error().code, 'readback_edited')
+  alter(at, 1, { body: hostMark })
+  const lines = await at.run(['codehost', 'close-capacity', job], {
+    terminal: { stdin: true, stdout: true, stderr: true }, answers: [
+      'begin another one, under a key of its own', true],
+  })
+  must(lines)
+  t.match(lines.stderr, /issues\/1, edited since it was made {2}\(/)
+  const [row] = at.view().all(receiptCollection)
+  t.equal(row?.doc.receipt.edited, true)
+  must(await at.consent())
+  const comment = await at.prepareComment(1)
+  must(await at.approve(comment))
+  await at.runJob(comment, {
+    at: (step) => {
+      if (step !== 'codehost.created') return
+      const { comments } = hostOf(at)
+      const last = comments.at(-1)
+      if (last === undefined) throw new Error('it was made')
+      comments[comments.length - 1] = { ...last, updatedAt: hostTime(made + 90_000), body: 'No' }
+    },
+  })
+  t.hasStrict(at.job(comment), { state: 'unknown_external_effect', reason: 'readback_edited' })
+  const other = await closing(t)
+  must(await other.runJob(await other.approved()))
+  t.equal(other.view().all(receiptCollection)[0]?.doc.receipt.edited, undefined)
 })
 
 t.test('C-021 a token whose account is shared prepares nothing without a mark, and succeeds with one', async (t) => {

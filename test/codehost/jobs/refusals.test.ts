@@ -151,7 +151,7 @@ t.test('a readback of too many receipts is sealed in no journal', async (t) => {
     remoteId: 1, path: '/y', readRevision: 1,
     verdict: {
       kind: 'matches', rawSha256: 'b'.repeat(64), payloadSha256: 'c'.repeat(64), rawBytes: 1,
-      decodedBytes: 1,
+      decodedBytes: 1, edited: false,
     },
   })
   t.throws(() => sealJournal(at.gov, Array.from({ length: 200 }, () => receipt)),

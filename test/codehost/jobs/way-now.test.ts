@@ -87,6 +87,7 @@ t.test('a publication that was sent in part says that the rest is never sent onc
     + `${at.job(job).revision} --expected-connection-revision ${revision} `
     + `--expected-connection-fence ${fence}`
   t.equal(await told(t, at, job, false), line)
+  t.match((await wayOf(at, job)).text, /the rest is never sent/)
   const refused = await at.run(['codehost', 'resume', job, '--json'])
   t.match(refused.error().hint, `\`${line}\``, 'a refusal names the same line')
   const typed = line.split(' ').slice(1)
@@ -95,7 +96,6 @@ t.test('a publication that was sent in part says that the rest is never sent onc
   must(await at.run(typed, { terminal: { stdin: true, stdout: true, stderr: true },
     answers: [true] }))
   t.equal(at.connection().active_job_id, null)
-  t.match((await wayOf(at, job)).text, /the rest is never sent/)
 })
 
 t.test('a job of a session that ended says so, in place of a line that would be refused', async (t) => {

@@ -89,9 +89,9 @@ export const askToClose = async (
 /** On a terminal each piece of evidence is a line on stderr, as it comes. */
 export const evidenceLines = (deps: VerbDeps): Pick<CodehostContext, 'watchEvidence'> =>
   (deps.io.terminal.stderr ? {
-    watchEvidence: ({ path, missing, gets, getsMax, leftMs }) => {
+    watchEvidence: ({ path, missing, edited, gets, getsMax, leftMs }) => {
       const found = missing === null ? 'seen   ' : 'missing'
-      const why = missing === null ? '' : `, ${missing}`
+      const why = missing === null ? edited ? ', edited since it was made' : '' : `, ${missing}`
       deps.note(`  ${found}  GET ${path}${why}  `
         + `(${gets} of ${getsMax} GETs, ${Math.max(0, Math.floor(leftMs / 1_000))} s left)`)
     },
