@@ -36,6 +36,11 @@ export interface SourceInput {
   readonly artifacts: Pick<Artifacts, 'writePack'>
   /** Folders that are never published, nor what holds one: state, configuration, keys. */
   readonly ownFolders: readonly string[]
+  /**
+   * Told of a file that is too large to be published over a file of the base, in place of the
+   * refusal: whoever is told refuses, and knows better why. Throws.
+   */
+  readonly tooLarge?: (path: string, before: ObjectId) => Promise<never>
   /** Ends the reading; what was sealed so far is let go. */
   readonly signal?: AbortSignal
 }
@@ -186,9 +191,20 @@ class Reading {
     return there !== undefined && !(there instanceof GitTree)
   }
 
-  take(path: string, { scanned, mode, bytes }: ReadFile): void {
+  /** The file of the base that one of the folder would replace. */
+  #leafAt(path: string) {
     const there = this.base.at(path)
-    const leaf = there instanceof GitTree ? undefined : there
+    return there instanceof GitTree ? undefined : there
+  }
+
+  /** The id in the base of what a file is too large to be published over; null where it is not. */
+  overlarge(path: string, { scanned, bytes }: ReadFile): ObjectId | null {
+    const leaf = this.#leafAt(path)
+    return bytes === null && leaf !== undefined && leaf.id !== scanned.id ? leaf.id : null
+  }
+
+  take(path: string, { scanned, mode, bytes }: ReadFile): void {
+    const leaf = this.#leafAt(path)
     const file = { path, mode, ...scanned }
     this.files.push(file)
     if (leaf?.id === scanned.id && leaf.mode === mode) return
@@ -270,7 +286,7 @@ const requireUnchanged = (walk: Iterable<Walked>, found: readonly string[]): voi
 
 const readAll = async (
   { fd, where }: { readonly fd: number; readonly where: string }, reading: Reading,
-  { ownFolders, signal }: Pick<SourceInput, 'ownFolders' | 'signal'>,
+  { ownFolders, tooLarge, signal }: Pick<SourceInput, 'ownFolders' | 'tooLarge' | 'signal'>,
 ): Promise<void> => {
   const rules = rulesFor(where, ownFolders, reading.base)
   const found: string[] = []
@@ -285,6 +301,8 @@ const readAll = async (
         continue
       }
       const file = reader.read(one, reading.mayBeLarge(one.path))
+      const over = reading.overlarge(one.path, file)
+      if (over !== null) await tooLarge?.(one.path, over)
       reading.take(one.path, file)
       bytes += file.scanned.bytes
       files += 1

@@ -25,6 +25,28 @@ export interface LfsQuestion {
 }
 
 /**
+ * Refuses one file that is too large to be published over a file of the base: as the content of a
+ * pointer where that is one, else for its size. Throws `source_refused` (rejected, `lfs_content` or
+ * `file_too_large`), and what `readBlobs` throws.
+ */
+export const refuseTooLarge = async (
+  ctx: CodehostContext, session: Session,
+  { path, before, sizes, ...asked }: Pick<LfsQuestion, 'connectionId' | 'sizes' | 'requires'> & {
+    readonly path: string
+    readonly before: ObjectId
+  },
+): Promise<never> => {
+  let isPointer = false
+  await readBlobs(ctx, session, {
+    ...asked, noun: 'prepare', ids: mayBeLfsPointer(sizes.get(before)) ? [before] : [],
+    take: (_id, bytes) => {
+      isPointer = bytes !== null && isLfsPointer(bytes)
+    },
+  })
+  throw refusedSource(isPointer ? 'lfs_content' : 'file_too_large', path)
+}
+
+/**
  * Throws `source_refused` (rejected, `lfs_content`) with the path of the first such file, and what
  * `readBlobs` throws.
  */

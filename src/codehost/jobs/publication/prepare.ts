@@ -39,7 +39,7 @@ import { requirePush, requireRepository } from '../preflight.js'
 import type { Job } from '../rows.js'
 import { earlierPosts } from '../earlier-posts.js'
 import { sealPublication, type SealedPublication } from './seal.js'
-import { requireNoLfsContent } from './lfs-content.js'
+import { refuseTooLarge, requireNoLfsContent } from './lfs-content.js'
 
 /** What somebody wants to have published. */
 export interface PublicationRequest {
@@ -183,15 +183,20 @@ interface Planned {
 
 const planned = async (preparing: Preparing, base: BaseOnHost): Promise<Planned> => {
   const { ctx: { gov, signal }, request: { source, ownFolders } } = preparing
+  const { connectionId } = preparing.request
+  const requires = requiresOf(preparing)
   const folder = await readSource({
     dir: source, base: base.tree, artifacts: gov.store.artifacts, ownFolders, signal,
+    tooLarge: (path, before) => refuseTooLarge(preparing.ctx, preparing.session, {
+      connectionId, sizes: base.sizes, requires, path, before,
+    }),
   })
   try {
     const input = inputOf(preparing, base, folder.files)
     const plan = planPublication(input)
     await requireNoLfsContent(preparing.ctx, preparing.session, {
-      connectionId: preparing.request.connectionId, sizes: base.sizes, changes: plan.changes,
-      lfsPointers: folder.lfsPointers, requires: requiresOf(preparing),
+      connectionId, sizes: base.sizes, changes: plan.changes,
+      lfsPointers: folder.lfsPointers, requires,
     })
     await gov.observer.at('codehost.planned')
     return { input, plan, marks: folder.marks, contents: folder.seal() }

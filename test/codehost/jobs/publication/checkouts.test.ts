@@ -124,7 +124,16 @@ t.test('content is never published where the base holds an LFS pointer: the file
       code: 'source_refused', reason: 'lfs_content', details: { path: 'assets/large.bin' },
     }, JSON.stringify(content))
   }
+  const [tooLarge, code] = [Buffer.alloc(2 * 1024 * 1024 + 1), join(dir, 'src/deep/er/code.ts')]
+  writeFileSync(large, tooLarge)
+  t.hasStrict((await at.publish(dir)).error(), {
+    code: 'source_refused', reason: 'lfs_content', details: { path: 'assets/large.bin' },
+  }, 'as large as such content is')
   writeFileSync(large, lfsPointerTo('another content\n'))
+  writeFileSync(code, tooLarge)
+  t.hasStrict((await at.publish(dir)).error(), {
+    code: 'source_refused', reason: 'file_too_large', details: { path: 'src/deep/er/code.ts' },
+  }, 'over what is no pointer it is only too large')
   writeFileSync(join(dir, 'src/deep/er/code.ts'), 'of a pointer’s size it was, and none\n')
   const { id } = must(await at.publish(dir)).json()
   t.strictSame(changedIn(at, id), [
