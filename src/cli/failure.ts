@@ -3,6 +3,7 @@
  * print one line and perhaps the next step; only misuse prints usage; only a defect shows a stack.
  */
 import { Degraded } from '../base/contract.js'
+import { systemFailure } from '../base/errno.js'
 import { SallyportError, fail } from '../base/errors.js'
 import { errorBody, exitStatus } from '../base/outcome.js'
 import type { ErrorBody } from '../base/outcome.js'
@@ -37,13 +38,7 @@ const expectedOf = (thrown: unknown): SallyportError | null => {
   if (leftNames.has(thrown.name)) {
     return fail.cancelled('cancelled', 'Cancelled.', { cause: thrown })
   }
-  const { code, syscall } = thrown as NodeJS.ErrnoException
-  if (code !== undefined && syscall !== undefined && /^E[A-Z0-9]+$/.test(code)) {
-    return fail.failed('system_error', `The operating system refused ${syscall} (${code}).`, {
-      details: { errno: code, syscall }, cause: thrown,
-    })
-  }
-  return null
+  return systemFailure(thrown)
 }
 
 /** Exit status and stderr text of a failure. */

@@ -5,6 +5,7 @@
 import { fstatSync, statSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { errnoOf } from '../base/errno.js'
 
 /** The process's streams and terminal facts. */
 export interface Io {
@@ -231,9 +232,6 @@ const isLostTerminal = (fd: number): boolean => {
     .map(({ rdev }) => (rdev >> deviceMinorBits) & deviceMajorMask)
   return kind !== kindOfNull && !process.getBuiltinModule('node:tty').isatty(fd)
 }
-
-const errnoOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : null
 
 const stopSignal = (
   end: (lastWords: string) => void,

@@ -6,6 +6,7 @@
 import { Command, CommanderError } from 'commander'
 import { Degraded } from '../base/contract.js'
 import type { ContractFacts } from '../base/contract.js'
+import { errnoOf } from '../base/errno.js'
 import { fail } from '../base/errors.js'
 import type { ErrorDetails, SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
@@ -140,15 +141,20 @@ const show = async <R>(
   try {
     await print(result, definition, deps)
   } catch (cause) {
-    const { syscall, code } = cause as NodeJS.ErrnoException
-    if (syscall !== 'write') throw cause
     const { next, details } = definition.again?.(result)
       ?? { next: 'What it did stands. Look at it before running the command again.', details: {} }
-    throw fail.failed(
-      'result_not_written', `The command ended, but its result cannot be written (${code}).`,
-      { next, details: { errno: String(code), ...details }, cause },
-    )
+    throw notWritten(cause, next, details)
   }
+}
+
+/** The failure of a result that cannot be written out; what else was thrown stays as it is. */
+export const notWritten = (cause: unknown, next: string, details: ErrorDetails = {}): unknown => {
+  if ((cause as NodeJS.ErrnoException).syscall !== 'write') return cause
+  const errno = errnoOf(cause)
+  return fail.failed(
+    'result_not_written', `The command ended, but its result cannot be written (${errno}).`,
+    { next, details: { errno, ...details }, cause },
+  )
 }
 
 const isPage = (shown: unknown, { globals }: VerbDeps): shown is unknown[] =>

@@ -1,6 +1,7 @@
 /** From what an operation gave, or threw, to status and body: in the process as in a thread. */
 import { Degraded } from '../base/contract.js'
-import { fail, SallyportError } from '../base/errors.js'
+import { systemFailure } from '../base/errno.js'
+import { SallyportError } from '../base/errors.js'
 import { errorBody, type ErrorBody } from '../base/outcome.js'
 import { pageDocument } from '../base/page.js'
 import { HttpRefusal } from './http/refusal.js'
@@ -27,15 +28,6 @@ const defect = (thrown: unknown): ErrorBody => ({
   },
 })
 
-const ofSystem = (thrown: unknown): SallyportError | null => {
-  if (!(thrown instanceof Error)) return null
-  const { code, syscall } = thrown as NodeJS.ErrnoException
-  if (code === undefined || syscall === undefined || !/^E[A-Z0-9]+$/.test(code)) return null
-  return fail.failed('system_error', `The operating system refused ${syscall} (${code}).`, {
-    details: { errno: code, syscall }, cause: thrown,
-  })
-}
-
 /** The reply to what was thrown. A result that stands although it failed comes as `receipt`. */
 export const replyOfThrown = (thrown: unknown): Reply => {
   const reply = refusedBy(thrown)
@@ -52,7 +44,7 @@ const refusedBy = (thrown: unknown): Reply => {
     const body = errorBody(thrown.failure)
     return { status: body.error.status, body: { ...body, receipt: thrown.result as unknown } }
   }
-  const expected = thrown instanceof SallyportError ? thrown : ofSystem(thrown)
+  const expected = thrown instanceof SallyportError ? thrown : systemFailure(thrown)
   const body = expected === null ? defect(thrown) : errorBody(expected)
   return { status: body.error.status, body }
 }

@@ -6,9 +6,11 @@
  */
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
-import { constants } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { errnoOf, fullDisk, shortWrite } from '../base/errno.js'
 import { fail, SallyportError } from '../base/errors.js'
+
+export { errnoOf }
 
 /**
  * What a file is opened for; each intent has fixed flags. `create` and `scratch` make a new file,
@@ -169,18 +171,9 @@ export const nodeFiles: Files = {
     leadsBack() ? `/proc/self/fd/${dirFd}/${name}` : join(dirPath, name),
 }
 
-/**
- * Node's error code of anything thrown, or an empty text. Node has no name for a quota that is
- * used up and says "Unknown system error" then: that one is told by the system's own number.
- */
-export const errnoOf = (error: unknown): string => {
-  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return ''
-  return 'errno' in error && error.errno === -constants.errno.EDQUOT ? 'EDQUOT' : error.code
-}
-
 /** A disk that took part of what it was given and no more: a regular file's disk is full then. */
 class ShortWrite extends Error {
-  readonly code = 'ESHORT'
+  readonly code = shortWrite
 }
 
 /**
@@ -191,11 +184,8 @@ export const ioFailure = (error: unknown, what: string): SallyportError => {
   if (error instanceof SallyportError) return error
   const errno = errnoOf(error)
   const details = { errno, while: what }
-  if (['ENOSPC', 'EDQUOT', 'ESHORT'].includes(errno)) {
-    return fail.failed('disk_full', `The disk is full or over its quota (${what}).`, {
-      next: 'Free some space and run the command again.', details, cause: error,
-    })
-  }
+  const full = fullDisk(error, what)
+  if (full !== null) return full
   if (errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS') {
     return fail.failed('not_permitted', `The system refused access (${what}).`, {
       next: 'Check the owner and mode of the state directory.', details, cause: error,

@@ -1,16 +1,22 @@
 /** Refusals of lines, forms and the operating system, by their codes. */
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { openStage } from '../../src/cli/commands/demo/stage.js'
 import { showFailure } from '../../src/cli/failure.js'
 import { secretsOfRun } from '../../src/cli/redact.js'
+import { notWritten } from '../../src/cli/verb.js'
 import { writeSamples } from '../../src/sandbox/samples/write.js'
+import { replyOfThrown } from '../../src/service/reply.js'
 import { writeReportFile } from '../../src/shots/report/file.js'
 import { codeOf, codeOfWaited, errorOf } from '../support/refused.js'
 import { fakeCommands } from '../support/cli/fake-verbs.js'
+import { started } from '../support/service/process.js'
 import type { Ran } from '../world/place.js'
 import { temporaryFolder } from '../world/place.js'
+import { builtApp } from '../world/process.js'
 import { World } from '../world/world.js'
 
 const terminal = { stdin: true, stdout: true, stderr: true }
@@ -111,6 +117,51 @@ t.test('what the operating system refuses is told by call and name, a defect is 
     details: { errno: 'EMFILE', syscall: 'open' },
   } })
   t.notMatch(showFailure(new Error('a defect'), options).stderr, 'system_error')
+})
+
+/** As Node tells a used-up quota: by a number, since it knows no name for it. */
+const overQuota = (syscall: string): Error => {
+  const errno = -constants.errno.EDQUOT
+  return Object.assign(new Error('a path'), {
+    code: `Unknown system error ${errno}`, errno, syscall,
+  })
+}
+
+t.test('a used-up quota is a full disk to a terminal and over HTTP, wherever it is met', async (t) => {
+  const options = {
+    json: true, verbose: false, usage: null, secrets: secretsOfRun(),
+  } as Parameters<typeof showFailure>[1]
+  const full = { code: 'disk_full', details: { errno: 'EDQUOT', while: 'mkdir' } }
+  t.hasStrict(JSON.parse(showFailure(overQuota('mkdir'), options).stderr), { error: full })
+  t.hasStrict(replyOfThrown(overQuota('mkdir')).body, { error: full })
+  const cause = notWritten(overQuota('write'), 'Make room.')
+  t.hasStrict(cause, { code: 'result_not_written', details: { errno: 'EDQUOT' } })
+})
+
+t.test('a token, a report, samples and a pairing line that a quota keeps out are a full disk', async (t) => {
+  if (spawnSync('strace', ['-qq', 'true']).status !== 0) return t.pass('no strace here')
+  const world = await World.in(t).state().session()
+  const { place } = world
+  const app = join(await builtApp(), 'sallyport.js')
+  const service = await started(t, place)
+  service.child.kill('SIGTERM')
+  await service.ended
+  const cases = [
+    [['login', '--token-file', place.path('token')], 'rename:when=2', []],
+    [['shots', 'report', '--html', place.path('day.html')], 'openat', ['day.html']],
+    [['sandbox', 'samples', place.path('samples')], 'openat', ['samples/editor.png']],
+    [['edge', 'pair', '--file', place.path('line')], 'openat', ['line']],
+  ] as const
+  for (const [argv, call, names] of cases) {
+    const ran = spawnSync('strace', [
+      '-f', '-qq', '-o', '/dev/null', '-e', `inject=${call}:error=EDQUOT`,
+      ...names.flatMap((name) => ['-P', place.path(name)]), process.execPath, app, ...argv, '--json',
+    ], { cwd: place.cwd, env: place.env, encoding: 'utf8' })
+    const line = ran.stderr.split('\n').findLast((one) => one.startsWith('{')) ?? '{}'
+    t.hasStrict([ran.status, JSON.parse(line).error], [1, {
+      code: 'disk_full', details: { errno: 'EDQUOT' },
+    }], argv.slice(0, 2).join(' '))
+  }
 })
 
 t.test('a step of the demo that ends otherwise than it says ends the demo', async (t) => {

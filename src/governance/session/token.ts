@@ -6,6 +6,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { fullDisk } from '../../base/errno.js'
 import { fail } from '../../base/errors.js'
 import type { Store } from '../../state/types.js'
 import { readPrivate, sweepPrivate, writePrivate } from './private-file.js'
@@ -45,7 +46,7 @@ export const saveToken = (path: string, token: string): void => {
   try {
     writePrivate(path, `${token}\n`)
   } catch (cause) {
-    throw fail.failed('token_not_written', 'The session token could not be written to its file.', {
+    throw fullDisk(cause, 'writing the session token') ?? fail.failed('token_not_written', 'The session token could not be written to its file.', {
       next: 'Check that the folder of the token file can be written to, then log in again.',
       cause,
     })

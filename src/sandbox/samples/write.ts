@@ -1,10 +1,8 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { errnoOf, fullDisk } from '../../base/errno.js'
 import { fail } from '../../base/errors.js'
 import { sampleScreens, type Sample } from './samples.js'
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
 
 const writeOne = (path: string, { bytes, minutesAgo }: Sample, nowMs: number): void => {
   writeFileSync(path, bytes, { flag: 'wx', mode: 0o644 })
@@ -29,13 +27,14 @@ export const writeSamples = (
       return { path, becomes: sample.becomes }
     })
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') {
+    if (errnoOf(error) === 'EEXIST') {
       throw fail.conflict('file_exists', 'A file of a sample is there already; none is replaced.', {
         next: 'Name an empty folder.',
       })
     }
-    throw fail.failed('samples_not_written', 'The samples could not be written.', {
-      reason: codeOf(error),
+    const what = 'The samples could not be written.'
+    throw fullDisk(error, 'writing the samples') ?? fail.failed('samples_not_written', what, {
+      reason: errnoOf(error), cause: error,
     })
   }
 }

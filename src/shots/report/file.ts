@@ -3,6 +3,7 @@ import {
   closeSync, constants, fsyncSync, openSync, realpathSync, unlinkSync, writeSync,
 } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
+import { errnoOf, fullDisk } from '../../base/errno.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { pathFrom } from '../../base/user-folders.js'
 import type { View } from '../../state/types.js'
@@ -11,15 +12,17 @@ import { locateFolder } from '../source/folder.js'
 import { shotCollections } from '../observations/rows.js'
 import { savedSettings } from '../source/settings.js'
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+const notWritten = (error: unknown, what: string): SallyportError =>
+  fullDisk(error, 'writing a report') ?? fail.failed('report_not_written', what, {
+    reason: errnoOf(error), cause: error,
+  })
 
 const realFolder = (path: string): string => {
   try {
     return realpathSync(path)
   } catch (error) {
     throw fail.rejected('report_folder_missing', 'The folder of the report file is not there.', {
-      reason: codeOf(error), next: 'Make the folder first.',
+      reason: errnoOf(error), next: 'Make the folder first.',
     })
   }
 }
@@ -87,22 +90,20 @@ export const writeReportFile = (path: string, text: string): void => {
   try {
     descriptor = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600)
   } catch (error) {
-    const code = codeOf(error)
+    const code = errnoOf(error)
     if (code === 'EEXIST' || code === 'ELOOP') {
       throw fail.conflict('file_exists', 'There is a file of that name; it is not replaced.', {
         next: 'Name another file.',
       })
     }
-    throw fail.failed('report_not_written', 'The report file could not be made.', { reason: code })
+    throw notWritten(error, 'The report file could not be made.')
   }
   try {
     writeAll(descriptor, Buffer.from(text))
     fsyncSync(descriptor)
   } catch (error) {
     unlinkSync(path)
-    throw fail.failed('report_not_written', 'The report file could not be written.', {
-      reason: codeOf(error),
-    })
+    throw notWritten(error, 'The report file could not be written.')
   } finally {
     closeSync(descriptor)
   }

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { edgeLimits } from '../../../edge/constants.js'
 import { edgePair, type LimitWishes } from '../../../edge/contract.js'
 import { offerPairing } from '../../../edge/pairing.js'
+import { fullDisk } from '../../../base/errno.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import { serviceIdentity } from '../../../governance/service/identity.js'
@@ -72,7 +73,8 @@ const writeLine = (path: string, line: string): void => {
   try {
     writeFileSync(path, `${line}\n`, { flag: 'wx', mode: 0o600 })
   } catch (cause) {
-    throw fail.rejected('pairing_file', 'The line could not be written to that file.', {
+    const what = 'The line could not be written to that file.'
+    throw fullDisk(cause, 'writing the line') ?? fail.rejected('pairing_file', what, {
       next: 'Name a file that is not there yet, in a folder of your own.', cause,
     })
   }

@@ -1,5 +1,6 @@
 /** `sallyport edge show`: the facts of one capture, or its bytes into a file. */
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { fullDisk } from '../../../base/errno.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import { edgeShow, type ArtifactDocument } from '../../../edge/contract.js'
@@ -54,7 +55,8 @@ const writeBytes = (gov: Gov, session: Session, id: string, path: string): void 
     fd = openSync(path, 'wx', 0o600)
   } catch (cause) {
     reader.close()
-    throw fail.rejected('out_file', 'That file cannot be made, or is there already.', {
+    const what = 'That file cannot be made, or is there already.'
+    throw fullDisk(cause, 'writing the capture') ?? fail.rejected('out_file', what, {
       next: 'Name a file that is not there yet.', cause,
     })
   }
