@@ -3,59 +3,114 @@
 // `--share 2/4` takes the second quarter, `--jobs 2` works on two at once.
 // `npm run mutate -- rules [FILE…] [--jobs N]`: Stryker breaks every expression of the pure rule
 // files in scripts/tool/mutate/rules.json, which lists the survivors with their reasons.
+// `npm run mutate -- guards [FILTER…|--changed]`: takes away every guard that stands in one line
+// and expects that a test that comes by it fails. A filter is a part of a path or of a function's
+// name; `--changed` takes those of files that are not as the last commit but one had them, `--near`
+// runs tests of the same folders only, `--limit 240` is seconds of tests a guard, `--fresh` forgets
+// what a run before found out, `--list` only names them.
 // Ends with 1 when a survivor is not listed, or what is listed is killed.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { installMissing } from './tool/install.js'
-import { root } from './tool/run.js'
+import { root, run } from './tool/run.js'
 
 const usage = 'npm run mutate -- named [AREA…] [--share N/OF] [--jobs N] | rules [FILE…] [--jobs N]'
+  + '\n  | guards [FILTER…] [--changed] [--near] [--limit SECONDS] [--fresh] [--list] [--jobs N]'
 
-const optionsOf = (argv) => {
-  const options = { share: [1, 1], jobs: 1, names: [] }
+const flags = {
+  named: ['--share', '--jobs'], rules: ['--jobs'],
+  guards: ['--changed', '--near', '--limit', '--fresh', '--list', '--jobs'],
+}
+const withValue = ['--share', '--jobs', '--limit']
+
+const optionsOf = (half, argv) => {
+  const options = { '--share': '1/1', '--jobs': '1', '--limit': '240', names: [] }
   const rest = [...argv]
   while (rest.length > 0) {
     const word = rest.shift()
-    if (word === '--share') options.share = (rest.shift() ?? '').split('/').map(Number)
-    else if (word === '--jobs') options.jobs = Number(rest.shift())
-    else if (word.startsWith('-')) return null
-    else options.names.push(word)
+    if (!word.startsWith('-')) options.names.push(word)
+    else if (!flags[half]?.includes(word)) return null
+    else options[word] = withValue.includes(word) ? rest.shift() ?? '' : true
   }
-  const [part, parts] = options.share
-  const whole = [part, parts, options.jobs].every((one) => Number.isInteger(one) && one > 0)
-  return whole && part <= parts ? options : null
+  const share = options['--share'].split('/').map(Number)
+  const [jobs, limit] = [options['--jobs'], options['--limit']].map(Number)
+  const whole = [...share, jobs, limit].every((one) => Number.isInteger(one) && one > 0)
+  return whole && share.length === 2 && share[0] <= share[1]
+    ? { ...options, share, jobs, limit } : null
+}
+
+const keep = (half, results) => {
+  mkdirSync(`${root}/.build`, { recursive: true })
+  writeFileSync(`${root}/.build/mutate-${half}.json`, `${JSON.stringify(results, null, 1)}\n`)
+}
+
+const rules = async ({ names, jobs }) => {
+  const { runRules } = await import('./tool/mutate/rules.js')
+  const results = await runRules({ names, jobs })
+  keep('rules', results)
+  const survivors = results.flatMap((one) => one.survivors)
+  const open = survivors.filter((one) => !one.excused).length
+  const wrong = results.flatMap((one) => one.wronglyListed).length
+  const killed = results.reduce((sum, one) => sum + one.killed, 0)
+  console.log(`${killed} killed, ${survivors.length} survived (${open} not listed), `
+    + `${wrong} listed that did not survive`)
+  return results.length > 0 && open + wrong === 0
+}
+
+const named = async ({ names, jobs, share }) => {
+  const { runNamed } = await import('./tool/mutate/named.js')
+  const results = await runNamed({ areas: names, jobs, share })
+  keep('named', results)
+  const count = (verdict) => results.filter((one) => one.verdict === verdict).length
+  const unlisted = results.filter((one) => one.verdict === 'survived' && !one.excused)
+  const wronglyListed = results.filter((one) => one.verdict === 'killed' && one.excused)
+  for (const { file, why } of wronglyListed) {
+    console.log(`listed as equivalent, but killed: ${file}: ${why}`)
+  }
+  console.log(`${count('killed')} killed, ${count('survived')} survived (${unlisted.length} not `
+    + `listed), ${count('invalid')} invalid`)
+  return unlisted.length + wronglyListed.length + count('invalid') === 0
+}
+
+/** Files that are not as the last commit but one had them. */
+const changedFiles = async () => {
+  const { status, output } = await run('git', ['diff', '--name-only', 'HEAD~1', '--', 'src'])
+  if (status !== 0) throw new Error('what changed cannot be told: git diff failed')
+  return new Set(output.split('\n'))
+}
+
+const guards = async (options) => {
+  const { names, jobs, limit } = options
+  const changed = options['--changed'] === true ? await changedFiles() : null
+  const wanted = ({ key, file }) => (changed === null || changed.has(file))
+    && (names.length === 0 || names.some((name) => key.includes(name)))
+  if (options['--list'] === true) {
+    const { findGuards } = await import('./tool/mutate/guards.js')
+    for (const { key } of findGuards(root).filter(wanted)) console.log(key)
+    return true
+  }
+  const { runGuards } = await import('./tool/mutate/run-guards.js')
+  const results = await runGuards({
+    wanted, jobs, limitMs: limit * 1_000,
+    near: options['--near'] === true, fresh: options['--fresh'] === true,
+  })
+  keep('guards', results)
+  const alive = results.filter(({ verdict }) => verdict !== 'killed')
+  for (const { key, verdict, why, excused } of alive) {
+    console.log(`${verdict}${excused ? ' (listed)' : ''}: ${key}: ${why}`)
+  }
+  const wrong = results.filter(({ verdict, excused }) => verdict === 'killed' && excused)
+  for (const { key, why } of wrong) console.log(`listed, but killed: ${key}: ${why}`)
+  const open = alive.filter(({ excused }) => !excused).length
+  console.log(`${results.length} guards: ${results.length - alive.length} killed, `
+    + `${alive.length} survived, ${alive.length - open} of them listed`)
+  return open + wrong.length === 0
 }
 
 const [half, ...argv] = process.argv.slice(2)
-const options = optionsOf(argv)
-if (options === null || !['named', 'rules'].includes(half)) {
+const options = optionsOf(half, argv)
+if (options === null || flags[half] === undefined) {
   console.error(`usage: ${usage}`)
   process.exit(2)
 }
 await installMissing()
-mkdirSync(`${root}/.build`, { recursive: true })
-const { names, ...rest } = options
-if (half === 'rules') {
-  const { runRules } = await import('./tool/mutate/rules.js')
-  const rules = await runRules({ names, jobs: options.jobs })
-  writeFileSync(`${root}/.build/mutate-rules.json`, `${JSON.stringify(rules, null, 1)}\n`)
-  const survivors = rules.flatMap((one) => one.survivors)
-  const open = survivors.filter((one) => !one.excused).length
-  const wrong = rules.flatMap((one) => one.wronglyListed).length
-  const killed = rules.reduce((sum, one) => sum + one.killed, 0)
-  console.log(`${killed} killed, ${survivors.length} survived (${open} not listed), `
-    + `${wrong} listed that did not survive`)
-  process.exit(rules.length > 0 && open + wrong === 0 ? 0 : 1)
-}
-const { runNamed } = await import('./tool/mutate/named.js')
-const results = await runNamed({ ...rest, areas: names })
-writeFileSync(`${root}/.build/mutate-${half}.json`, `${JSON.stringify(results, null, 1)}\n`)
-
-const count = (verdict) => results.filter((one) => one.verdict === verdict).length
-const unlisted = results.filter((one) => one.verdict === 'survived' && !one.excused)
-const wronglyListed = results.filter((one) => one.verdict === 'killed' && one.excused)
-for (const { file, why } of wronglyListed) {
-  console.log(`listed as equivalent, but killed: ${file}: ${why}`)
-}
-console.log(`${count('killed')} killed, ${count('survived')} survived (${unlisted.length} not `
-  + `listed), ${count('invalid')} invalid`)
-process.exitCode = unlisted.length + wronglyListed.length + count('invalid') === 0 ? 0 : 1
+process.exit(await { named, rules, guards }[half](options) ? 0 : 1)

@@ -1,5 +1,6 @@
 /** What `npm run mutate` breaks fits the source as it is; running all of it takes hours. */
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { transformSync } from 'esbuild'
 import { join } from 'node:path'
 import t from 'tap'
 
@@ -76,4 +77,158 @@ t.test('what no test of a rule file can see still stands in it, and says why', a
   t.type(excuseProblem('let a = 1', { ...entry, old: '2' }), 'string')
   t.type(excuseProblem('let a = 1', { ...entry, reason: 'so' }), 'string')
   t.type(excuseProblem(null, entry), 'string')
+})
+
+interface Guard {
+  readonly key: string
+  readonly file: string
+  readonly in: string | null
+  readonly kind: string
+  readonly guard: string
+  readonly from: number
+  readonly to: number
+  readonly text: string
+}
+
+const { findGuards } = (await import(join(root, 'scripts/tool/mutate/guards.js'))) as {
+  findGuards(root: string): readonly Guard[]
+}
+
+t.test('every guard that is listed as one that no test can miss stands in its function, and says why', async (t) => {
+  const { listedGuards, guardExcuse } = (
+    await import(join(root, 'scripts/tool/mutate/guard-list.js'))) as {
+    listedGuards(root: string): readonly { readonly guard: string, readonly reason: string }[]
+    guardExcuse(list: readonly object[], guard: object): object | undefined
+  }
+  const guards = findGuards(root)
+  t.ok(guards.length > 500, `${guards.length} guards`)
+  t.equal(new Set(guards.map(({ key }) => key)).size, guards.length, 'each has a name of its own')
+  for (const one of listedGuards(root)) {
+    t.ok(one.reason.length > 20, one.guard)
+    t.ok(guards.some((guard) => guardExcuse([one], guard) !== undefined), one.guard)
+  }
+})
+
+t.test('guards are statements that only ask or only make durable, and the conditions of a judge', async (t) => {
+  const dir = t.testdir()
+  mkdirSync(join(dir, 'src/sandbox'), { recursive: true })
+  const lines = [
+    'export const one = (tx, job) => {', '  requireOpen(job)', '  const kept = requireKept(job)',
+    '  if (kept) tx.mark()', '  requireOpen(job)', '  requirement(job)', '}', 'class Log {',
+    '  async end() {', '    await this.#requireStanding()', '    syncDir(this.files, dir)',
+    '    return verify(this)', '  }', '}', 'const facts = [{ name: \'a\', holds: (one) => one.is }]',
+  ]
+  writeFileSync(join(dir, 'src/one.ts'), lines.join('\n'))
+  writeFileSync(join(dir, 'src/sandbox/two.ts'), 'requireOpen(1)')
+  t.strictSame(findGuards(dir).map(({ key, kind, text }) => [key, kind, text]), [
+    ['src/one.ts one: requireOpen(job)', 'asks', ''], ['src/one.ts one: tx.mark()', 'keeps', ''],
+    ['src/one.ts one: requireOpen(job) (2)', 'asks', ''],
+    ['src/one.ts Log.end: await this.#requireStanding()', 'asks', ''],
+    ['src/one.ts Log.end: syncDir(this.files, dir)', 'keeps', ''],
+    ['src/one.ts facts: one.is', 'fact', 'true'],
+  ])
+})
+
+t.test('a source with many changes behind switches runs as it stood, and with each of them alone', async (t) => {
+  const { weave } = (await import(join(root, 'scripts/tool/mutate/switches.js'))) as {
+    weave(name: string, text: string, changes: readonly object[], module: string): {
+      readonly text: string, readonly outside: readonly number[]
+    }
+  }
+  const source = `import { a } from './a.js'
+const limit: number = 3
+export const over = (n: number) => n > limit
+export class Sum {
+  readonly step = 1 + 0
+  constructor(readonly from: number) {}
+  next(list: number[]): number {
+    let sum = this.from
+    for (const one of list) {
+      if (one < 0) throw new Error('negative')
+      log.push(one)
+      ;[sum] = [sum + one * this.step]
+    }
+    return sum
+  }
+}
+export const facts = [{ holds: (n: number) => n > 1 }]
+`
+  const changes = [
+    ['3', '4', {}], ['n > limit', 'n >= limit', {}], ['1 + 0', '2', {}],
+    ['if (one < 0) throw new Error(\'negative\')', '', {}],
+    ['log.push(one)', '', { whole: true }], ['sum + one', 'sum - one', {}],
+    ['n > 1', 'true', { whole: true }], ['./a.js', './b.js', {}],
+  ] as const
+  const { text, outside } = weave('one.ts', source, changes.map(([old, changed, more], id) => {
+    const from = source.indexOf(old)
+    return { id, from, to: from + old.length, text: changed, ...more }
+  }), './switch.js')
+  t.strictSame(outside, [7], 'what a file is made of is no part that could be asked')
+  const { code } = transformSync(text, { loader: 'ts', format: 'cjs' })
+  const told = (broken: number): unknown => {
+    const log: number[] = []
+    const module = { exports: {} as Record<string, unknown> }
+    const require = (name: string) =>
+      (name === './switch.js' ? { $broken: (id: number) => id === broken } : {})
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval
+    new Function('module', 'exports', 'require', 'log', code)(
+      module, module.exports, require, log)
+    const { over, Sum, facts } = module.exports as {
+      over(n: number): boolean
+      Sum: new (from: number) => { next(list: readonly number[]): number }
+      facts: readonly { holds(n: number): boolean }[]
+    }
+    const next = (list: readonly number[]): unknown => {
+      try {
+        return new Sum(10).next(list)
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    return [over(3), over(4), next([1, 2]), next([-1]), log.length, facts[0]?.holds(0)]
+  }
+  const sound = [false, true, 13, 'negative', 2, false]
+  t.strictSame(told(-1), sound)
+  const broken: Readonly<Record<number, readonly unknown[]>> = {
+    0: [false, false, 13, 'negative', 2, false], 1: [true, true, 13, 'negative', 2, false],
+    2: [false, true, 16, 'negative', 2, false], 3: [false, true, 13, 9, 3, false],
+    4: [false, true, 13, 'negative', 0, false], 5: [false, true, 7, 'negative', 2, false],
+    6: [false, true, 13, 'negative', 2, true],
+  }
+  for (const [id, wanted] of Object.entries(broken)) t.strictSame(told(Number(id)), wanted, id)
+})
+
+t.test('what was found out about a guard holds while its source and the test are as they were', async (t) => {
+  const { GuardBook } = (await import(join(root, 'scripts/tool/mutate/guard-book.js'))) as {
+    GuardBook: new (path: string, textOf: (file: string) => string, options?: object) => {
+      comesBy(test: string, key: string): boolean | undefined
+      killer(guard: object): { readonly test: string } | undefined
+      passed(guard: object, test: string): boolean
+      noteUnbroken(test: string, keys: readonly string[], how: object): void
+      noteKilled(guard: object, test: string, why: string): void
+      notePassed(guard: object, test: string): void
+    }
+  }
+  const path = join(t.testdir(), 'book.json')
+  const texts: Record<string, string> = { one: '1', two: '2' }
+  const book = (options = {}) => new GuardBook(path, (file) => {
+    const text = texts[file]
+    if (text === undefined) throw new Error('no such file')
+    return text
+  }, options)
+  const guard = { key: 'a', hash: 'h' }
+  const before = book()
+  before.noteUnbroken('one', ['a', 'b'], { ok: true, ms: 5, reached: ['a'] })
+  before.notePassed(guard, 'one')
+  before.noteKilled({ key: 'b', hash: 'h' }, 'two', 'why')
+  t.strictSame(['a', 'b', 'c'].map((key) => book().comesBy('one', key)), [true, false, undefined])
+  t.equal(book().passed(guard, 'one'), true)
+  t.equal(book().killer({ key: 'b', hash: 'h' })?.test, 'two')
+  t.equal(book().killer({ key: 'b', hash: 'other' }), undefined, 'its source changed')
+  t.equal(book().passed({ ...guard, hash: 'other' }, 'one'), false)
+  t.equal(book({ fresh: true }).killer({ key: 'b', hash: 'h' }), undefined)
+  texts['one'] = 'changed'
+  t.strictSame([book().comesBy('one', 'a'), book().passed(guard, 'one')], [undefined, false])
+  delete texts['two']
+  t.equal(book().killer({ key: 'b', hash: 'h' }), undefined, 'the test is gone')
 })

@@ -1,12 +1,13 @@
 // `npm run mutate -- named`: applies one named mutation after the other to a copy of the project,
 // compiles the changed file, bundles the program anew, and runs the named tests.
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../run.js'
-import { compileTree, treeDir } from '../tree.js'
+import { compileTree } from '../tree.js'
 import { folderInMemory } from '../memory.js'
 import { copyProject } from './copy.js'
 import { equivalents, excuseOf, namedMutations, problemOf } from './entries.js'
+import { environment } from './environment.js'
 import { endTests, runTest } from './run-test.js'
 
 const limitMs = 300_000
@@ -92,14 +93,3 @@ const jobOf = (copy, env, test) => ({
   dir: copy.dir, file: copy.outputOf(test), limitMs,
   env: { ...env, SALLYPORT_TEST_APP: copy.appDir },
 })
-
-/** What test processes are given, as in the whole run. */
-const environment = async (memory) => {
-  const { makeCertificates } = await import(`${treeDir}/src/sandbox/certificates.js`)
-  const tls = `${root}/.build/mutate-tls.json`
-  writeFileSync(tls, JSON.stringify(await makeCertificates()), { mode: 0o600 })
-  const env = { ...process.env, SALLYPORT_TEST_TLS: tls }
-  delete env.NODE_EXTRA_CA_CERTS
-  delete env.SALLYPORT_TEST_PACKED
-  return memory === null ? env : { ...env, TMPDIR: memory }
-}

@@ -7,8 +7,8 @@ const whyCharactersMax = 160
 /**
  * Runs a compiled test file.
  * @param {{ dir: string, file: string, env: NodeJS.ProcessEnv, limitMs: number }} options
- * @returns {Promise<{ ok: boolean, why: string, ms: number }>} `why` is the first assertion that
- *   failed, or how the process ended
+ * @returns {Promise<{ ok: boolean, why: string, ms: number, late: boolean }>} `why` is the first
+ *   assertion that failed, or how the process ended; `late`: it was ended, for its time
  */
 export const runTest = ({ dir, file, env, limitMs }) =>
   new Promise((resolve) => {
@@ -34,7 +34,7 @@ export const runTest = ({ dir, file, env, limitMs }) =>
       const failed = /^\s*not ok \d+ - (.*?)\s*(?:#.*|\{)?$/m.exec(output)?.[1]
       const how = late ? `took more than ${limitMs} ms` : `ended with ${signal ?? code}`
       const why = (late ? how : (failed ?? how)).slice(0, whyCharactersMax)
-      resolve({ ok: code === 0, why, ms: Date.now() - began })
+      resolve({ ok: code === 0, why, ms: Date.now() - began, late })
     })
   })
 
