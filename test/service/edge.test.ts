@@ -210,6 +210,30 @@ t.test('S-037 S-042 a capture that declares more egress than its device is paire
   t.hasStrict(artifacts, [{ policy: { cloud_egress: false, model_egress: false } }])
 })
 
+t.test('S-042 a capture that declares egress is taken where its device was paired with it, each kind by itself, and kept with what it declares', async (t) => {
+  const { world } = await setup(t)
+  const { place } = world
+  const policies = async (limit: number) =>
+    (await world.json(['edge', 'artifacts', '--limit', String(limit)])).artifacts
+      .map(({ policy }: { policy: object }) => Object.values(policy).join(' ')).reverse()
+  for (const [n, [allowed, taken, status]] of ([
+    [['--allow-cloud-egress'], ['true false', 'false false'], 9],
+    [['--allow-model-egress'], ['false true', 'false false'], 9],
+    [['--allow-cloud-egress', '--allow-model-egress'],
+      ['true false', 'false true', 'false false'], 0],
+  ] as const).entries()) {
+    const [line, env] = [place.path(`line-${n}`), { SALLYPORT_EDGE_DIR: place.path(`device-${n}`) }]
+    must(await place.spawn(['edge', 'pair', '--file', line, ...allowed]))
+    for (const [m, flags] of [['--cloud-egress'], ['--model-egress'], []].entries()) {
+      const file = place.write(`${n}-${m}.png`, image(m))
+      must(await place.spawn(['edge', 'capture', file, ...flags], { env }))
+    }
+    const ran = await place.spawn(['edge', 'daemon', '--once', '--pair-file', line], { env })
+    t.equal(ran.status, status, allowed.join(' '))
+    t.strictSame(await policies(taken.length), taken, allowed.join(' '))
+  }
+})
+
 t.test('S-037 a large capture whose answer was lost is known again, and keeps no other one waiting', async (t) => {
   const { world, offer } = await setup(t)
   const { place } = world

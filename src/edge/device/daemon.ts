@@ -284,7 +284,8 @@ class Daemon {
     return fail.remote('edge_put_aside', `Something will never be taken (${reasons}).`, {
       reason: this.#aside[0] ?? 'aside', details: { aside: this.#aside.length },
       next: 'It lies in the folder `aside` of this device. Where egress was refused, pair again '
-        + 'with `sallyport edge pair --allow-cloud-egress` or `--allow-model-egress`.',
+        + 'with `sallyport edge pair --allow-cloud-egress` or `--allow-model-egress`, and capture '
+        + 'it anew.',
     })
   }
 

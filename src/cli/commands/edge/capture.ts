@@ -30,7 +30,9 @@ const definition: VerbDefinition<CaptureDocument> = {
       + 'it is; a link is not followed. What the blocklist of settings.json names is refused '
       + 'before it is opened. A request id that waits already is taken once. It contacts nobody, '
       + 'and needs neither a state directory nor a login. Egress to clouds and models is off '
-      + 'unless said, each by its own flag; both are only told to the service.',
+      + 'unless said, each by its own flag; both are only told to the service, which takes such a '
+      + 'capture where the device was paired with that egress (`edge pair --allow-cloud-egress`, '
+      + '`--allow-model-egress`). Else the daemon puts it aside.',
     examples: [
       '$ sallyport edge capture shot.png',
       '$ sallyport edge capture shot.png --source editor --purpose timesheet --json',
@@ -45,8 +47,8 @@ const definition: VerbDefinition<CaptureDocument> = {
     .option('--request-id <uuid>', 'a UUID in lowercase that names this capture (made otherwise)')
     .option('--purpose <name>', 'what it is for (screenshot unless said)')
     .option('--source <text>', 'where it comes from: a program, a window')
-    .option('--cloud-egress', 'the service may let it go to a cloud')
-    .option('--model-egress', 'the service may let it go to a model'),
+    .option('--cloud-egress', 'say that it may go to a cloud; the pairing must allow it')
+    .option('--model-egress', 'say that it may go to a model; the pairing must allow it'),
   text: ({ outcome, request_id, spool, evicted }) => ({
     out: `${request_id}\n`,
     notes: [
