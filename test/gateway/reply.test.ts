@@ -38,7 +38,7 @@ t.test('a whole reply gives text, names and an exact charge', async (t) => {
 t.test('what cannot be read as a reply gives neither text nor charge', async (t) => {
   const text = JSON.stringify(good)
   const table: [ReplyVerdict, string][] = [
-    [judge(text, { status: 301 }), 'redirect'],
+    [judge(text, { status: 301 }), 'http_status_301'],
     [judge(text, { status: 500 }), 'http_status_500'],
     [judge(text, { status: 402 }), 'http_status_402'],
     [judge(text, { headers: [['content-encoding', 'gzip']] }), 'content_encoding'],

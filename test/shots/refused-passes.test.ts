@@ -193,6 +193,23 @@ for (const status of [400, 413]) {
   })
 }
 
+t.test('S-136 an error in a reply of 200 that tells no charge may be about one image: the second in a row ends the pass', async (t) => {
+  const here = await three(t)
+  const { world } = here
+  const say = (cost: string): void => world.sandbox.faults.reply(
+    { body: `{"error":{"code":402,"message":"no"},"usage":{${cost}}}` },
+    { service: 'gateway', times: 3 })
+  say('')
+  t.hasStrict((await analyze(world)).json(), { status: 'degraded', failed: 2, skipped: 1 })
+  t.equal(sent(world), 2)
+  t.equal((await statusOf(here)).paused.reason, 'error_member')
+  const other = await three(t)
+  other.world.sandbox.faults.reply(
+    { body: '{"error":{"code":1},"usage":{"cost":0.001}}' }, { service: 'gateway', times: 3 })
+  t.hasStrict((await analyze(other.world)).json(), { failed: 3, skipped: 0, paused_until: null },
+    'one that is billed is of its request')
+})
+
 t.test('S-169 a person may ask at once: a proof that succeeds lifts the pause, and an image that is asked for by name goes out', async (t) => {
   const here = await three(t)
   const { world, clock } = here

@@ -11,7 +11,7 @@ import { waitOf, type RetryAfter } from '../../net/retry-after.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayLimits, slotNames, type SlotName } from '../constants.js'
 
-/** A reply with another status than 200. */
+/** A reply with another status than 200, or with an error and no charge in its place. */
 export interface Refusal {
   readonly status: number
   /** How long it asks to be left alone; null where it does not. */
@@ -40,7 +40,7 @@ export const pauseCollection: CollectionSpec<Pause> = {
 }
 
 /** What may be wrong with one request alone; the second in a row says that it is not. */
-const ofOneRequest: ReadonlySet<number> = new Set([400, 413, 415, 422])
+const ofOneRequest: ReadonlySet<number> = new Set([200, 400, 413, 415, 422])
 
 /** Milliseconds without a request after so many refusals in a row, from 1. Pure. */
 export const gapOf = (

@@ -5,7 +5,7 @@
 import { sha256Hex } from '../../base/canonical.js'
 import { finishReasonOf } from '../../base/finish-reason.js'
 import {
-  completionDenial, isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply,
+  completionDenial, isEventStream, isIdentityEncoded, isRecord, member, parseReply,
   type JsonRecord,
 } from '../../net/reply.js'
 import { retryAfterOf } from '../../net/retry-after.js'
@@ -17,7 +17,7 @@ import type { Refusal } from './pause.js'
 
 /** Why a reply's text is not used, in the order of the checks. */
 export const replyReasons = [
-  'redirect', 'content_encoding', 'oversize', 'event_stream', 'malformed_json',
+  'content_encoding', 'oversize', 'event_stream', 'malformed_json',
   'error_member', 'stream_piece', 'model_missing', 'provider_missing', 'choice_count',
   'choice_malformed', 'tools', 'role', 'refusal', 'content_type', 'empty_content',
   'content_too_large', 'not_as_asked',
@@ -38,7 +38,10 @@ export interface ReplyVerdict {
   readonly reply: AcceptedReply | null
   /** Why there is no text; null where there is one. */
   readonly reason: ReplyReason | null
-  /** Another status than 200; null for a reply that has it, whatever else is wrong with it. */
+  /**
+   * Another status than 200, or an error of unknown charge in its place; null for any other reply,
+   * whatever else is wrong with it.
+   */
   readonly refusal: Refusal | null
 }
 
@@ -46,7 +49,6 @@ const unreadable = (reason: ReplyReason, refusal: Refusal | null): ReplyVerdict 
   ({ cost: null, costReason: reason, reply: null, reason, refusal })
 
 const outerReason = (reply: HttpsReply): ReplyReason | null => {
-  if (isRedirect(reply.status)) return 'redirect'
   if (reply.status !== 200) return `http_status_${reply.status}`
   if (!isIdentityEncoded(reply.headers)) return 'content_encoding'
   if (reply.body.length > gatewayLimits.replyBytesMax) return 'oversize'
@@ -99,8 +101,8 @@ const acceptedOf = (root: JsonRecord): ReplyReason | AcceptedReply => {
 
 /** Judges one reply. Total: it never throws on any reply. Raw bytes are counted before parsing. */
 export const judgeGatewayReply = (reply: HttpsReply): ReplyVerdict => {
-  const refusal = reply.status === 200
-    ? null : { status: reply.status, retryAfter: retryAfterOf(reply) }
+  const told = { status: reply.status, retryAfter: retryAfterOf(reply) }
+  const refusal = reply.status === 200 ? null : told
   const outer = outerReason(reply)
   if (outer !== null) return unreadable(outer, refusal)
   const root = parseReply(reply.body, {
@@ -111,7 +113,7 @@ export const judgeGatewayReply = (reply: HttpsReply): ReplyVerdict => {
   const cost = readUsageCost(isRecord(usage) ? member(usage, 'cost') : undefined)
   const accepted = acceptedOf(root)
   const costs = typeof cost === 'string'
-    ? { cost: null, costReason: cost, refusal }
+    ? { cost: null, costReason: cost, refusal: accepted === 'error_member' ? told : refusal }
     : { cost: { ...cost, responseSha256: sha256Hex(reply.body) }, costReason: null, refusal }
   return typeof accepted === 'string'
     ? { ...costs, reply: null, reason: accepted }

@@ -68,7 +68,7 @@ const refusedPass = async (here: Here, status: number): Promise<number> => {
   const burned = sent(world) - before
   report.requests += burned
   const most = ofOneImage.has(status) ? 2 : 1
-  const reason = status < 400 ? 'redirect' : `http_status_${status}`
+  const reason = `http_status_${status}`
   expect(here, burned >= 1 && burned <= most, `${status}: ${burned} requests`)
   expect(here, receipt.reason === reason, `${status}: told as ${receipt.reason}`)
   const { held_microusd: held } = receipt
