@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { delimiter, relative } from 'node:path'
 import t from 'tap'
 import { countingOf, coverageDir, reportCoverage, trimCoverage } from './coverage.js'
-import { root, run, tool } from './run.js'
+import { root, run } from './run.js'
 import { severalFiles } from './count.js'
 import { filesBelow } from './files.js'
 import { folderInMemory, needsDisk } from './memory.js'
@@ -25,11 +25,8 @@ const fileTimeoutMs = timeOf(10_000)
 const runTimeoutMs = timeOf(60_000)
 
 const checks = {
-  'types: tsc --noEmit; lint: eslint': [`${root}/scripts/tool/types-and-lint.js`],
-  'layers: dependency-cruiser': [
-    tool('dependency-cruiser/bin/dependency-cruise.mjs'), '--config', '.dependency-cruiser.cjs',
-    'src', 'test', 'bench',
-  ],
+  'types: tsc --noEmit; lint: oxlint': [`${root}/scripts/tool/types-and-lint.js`],
+  'layers: imports point down': [`${root}/scripts/layers.js`],
   'generated files are those of the command tree': [`${root}/scripts/generate.js`, '--check'],
 }
 

@@ -5,8 +5,8 @@ import { root } from '../run.js'
 
 const parts = [
   'bench', 'bin', 'changelog', 'completions', 'docs', 'man', 'scripts', 'src', 'test',
-  '.build/tree', 'package.json', 'package-lock.json', 'tsconfig.json', 'eslint.config.js',
-  'README.md', '.ci', '.dependency-cruiser.cjs', '.taprc',
+  '.build/tree', 'package.json', 'package-lock.json', 'tsconfig.json', '.oxlintrc.json',
+  'README.md', '.ci', '.taprc',
 ]
 
 /**
