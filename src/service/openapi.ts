@@ -71,6 +71,14 @@ class Components {
   result({ output, schemaName }: ContractFacts): Node {
     return this.add(output, schemaName)
   }
+
+  /** What a failure of a contract may say, with the result that stands beside it. */
+  failure(contract: ContractFacts): Node {
+    const error = this.add(errorBodyShape, errorSchemaName)
+    const key = componentName(`${contract.schemaName}.failed`)
+    this.schemas[key] ??= { anyOf: [error, partly(error, this.result(contract))] } as JsonSchema
+    return { $ref: `#/components/schemas/${key}` }
+  }
 }
 
 const json = (schema: Node): Node => ({ 'application/json': { schema } })
@@ -146,11 +154,10 @@ const doneOf = (
 const responsesOf = (described: Described, components: Components): Node => {
   const { contract, status, later, gives } = described
   const degrades = contract.mayDegrade && gives === undefined
-  const error = components.add(errorBodyShape, errorSchemaName)
-  const failed = (): Node => json({ anyOf: [error, partly(error, components.result(contract))] })
   const refused = ([code, description]: readonly [string, string]) => [
     code, degrades && !ofHttpAlone.has(code)
-      ? { description, content: failed() } : components.refusal(code, description),
+      ? { description, content: json(components.failure(contract)) }
+      : components.refusal(code, description),
   ] as const
   return {
     [status]: { description: 'Done.', ...doneOf(described, components) },
@@ -188,7 +195,7 @@ export const describe = (all: readonly Described[]): Node => {
     openapi: '3.1.0',
     info: {
       title: 'Sallyport', version: apiVersion,
-      description: 'The use cases of `sallyport` over TLS on loopback. Fields and endpoints are '
+      description: 'Use cases of `sallyport` over TLS on loopback. Fields and endpoints are '
         + 'only ever added under one version; each document names its schema and version.',
     },
     servers: [{ url: '/' }],

@@ -1,8 +1,10 @@
 /** One table: what a verb answers and what its route answers, results and refusals alike. */
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { operations } from '../../src/service/operations/table.js'
 import { must } from '../support/must.js'
 import { serving } from '../support/service/serving.js'
+import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 
 interface Row {
@@ -108,4 +110,25 @@ t.test('every operation names a verb that there is, and no two share a place', (
     .map(({ contract }) => contract.name)
   t.strictSame(ofNoVerb, ['overview', 'alpha.input'])
   t.end()
+})
+
+/** Names between backticks in the first column of the table of a section. */
+const firstColumn = (page: string, heading: string): string[] => {
+  const [, section = ''] = new RegExp(`^## ${heading}\n([^]*?)^## `, 'm').exec(page) ?? []
+  const cells = section.split('\n').filter((line) => line.startsWith('| `'))
+    .map((line) => line.split('|')[1] ?? '')
+  return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
+}
+
+t.test('each verb has a route that the description names, or stands in the page among those that have none', async (t) => {
+  const world = await World.in(t).state().session()
+  const at = await serving(t, world)
+  const { paths } = (await at.ask('GET', '/openapi.json')).json()
+  const said = JSON.stringify(paths)
+  const verbs = (await allVerbs()).map(({ meta: { name } }) => name)
+  const routed = verbs.filter((name) => new RegExp(`The same as \`sallyport ${name}[\` ]`).test(said))
+  const page = readFileSync('docs/service.md', 'utf8')
+  const none = firstColumn(page, 'At a terminal alone')
+  t.equal(new Set(none).size, none.length, 'each once')
+  t.strictSame([...none, ...routed].sort(), [...verbs].sort())
 })

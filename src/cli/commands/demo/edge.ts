@@ -75,7 +75,7 @@ export const playEdge = async (
   deps: VerbDeps, stage: Stage, places: EdgePlaces,
 ): Promise<void> => {
   const service = await stage.begin({
-    say: 'Serve the same use cases over HTTPS on loopback, with a page for a browser.',
+    say: 'Serve what programs and devices need over HTTPS, with a page for a browser.',
     argv: ['serve', '--page'],
   })
   try {

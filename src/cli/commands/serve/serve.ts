@@ -54,7 +54,7 @@ const untilStopped = async (result: Served, deps: VerbDeps): Promise<void> => {
 const definition: VerbDefinition<Served> = {
   meta: {
     name: 'serve',
-    summary: 'offer the same use cases over HTTPS on loopback',
+    summary: 'offer what programs and devices need over HTTPS on loopback',
     description:
       'Listens on 127.0.0.1 and ::1 alone, with a key of its own that is sealed in the vault, and '
       + 'answers requests that bear the token of a session. It shares the state directory with '
