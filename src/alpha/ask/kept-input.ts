@@ -35,19 +35,24 @@ export const keptInputCollection: CollectionSpec<KeptInput> = {
   name: 'alpha_inputs', schema: keptShape, partition: 'one',
 }
 
+const waitingShape =
+  v.strictObject({ input_artifact_id: v.string(), expires_at: v.string() })
+
+const waitingDocument = ({ artifact_id: id, expires_at: end }: KeptInput) =>
+  ({ input_artifact_id: id, expires_at: end })
+
 /** Handing a question in. */
 export const alphaInput = contract({
   name: 'alpha.input', version: 1, input: alphaInputShape,
-  output: v.strictObject({ input_artifact_id: v.string(), expires_at: v.string() }),
-  toDocument: ({ artifact_id: id, expires_at: end }: KeptInput) =>
-    ({ input_artifact_id: id, expires_at: end }),
+  output: waitingShape,
+  toDocument: waitingDocument,
 })
 
 /** Those that wait, oldest first: what they ask is not told. */
 export const alphaInputs = contract({
   name: 'alpha.inputs', version: 1, input: noInput,
-  output: v.array(alphaInput.output),
-  toDocument: (waiting: readonly KeptInput[]) => waiting.map((one) => alphaInput.document(one)),
+  output: v.array(waitingShape),
+  toDocument: (waiting: readonly KeptInput[]) => waiting.map(waitingDocument),
 })
 
 /** Dropping one that waits. */

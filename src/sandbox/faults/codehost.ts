@@ -142,7 +142,8 @@ const objects: readonly FaultSpec[] = [
   members('write_elsewhere', 'host_write',
     'a creation that is done: the reply is of another place', (json) => {
       for (const name of ['repository_url', 'issue_url']) {
-        if (json[name] !== undefined) json[name] = `${String(json[name])}0`
+        const at = json[name]
+        if (typeof at === 'string') json[name] = `${at}0`
       }
     }),
   members('write_old_time', 'host_write',

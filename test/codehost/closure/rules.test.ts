@@ -105,5 +105,7 @@ t.test('C-057 an account of the most bytes that are stored passes, one byte more
   } as unknown as AccountParts
   const stored = accountBytes(parts).length + sealedExtraBytes
   t.equal(accountBytes(parts, stored).length + sealedExtraBytes, stored)
-  t.throws(() => accountBytes(parts, stored - 1), { reason: 'artifact_too_large' })
+  t.throws(() => void accountBytes(parts, stored - 1), {
+    code: 'closure_blocked', reason: 'artifact_too_large',
+  })
 })
