@@ -8,21 +8,12 @@ import type { HttpsReply } from '../../net/types.js'
 import { isTemporary, orIoFailure, removeFile } from '../../state/files.js'
 import type { Files } from '../../state/files.js'
 import type { DevicePlaces } from './folder.js'
-import { readPairing, writePairing } from './pairing.js'
+import { findPairing, readPairing, writePairing } from './pairing.js'
 import type { Former, Pairing } from './pairing.js'
 import { errorCodeOf } from './reaction.js'
 
 /** More of them wait for a service only where it cannot be reached for long. */
 const formerMax = 16
-
-/**
- * Removes what a daemon left that was killed while it wrote: it may hold a credential. The lock of
- * the daemon must be held, under which alone these files are written. Throws what the disk does.
- */
-export const sweepUnwritten = (files: Files, { dir }: DevicePlaces): void =>
-  orIoFailure('the folder of the device', () => {
-    for (const name of files.list(dir).filter(isTemporary)) removeFile(files, join(dir, name))
-  })
 
 /** What a new pairing takes over of the one before it: the credentials that are yet to be ended. */
 export const formerOf = (before: Pairing | null): readonly Former[] => {
@@ -31,6 +22,36 @@ export const formerOf = (before: Pairing | null): readonly Former[] => {
   const last = ended === null ? [{ device_id, credential, pin }] : []
   return [...before.former ?? [], ...last].slice(-formerMax)
 }
+
+/**
+ * Makes one of what a daemon had written whole when it was killed, and of what stands: the newer
+ * pairing counts, and the other one is to be ended. The service has given both credentials, and
+ * nobody else would ever end the one that is swept away.
+ */
+const finish = (files: Files, path: string, written: Pairing): void => {
+  const stands = findPairing(files, path)
+  if (stands?.credential === written.credential) return
+  const [last, before] = stands === null || stands.paired_at < written.paired_at
+    ? [written, stands] : [stands, written]
+  const all = [...formerOf(before), ...last.former ?? []]
+  const former = new Map(all.map((one) => [one.credential, one]))
+  former.delete(last.credential)
+  writePairing(files, path, { ...last, former: [...former.values()].slice(-formerMax) })
+}
+
+/**
+ * Ends what a daemon left that was killed while it wrote: a pairing that is whole counts, and no
+ * file of it stays, since it may hold a credential. The lock of the daemon must be held, under
+ * which alone these files are written. Throws what the disk does.
+ */
+export const sweepUnwritten = (files: Files, { dir, pairing }: DevicePlaces): void =>
+  orIoFailure('the folder of the device', () => {
+    for (const name of files.list(dir).filter(isTemporary)) {
+      const written = findPairing(files, join(dir, name))
+      if (written !== null) finish(files, pairing, written)
+      removeFile(files, join(dir, name))
+    }
+  })
 
 /** What became of one. */
 export interface Replaced {

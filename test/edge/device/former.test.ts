@@ -1,5 +1,7 @@
 /** What becomes of credentials whose purpose is over: half-written ones, and former pairings. */
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import {
+  existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { temporaryName } from '../../../src/state/files.js'
@@ -30,6 +32,68 @@ t.test('a daemon removes what one that was killed at a rename left, and only und
     t.equal(failure(await device.once()).code, 'edge_daemon_running')
     t.ok(existsSync(left), 'the one that runs may be writing it')
   })
+})
+
+/** As a kill at the rename leaves it: the pairing of before in its place, the new one beside it. */
+const killedAtRename = async (device: Awaited<ReturnType<typeof deviceOf>>) => {
+  const path = join(device.place.edgeDir, 'pairing.json')
+  const before = readFileSync(path)
+  device.service.endFaults.push('cut', 'cut')
+  must(await device.pair())
+  const left = join(device.place.edgeDir, temporaryName())
+  renameSync(path, left)
+  writeFileSync(path, before, { mode: 0o600 })
+  device.service.endFaults.splice(0)
+  return { before: JSON.parse(before.toString()).credential, left }
+}
+
+t.test('a pairing that was written whole when its daemon was killed counts, and the one before it is ended: the service knows no third', async (t) => {
+  const device = await deviceOf(t)
+  const { before, left } = await killedAtRename(device)
+  const { credential } = JSON.parse(readFileSync(left, 'utf8'))
+  const id = await device.capture(1)
+  must(await device.once())
+  t.equal(device.pairing().credential, credential)
+  t.notOk(existsSync(left))
+  t.strictSame(device.service.ended, [before])
+  t.ok(device.service.stored.has(id))
+  const again = await killedAtRename(device)
+  const { credential: next } = JSON.parse(readFileSync(again.left, 'utf8'))
+  must(await device.pair())
+  t.strictSame(device.service.ended, [before, credential, next], 'also where it is paired once more')
+  t.strictSame(readdirSync(device.place.edgeDir).filter((name) => name.startsWith('.tmp-')), [])
+})
+
+t.test('a pairing that was written before the one that stands never takes its place: it is ended', async (t) => {
+  const device = await deviceOf(t)
+  const old = readFileSync(join(device.place.edgeDir, 'pairing.json'))
+  device.service.endFaults.push(401)
+  must(await device.pair())
+  const { credential } = device.pairing()
+  writeFileSync(join(device.place.edgeDir, temporaryName()), old, { mode: 0o600 })
+  writeFileSync(join(device.place.edgeDir, temporaryName()),
+    readFileSync(join(device.place.edgeDir, 'pairing.json')), { mode: 0o600 })
+  must(await device.once())
+  t.equal(device.pairing().credential, credential)
+  t.strictSame(device.service.ended, [JSON.parse(old.toString()).credential])
+})
+
+t.test('a first pairing that was written whole counts; half of one, and one that others may read, is removed', async (t) => {
+  const device = await deviceOf(t)
+  const path = join(device.place.edgeDir, 'pairing.json')
+  const whole = readFileSync(path)
+  const leaving = (bytes: Uint8Array, mode = 0o600): void => {
+    rmSync(path, { force: true })
+    writeFileSync(join(device.place.edgeDir, temporaryName()), bytes, { mode })
+  }
+  leaving(whole)
+  must(await device.once())
+  t.strictSame(readFileSync(path).toString(), whole.toString())
+  for (const [bytes, mode] of [[whole.subarray(0, -9), 0o600], [whole, 0o644]] as const) {
+    leaving(bytes, mode)
+    t.equal(failure(await device.once()).code, 'edge_not_paired')
+    t.strictSame(readdirSync(device.place.edgeDir).filter((name) => name.startsWith('.tmp-')), [])
+  }
 })
 
 t.test('pairing again ends the former pairing by its own credential, once the new one stands', async (t) => {
