@@ -154,6 +154,10 @@ const objects: readonly FaultSpec[] = [
     'a creation that is done: the reply tells no time of it', (json) => {
       delete json.created_at
     }),
+  members('write_no_author', 'host_write',
+    'a creation that is done: the reply names nobody as its maker', (json) => {
+      if (json.user !== undefined) json.user = null
+    }),
   members('write_other_author', 'host_write',
     'a creation that is done: the reply names somebody else as its maker', (json) => {
       if (isObject(json.user)) json.user = { ...json.user, login: 'somebody', id: 7_000_001 }

@@ -1,10 +1,8 @@
 /** A script that follows the way on of a job comes to an end, wherever it begins. */
-import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
-import { wayOn } from '../../../src/codehost/jobs/way-on.js'
-import type { Job } from '../../../src/codehost/jobs/rows.js'
 import { closing } from '../../support/codehost/closing.js'
+import { serving } from '../../support/service/serving.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
 
@@ -87,51 +85,30 @@ t.test('a job that a process works on is told as running, and no script is sent 
   }))
 })
 
-/** Each row of the page's table: fields of a job there, and whether a script goes on by itself. */
-const rows: Readonly<Record<string, readonly [Partial<Job>, boolean]>> = {
-  '`prepared`': [{ state: 'prepared' }, false],
-  '`approved`': [{ state: 'approved' }, true],
-  '`running`': [{ state: 'running', reserved: true }, false],
-  '`succeeded`': [{ state: 'succeeded', contacted: 1, created: 1 }, false],
-  '`blocked`, nothing sent or begun': [{ state: 'blocked' }, true],
-  '`blocked`, `interrupted_after_spawn`': [
-    { state: 'blocked', reason: 'interrupted_after_spawn', reserved: true }, true],
-  '`blocked`, `producer_…`': [
-    { state: 'blocked', reason: 'producer_unproved', reserved: true }, false],
-  '`blocked`, sent in part': [
-    { state: 'blocked', reserved: true, contacted: 1, created: 1 }, true],
-  '`blocked`, `cancelled_by_owner`': [
-    { state: 'blocked', reason: 'cancelled_by_owner', reserved: true, contacted: 1, created: 1 },
-    false],
-  '`blocked`, all sent': [
-    { state: 'blocked', reserved: true, contacted: 2, created: 2 }, true],
-  '`unknown_external_effect`': [
-    { state: 'unknown_external_effect', reserved: true, contacted: 1, remote: 7 as never }, true],
-  '`unknown_external_effect`, no number': [
-    { state: 'unknown_external_effect', reserved: true, contacted: 2 }, false],
-  '`failed`, refused': [{ state: 'failed', reserved: true, contacted: 1 }, false],
-  '`failed`, nothing sent': [{ state: 'failed' }, false],
-  '`cancelled`': [{ state: 'cancelled' }, false],
-}
-
-t.test('every row of the page is a state whose way on ends, waits for a person, or goes on to another state', async (t) => {
-  const page = readFileSync('docs/codehost.md', 'utf8')
-  const table = page.slice(page.indexOf('| state | what it means | connection'))
-  const told = [...table.slice(0, table.indexOf('\n\n')).matchAll(/^\| (`[^|]*?) \|/gm)]
-    .map(([, state = '']) => state)
-  t.strictSame([...new Set(told)], Object.keys(rows))
-  const at = await working(t)
-  const like = at.job(await at.prepare())
-  for (const [name, [fields, goesOn]] of Object.entries(rows)) {
-    const job = { ...like, plan: { ...like.plan, effects: 2 }, ...fields }
-    const { command } = wayOn(job, 3)
-    t.equal(/codehost (run|resume|reconcile) [^N]*$/.test(command ?? ''), goesOn, name)
-  }
-})
-
 t.test('a job whose capacity was closed has come to its end', async (t) => {
   const at = await closing(t)
   const job = await at.unknown('Unknown', 'numbered')
   must(await at.close(job, at.request(job)))
   t.equal((await wayOf(at, job)).unattended, false)
+})
+
+t.test('over HTTP a job whose process was killed is told as interrupted too, with the same way on', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  await at.place.spawn(['codehost', 'run', job], {
+    entry: 'test', coverage: false, env: { TEST_STOP_AT: 'codehost.created' },
+  })
+  const service = await serving(t, at)
+  const stored = at.job(job)
+  t.equal(stored.state, 'running')
+  const told = await service.get(`/capabilities/codehost/jobs/${job}`)
+  t.hasStrict(told, { state: 'unknown_external_effect', reason: 'interrupted_after_contact' })
+  t.strictSame(told.way_on, (await at.json(['codehost', 'job', job])).way_on)
+  const [listed] = await service.get('/capabilities/codehost/jobs')
+  t.strictSame(listed.way_on, told.way_on)
+  t.hasStrict(await service.get('/api/work-board/tasks?state=blocked'), [
+    { blocked: { reason: 'unknown_external_effect' } },
+  ])
+  t.equal((await service.get('/api/status')).attention.unknown_effects, 1)
+  t.strictSame(at.job(job), stored, 'nothing was written')
 })

@@ -1,292 +1,408 @@
 /**
- * What a host has that says the same as what a job sent, over every kind of effect: made at another
- * time, by somebody else, told without time or maker, told by a 201 or by a readback. A likeness
- * never closes a capacity, the effect itself does, and what is named by its content has no like.
+ * Likenesses against kinds of effect: what a host shows that says the same as what a job sent and
+ * is older, newer, somebody else's, reopened, transferred, edited or gone is no evidence of an
+ * issue, a comment or a pull request, by no reply, readback, reconcile, adoption or closure; blobs,
+ * trees, commits and branches are evidence by their ids, whoever made them and whenever.
  */
 import type { HostComment, HostIssue } from '../../../src/sandbox/codehost/shapes.js'
 import type { Kept } from '../../../src/sandbox/codehost/store.js'
-import type { Loose, Teardown } from '../../world/place.js'
-import { closing, type Closing } from '../codehost/closing.js'
-import { publicationClosing, type PublicationClosing } from '../codehost/publication-closing.js'
-import { dice } from '../images/edit-suite.js'
+import { codehostActions } from '../../../src/codehost/constants.js'
+import { openPublication } from '../../../src/codehost/jobs/publication/open.js'
+import type { Teardown } from '../../world/place.js'
+import {
+  publicationClosing, stops, type PublicationClosing,
+} from '../codehost/publication-closing.js'
 import { must } from '../must.js'
+import { clientOf } from '../sandbox/host-client.js'
 
-/** What was tried and what should not be. */
+/** What was tried, by kind of effect and by where it was looked at, and what should not be. */
 export interface LikenessReport {
-  jobs: number
-  /** Closures by what was only like the effect, each refused. */
-  refused: number
-  /** Closures by the effect itself. */
-  closed: number
   readonly kinds: Record<string, number>
-  readonly likenesses: Record<string, number>
+  readonly routes: Record<string, number>
+  refused: number
+  evidence: number
   readonly wrong: string[]
 }
 
-type Dice = ReturnType<typeof dice>
+type Numbered = 'issue' | 'comment' | 'pull_request'
+type Named = 'blob' | 'chunk' | 'growth' | 'commit' | 'ref'
 
-interface Here<At extends Closing = Closing> {
-  readonly at: At
+interface Here {
+  readonly at: PublicationClosing
   readonly report: LikenessReport
-  readonly next: Dice
+  made: number
+}
+
+const day = 86_400_000
+const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z')
+
+const hostOf = ({ at }: Here): Kept => {
+  const kept = at.sandbox.codehost.find('operator', 'notes')
+  if (kept === undefined) throw new Error('the sandbox has its repository')
+  return kept
 }
 
 const expect = ({ report }: Here, isTrue: boolean, what: string): void => {
   if (!isTrue) report.wrong.push(what)
 }
 
-const hostOf = ({ sandbox }: Closing): Kept => {
-  const kept = sandbox.codehost.find('operator', 'notes')
-  if (kept === undefined) throw new Error('the sandbox has its repository')
-  return kept
+const count = (of: Record<string, number>, name: string): void => {
+  of[name] = (of[name] ?? 0) + 1
 }
 
-const hostTime = (ms: number): string =>
-  new Date(Math.floor(ms / 1_000) * 1_000).toISOString().replace('.000Z', 'Z')
-
-/** What an issue, a pull request and a comment have in common. */
-type Origin = Pick<HostIssue & HostComment, 'createdAt' | 'user'>
-  & Partial<Pick<HostIssue & HostComment, 'updatedAt' | 'viaApp'>>
-
-interface Likeness {
-  readonly reason: string
-  /** How the host has it. */
-  readonly change?: (at: Closing, contactMs: number) => Partial<Origin>
-  /** How the host tells it. */
+/** What the host has that is only like it, and the word that it is refused with. */
+interface Like {
+  readonly name: string
+  /** How the host's own row is changed; null where it is gone. */
+  readonly change: (row: HostIssue | HostComment, here: Here) => Partial<HostIssue> | null
+  readonly word: string
+  /** A fault of the read in its place. */
   readonly fault?: string
+  readonly not?: readonly Numbered[]
 }
 
-const pullRequest = 'pull request'
-const byAnApp = 'an app for the same account'
-const day = 86_400_000
-const at = (ms: (contactMs: number) => number): Likeness => ({
-  reason: 'other_time', change: (_, contactMs) => ({ createdAt: hostTime(ms(contactMs)) }),
-})
+const made = ({ createdAt }: HostIssue | HostComment): number => Date.parse(createdAt)
 
-const likenesses: Readonly<Record<string, Likeness>> = {
-  'years ago': at(() => Date.UTC(2020, 0, 2)),
-  'a minute before': at((ms) => ms - 60_000),
-  'a minute later': at((ms) => ms + 60_000),
-  'the next night': at((ms) => ms + day),
-  'reopened now': {
-    reason: 'other_time',
-    change: (_, ms) => ({ createdAt: hostTime(ms - day), updatedAt: hostTime(ms) }),
-  },
-  'a stranger': {
-    reason: 'other_author', change: ({ sandbox }) => ({ user: sandbox.codehost.user('stranger') }),
-  },
-  [byAnApp]: { reason: 'other_author', change: () => ({ viaApp: true }) },
-  'no time': { reason: 'time_missing', fault: 'read_no_time' },
-  'no maker': { reason: 'author_missing', fault: 'read_no_author' },
-}
-/** A host tells of no pull request whether an app had a part in it. */
-const namesOf = (kind: string): readonly string[] => Object.keys(likenesses)
-  .filter((name) => kind !== pullRequest || name !== byAnApp)
+const likes: readonly Like[] = [
+  { name: 'old', word: 'other_time', change: () => ({ createdAt: '2020-01-02T03:04:05Z' }) },
+  { name: 'of the next night', word: 'other_time',
+    change: (row) => ({ createdAt: iso(made(row) + day) }) },
+  { name: 'reopened', word: 'other_time',
+    change: (row) => ({ createdAt: iso(made(row) - day), updatedAt: iso(made(row)) }) },
+  { name: 'transferred in', word: 'other_time',
+    change: (row) => ({ createdAt: iso(made(row) - 400 * day), updatedAt: iso(made(row)) }) },
+  { name: 'foreign', word: 'other_author',
+    change: (_row, { at }) => ({ user: at.sandbox.codehost.user('stranger') }) },
+  { name: 'through an app', word: 'other_author', change: () => ({ viaApp: true }),
+    not: ['pull_request'] },
+  { name: 'edited', word: 'edited',
+    change: (row) => ({ body: 'Another text', updatedAt: iso(made(row) + 5_000) }) },
+  { name: 'without a time', word: 'time_missing', change: () => ({}), fault: 'read_no_time' },
+  { name: 'without a maker', word: 'author_missing', change: () => ({}), fault: 'read_no_author' },
+  { name: 'transferred away', word: 'moved', change: () => ({}), fault: 'read_redirect_301' },
+  { name: 'deleted', word: 'gone', change: () => null },
+]
 
-/** Closes by what is there; answers the reason of the refusal, or `closed`. */
-const closeBy = async (here: Here, job: string, more: Loose): Promise<string> => {
-  const { at: world } = here
-  const posts = world.posts().length
-  const ran = await world.close(job, world.request(job, more))
-  expect(here, world.posts().length === posts, 'a closure sent a POST')
-  const isClosed = ran.status === 0
-  expect(here, world.connection().active_job_id === (isClosed ? null : job), 'occupied or not')
-  expect(here, (world.job(job).closed !== null) === isClosed, 'the row says so')
-  return isClosed ? 'closed' : ran.error().reason ?? ran.error().code
+/** The words that a readback of a job and a closure tell it with. */
+const wordsOf = (word: string): { readonly read: string, readonly closure: string } => {
+  if (word === 'moved') return { read: 'repository_moved', closure: 'readback_redirected' }
+  if (word === 'gone') return { read: 'remote_not_found', closure: 'remote_not_found' }
+  return { read: `readback_${word}`, closure: `readback_${word}` }
 }
 
-/** Something that the host has and that a job may be closed by. */
-interface Shown {
-  readonly kind: string
-  readonly job: string
-  readonly numbered: Loose
-  readonly contactMs: number
-  /** Changes how the host has it; nothing puts it back as it was made. */
-  put(change: Partial<Origin>): void
+/** What a consent has left at least when something is prepared under it. */
+const leftMs = 15 * 60_000
+
+const consentToAll = async ({ at }: Here): Promise<void> => {
+  await at.freshConsent()
+  const { consent } = at.connection()
+  const all = consent?.actions.length === codehostActions.length
+    && Date.parse(consent.expires_at) - at.clock.wallMs() > leftMs
+  if (!all) must(await at.consent(['--action', ...codehostActions]))
 }
 
-/** Some likenesses in turn, then the effect itself. */
-const tryShown = async (here: Here, shown: Shown): Promise<void> => {
-  const { at: world, report, next } = here
-  const { kind, job, numbered, contactMs } = shown
-  report.jobs += 1
-  report.kinds[kind] = (report.kinds[kind] ?? 0) + 1
-  const names = namesOf(kind)
-  for (let n = 0; n < 3; n += 1) {
-    const name = names[next(names.length)]!
-    const { reason, change, fault } = likenesses[name]!
-    shown.put(change?.(world, contactMs) ?? {})
-    if (fault !== undefined) world.sandbox.faults.set(fault, { service: 'codehost' })
-    const told = await closeBy(here, job, numbered)
-    world.sandbox.faults.clear()
-    shown.put({})
-    report.likenesses[name] = (report.likenesses[name] ?? 0) + 1
-    if (told === `readback_${reason}`) report.refused += 1
-    else report.wrong.push(`${kind}, ${name}: ${told}`)
-    if (told === 'closed') return
+/** Prepared and approved, of a kind that the host numbers. */
+const approved = async (here: Here, kind: Numbered): Promise<string> => {
+  const { at } = here
+  await consentToAll(here)
+  here.made += 1
+  if (kind === 'pull_request') return at.approvedPublication()
+  if (hostOf(here).issues.length === 0) {
+    const first = await at.prepare('The first')
+    must(await at.approve(first))
+    must(await at.runJob(first))
   }
-  const told = await closeBy(here, job, numbered)
-  if (told === 'closed') report.closed += 1
-  else report.wrong.push(`${kind}, the effect itself: ${told}`)
+  const job = kind === 'issue'
+    ? await at.prepare(`Number ${here.made}`) : await at.prepareComment(1)
+  must(await at.approve(job))
+  return job
 }
 
-/** A list that holds what the host has, and a place in it. */
-const placeIn = <T extends Origin>(
-  list: T[], place: number,
-): Pick<Shown, 'put'> => {
-  const made = list[place]!
-  return {
-    put: (change) => {
-      list[place] = { ...made, ...change }
+interface Place {
+  readonly list: (HostIssue | HostComment)[]
+  readonly index: number
+}
+
+/** Where the host keeps what it made last of a kind. */
+const lastOf = (here: Here, kind: Numbered): Place => {
+  const { issues, comments } = hostOf(here)
+  const list: (HostIssue | HostComment)[] = kind === 'comment' ? comments : issues
+  return { list, index: list.length - 1 }
+}
+
+/** Makes it only like what was made; gives what puts it back. */
+const disguise = (here: Here, kind: Numbered, like: Like): (() => void) => {
+  const { at } = here
+  const { list, index } = lastOf(here, kind)
+  const row = list[index]
+  if (row === undefined) throw new Error('nothing was made')
+  const change = like.change(row, here)
+  // One that is gone stays in the list, under a number that nobody asks for.
+  const other = change === null
+    ? { ...row, ...('number' in row ? { number: 900_000 + index } : { id: 900_000 + index }) }
+    : { ...row, ...change }
+  list[index] = other as HostIssue
+  return () => {
+    list[index] = row
+    at.sandbox.faults.clear()
+  }
+}
+
+/** The fault of the next read of what was made: `after` other reads. */
+const faultFor = ({ at }: Here, { fault }: Like, after: number): void => {
+  at.sandbox.faults.clear()
+  if (fault !== undefined) {
+    at.sandbox.faults.set(fault, { service: 'codehost', after, times: 1 })
+  }
+}
+
+const codeOf = async (work: ReturnType<PublicationClosing['close']>): Promise<string> => {
+  const ran = await work
+  return ran.status === 0 ? 'done' : ran.error().reason ?? ran.error().code
+}
+
+const settle = async (here: Here, job: string, by: 'reconcile' | 'closure'): Promise<void> => {
+  const { at, report } = here
+  const ran = by === 'closure' ? await at.close(job, at.request(job)) : await at.reconcile(job)
+  expect(here, ran.status === 0, `${by} refused the one of the job: ${ran.stderr}`)
+  expect(here, at.connection().active_job_id === null, `${by} left the connection occupied`)
+  report.evidence += 1
+}
+
+/** One kind and one likeness, at every place where it could be taken for the effect. */
+const tryNumbered = async (here: Here, kind: Numbered, like: Like): Promise<void> => {
+  const { at, report } = here
+  const name = `${kind} ${like.name}`
+  const job = await approved(here, kind)
+  const words = wordsOf(like.word)
+  let undo = (): void => undefined
+  await at.runJob(job, {
+    at: (step) => {
+      if (step !== 'codehost.created') return
+      undo = disguise(here, kind, like)
+      faultFor(here, like, 0)
     },
-  }
-}
-
-const title = ({ report }: Here): string => `Job ${report.jobs}`
-
-/** An issue or a comment that was sent, that the host never did, and that somebody else made. */
-const never = async (here: Here): Promise<void> => {
-  const { at: world, next } = here
-  const kept = hostOf(world)
-  const isIssue = next(2) === 0
-  const words = title(here)
-  if (kept.issues.length === 0) must(await world.runJob(await world.approved('The first')))
-  await world.freshConsent()
-  const job = isIssue ? await world.prepare(words) : await world.prepareComment(1, words)
-  must(await world.approve(job))
-  world.sandbox.faults.set('write_not_done_500', { service: 'codehost', times: 1 })
-  await world.runJob(job)
-  world.sandbox.faults.clear()
-  const contactMs = Date.now()
-  const { codehost } = world.sandbox
-  const own = {
-    id: codehost.newId(), user: codehost.user('operator'), createdAt: hostTime(contactMs),
-  }
-  const { issues, comments } = kept
-  const shown = { job, contactMs, kind: isIssue ? 'issue, never made' : 'comment, never made' }
-  if (!isIssue) {
-    comments.push({ ...own, issue: 1, body: words })
-    const place = placeIn(comments, comments.length - 1)
-    return tryShown(here, { ...shown, numbered: { remote_id: own.id }, ...place })
-  }
-  const number = issues.length + 1
-  issues.push({
-    ...own, number, title: words, body: 'MARK-host-text', state: 'open', comments: 0, pull: null,
   })
-  const place = placeIn(issues, number - 1)
-  return tryShown(here, { ...shown, numbered: { remote_id: number }, ...place })
-}
-
-/** An issue that the host made, of which the number is known and the readback was lost. */
-const made = async (here: Here): Promise<void> => {
-  const { at: world } = here
-  const job = await world.unknown(title(here), 'numbered')
-  const { issues } = hostOf(world)
-  const contactMs = Date.parse(issues.at(-1)?.createdAt ?? '')
-  const place = placeIn(issues, issues.length - 1)
-  await tryShown(here, { kind: 'issue, numbered', job, numbered: {}, contactMs, ...place })
-}
-
-const lies = ['write_old_time', 'write_no_time', 'write_other_author'] as const
-const toldOf = {
-  write_old_time: 'reply_other_time', write_no_time: 'reply_time_missing',
-  write_other_author: 'reply_other_author',
-} as const
-
-/** A 201 that is about a like: it is no success, and what was made is found by its number. */
-const answered = async (here: Here): Promise<void> => {
-  const { at: world, report, next } = here
-  const job = await world.approved(title(here))
-  const lie = lies[next(lies.length)]!
-  world.sandbox.faults.set(lie, { service: 'codehost', times: 1 })
-  await world.runJob(job)
-  world.sandbox.faults.clear()
-  const { state, reason, created } = world.job(job)
-  expect(here, state === 'unknown_external_effect' && reason === toldOf[lie] && created === 0,
-    `${lie}: ${state} ${reason} ${created}`)
-  report.likenesses[lie] = (report.likenesses[lie] ?? 0) + 1
-  const { issues } = hostOf(world)
-  await tryShown(here, {
-    kind: 'issue, answered', job, numbered: { remote_id: issues.length },
-    contactMs: Date.parse(issues.at(-1)?.createdAt ?? ''), ...placeIn(issues, issues.length - 1),
-  })
-}
-
-/** A pull request whose reply was lost. */
-const pulled = async (here: Here<PublicationClosing>): Promise<void> => {
-  const { at: world } = here
-  const job = await world.stopped('pull_request')
-  const { issues } = hostOf(world)
-  await tryShown(here, {
-    kind: pullRequest, job, numbered: { pr_number: issues.length },
-    contactMs: Date.parse(issues.at(-1)?.createdAt ?? ''), ...placeIn(issues, issues.length - 1),
-  })
-}
-
-const objects = {
-  blob: 'blob_other_bytes', commit: 'commit_other_message', ref: 'ref_moved',
-} as const
-
-/** What is named by its content or its exact name: another one is refused, no time is asked for. */
-const named = async (here: Here<PublicationClosing>): Promise<void> => {
-  const { at: world, report, next } = here
-  const kinds = Object.keys(objects) as (keyof typeof objects)[]
-  const kind = kinds[next(kinds.length)]!
-  report.jobs += 1
-  report.kinds[kind] = (report.kinds[kind] ?? 0) + 1
-  const job = await world.stopped(kind)
-  const fault = objects[kind]
-  world.sandbox.faults.set(fault, { service: 'codehost' })
-  const told = await closeBy(here, job, {})
-  world.sandbox.faults.clear()
-  report.likenesses[fault] = (report.likenesses[fault] ?? 0) + 1
-  if (told === 'readback_differs') report.refused += 1
-  else report.wrong.push(`${kind}, ${fault}: ${told}`)
-  for (const one of ['read_no_time', 'read_no_author'] as const) {
-    world.sandbox.faults.set(one, { service: 'codehost' })
+  const refused = (route: string, told: string | null, wanted: string): void => {
+    count(report.kinds, kind)
+    count(report.routes, route)
+    report.refused += 1
+    expect(here, told === wanted, `${name} by ${route}: ${told}, not ${wanted}`)
+    expect(here, at.connection().active_job_id === job, `${name} by ${route}: it is free`)
   }
-  const closed = await closeBy(here, job, {})
-  world.sandbox.faults.clear()
-  if (closed === 'closed') report.closed += 1
-  else report.wrong.push(`${kind}, without time and maker: ${closed}`)
+  refused('readback', at.job(job).reason, words.read)
+  faultFor(here, like, 1)
+  refused('reconcile', await codeOf(at.reconcile(job)), words.read)
+  const adopted = await at.run(['codehost', 'adopt', job, '--json'])
+  refused('adopt', adopted.status === 0 ? 'adopted' : adopted.error().code, 'codehost_not_adopted')
+  faultFor(here, like, 1)
+  refused('closure', await codeOf(at.close(job, at.request(job))), words.closure)
+  undo()
+  await settle(here, job, here.made % 2 === 0 ? 'reconcile' : 'closure')
 }
 
-/** Jobs of one world; their connection goes with it. */
-const jobsOfWorld = 12
+/** Faults of the reply to a creation, and the word that it is told with. */
+const replies = [
+  ['write_old_time', 'other_time'], ['write_no_time', 'time_missing'],
+  ['write_other_author', 'other_author'], ['write_no_author', 'author_missing'],
+] as const
 
-/** Tries so many jobs, each with likenesses of its kind. */
+/** A 201 that names something else than what was sent. */
+const tryReply = async (here: Here, kind: Numbered, [fault, word]: (typeof replies)[number]) => {
+  const { at, report } = here
+  const job = await approved(here, kind)
+  at.sandbox.faults.set(fault, {
+    service: 'codehost', times: 1, after: kind === 'pull_request' ? stops.pull_request - 1 : 0,
+  })
+  await at.runJob(job)
+  at.sandbox.faults.clear()
+  count(report.kinds, kind)
+  count(report.routes, 'reply')
+  report.refused += 1
+  const { reason, state, remote } = at.job(job)
+  expect(here, state === 'unknown_external_effect' && reason === `reply_${word}` && remote === null,
+    `${kind} by a 201 with ${fault}: ${state} ${reason}`)
+  const { list, index } = lastOf(here, kind)
+  const row = list[index]
+  const number = row === undefined ? 0 : 'number' in row ? row.number : row.id
+  const hint = kind === 'pull_request' ? { pr_number: number } : { remote_id: number }
+  const told = await codeOf(at.close(job, at.request(job, hint)))
+  expect(here, told === 'done', `${kind}: what was made is not found: ${told}`)
+  report.evidence += 1
+}
+
+/** A creation that the host never saw, and an older one of the same words. */
+const tryUnseen = async (here: Here, kind: 'issue' | 'comment', like: Like): Promise<void> => {
+  const { at, report } = here
+  const job = await approved(here, kind)
+  at.sandbox.faults.set('write_not_done_500', { service: 'codehost', times: 1 })
+  await at.runJob(job)
+  at.sandbox.faults.clear()
+  const { issues, comments } = hostOf(here)
+  const own = { user: at.sandbox.codehost.user('operator'), createdAt: iso(Date.now()) }
+  const text = (await at.json(['codehost', 'preview', job])).text as string
+  const id = at.sandbox.codehost.newId()
+  const row: HostIssue | HostComment = kind === 'comment'
+    ? { id, issue: 1, body: text, ...own }
+    : { id, number: issues.length + 1, title: `Number ${here.made}`, body: text, state: 'open',
+      comments: 0, pull: null, ...own }
+  const other = { ...row, ...like.change(row, here) }
+  if (kind === 'comment') comments.push(other as HostComment)
+  else issues.push(other as HostIssue)
+  faultFor(here, like, 1)
+  const remote_id = 'number' in other ? other.number : other.id
+  const told = await codeOf(at.close(job, at.request(job, { remote_id })))
+  at.sandbox.faults.clear()
+  count(report.kinds, kind)
+  count(report.routes, 'closure by a number')
+  report.refused += 1
+  expect(here, told === wordsOf(like.word).closure, `${kind} ${like.name} never sent: ${told}`)
+  expect(here, at.connection().active_job_id === job, `${kind} ${like.name} never sent: it is free`)
+  await at.free(job)
+}
+
+/** With a mark what says the same is it, whenever the host tells it was made and by whom. */
+const tryMarked = async (here: Here, kind: 'issue', like: Like): Promise<void> => {
+  const { at, report } = here
+  await consentToAll(here)
+  here.made += 1
+  const { id: job } = await at.json(['codehost', 'prepare', kind, '--connection', at.id, '--title',
+    `Number ${here.made}`, '--body-file', at.place.write('marked.md', 'Marked.\n'), '--mark'])
+  must(await at.approve(job))
+  let undo = (): void => undefined
+  await at.runJob(job, {
+    at: (step) => {
+      if (step === 'codehost.created') undo = disguise(here, kind, like)
+    },
+  })
+  count(report.kinds, `${kind} with a mark`)
+  count(report.routes, 'readback')
+  const isText = like.word === 'edited' || like.word === 'gone'
+  const { state, reason } = at.job(job)
+  expect(here, isText ? reason === wordsOf(like.word).read : state === 'succeeded',
+    `marked ${kind} ${like.name}: ${state} ${reason}`)
+  report[isText ? 'refused' : 'evidence'] += 1
+  undo()
+  if (isText) await settle(here, job, 'reconcile')
+}
+
+/** How what is named by its id may be otherwise. */
+const broken: Readonly<Record<Named, string>> = {
+  blob: 'blob_other_bytes', chunk: 'tree_other_row', growth: 'tree_other_row',
+  commit: 'commit_other_message', ref: 'ref_moved',
+}
+
+/** What somebody else made before, or in the same moment, under the very id or name. */
+const tryNamed = async (here: Here, kind: Named, by: 'reconcile' | 'closure'): Promise<void> => {
+  const { at, report } = here
+  await consentToAll(here)
+  here.made += 1
+  const job = await at.approvedPublication()
+  const number = stops[kind]
+  await at.runJob(job, {
+    at: async (step) => {
+      if (step !== `codehost.post_${number}_of_${stops.pull_request}`) return
+      const open = openPublication(at.gov, at.view(), at.job(job))
+      try {
+        const post = open.posts[number - 1]
+        if (post === undefined) throw new Error('no such POST')
+        const body: unknown = JSON.parse((await open.bodyOf(post)).toString('utf8'))
+        await clientOf(at.sandbox).create(post.path, body)
+      } finally {
+        open.close()
+      }
+      at.sandbox.faults.set('write_not_done_500', { service: 'codehost', times: 1 })
+    },
+  })
+  at.sandbox.faults.clear()
+  expect(here, at.job(job).state === 'unknown_external_effect', `${kind}: it was answered`)
+  at.sandbox.faults.set(broken[kind], { service: 'codehost', times: 1 })
+  const told = by === 'closure' ? await codeOf(at.close(job, at.request(job)))
+    : await codeOf(at.reconcile(job))
+  at.sandbox.faults.clear()
+  expect(here, told === 'readback_differs', `${kind} that is another: ${told}`)
+  count(report.kinds, kind)
+  count(report.routes, by)
+  report.refused += 1
+  at.sandbox.faults.set('read_old_time', { service: 'codehost' })
+  const ran = by === 'closure' ? await at.close(job, at.request(job)) : await at.reconcile(job)
+  at.sandbox.faults.clear()
+  const found = by === 'closure' ? ran.status === 0 : at.job(job).created === number
+  expect(here, found, `${kind} that somebody else made: ${ran.stderr}`)
+  report.evidence += 1
+  if (by === 'reconcile') must(await at.run(['codehost', 'resume', job]))
+}
+
+/** A 201 with another id than the one that what was sent has. */
+const tryOtherId = async (here: Here, kind: Named): Promise<void> => {
+  const { at, report } = here
+  await consentToAll(here)
+  const job = await at.approvedPublication()
+  at.sandbox.faults.set('write_other_id', {
+    service: 'codehost', times: 1, after: stops[kind] - 1,
+  })
+  await at.runJob(job)
+  at.sandbox.faults.clear()
+  count(report.kinds, kind)
+  count(report.routes, 'reply')
+  report.refused += 1
+  const { reason } = at.job(job)
+  expect(here, reason === 'reply_differs', `${kind} by a 201 with another id: ${reason}`)
+  await settle(here, job, 'closure')
+}
+
+const numberedKinds: readonly Numbered[] = ['issue', 'comment', 'pull_request']
+const namedKinds: readonly Named[] = ['blob', 'chunk', 'growth', 'commit', 'ref']
+
+type Trial = (here: Here) => Promise<void>
+
+const trials: readonly Trial[] = [
+  ...numberedKinds.flatMap((kind) => likes.filter(({ not = [] }) => !not.includes(kind))
+    .map((like): Trial => (here) => tryNumbered(here, kind, like))),
+  ...numberedKinds.flatMap((kind) => replies.map((reply): Trial => (here) =>
+    tryReply(here, kind, reply))),
+  ...(['issue', 'comment'] as const).flatMap((kind) =>
+    likes.filter(({ word }) => word !== 'gone' && word !== 'moved')
+      .map((like): Trial => (here) => tryUnseen(here, kind, like))),
+  ...likes.filter(({ fault }) => fault === undefined)
+    .map((like): Trial => (here) => tryMarked(here, 'issue', like)),
+  ...namedKinds.flatMap((kind): Trial[] => [
+    (here) => tryNamed(here, kind, 'reconcile'), (here) => tryNamed(here, kind, 'closure'),
+    (here) => tryOtherId(here, kind),
+  ]),
+]
+
+/** How many there are. */
+export const trialCount = trials.length
+
+/** Those of them that a test asks for, each once. */
 export const tryLikenesses = async (
-  t: Teardown, rounds: number, seed = 1,
+  t: Teardown, chosen: (index: number) => boolean = () => true,
 ): Promise<LikenessReport> => {
-  const report: LikenessReport = {
-    jobs: 0, refused: 0, closed: 0, kinds: {}, likenesses: {}, wrong: [],
+  const report: LikenessReport = { kinds: {}, routes: {}, refused: 0, evidence: 0, wrong: [] }
+  const here: Here = { at: await publicationClosing(t), report, made: 0 }
+  for (const [index, trial] of trials.entries()) {
+    if (!chosen(index)) continue
+    await trial(here)
   }
-  const next = dice(seed)
-  for (let left = rounds; left > 0; left -= jobsOfWorld) {
-    const follows = { at: await closing(t), report, next }
-    const publishes = { at: await publicationClosing(t), report, next }
-    for (let n = 0; n < Math.min(left, jobsOfWorld); n += 1) {
-      const kind = n % 5
-      if (kind === 3) await pulled(publishes)
-      else if (kind === 4) await named(publishes)
-      else await [never, made, answered][kind]!(follows)
-    }
-  }
+  const check = await here.at.run(['state', 'check'])
+  expect(here, check.status === 0, check.stdout + check.stderr)
   return report
 }
 
-/** The long run. */
-export const usual = 60
+/** What `npm run soak` does where no number is given: every likeness of every kind, once. */
+export const usual = 1
 
 /** The long run. */
 export const run = async (rounds: number): Promise<void> => {
-  const undo: (() => unknown)[] = []
-  try {
-    const { wrong, ...counts } =
-      await tryLikenesses({ teardown: (fn) => void undo.push(fn) }, rounds)
-    process.stdout.write(`${JSON.stringify(counts)}\nviolations: ${wrong.length}\n`)
-    if (wrong.length > 0) throw new Error(wrong.slice(0, 40).join('\n'))
-  } finally {
-    for (const one of undo.reverse()) await one()
+  for (let n = 0; n < rounds; n += 1) {
+    const undo: (() => unknown)[] = []
+    try {
+      const { wrong, ...counts } = await tryLikenesses({ teardown: (fn) => void undo.push(fn) })
+      process.stdout.write(`${JSON.stringify(counts)}\nviolations: ${wrong.length}\n`)
+      if (wrong.length > 0) throw new Error(wrong.slice(0, 40).join('\n'))
+    } finally {
+      for (const one of undo.reverse()) await one()
+    }
   }
 }
