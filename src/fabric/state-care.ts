@@ -17,6 +17,7 @@ import type { Layout } from '../state/care/reindex.js'
 import { repairState, type RepairReport } from '../state/care/repair.js'
 import { restoreState, type RestoreReport } from '../state/care/restore.js'
 import { verifyState, type VerifyReport } from '../state/care/verify.js'
+import { orIoFailure } from '../state/files.js'
 import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
@@ -52,7 +53,8 @@ const checkBy = (site: StateSite, rules: StateRules): CheckReport => {
   if (bad) return found
   const store = openStore({ ...site, mode: 'read' })
   try {
-    const more = [...witnessProblems(store), ...openArtifacts(store), ...lying(store)]
+    const more = orIoFailure('checking the state', () =>
+      [...witnessProblems(store), ...openArtifacts(store), ...lying(store)])
     const problems = [...found.problems, ...more]
     return { ...found, ok: isSound(problems), problems }
   } finally {

@@ -6,7 +6,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
-import { readWhole } from './files.js'
+import { orIoFailure, readWhole } from './files.js'
 import { fileBytesMax } from './limits.js'
 
 const keyBytes = 32
@@ -16,9 +16,9 @@ const magicBytes = 4
 /** How much longer sealed bytes are than what they hold. */
 export const sealedExtraBytes = magicBytes + nonceBytes + tagBytes
 
-/** Reads the store's key; `blocked`/`key_missing` or `damaged`/`key_damaged`. */
+/** Reads the store's key; `blocked`/`key_missing`, `damaged`/`key_damaged`, `failed` of the disk. */
 export const readKey = (files: Files, path: string): Buffer => {
-  const bytes = readWhole(files, path, fileBytesMax.key)
+  const bytes = orIoFailure('reading the key', () => readWhole(files, path, fileBytesMax.key))
   if (bytes === undefined) {
     throw fail.blocked('key_missing', 'The key file of this state directory is missing.', {
       next: 'Put the key file back into the key folder; `sallyport doctor` tells where that is.',

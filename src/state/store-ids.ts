@@ -1,21 +1,19 @@
 /** Which store a directory is, as far as that can be told without the store being sound. */
 import { join, resolve } from 'node:path'
 import type { Files } from './files.js'
-import { nodeFiles, readWhole } from './files.js'
+import { nodeFiles, orIoFailure, readWhole } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { keyPlaces, placesOf } from './paths.js'
 import { decodeStateFile } from './state-file.js'
 
 const anchorName = /^([\w-]+)\.(?:key|anchor)$/
 
-/** Ids of every store that has a key or an anchor in the key folder. */
+/** Ids of every store that has a key or an anchor in the key folder. Throws as the disk does. */
 const idsOfKeys = (files: Files, configDir: string): readonly string[] => {
-  try {
-    const names = files.list(join(configDir, 'keys'))
-    return [...new Set(names.flatMap((name) => anchorName.exec(name)?.[1] ?? []))]
-  } catch {
-    return []
-  }
+  const folder = join(configDir, 'keys')
+  const names = orIoFailure('the key folder', () =>
+    (files.stat(folder) === undefined ? [] : files.list(folder)))
+  return [...new Set(names.flatMap((name) => anchorName.exec(name)?.[1] ?? []))]
 }
 
 const idInState = (files: Files, path: string): string | undefined => {
@@ -23,6 +21,7 @@ const idInState = (files: Files, path: string): string | undefined => {
     const bytes = readWhole(files, path, fileBytesMax.state)
     return bytes === undefined ? undefined : decodeStateFile(bytes)?.store_id
   } catch {
+    // Whatever keeps it from being read: all stores are meant then.
     return undefined
   }
 }

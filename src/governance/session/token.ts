@@ -6,8 +6,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fullDisk } from '../../base/errno.js'
+import { errnoOf, fullDisk } from '../../base/errno.js'
 import { fail } from '../../base/errors.js'
+import { ioFailure } from '../../state/files.js'
 import type { Store } from '../../state/types.js'
 import { readPrivate, sweepPrivate, writePrivate } from './private-file.js'
 
@@ -53,16 +54,30 @@ export const saveToken = (path: string, token: string): void => {
   }
 }
 
+/** What the system says of links, sockets and pipes, and where no folder leads to the file. */
+const noFile = new Set(['ELOOP', 'ENXIO', 'ENODEV', 'ENOTDIR'])
+
 /**
  * The token in a file, or null when there is none of the right form, also in a pipe, a device or a
- * file that is too long to hold one: the next login puts a file of its own there.
+ * file that is too long to hold one: the next login puts a file of its own there. Throws `failed`
+ * where the disk does not tell: a session that cannot be read has not ended because of that.
  */
 export const loadToken = (path: string): string | null => {
   try {
     const text = readPrivate(path, fileBytesMax)?.trim() ?? ''
     return isToken(text) ? text : null
+  } catch (error) {
+    if (noFile.has(errnoOf(error))) return null
+    throw ioFailure(error, 'reading the session token')
+  }
+}
+
+const holdsToken = (path: string, token: string): boolean => {
+  try {
+    return loadToken(path) === token
   } catch {
-    return null
+    // Its session has ended: what lies there opens nothing any more.
+    return false
   }
 }
 
@@ -72,7 +87,7 @@ export const loadToken = (path: string): string | null => {
  */
 export const dropToken = (path: string, token: string): boolean => {
   sweepPrivate(path)
-  if (loadToken(path) !== token) return false
+  if (!holdsToken(path, token)) return false
   rmSync(path, { force: true })
   return true
 }

@@ -83,6 +83,15 @@ export const formerStates = (
     settled: files.stat(join(path, settledName)) !== undefined,
   }))
 
+/** The newest folder of which not everything has been carried over yet; undefined: there is none. */
+export const unsettledFolder = (
+  dir: string, files: Files,
+): { readonly path: string; readonly places: Places } | undefined => {
+  const path = formerFolders(dir, files)
+    .findLast((one) => files.stat(join(one, settledName)) === undefined)
+  return path === undefined ? undefined : { path, places: placesIn(files, path) }
+}
+
 /** Writes down that nothing is left to carry over from the former state in a folder. */
 export const settleFolder = (files: Files, path: string): void => {
   const mark = join(path, settledName)

@@ -4,11 +4,12 @@
  * of a block, an index, a filter. Rows come from the newest manifest and its logs; those of a block
  * that is untrue are taken from the manifest before, where that leads to the same point.
  */
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
-import { settleFolder } from './aside.js'
+import { settleFolder, unsettledFolder } from './aside.js'
 import { copyFile } from './copy.js'
 import { cutBehind, tornText } from '../ended-at.js'
+import type { Files } from '../files.js'
 import { ensureDir, publish, readWhole, syncDir } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import { requireOwnFolders } from '../folders.js'
@@ -19,6 +20,7 @@ import { marksAfter } from './log-records.js'
 import { cutTail, writeMends } from './mend-log.js'
 import { mendedSegment, writeMended } from './mend-segment.js'
 import { migrateState } from './migrate.js'
+import type { Places } from '../paths.js'
 import { formatVersion, isSnapshotName, keyPlaces } from '../paths.js'
 import type { Layout } from './reindex.js'
 import { areIndexed, reindex } from './reindex.js'
@@ -108,9 +110,39 @@ const repairThenSettle = async (site: Site, options: RepairOptions): Promise<Rep
     const text = `The format was brought from ${migrated.from} to ${migrated.to}.`
     report = { ...report, changed: true, done: [...report.done, note('format_changed', text)] }
   }
-  const settle = isLoss(report.loss) || awaitsMark(site)
+  const awaits = awaitsMark(site)
+  if (awaits && !isLoss(report.loss)) report = withEarlier(site, report)
+  const settle = isLoss(report.loss) || awaits
   if (settle && options.onLoss !== undefined) await runOnLoss(options, report.loss)
   return report
+}
+
+/** The report with what an earlier repair lost, or an earlier restore replaced, and never told. */
+const withEarlier = (site: Site, report: RepairReport): RepairReport => {
+  const earlier = unsettledFolder(site.dir, site.files)
+  const text = 'An earlier repair or restore had ended before the consequences of what it lost or '
+    + 'replaced were written; they are now.'
+  return {
+    ...report, changed: true, done: [...report.done, note('earlier_loss_settled', text)],
+    ...(earlier === undefined ? {} : {
+      copied_to: report.copied_to ?? earlier.path, loss: lossIn(site.files, earlier),
+    }),
+  }
+}
+
+/** What a repair lost of the state that it has put aside; a restore loses nothing of what it has. */
+const lossIn = (
+  files: Files, { path, places }: { readonly path: string; readonly places: Places },
+): Loss => {
+  const found = salvage(files, places, { mend: true })
+  const { standing } = found
+  if (standing === undefined || !basename(path).startsWith('repair-')) return noLoss
+  const gathered = gather(files, places, { ...found, standing })
+  try {
+    return lossOf(standing, gathered)
+  } finally {
+    gathered.rows.close()
+  }
 }
 
 /** An earlier repair or restore ended before the policy above published its revoked revision. */
@@ -189,7 +221,7 @@ const foundOrCut = (site: Site, plan: Plan, layout: Layout, done: Problem[]): Lo
     const last = plan.trace.logs.at(-1)
     const isNeeded = needsGeneration(plan, gathered, bad.size)
     if (isNeeded || !isIndexed(plan, gathered, layout)) {
-      const loss = lossOf(plan, gathered)
+      const loss = lossOf(plan.trace, gathered)
       const corrected = found(site, plan, gathered, bad, loss, layout)
       if (isNeeded) done.push(...generationNotes(plan, gathered, loss))
       if (corrected > 0) {
@@ -254,7 +286,7 @@ const generationNotes = ({ trace, found }: Plan, gathered: Gathered, loss: Loss)
   return notes
 }
 
-const lossOf = ({ trace }: Plan, { lostRows }: Gathered): Loss => {
+const lossOf = (trace: Trace, { lostRows }: Gathered): Loss => {
   if (trace.broken === null) return { ...noLoss, documents: lostRows }
   const last = trace.logs.at(-1)
   const own = last?.epoch === trace.broken.epoch ? [last] : []

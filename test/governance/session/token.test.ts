@@ -7,8 +7,10 @@ import t from 'tap'
 import { newId } from '../../../src/base/ids.js'
 import { readLastUse } from '../../../src/governance/session/last-use.js'
 import {
-  dropToken, isToken, loadToken, newToken, sameDigest, saveToken,
+  dropToken, isToken, loadToken, newToken, sameDigest, saveToken, tokenPath,
 } from '../../../src/governance/session/token.js'
+import { builtApp } from '../../world/process.js'
+import { World } from '../../world/world.js'
 
 t.test('tokens differ and have one form', async (t) => {
   const tokens = new Set(Array.from({ length: 100 }, newToken))
@@ -90,6 +92,26 @@ t.test('a pipe, a folder or a long file in the place of a token holds up nobody'
   mkdirSync(join(dir, 'run', 'sessions'), { recursive: true })
   execFileSync('mkfifo', [join(dir, 'run', 'sessions', root)])
   t.equal(readLastUse(dir, root), null)
+})
+
+t.test('a token that the disk does not give is no session that has ended: it is told', async (t) => {
+  const path = join(t.testdir(), 'x'.repeat(300))
+  const told = { kind: 'failed', code: 'io_failed', details: { errno: 'ENAMETOOLONG' } }
+  t.throws(() => loadToken(path), told)
+  t.equal(dropToken(path, newToken()), false, 'what has ended stays ended')
+})
+
+t.test('a logout does not say that there is no session where its token cannot be read', async (t) => {
+  if (spawnSync('strace', ['-qq', 'true']).status !== 0) return t.pass('no strace here')
+  const { place, run } = await World.in(t).state().session()
+  const ran = spawnSync('strace', [
+    '-f', '-qq', '-o', '/dev/null', '-P', tokenPath(place.stateDir),
+    '-e', 'inject=openat:error=EACCES',
+    process.execPath, join(await builtApp(), 'sallyport.js'), 'logout', '--json',
+  ], { cwd: place.cwd, env: place.env, encoding: 'utf8' })
+  const line = ran.stderr.split('\n').findLast((one) => one.startsWith('{')) ?? '{}'
+  t.hasStrict([ran.status, JSON.parse(line).error], [1, { code: 'not_permitted' }])
+  t.equal((await run(['session', 'show', '--json'])).status, 0, 'it is open')
 })
 
 t.test('a token that cannot be written is an error, not a silent loss', async (t) => {

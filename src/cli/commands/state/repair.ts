@@ -62,11 +62,11 @@ export const build: Build = (deps) =>
           .option('--owner <name>', 'who repairs, if not the first owner')
           .addOption(lostFlag()),
       text: (report, view) => {
-        const { changed, copied_to: copied, done, loss } = report
+        const { changed, copied_to: copied, done } = report
         if (!changed) return unchangedText(report, view) + keptText(report)
         const lines = done.map(({ message }) => `${message}\n`)
         if (copied !== null) lines.push(`What was there before: ${view.foreign(copied)}\n`)
-        return lines.join('') + lossText(loss) + leftText(report, view) + keptText(report)
+        return lines.join('') + lossText(report) + leftText(report, view) + keptText(report)
       },
     },
     repair,
@@ -101,9 +101,10 @@ const unchangedText = (report: StateRepairDocument, view: View): string =>
   (report.left_in_all === 0 ? 'Nothing had to be repaired.\n'
     : `Nothing was repaired.\n${leftText(report, view)}`)
 
-const lossText = (loss: StateRepairDocument['loss']): string => {
+const lossText = ({ loss, done }: StateRepairDocument): string => {
   const lost = loss.records_after !== null || loss.documents > 0
-  if (!lost) return 'Nothing acknowledged was lost.\n'
+  const isKnown = done.every(({ code }) => code !== 'earlier_loss_settled')
+  if (!lost) return isKnown ? 'Nothing acknowledged was lost.\n' : ''
   const after = loss.records_after === null ? '' : ` after record ${loss.records_after}`
   return (
     `Lost: at least ${loss.records_seen} records${after}, ${loss.bytes} bytes of the log, ` +

@@ -1,0 +1,32 @@
+/** A repair that ended behind its loss, before that had its consequences: the next one tells it. */
+import t from 'tap'
+import { repairState } from '../../src/state/care/repair.js'
+import type { Store } from '../../src/state/types.js'
+import { writeFileSync, readFileSync } from 'node:fs'
+import { recordsOf } from '../support/state/places-of-damage.js'
+import { numbers, again, placeOf, put, specs } from '../support/state/notes.js'
+import { World } from '../world/world.js'
+
+const onLoss = (store: Store): Promise<void> => store.transact('loss', (tx) => tx.mark())
+
+t.test('what a repair lost that ended before it could say so is told by the next one, once', async (t) => {
+  const { store } = await World.in(t).store()
+  for (const [n, id] of ['a', 'b', 'c'].entries()) await put(store, id, n)
+  store.close()
+  const log = store.places.log(1)
+  const bytes = readFileSync(log)
+  const at = recordsOf(log)[1]?.start ?? 0
+  bytes.fill(0, at + 50, at + 80)
+  writeFileSync(log, bytes)
+  const repair = (hook: (one: Store) => Promise<void>) =>
+    repairState({ ...placeOf(store), specs, onLoss: hook })
+  await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))))
+  const told = await repair(onLoss)
+  t.hasStrict(told, {
+    changed: true, loss: { records_after: 1, records_seen: 2, documents: 0 },
+    done: [{ code: 'earlier_loss_settled' }],
+  })
+  t.match(told.copied_to, /aside\/repair-/)
+  t.hasStrict(await repair(onLoss), { changed: false, loss: { records_after: null } })
+  t.strictSame(numbers(again(t, store)), { a: 0 })
+})
