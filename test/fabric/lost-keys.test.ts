@@ -1,9 +1,13 @@
 /** Keys that a repair lost stay spent, whatever clocks say, until a person lets them go. */
+import { randomUUID } from 'node:crypto'
+import { readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { collections } from '../../src/governance/rows.js'
 import { ask } from '../support/fabric/copies.js'
-import { must } from '../support/must.js'
-import { World } from '../world/world.js'
+import { failure, must } from '../support/must.js'
+import { newestLog } from '../support/state/forge.js'
+import { setupFlags } from '../world/alpha.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 /** A UUID of version 7 that says it was made at this time, in milliseconds since 1970. */
 const datedKey = (ms: number): string => {
@@ -44,6 +48,55 @@ t.test('A-026 a key that a client dated an hour ahead, and one of a clock a year
   must(await ask(rig, keys[1] ?? ''))
   t.equal(rig.inferences().length, posts + 2, 'a person has said so')
 })
+
+/** The ways in which records with keys are lost: nothing behind them tells of the key. */
+const losses: Readonly<Record<string, (rig: AlphaWorld, before: Backup) => Promise<unknown>>> = {
+  'the newest records are zeros': async (rig, { bytes }) => {
+    const log = newestLog(rig.place.stateDir)
+    writeFileSync(log, Buffer.concat([bytes, Buffer.alloc(readFileSync(log).length - bytes.length)]))
+    must(await rig.run(['state', 'repair']))
+  },
+  'the newest log is gone': async (rig) => {
+    unlinkSync(newestLog(rig.place.stateDir))
+    must(await rig.run(['state', 'repair']))
+  },
+  'the state is lost, and an older copy takes its place': async (rig, { backup }) => {
+    rmSync(rig.place.stateDir, { recursive: true })
+    must(await rig.run(['state', 'restore', backup, '--yes']))
+  },
+}
+
+/** A state before the key was used: the bytes of its log, and a backup. */
+interface Backup { readonly bytes: Buffer; readonly backup: string }
+
+for (const [what, lose] of Object.entries(losses)) {
+  t.test(`A-026 a key that was used where ${what} is not asked and paid again until a person releases it`, async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    const backup = rig.place.path('backup')
+    must(await rig.run(['state', 'compact']))
+    must(await rig.run(['state', 'backup', backup]))
+    const bytes = readFileSync(newestLog(rig.place.stateDir))
+    const key = randomUUID()
+    must(await ask(rig, key))
+    const posts = rig.inferences().length
+    await lose(rig, { bytes, backup })
+    must(await rig.run(['login']))
+    const open = must(await rig.run(['ledger', 'reservations', '--json'])).json()
+    for (const { operation_id: id } of open) {
+      must(await rig.run(['ledger', 'settle', id, '--amount-microusd', '0', '--yes']))
+    }
+    must(await rig.run(setupFlags(rig.place, await rig.revision())))
+    t.hasStrict(failure(await ask(rig, key)), { status: 5, code: 'idempotency_key_spent' })
+    t.equal(rig.inferences().length, posts, 'nothing was asked and paid again')
+    must(await rig.ask())
+    t.equal(rig.inferences().length, posts + 1, 'a key of the program is known to be a new one')
+    const { ranges } = must(await rig.run(['state', 'keys', '--json'])).json()
+    t.hasStrict(ranges, [{ from: '', to: null, released_at: null }])
+    must(await rig.run(['state', 'keys', '--release', ranges[0].id, '--yes']))
+    must(await ask(rig, key))
+    t.equal(rig.inferences().length, posts + 2, 'a person has said so')
+  })
+}
 
 t.test('a state that lost no keys says so', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()

@@ -59,7 +59,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'audit show': ['aud_x'],
   'state backup': ['kept'], 'state restore': ['none-there', '--yes'],
   'state verify': ['none-there'],
-  'state prune': ['--older-than', '30d', '--yes'],
+  'state prune': ['--older-than', '30d', '--yes'], 'state export': ['--jsonl'],
 }
 
 /** These open no state at all. */

@@ -8,7 +8,7 @@ import t from 'tap'
 import { balances } from '../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
-import { must } from '../support/must.js'
+import { failure, must } from '../support/must.js'
 import { limits, setupFlags } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
@@ -56,8 +56,14 @@ t.test('A-026 A-089 A-124 an old copy that is made to count holds the whole ceil
   must(await rig.run([
     'ledger', 'settle', restored.unread_operations[0], '--amount-microusd', '7', '--yes',
   ]))
+  for (const key of [1, 2, 3]) {
+    t.hasStrict(failure(await ask(rig, keyOf(key))), { status: 5, code: 'idempotency_key_spent' })
+  }
+  t.equal(rig.inferences().length, posts, 'the bill tells nothing of keys')
+  const { ranges: [range] } = must(await rig.run(['state', 'keys', '--json'])).json()
+  must(await rig.run(['state', 'keys', '--release', range.id, '--yes']))
   must(await ask(rig, keyOf(3)))
-  t.equal(rig.inferences().length, posts + 1, 'once a person has seen the bill, it goes on')
+  t.equal(rig.inferences().length, posts + 1, 'once a person has seen both, it goes on')
   t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
 })
 

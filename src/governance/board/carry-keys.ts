@@ -1,12 +1,13 @@
-import { idsLost, type Former } from '../../state/care/former.js'
+import { idsLost, type Former, type Hole } from '../../state/care/former.js'
 import { each } from '../../state/each.js'
-import type { Tx } from '../../state/types.js'
-import { collections, type Task, type UsedKey } from '../rows.js'
+import type { Entry, Tx } from '../../state/types.js'
+import { collections, type LostKeys, type Task, type UsedKey } from '../rows.js'
 
 /**
  * A key that was used in a former state never sends anything again (A-026). Tasks name their keys
  * too: one whose own record cannot be read is known by its task. Where neither can be read, the
- * whole range of keys that damage took counts as used. Answers how many came to be spent by name.
+ * whole range of keys that damage took counts as used, and every key where records are gone. Answers
+ * how many came to be spent by name.
  */
 export const carryKeys = (tx: Tx, now: string, formers: readonly Former[]): number => {
   const { idempotency, openTasks, closedTasks } = collections
@@ -31,15 +32,21 @@ const keyOfTask = (task: Task): UsedKey => ({
   request_digest: task.request_digest,
 })
 
+/** Keys that may have been used in a part of a former state that nobody can read. */
+const rangesIn = ({ id, lost }: Hole, now: string): readonly Entry<LostKeys>[] => {
+  // Records are gone: any key may have been used in them.
+  if (lost === undefined) return [{ id, doc: { from: '', to: null, at: now } }]
+  return lost.flatMap((range, n) => {
+    const ids = idsLost(range, collections.idempotency.name)
+    return ids === undefined ? [] : [{ id: `${id}-${n}`, doc: { ...ids, at: now } }]
+  })
+}
+
 /** Ranges that damage took, those that former states had noted themselves too. */
 const carryLostKeys = (tx: Tx, now: string, formers: readonly Former[]): void => {
-  const { idempotency, lostKeys } = collections
+  const { lostKeys } = collections
   const noted = formers.flatMap(({ view }) => view.all(lostKeys))
-  const found = formers.flatMap(({ holes }) => holes.flatMap(({ id, lost = [] }) =>
-    lost.flatMap((range, n) => {
-      const ids = idsLost(range, idempotency.name)
-      return ids === undefined ? [] : [{ id: `${id}-${n}`, doc: { ...ids, at: now } }]
-    })))
+  const found = formers.flatMap(({ holes }) => holes.flatMap((hole) => rangesIn(hole, now)))
   for (const { id, doc } of [...noted, ...found]) {
     if (tx.get(lostKeys, id) === undefined) tx.put(lostKeys, id, doc)
   }

@@ -20,4 +20,6 @@ export const keptText = (
   ...unread.map((operation) =>
     'What unread records may have cost is held, up to the whole ceiling. When you have seen the '
     + `bill: sallyport ledger settle ${operation} --amount-microusd N\n`),
+  unread.length === 0
+    ? '' : 'Idempotency keys that may have been used there count as spent: sallyport state keys\n',
 ].join('')

@@ -17,8 +17,9 @@ const definition: VerbDefinition<StateKeysDocument> = {
     name: 'state keys',
     summary: 'ranges of idempotency keys that damage took, and releasing one',
     description:
-      'After a repair that lost rows nobody knows which idempotency keys were used in them, so ' +
-      'every key of such a range that a caller names counts as spent, whatever time it carries. ' +
+      'After a repair or a restore that lost rows nobody knows which idempotency keys were used ' +
+      'in them, so every key of such a range that a caller names counts as spent, whatever time ' +
+      'it carries; where records of the log are gone, the range is of all keys. ' +
       'A request without a key is not concerned. This lists the ranges; --release ends one: what ' +
       'was sent under a key of it may then be sent, and paid, again.',
     examples: ['$ sallyport state keys', '$ sallyport state keys --release documents-4-5f2c…-0'],

@@ -35,8 +35,11 @@ What to do, in this order:
        $ sallyport ledger reservations
        $ sallyport ledger settle OPERATION --amount-microusd N
        $ sallyport principal enable NAME
-     Then log in and grant again what should be reached. An idempotency key that
-     was used in the lost part is not known to be spent.
+     Then log in and grant again what should be reached. Any idempotency key may
+     have been used in the lost part: each that is named counts as spent until
+     you say otherwise; a request without one is not concerned:
+       $ sallyport state keys
+       $ sallyport state keys --release RANGE
 
 See: sallyport state check, sallyport ledger reservations
 `
