@@ -10,6 +10,7 @@ interface Entries {
   namedMutations(root: string): readonly Entry[]
   equivalents(root: string): readonly { readonly file: string, readonly reason: string }[]
   problemOf(root: string, entry: object): string | null
+  excuseOf(list: readonly object[], entry: object): object | undefined
 }
 
 interface Rule { readonly file: string, readonly tests: readonly string[] }
@@ -25,7 +26,7 @@ interface Rules {
 
 const root = process.cwd()
 const tool = join(root, 'scripts/tool/mutate/entries.js')
-const { namedMutations, equivalents, problemOf } = (await import(tool)) as Entries
+const { namedMutations, equivalents, problemOf, excuseOf } = (await import(tool)) as Entries
 const { ruleList, ruleProblem, excuseProblem } =
   (await import(join(root, 'scripts/tool/mutate/rule-list.js'))) as Rules
 
@@ -48,13 +49,41 @@ t.test('an entry that fits nowhere, or fits twice, is told', async (t) => {
   const wrong = [
     { old: '"name": "nothing"' }, { old: '"' }, { old: '' }, { new: entry.old }, { promise: '' },
     { tests: [] }, { tests: ['test/absent.test.ts'] }, { tests: ['test/entry.ts'] },
+    { file: 'src/base/ids.ts', old: 'export const newId', new: 'export const' },
     { file: 'absent.json' },
   ]
   for (const one of wrong) t.type(problemOf(root, { ...entry, ...one }), 'string')
 })
 
-t.test('whatever is excused from being noticed says why', async (t) => {
-  for (const { file, reason } of equivalents(root)) t.ok(reason.length > 20, file)
+t.test('an entry is found where code was moved or broken into other lines, and nowhere twice', async (t) => {
+  const dir = t.testdir()
+  mkdirSync(join(dir, 'src'))
+  mkdirSync(join(dir, 'test'))
+  writeFileSync(join(dir, 'test/one.test.ts'), '')
+  const entry = {
+    file: 'src/one.ts', in: 'guard', old: 'if (a > limit) throw refused(a)', new: '',
+    promise: 'A promise.', tests: ['test/one.test.ts'],
+  }
+  const body = (name: string) =>
+    `export const ${name} = (a) => {\n  if (\n    a > limit\n  ) throw refused(a)\n}\n`
+  const write = (file: string, text: string) => writeFileSync(join(dir, 'src', file), text)
+  write('one.ts', body('other'))
+  t.equal(problemOf(dir, entry), 'the old text occurs 0 times in guard of src/one.ts')
+  write('one.ts', `${body('other')}${body('guard')}`)
+  t.equal(problemOf(dir, entry), null, 'the same text of another function is not meant')
+  write('one.ts', body('other'))
+  write('two.ts', body('guard'))
+  t.equal(problemOf(dir, entry), null, 'it was moved')
+  write('three.ts', body('guard'))
+  t.equal(problemOf(dir, entry), 'the old text occurs 2 times in guard of src/one.ts')
+})
+
+t.test('whatever is excused from being noticed is a named mutation, and says why', async (t) => {
+  const entries = namedMutations(root)
+  for (const one of equivalents(root)) {
+    t.ok(one.reason.length > 20, one.file)
+    t.ok(entries.some((entry) => excuseOf([one], entry) === one), one.file)
+  }
 })
 
 t.test('every rule file that is broken expression by expression is there, with its tests', async (t) => {
@@ -140,7 +169,10 @@ const limit: number = 3
 export const over = (n: number) => n > limit
 export class Sum {
   readonly step = 1 + 0
-  constructor(readonly from: number) {}
+  readonly from: number
+  constructor(from: number) {
+    this.from = from
+  }
   next(list: number[]): number {
     let sum = this.from
     for (const one of list) {
@@ -154,10 +186,11 @@ export class Sum {
 export const facts = [{ holds: (n: number) => n > 1 }]
 `
   const changes = [
-    ['3', '4', {}], ['n > limit', 'n >= limit', {}], ['1 + 0', '2', {}],
+    ['limit: number = 3', 'limit: number = 4', {}], ['n > limit', 'n >= limit', {}], ['1 + 0', '2', {}],
     ['if (one < 0) throw new Error(\'negative\')', '', {}],
     ['log.push(one)', '', { whole: true }], ['sum + one', 'sum - one', {}],
     ['n > 1', 'true', { whole: true }], ['./a.js', './b.js', {}],
+    ['this.from = from', 'this.from = 2 * from', {}],
   ] as const
   const { text, outside } = weave('one.ts', source, changes.map(([old, changed, more], id) => {
     const from = source.indexOf(old)
@@ -193,7 +226,7 @@ export const facts = [{ holds: (n: number) => n > 1 }]
     0: [false, false, 13, 'negative', 2, false], 1: [true, true, 13, 'negative', 2, false],
     2: [false, true, 16, 'negative', 2, false], 3: [false, true, 13, 9, 3, false],
     4: [false, true, 13, 'negative', 0, false], 5: [false, true, 7, 'negative', 2, false],
-    6: [false, true, 13, 'negative', 2, true],
+    6: [false, true, 13, 'negative', 2, true], 8: [false, true, 23, 'negative', 2, false],
   }
   for (const [id, wanted] of Object.entries(broken)) t.strictSame(told(Number(id)), wanted, id)
 })

@@ -1,14 +1,16 @@
-// `npm run mutate -- named`: applies one named mutation after the other to a copy of the project,
-// compiles the changed file, bundles the program anew, and runs the named tests.
+// `npm run mutate -- named`: makes one named mutation after the other in a copy of the project that
+// is built once, and runs the named tests. What no switch can make (a name that is imported, a file
+// that is no source) is written into a copy of its own, which is built anew for each.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../run.js'
 import { compileTree } from '../tree.js'
 import { folderInMemory } from '../memory.js'
 import { copyProject } from './copy.js'
-import { equivalents, excuseOf, namedMutations, problemOf } from './entries.js'
+import { equivalents, excuseOf, mutated, namedMutations, placeOf, problemOf } from './entries.js'
 import { environment } from './environment.js'
 import { endTests, runTest } from './run-test.js'
+import { weaveCopy } from './woven.js'
 
 const limitMs = 300_000
 
@@ -21,7 +23,6 @@ const limitMs = 300_000
  */
 export const runNamed = async ({ areas, share: [part, parts], jobs }) => {
   const list = equivalents(root)
-  const queue = namedMutations(root, areas).filter((_, at) => at % parts === part - 1)
   const problems = await compileTree()
   if (problems.length > 0) throw new Error(`the checkout does not compile: ${problems[0]}`)
   const memory = folderInMemory()
@@ -32,64 +33,95 @@ export const runNamed = async ({ areas, share: [part, parts], jobs }) => {
   }
   process.once('SIGINT', stop).once('SIGTERM', stop)
   const results = []
-  const worker = async (_, at) => {
-    const copy = await copyProject(join(root, '.build/mutate', String(at + 1)))
-    const unbroken = await copy.build()
-    if (unbroken.length > 0) throw new Error(`the copy does not compile: ${unbroken[0]}`)
-    const passes = passing(copy, env)
-    for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) {
-      const { verdict, why } = await tryOne(copy, env, entry, passes)
-      const excused = excuseOf(list, entry) !== undefined
-      results.push({ ...entry, verdict, why, excused })
-      const mark = verdict === 'survived' && excused ? ' (listed as equivalent)' : ''
-      console.log(`${verdict.padEnd(8)}  ${entry.area} ${entry.at}  ${entry.file}: `
-        + `${entry.promise}${mark}\n          ${why}`)
-    }
+  const note = (entry, { verdict, why }) => {
+    const excused = excuseOf(list, entry) !== undefined
+    results.push({ ...entry, verdict, why, excused })
+    const mark = verdict === 'survived' && excused ? ' (listed as equivalent)' : ''
+    console.log(`${verdict.padEnd(8)}  ${entry.area} ${entry.at}  ${entry.file}: `
+      + `${entry.promise}${mark}\n          ${why}`)
   }
   try {
-    await Promise.all(Array.from({ length: Math.min(jobs, queue.length) }, worker))
+    const workers = await Promise.all(
+      Array.from({ length: jobs }, (_, at) => workerAt(at + 1, env)))
+    const [{ copy }] = workers
+    const entries = namedMutations(copy.dir, areas).filter((_, at) => at % parts === part - 1)
+    const queue = []
+    for (const entry of entries) {
+      const why = problemOf(copy.dir, entry)
+      if (why !== null) note(entry, { verdict: 'invalid', why })
+      else queue.push({ ...entry, id: queue.length, place: placeOf(copy.dir, entry) })
+    }
+    for (const worker of workers) worker.woven = await weaveCopy(worker.copy, changesOf(queue))
+    await Promise.all(workers.map(async (worker) => {
+      for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
+        const { id, place, ...entry } = one
+        const isApart = !isSource(place) || worker.woven.outside.has(id)
+        note(entry, await (isApart ? tryApart : tryWoven)(worker, one))
+      }
+    }))
   } finally {
     if (memory !== null) rmSync(memory, { recursive: true, force: true })
   }
   return results
 }
 
-const tryOne = async (copy, env, entry, passes) => {
-  const problem = problemOf(copy.dir, entry)
-  if (problem !== null) return { verdict: 'invalid', why: problem }
-  const before = copy.read(entry.file)
-  copy.write(entry.file, before.split(entry.old).join(entry.new))
+const workerAt = async (number, env) => ({
+  number, env, copy: await copyProject(join(root, '.build/mutate', String(number))),
+  woven: null, apart: null, known: new Map(),
+})
+
+const isSource = ({ file }) => file.startsWith('src/') && file.endsWith('.ts')
+
+const changesOf = (entries) => entries
+  .filter(({ place }) => isSource(place))
+  .map(({ id, place, new: text }) => ({ id, ...place, text }))
+
+const tryWoven = async (worker, entry) => {
+  worker.woven.only(entry.id)
+  const killed = await killerOf(worker, worker.copy, entry)
+  worker.woven.none()
+  return verdictOf(worker, worker.copy, entry, killed)
+}
+
+const tryApart = async (worker, entry) => {
+  worker.apart ??= await copyProject(join(root, '.build/mutate', `${worker.number}-apart`))
+  const copy = worker.apart
+  const { file } = entry.place
+  const before = copy.read(file)
+  copy.write(file, mutated(copy.dir, entry, entry.place))
   const [broken] = await copy.build()
-  let killed = null
-  for (const test of broken === undefined ? entry.tests : []) {
-    const ran = await runTest(jobOf(copy, env, test))
-    if (ran.ok) continue
-    killed = { test, why: ran.why }
-    break
-  }
-  copy.write(entry.file, before)
+  const killed = broken === undefined ? await killerOf(worker, copy, entry) : null
+  copy.write(file, before)
   await copy.build()
   if (broken !== undefined) return { verdict: 'invalid', why: `does not compile: ${broken}` }
-  if (killed === null) return { verdict: 'survived', why: `passed: ${entry.tests.join(', ')}` }
-  if (!(await passes(killed.test))) {
+  return verdictOf(worker, copy, entry, killed)
+}
+
+/** The first named test that fails, `{ test, why }`; null where all pass. */
+const killerOf = async ({ env }, copy, { tests }) => {
+  for (const test of tests) {
+    const ran = await runTest(jobOf(copy, env, test))
+    if (!ran.ok) return { test, why: ran.why }
+  }
+  return null
+}
+
+const verdictOf = async (worker, copy, { tests }, killed) => {
+  if (killed === null) return { verdict: 'survived', why: `passed: ${tests.join(', ')}` }
+  if (!(await passes(worker, copy, killed.test))) {
     return { verdict: 'invalid', why: `${killed.test} fails without the mutation, too` }
   }
   return { verdict: 'killed', why: `${killed.test}: ${killed.why}` }
 }
 
 /** Whether a test passes on the unbroken copy; asked once for each. */
-const passing = (copy, env) => {
-  const known = new Map()
-  return async (test) => {
-    if (!known.has(test)) {
-      const { ok } = await runTest(jobOf(copy, env, test))
-      known.set(test, ok)
-    }
-    return known.get(test)
-  }
+const passes = async ({ env, known }, copy, test) => {
+  const key = `${copy.dir} ${test}`
+  if (!known.has(key)) known.set(key, (await runTest(jobOf(copy, env, test))).ok)
+  return known.get(key)
 }
 
 const jobOf = (copy, env, test) => ({
   dir: copy.dir, file: copy.outputOf(test), limitMs,
-  env: { ...env, SALLYPORT_TEST_APP: copy.appDir },
+  env: { ...env, SALLYPORT_TEST_APP: copy.appDir, TAP_BAIL: '1' },
 })

@@ -20,7 +20,8 @@ export const weave = (name, text, changes, module) => {
   const source = parsed(name, text)
   const hosts = new Map()
   const outside = []
-  for (const change of changes) {
+  for (const given of changes) {
+    const change = given.whole === true ? given : narrowed(text, given)
     const host = hostOf(source, change)
     if (host === null) {
       outside.push(change.id)
@@ -36,7 +37,21 @@ export const weave = (name, text, changes, module) => {
   return { text: `import { ${ask} } from '${module}'\n${woven}`, outside }
 }
 
-/** What is doubled for a change: the nearest body of a function, or expression that may stand so. */
+/** A change as small as it can be: where the two texts differ. */
+const narrowed = (text, change) => {
+  const [before, after] = [text.slice(change.from, change.to), change.text]
+  const most = Math.min(before.length, after.length)
+  let start = 0
+  while (start < most && before[start] === after[start]) start += 1
+  let end = 0
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1
+  return {
+    ...change, from: change.from + start, to: change.to - end,
+    text: after.slice(start, after.length - end),
+  }
+}
+
+/** What is doubled for a change: the nearest body of a function, or expression that may be. */
 const hostOf = (source, { from, to, whole }) => {
   let found = null
   const visit = (node) => {
@@ -59,9 +74,11 @@ const asHost = (source, node, from, to, whole) => {
       return rangeOf(source, node, 'expression')
     }
   }
-  // A constructor's body may have to begin with its call of the one above.
   if (ts.isBlock(node) && ts.isFunctionLike(parent)) {
-    return ts.isConstructorDeclaration(parent) ? null : rangeOf(source, node, 'body')
+    // One of a class above another has to begin with its call of that one.
+    const isHeir = ts.isConstructorDeclaration(parent) && parent.parent.heritageClauses?.some(
+      ({ token }) => token === ts.SyntaxKind.ExtendsKeyword)
+    return isHeir === true ? null : rangeOf(source, node, 'body')
   }
   const isOwn = (ts.isVariableDeclaration(parent) || ts.isPropertyDeclaration(parent))
     && parent.initializer === node
