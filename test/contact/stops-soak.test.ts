@@ -1,6 +1,8 @@
 /** The loops of `npm run soak` over stops, a few rounds each. */
 import t from 'tap'
-import { soakNarrowing, soakQuestion, violationsOf } from '../support/soak/narrowing.js'
+import {
+  soakCreation, soakNarrowing, soakQuestion, violationsOf,
+} from '../support/soak/narrowing.js'
 import { soakRevokes, soakSaves } from '../support/soak/revokes.js'
 
 t.test('A-071 A-168 no revoke answers before the last byte has left, whenever it comes',
@@ -28,4 +30,6 @@ t.test('S-017 S-168 a command that closes something keeps the rest of a picture 
       const asked = await soakQuestion(t, 2, command)
       t.equal(violationsOf(asked), 0, JSON.stringify(asked))
     }
+    const created = await soakCreation(t, 2, 'codehost connect --token-file OTHER')
+    t.equal(violationsOf(created), 0, JSON.stringify(created))
   })

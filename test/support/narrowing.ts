@@ -8,6 +8,7 @@ import { forImages, slotFlags } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Ran, Teardown } from '../world/place.js'
 import { World, type AlphaWorld, type AnalysisWorld } from '../world/world.js'
+import type { Working } from './codehost/working.js'
 import { must } from './must.js'
 import { greyPng } from './png.js'
 import { rowOf, scan, set } from './shots.js'
@@ -120,6 +121,19 @@ export const askNarrowings: Readonly<Record<string, AskNarrowing>> = {
     close: ({ place }) => ['config', 'save', '--json', '--from',
       place.write('disabled.json', JSON.stringify({ alpha_text: { enabled: false } }))],
   },
+}
+
+/** Commands that take writes through a connection back, each by its line. */
+export const creationNarrowings: Readonly<
+  Record<string, (at: Working, job: string) => readonly string[]>
+> = {
+  'codehost connect --token-file OTHER': (at) => ['codehost', 'connect', '--json', '--connection',
+    at.id, '--token-file', at.place.write('other-token', `MARK-token-${keys += 1}-0123456789\n`),
+    '--expected-revision', String(at.connection().revision)],
+  'codehost mode disabled': (at) => ['codehost', 'mode', at.id, 'disabled', '--json'],
+  'codehost mode reconcile_only': (at) => ['codehost', 'mode', at.id, 'reconcile_only', '--json'],
+  'codehost revoke': (at) => ['codehost', 'revoke', at.id, '--json'],
+  'codehost cancel': (_at, job) => ['codehost', 'cancel', job, '--json'],
 }
 
 /** Makes the folders of a narrowing and saves the settings that its picture is sent under. */

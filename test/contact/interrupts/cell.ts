@@ -91,6 +91,17 @@ const others = (bench: Bench): Partial<Record<Interrupt, () => Promise<unknown>>
     revoke: () => must(run(['policy', 'revoke'])),
     'owner disabled': () => must(run(['principal', 'disable', 'owner', '--yes'])),
     'route disabled': () => must(run([order.route ?? '', 'setup', '--disable', '--void-answers'])),
+    'another key': async () => {
+      const { place } = bench.world
+      const route = order.route ?? ''
+      const { policy_revision: revision } = must(await run([route, 'show', '--json'])).json()
+      return must(run([
+        route, 'setup', '--void-answers', '--api-key-file',
+        place.write('another-key', 'ANOTHER-KEY-0123456789\n'), route === 'alpha'
+          ? '--acknowledge-plaintext-egress' : '--acknowledge-cloud-egress',
+        '--expected-policy-revision', String(revision),
+      ]))
+    },
     'switched off': () => must(run(['shots', 'config', 'set', '--cloud-upload', 'off'])),
     'cap lowered': async () => {
       const { route } = order

@@ -86,7 +86,7 @@ export const ask: TableOrder = {
   name: 'ask', steps: 'ask', stdin: question,
   // A goal of its own: the default one cannot be closed.
   argv: ({ goalId = '' }) => ['alpha', 'ask', '-', '--json', '--goal', goalId],
-  session: true, task: true, charge: 'bill', capWithBound: true,
+  session: true, task: true, charge: 'bill', capWithBound: true, takesNewKey: true,
   route: 'alpha', ended: 'every step',
   world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session().alpha()
     .with(async (world) => ({

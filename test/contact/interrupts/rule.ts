@@ -19,20 +19,22 @@ export interface Kind {
    * yet holds the lower one.
    */
   readonly capWithBound: boolean
+  /** It goes out under the key of then, where it is claimed and holds nothing yet. */
+  readonly takesNewKey?: true
   /** It sends what a source may have switched off. */
   readonly switches?: true
 }
 
 /** What interrupts. */
 export type Interrupt =
-  | 'signal' | 'second signal' | 'revoke' | 'owner disabled' | 'route disabled' | 'switched off'
-  | 'cap lowered' | 'session ended'
+  | 'signal' | 'second signal' | 'revoke' | 'owner disabled' | 'route disabled' | 'another key'
+  | 'switched off' | 'cap lowered' | 'session ended'
   | 'goal changed' | 'goal closed' | 'taken over' | 'deadline' | 'kill'
 
 /** Every interrupt, in the order of the table's columns. */
 export const interrupts: readonly Interrupt[] = [
-  'signal', 'second signal', 'revoke', 'owner disabled', 'route disabled', 'switched off',
-  'cap lowered', 'session ended',
+  'signal', 'second signal', 'revoke', 'owner disabled', 'route disabled', 'another key',
+  'switched off', 'cap lowered', 'session ended',
   'goal changed', 'goal closed', 'taken over', 'deadline', 'kill',
 ]
 
@@ -58,7 +60,7 @@ export const atHost = 'the host has the request'
 export const writeWaits = 'last check to first byte'
 /** Interrupts that are stops: they reach a request that is on its way. */
 const reaching: readonly Interrupt[] =
-  ['revoke', 'owner disabled', 'route disabled', 'switched off', 'session ended']
+  ['revoke', 'owner disabled', 'route disabled', 'another key', 'switched off', 'session ended']
 /** The same for a bill. */
 export const billAtHost = 'the host writes the bill'
 /** The same for the bill that is asked for when the first one told nothing. */
@@ -110,8 +112,9 @@ const applies = (kind: Kind, interrupt: Interrupt): boolean => {
     case 'switched off':
       return kind.switches === true
     case 'route disabled':
+    case 'another key':
     case 'cap lowered':
-      // What costs nothing rests on no cap.
+      // What costs nothing rests on no route and no cap.
       return kind.charge !== null
     default:
       return true
@@ -135,12 +138,13 @@ const goesOn = (kind: Kind, phase: Phase, step: string, interrupt: Interrupt): O
   if (kind.charge === null) return effectGoesOn(phase, step, interrupt)
   if (phase === 'claimed') {
     const goesOnForLess = interrupt === 'cap lowered' && kind.capWithBound
-    return goesOnForLess ? settled(true) : unsent('nothing held')
+    const goesOnAnew = interrupt === 'another key' && kind.takesNewKey === true
+    return goesOnForLess || goesOnAnew ? settled(true) : unsent('nothing held')
   }
   if (phase === 'held' || phase === 'marked') return unsent('released')
   if (interrupt === 'deadline') return chargeTold(kind, step) ? settled(true) : unknown(1)
   if (interrupt === 'signal') return settled(!kind.task)
-  if (interrupt === 'cap lowered') return settled(true)
+  if (interrupt === 'cap lowered' || interrupt === 'another key') return settled(true)
   return settled(false)
 }
 
@@ -153,7 +157,7 @@ const goesOn = (kind: Kind, phase: Phase, step: string, interrupt: Interrupt): O
  * - After it, who interrupts decides only whether the result is kept; the charge stands. It is
  *   unknown where nobody is left to read it: the process ended, or its time was over.
  * - A signal keeps what was paid for, where no task was there to be cancelled by it; a lowered cap
- *   keeps it too. Everybody else withdraws what the result rests on.
+ *   and another key keep it too. Everybody else withdraws what the result rests on.
  * - A killed process proves nothing: from the contact mark on its charge is unknown.
  * - Without money the task says the same: nothing sent, it is cancelled by who asked to stop it and
  *   failed by everything else; sent, it tells what was seen, whoever withdraws what. It is unknown

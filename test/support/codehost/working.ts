@@ -60,7 +60,8 @@ export const hostMark = 'MARK-host-text'
 const requestsOf = ({ sandbox }: Outside): readonly SeenRequest[] =>
   sandbox.log.all().filter(({ service }) => service === 'codehost')
 
-type Signed = Placed<StillClock> & Stateful & SignedIn & Outside
+/** A world that connections are saved in. */
+export type Signed = Placed<StillClock> & Stateful & SignedIn & Outside
 
 /** Saves a connection of its own, consented, and gives its jobs in short. */
 export const connectionOf = async (world: Signed): Promise<Working> => {

@@ -9,10 +9,12 @@ import { roomy, setupFlags } from '../../world/alpha.js'
 import type { Teardown } from '../../world/place.js'
 import { World, type AlphaWorld, type AnalysisWorld } from '../../world/world.js'
 import { newestTask } from '../board.js'
+import { movedClock } from '../clock.js'
+import { connectionOf, type Signed } from '../codehost/working.js'
 import { must } from '../must.js'
 import {
-  analysisMark, askNarrowings, chargeOf, closeWhileLeaving, imageNarrowings, leavingPicture,
-  prepareNarrowing, routeNarrowings, settleUnknown, type AskNarrowing, type Closed,
+  analysisMark, askNarrowings, chargeOf, closeWhileLeaving, creationNarrowings, imageNarrowings,
+  leavingPicture, prepareNarrowing, routeNarrowings, settleUnknown, type AskNarrowing, type Closed,
   type Narrowing,
 } from '../narrowing.js'
 import { holdWrites } from '../net/held-writes.js'
@@ -181,6 +183,59 @@ export const soakQuestion = async (
   return report
 }
 
+const creationRound = async (
+  world: Signed, command: string, host: Host, phase: (typeof phases)[number],
+  report: NarrowingReport,
+): Promise<void> => {
+  // What is not proved keeps its connection: each round has one of its own.
+  const at = await connectionOf(world)
+  const job = await at.approved()
+  const isAtHost = phase === 'host has it'
+  Object.assign(host, { arrived: false, answers: !isAtHost })
+  let isOpen = true
+  let undo = (): void => undefined
+  const writes = holdWrites({ teardown: (done) => { undo = done } }, () => isOpen)
+  const running = at.runJob(job, {
+    at: (step) => { isOpen &&= isAtHost || step !== 'codehost.before_first_byte' },
+  })
+  await until('a creation leaves', () => (isAtHost
+    ? host.arrived : !isOpen && writes.begun() > writes.left.length))
+  const closed = await at.run([...creationNarrowings[command]?.(at, job) ?? []])
+  const left = writes.left.length
+  host.answers = true
+  writes.go()
+  const ran = await running
+  undo()
+  if (closed.status !== 0) report.broken.push(`${phase}: ${closed.status}: ${closed.stderr}`)
+  const { state, created } = at.job(job)
+  report.charges[state] = (report.charges[state] ?? 0) + 1
+  report.leftAfter += isAtHost ? 0 : writes.left.length - left
+  if (closed.json().requests?.length !== 1) report.unnamed += 1
+  report.again += at.posts().length - (isAtHost ? 1 : 0)
+  if (ran.status === 0 || state === 'succeeded' || created !== (isAtHost ? 1 : 0)) report.wrong += 1
+}
+
+/** The same for one creation on a code host and what takes it back; `charges` are states of jobs. */
+export const soakCreation = async (
+  t: Teardown, rounds: number, command: string,
+): Promise<NarrowingReport> => {
+  const host: Host = { arrived: false, answers: true }
+  const world = await World.in(t, { clock: movedClock() }).sandbox({ hooks: {
+    onRequest: async (_service, { method }) => {
+      if (method !== 'POST') return
+      host.arrived = true
+      await until('the command has answered', () => host.answers)
+    },
+  } }).state().session()
+  const report = emptyReport(command, rounds)
+  for (let round = 0; round < rounds; round += 1) {
+    const phase = round % 2 === 0 ? 'first byte waits' : 'host has it'
+    report.phases[phase] += 1
+    await creationRound(world, command, host, phase, report)
+  }
+  return report
+}
+
 /** The commands there are, each with so many rounds; `only` names some of them. */
 export const soakNarrowing = async (
   t: Teardown, rounds: number, only?: readonly string[],
@@ -207,9 +262,11 @@ export const run = async (rounds: number): Promise<void> => {
   const t: Teardown = { teardown: (done) => void ends.push(done) }
   try {
     const questions = Object.keys(askNarrowings).map((one) => () => soakQuestion(t, rounds, one))
+    const creations = Object.keys(creationNarrowings).map((one) =>
+      () => soakCreation(t, rounds, one))
     const pictures = Object.keys({ ...imageNarrowings, ...routeNarrowings })
       .map((one) => async () => (await soakNarrowing(t, rounds, [one]))[0])
-    for (const soak of [...questions, ...pictures]) {
+    for (const soak of [...questions, ...creations, ...pictures]) {
       const report = await soak()
       if (report === undefined) continue
       process.stdout.write(`narrowing: ${JSON.stringify(report)}\n`)
