@@ -9,6 +9,8 @@ import type { Store } from '../../src/state/types.js'
 import { closing } from '../support/codehost/closing.js'
 import { working } from '../support/codehost/working.js'
 import { failure, must } from '../support/must.js'
+import { largeImage, leavingPicture } from '../support/narrowing.js'
+import { scan } from '../support/shots.js'
 import { serving } from '../support/service/serving.js'
 import { limits, question } from '../world/alpha.js'
 import type { Loose } from '../world/place.js'
@@ -83,11 +85,37 @@ t.test('A-122 an ask that died behind its contact mark is told by every reader a
     'alpha_cost_readback_required')
   t.hasStrict((await service.get('/api/overview')).waiting, [{ what: 'unknown_charge', count: 1 }])
   t.equal((await service.get('/api/status')).attention.interrupted, 1)
+  t.hasStrict((await service.get('/api/ledger')).ledger, {
+    held_microusd: 0, unknown_microusd: limits.boundMicrousd,
+  })
+  t.hasStrict(await service.get('/api/ledger/reservations'), [{ state: 'unknown' }])
   await service.stop()
   must(await world.run(['goal', 'add', 'Recovered by the way']))
   t.strictSame(await told(world), seen, 'as it was recorded then')
   t.equal((await world.json(['status'])).attention.interrupted, 0)
   t.equal(world.inferences().length, 0)
+})
+
+t.test('S-168 an image whose analysis died behind its contact mark is told as failed and uncertain by every reader, and no byte is written', async (t) => {
+  const world = await leavingPicture(t)
+  world.file('a.png', largeImage())
+  await scan(world)
+  await killedAt(world, 'analyze.contact_intent', ['shots', 'analyze'])
+  const before = bytesOf(world)
+  const check = await world.run(['status', '--check', '--json'])
+  t.equal(check.status, 7)
+  t.hasStrict(check.json().attention, { unknown_charges: 1, interrupted: 1 })
+  const [listed] = await world.json(['shots', 'list'])
+  t.hasStrict(listed, { analysis_status: 'failed', reason: 'interrupted_after_contact' })
+  const shown = await world.json(['shots', 'show', listed.observation_id])
+  t.equal(shown.analyzer.contact, 'uncertain')
+  t.hasStrict(await world.json(['ledger', 'reservations']), [{ state: 'unknown' }])
+  t.match((await world.run(['shots', 'status'])).stdout, '1 failed (interrupted_after_contact)')
+  t.strictSame(bytesOf(world), before)
+  must(await world.run(['goal', 'add', 'Recovered by the way']))
+  const { analyzer: { updated_at: _seen, ...analyzer }, ...row } =
+    await world.json(['shots', 'show', listed.observation_id])
+  t.hasStrict(shown, { ...row, analyzer }, 'as it was recorded then')
 })
 
 t.test('an ask that died before its contact mark waits for nobody: it is told as failed, with nothing held', async (t) => {
@@ -155,6 +183,7 @@ t.test('status --check ends with 7 for an overrun and for an effect that nobody 
     { command: 'sallyport codehost jobs --state unknown_external_effect' },
   ])
   t.hasStrict(found.json().codehost, { status: 'blocked', reason_code: 'unknown_external_effect' })
+  t.equal((await at.json(['codehost', 'preview', job])).state, 'unknown_external_effect')
   must(await at.reconcile(job))
   must(await at.run(['status', '--check']))
 })

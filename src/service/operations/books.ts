@@ -48,16 +48,18 @@ const audit = async ({ gov, asked }: Call): Promise<unknown> => {
 }
 
 const read = { method: 'GET', mode: 'read', body: null, status: 200, where: 'here' } as const
+/** Money of a process that died is told as recovery will record it. */
+const see = { ...read, mode: 'see' } as const
 
 /** The operations. */
 export const bookOperations: readonly Operation[] = [
   {
-    ...read, contract: ledgerShow, path: '/api/ledger', verb: 'ledger show',
+    ...see, contract: ledgerShow, path: '/api/ledger', verb: 'ledger show',
     summary: 'The ceiling, and what is settled, held and unknown.',
     run: async ({ gov }) => ledgerShow.answer(ledgerStanding(gov.store.read())),
   },
   {
-    ...read, contract: ledgerReservations, path: '/api/ledger/reservations',
+    ...see, contract: ledgerReservations, path: '/api/ledger/reservations',
     verb: 'ledger reservations', query: reservationFields, paged: true,
     summary: 'Your holds, unknown charges and overruns, newest first.', run: reservations,
   },

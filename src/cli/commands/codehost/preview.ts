@@ -63,7 +63,7 @@ const withDiff = async (jobId: string, deps: VerbDeps) => {
 export const run: Run<PreviewOptions, PreviewDocument> = async (options, deps) => {
   const { job, diff } = requestOf(codehostPreview, options)
   if (diff === true) return codehostPreview.answer(await withDiff(job, deps))
-  const { gov, session } = await deps.login('read')
+  const { gov, session } = await deps.login('see')
   return codehostPreview.answer({ ...previewJob(gov, session, job), diff: null })
 }
 
