@@ -1,12 +1,15 @@
 /** The same key finds its answer from a later session too; where it may not, the way on works. */
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { ask as askOnce } from '../../src/alpha/ask/ask.js'
+import { deploymentProfile } from '../../src/governance/profile.js'
+import type { Tx } from '../../src/state/types.js'
 import { rowsUnder } from '../../src/state/indexes.js'
 import { auditByName } from '../../src/governance/row-indexes.js'
 import { collections } from '../../src/governance/rows.js'
 import { must } from '../support/must.js'
 import type { Ran } from '../world/place.js'
-import { limits } from '../world/alpha.js'
+import { limits, question } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
 const asking = (rig: AlphaWorld) => {
@@ -128,5 +131,37 @@ t.test('a repeat of an ask that failed tells how it ended, from any session', as
     code: 'ask_failed', reason: 'completion_refusal', details: { task_id: id },
   })
   await typeNext(t, rig, again)
+  t.equal(rig.inferences().length, 1)
+})
+
+t.test('A-026 a repeat that another session of its owner overtook before it was admitted finds that answer, and sends nothing', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const session = rig.session()
+  const key = randomUUID()
+  const real = rig.open('write')
+  let id = ''
+  const overtaken = async (): Promise<void> => {
+    must(await rig.run(['login']))
+    id = must(await rig.ask({ args: ['--idempotency-key', key] })).json().task.id
+  }
+  const store = new Proxy(real, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target)
+      if (name !== 'transact') {
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      }
+      return async (verb: string, fn: (tx: Tx) => unknown) => {
+        if (id === '') await overtaken()
+        return real.transact(verb, fn)
+      }
+    },
+  })
+  const found = await askOnce({
+    gov: { ...rig.gov, store }, provider: deploymentProfile(real).provider,
+    signal: new AbortController().signal,
+    client: async () => ({ request: async () => { throw new Error('nobody is contacted') } }),
+  }, session, { question, maxOutputTokens: null, goalId: null, idempotencyKey: key })
+  t.equal(found.task.task_id, id)
+  t.equal(found.task.current_root, session.root.root_id)
   t.equal(rig.inferences().length, 1)
 })

@@ -29,6 +29,8 @@ export const ask = async (
   const sealed = await sealQuestion(ctx, session, request)
   if ('replayed' in sealed) return repeatedAnswer(ctx, session, sealed.replayed)
   const end = await runOrder(ctx, askOrder({ ctx, session }, request, sealed))
-  if (end.finish !== null && end.finish.errorKind !== null) throw errorOfTask(end.task, end)
+  // Another process asked the same meanwhile, perhaps for another session.
+  if (end.finish === null) return repeatedAnswer(ctx, session, end.task)
+  if (end.finish.errorKind !== null) throw errorOfTask(end.task, end)
   return answerOfTask(ctx, session, end.task)
 }
