@@ -125,6 +125,7 @@ t.test('every block of every page is typed by a test, or says why nobody types i
     const blocks = blocksOf(readFileSync(path, 'utf8'))
     const fences = readFileSync(path, 'utf8').match(/^```/gm)?.length ?? 0
     t.equal(blocks.length * 2, fences, `${path}: every fence is of a block`)
+    if (path.startsWith('docs/how-to/')) t.ok(typedPages().has(path), `${path} is typed`)
     for (const [place, { info, unrun, text }] of blocks.entries()) {
       const title = `${path}: ${text.split('\n')[0] ?? ''}`
       if (unrun === null) {

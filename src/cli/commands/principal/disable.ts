@@ -21,8 +21,10 @@ const definition: VerbDefinition<PrincipalDisabledDocument> = {
     description:
       'Ends every session of an owner and lets it log in no more. Its tasks, goals and what it '
       + 'owes stay. The last owner cannot be disabled. Nothing enables an owner again whom a '
-      + 'person has disabled, not even `principal enable`. To end only what somebody does now, '
-      + 'revoke the session (`session revoke`).',
+      + 'person has disabled, not even `principal enable`, while the state knows it: a backup from '
+      + 'before, where the state of after is lost, and a repair that lost the record know nothing '
+      + 'of it, and this owner waits for `principal enable` then as every other one does. To end '
+      + 'only what somebody does now, revoke the session (`session revoke`).',
     examples: ['$ sallyport principal disable maria', '$ sallyport principal disable maria --yes'],
     session: 'required',
     damage: 'refuses',
@@ -36,6 +38,9 @@ const definition: VerbDefinition<PrincipalDisabledDocument> = {
     `${principalText(principal)}${countText(ended, 'session')} ended.\n`,
 }
 
+const question = 'Disable this owner for good? No command lets it in again while the state knows '
+  + 'it; a backup from before does not.'
+
 /** Disables. */
 export const run: Run<PrincipalDisableOptions, PrincipalDisabledDocument> = async (
   options, deps,
@@ -43,7 +48,7 @@ export const run: Run<PrincipalDisableOptions, PrincipalDisabledDocument> = asyn
   const { name } = requestOf(principalDisable, options)
   const { gov, session } = await loginToStop(deps)
   if (deps.interactive && options.yes !== true) {
-    await deps.confirm('Disable this owner for good? No command lets it in again.', '--yes')
+    await deps.confirm(question, '--yes')
   }
   const disabled = await disablePrincipal(gov, session, name)
   await afterStop(deps, gov, disabled.recorded)
