@@ -15,7 +15,7 @@ import { loginToMutate } from '../../mutate.js'
 import { tellTyped } from '../../typed.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
-import { fillForm } from './setup-form.js'
+import { fillForm, type SetupBlock } from './setup-form.js'
 import { alphaText } from './text.js'
 
 /** Flags of `alpha setup`. */
@@ -31,12 +31,6 @@ export interface SetupOptions {
   readonly expectedPolicyRevision?: number
   readonly voidAnswers?: boolean
   readonly from?: string
-}
-
-/** A save as the configuration use case takes it; parsed strictly there. */
-export interface SetupBlock {
-  alpha_text: Record<string, unknown>
-  expected_policy_revision?: number
 }
 
 const money = { min: alphaLimits.microusdMin, max: alphaLimits.microusdMax }
