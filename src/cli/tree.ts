@@ -2,8 +2,7 @@
 import type { Command, Option } from 'commander'
 import type { VerbEntry } from './entry.js'
 import { offeredFor } from './flags.js'
-import { usageOf } from './verb.js'
-import type { VerbMeta } from './verb.js'
+import { usageOf, verbAt, type VerbMeta } from './verb.js'
 import type { VerbDeps } from './bound.js'
 
 /** One flag of a verb. */
@@ -63,7 +62,7 @@ export const describeTree = async (deps: VerbDeps): Promise<readonly DescribedVe
 const describe = async (
   noun: string | null, entry: VerbEntry, deps: VerbDeps,
 ): Promise<DescribedVerb> => {
-  const verb = (await entry.load()).build(deps)
+  const verb = await verbAt(noun, entry, deps)
   const { meta, command } = verb
   return {
     noun,

@@ -1,11 +1,11 @@
 /**
- * What a verb is. A verb's file holds an options record, a definition that says how its line is
- * parsed and its document rendered as text, `run(options, deps)` that calls one use case, and
- * `build(deps)`. Shapes, mappers and failure rules are the contract's, beside the use case.
+ * What a verb is: one record, that says what it is for, how its line is parsed and its document
+ * shown as text, and whose `run` calls one use case. What it takes and gives, mappers and failure
+ * rules are the contract's, beside the use case.
  */
 import { Command, CommanderError } from 'commander'
 import { Degraded } from '../base/contract.js'
-import type { ContractFacts } from '../base/contract.js'
+import type { Contract, ContractFacts, Stamped } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import type { ErrorDetails, SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
@@ -18,17 +18,17 @@ import { addMoneySisters, withMoney } from './flags.js'
 import { helpColumns } from './fit.js'
 import { helpSections } from './help/sections.js'
 import { withWholeIds, type IdName } from './short-ids.js'
+import { requestOf } from './request.js'
 import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
 import type { VerbDeps } from './bound.js'
+import type { VerbEntry } from './entry.js'
 
 /** Whether a verb needs a login: `none` never asks for one, `required` fails without one. */
 export type SessionNeed = 'none' | 'optional' | 'required'
 
-/** What help, man pages, completions and tests know of a verb. */
-export interface VerbMeta {
-  /** The words that name it: `alpha ask`, `doctor`. */
-  readonly name: string
+/** What a verb says of itself, besides how it is named. */
+export interface VerbFacts {
   /** One short line, lowercase, no full stop. */
   readonly summary: string
   /** A few sentences. */
@@ -48,31 +48,76 @@ export interface VerbMeta {
   readonly ids?: Readonly<Record<string, IdName>>
   /** Statuses that this verb can end with, besides those that every verb can. */
   readonly exits: readonly ExitName[]
+}
+
+/** What help, man pages, completions and tests know of a verb. */
+export interface VerbMeta extends VerbFacts {
+  /** The words that name it: `alpha ask`, `doctor`. */
+  readonly name: string
   /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
   readonly json: ContractFacts | null
 }
 
-/** Does the work and gives the result; failures are thrown. */
-export type Run<O, R> = (options: O, deps: VerbDeps) => Promise<R>
-
 /** A result as text: for stdout alone, or with notes for stderr. */
 export type Text = Rendered | string
 
-/** A verb as its file declares it. */
-export interface VerbDefinition<R> {
-  readonly meta: VerbMeta
-  /** Adds arguments and flags. Their names in camel case become the fields of the options. */
-  readonly flags?: (command: Command) => Command
+/** How the line of a verb is parsed and its result shown. */
+export interface VerbFace<Result> extends VerbFacts {
+  /** Adds arguments and flags. Their names in camel case become the fields of the line. */
+  flags?(command: Command): Command
   /** The result as text; may be asynchronous (tables load their library at use). */
-  readonly text: (result: R, view: View, deps: VerbDeps) => Text | Promise<Text>
+  text(result: Result, view: View, deps: VerbDeps): Text | Promise<Text>
   /**
    * Goes on after the result was printed: a server says where it listens, then serves until
    * `deps.stop`. What it throws is the command's failure.
    */
-  readonly after?: (result: R, deps: VerbDeps) => Promise<void>
+  after?(result: Result, deps: VerbDeps): Promise<void>
   /** How to come by a result that could not be written out, and what names it. */
-  readonly again?: (result: R) => { readonly next: string; readonly details: ErrorDetails }
+  again?(result: Result): { readonly next: string; readonly details: ErrorDetails }
 }
+
+/** A verb, whole. Its words are the table's, and its file exports it under the last of them. */
+export interface VerbRecord<Line extends object = object, Result = unknown>
+  extends VerbFace<Result> {
+  /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
+  readonly json: ContractFacts | null
+  /** Does the work and gives the result; failures are thrown. */
+  run(line: Line, deps: VerbDeps): Promise<Result>
+}
+
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}` : Name
+
+/** What a line gives of a request: its fields, by their names in camel case. */
+export type LineFor<Request> =
+  { readonly [Name in keyof Request as Camel<Name & string>]: Request[Name] }
+
+/** The same, of the request of a contract. */
+export type LineOf<C extends { request(value: unknown): unknown }> =
+  LineFor<ReturnType<C['request']>>
+
+/** A verb that does what its request says. */
+export interface VerbParts<Request, Document, Source, Line> extends VerbFace<Stamped<Document>> {
+  /**
+   * Does the work and gives what the contract makes the document of. `line` has what is the
+   * terminal's alone (`--yes`, a file to read).
+   */
+  run(request: Request, deps: VerbDeps, line: Line): Promise<Source>
+}
+
+/**
+ * A verb whose request is made of its line alone, before anything else. One that asks, reads or
+ * judges first is a `VerbRecord` and calls `requestOf` itself.
+ */
+export const verb = <Request, Document, Source, Line extends object = LineFor<Request>>(
+  contract: Contract<Request, Document, Source>,
+  parts: VerbParts<NoInfer<Request>, NoInfer<Document>, NoInfer<Source>, Line>,
+): VerbRecord<Line, Stamped<Document>> => ({
+  ...parts,
+  json: contract,
+  run: async (line, deps) =>
+    contract.answer(await parts.run(requestOf(contract, line), deps, line)),
+})
 
 /** A verb, ready to parse a line. */
 export interface Verb {
@@ -80,31 +125,51 @@ export interface Verb {
   readonly command: Command
 }
 
-/** What every verb's file exports as `build`. */
+/** Does the work and gives the result; failures are thrown. */
+export type Run<O, R> = (options: O, deps: VerbDeps) => Promise<R>
+
+/** A verb as its file declares it, with what it says of itself apart. */
+export interface VerbDefinition<R> extends Omit<VerbFace<R>, keyof VerbFacts> {
+  readonly meta: VerbMeta
+}
+
+/** What the file of such a verb exports as `build`. */
 export type Build = (deps: VerbDeps) => Verb
 
-/** Makes a verb out of its declaration and its run function. */
+/** Makes a verb out of such a declaration and its run function. */
 export const defineVerb = <O extends object, R>(
-  deps: VerbDeps, definition: VerbDefinition<R>, run: Run<O, R>,
-): Verb => {
-  const { meta, flags = (command) => command } = definition
-  const command = addMoneySisters(flags(bareCommand(deps, meta)))
+  deps: VerbDeps, { meta, ...definition }: VerbDefinition<R>, run: Run<O, R>,
+): Verb => verbFor({ ...meta, ...definition, run }, meta.name, deps)
+
+/** A verb under its words, ready to parse a line. */
+export const verbFor = (record: VerbRecord, name: string, deps: VerbDeps): Verb => {
+  const meta: VerbMeta = { ...record, name }
+  const bare = bareCommand(deps, meta)
+  const command = addMoneySisters(record.flags?.(bare) ?? bare)
   command.addHelpText('after', () => helpSections(meta))
   command.action(async () => {
     deps.heedDamage(meta.damage)
     try {
-      const options = await withWholeIds(optionsOf<O>(command), meta, deps)
-      const result = await run(options, deps)
-      await show(result, definition, deps)
-      await definition.after?.(result, deps)
+      const result = await record.run(await withWholeIds(lineOf(command), meta, deps), deps)
+      await show(result, record, deps)
+      await record.after?.(result, deps)
     } catch (thrown) {
-      if (thrown instanceof Degraded) await show(thrown.result as R, definition, deps)
+      if (thrown instanceof Degraded) await show(thrown.result, record, deps)
       throw sooner(thrown, deps)
     }
     const damage = deps.shownDamage()
     if (damage !== null) throw markedForDamage(damage)
   })
   return { meta, command }
+}
+
+/** The verb of an entry of the table, ready to parse a line. */
+export const verbAt = async (
+  noun: string | null, entry: VerbEntry, deps: VerbDeps,
+): Promise<Verb> => {
+  const loaded = await entry.load()
+  if ('build' in loaded) return loaded.build(deps)
+  return verbFor(loaded, noun === null ? entry.verb : `${noun} ${entry.verb}`, deps)
 }
 
 /** What the parser of a line printed: its help, which is shown once the parser has ended. */
@@ -133,16 +198,14 @@ const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command => {
 }
 
 /** A full disk behind `>` undoes nothing: whoever runs the command again must know that. */
-const show = async <R>(
-  result: R, definition: VerbDefinition<R>, deps: VerbDeps,
-): Promise<void> => {
+const show = async (result: unknown, record: VerbRecord, deps: VerbDeps): Promise<void> => {
   deps.progress.clear()
   try {
-    await print(result, definition, deps)
+    await print(result, record, deps)
   } catch (cause) {
     const { syscall, code } = cause as NodeJS.ErrnoException
     if (syscall !== 'write') throw cause
-    const { next, details } = definition.again?.(result)
+    const { next, details } = record.again?.(result)
       ?? { next: 'What it did stands. Look at it before running the command again.', details: {} }
     throw fail.failed(
       'result_not_written', `The command ended, but its result cannot be written (${code}).`,
@@ -154,26 +217,24 @@ const show = async <R>(
 const isPage = (shown: unknown, { globals }: VerbDeps): shown is unknown[] =>
   globals.paged && Array.isArray(shown)
 
-const print = async <R>(
-  result: R, { meta, text }: VerbDefinition<R>, deps: VerbDeps,
-): Promise<void> => {
-  if (deps.globals.json && meta.json !== null) {
+const print = async (result: unknown, record: VerbRecord, deps: VerbDeps): Promise<void> => {
+  if (deps.globals.json && record.json !== null) {
     const damage = deps.shownDamage()
     const shown = damage === null ? result : markedResult(result, damage)
-    if (meta.json.lines) writeJsonLine(deps, shown)
+    if (record.json.lines) writeJsonLine(deps, shown)
     else writeJson(deps, isPage(shown, deps) ? pageDocument(shown, nextPage(deps)) : shown)
     return
   }
-  await writeText(deps, deps.globals, await text(result, deps.view, deps))
+  await writeText(deps, deps.globals, await record.text(result, deps.view, deps))
 }
 
 /** Flags and arguments in one record, by their names in camel case. */
-const optionsOf = <O>(command: Command): O => {
+const lineOf = (command: Command): object => {
   const named = command.registeredArguments.map(
     (argument, at) => [camelCase(argument.name()), command.processedArgs[at] as unknown] as const,
   )
   const given = named.filter(([, value]) => value !== undefined)
-  return { ...withMoney(command, command.opts()), ...Object.fromEntries(given) } as O
+  return { ...withMoney(command, command.opts()), ...Object.fromEntries(given) }
 }
 
 const camelCase = (name: string): string =>

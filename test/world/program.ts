@@ -16,6 +16,7 @@ import { scanGlobals } from '../../src/cli/globals.js'
 import type { Prompter } from '../../src/cli/prompt.js'
 import { describeTree } from '../../src/cli/tree.js'
 import type { DescribedVerb } from '../../src/cli/tree.js'
+import { verbAt } from '../../src/cli/verb.js'
 import type { Answer, Place, Ran, RunOptions } from './place.js'
 import { ranOf } from './ran.js'
 
@@ -119,7 +120,7 @@ const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> =>
   if (ran.stdout === '' || argv.includes('--help')) return
   const entry = entryOf(argv)
   if (entry === undefined) return
-  const { meta } = (await entry.load()).build(describingDeps())
+  const { meta } = await verbAt(null, entry, describingDeps())
   const { json } = meta
   if (json === null) return
   const documents = json.lines

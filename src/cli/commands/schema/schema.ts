@@ -7,7 +7,7 @@ import type { VerbDeps } from '../../bound.js'
 import { nameOf } from '../../entry.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { defineVerb, verbAt, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Arguments and flags of `schema`. */
 export interface SchemaOptions {
@@ -59,7 +59,8 @@ const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
   const verb = entry !== undefined && 'noun' in entry
     ? entry.verbs.find((one) => one.verb === second) : entry
   if (verb === undefined || words.length !== (entry === verb ? 1 : 2)) throw unknown()
-  const { json } = (await verb.load()).build(deps).meta
+  const noun = entry !== undefined && 'noun' in entry ? entry.noun : null
+  const { json } = (await verbAt(noun, verb, deps)).meta
   if (json === null) {
     throw fail.notFound('schema_not_found', 'This command prints no JSON.', {
       next: 'The list: `sallyport schema`.',
