@@ -22,7 +22,7 @@ import { requestOf } from './request.js'
 import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
 import type { VerbDeps } from './bound.js'
-import type { VerbEntry } from './entry.js'
+import { camelCase, type VerbEntry } from './entry.js'
 
 /** Whether a verb needs a login: `none` never asks for one, `required` fails without one. */
 export type SessionNeed = 'none' | 'optional' | 'required'
@@ -236,9 +236,6 @@ const lineOf = (command: Command): object => {
   const given = named.filter(([, value]) => value !== undefined)
   return { ...withMoney(command, command.opts()), ...Object.fromEntries(given) }
 }
-
-const camelCase = (name: string): string =>
-  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
