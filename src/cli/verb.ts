@@ -5,7 +5,7 @@
  */
 import { Command, CommanderError } from 'commander'
 import { Degraded } from '../base/contract.js'
-import type { Contract, ContractFacts, Stamped } from '../base/contract.js'
+import type { Contract, ContractFacts } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import type { ErrorDetails, SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
@@ -93,30 +93,35 @@ export type LineFor<Request> =
   { readonly [Name in keyof Request as Camel<Name & string>]: Request[Name] }
 
 /** The same, of the request of a contract. */
-export type LineOf<C extends { request(value: unknown): unknown }> =
+export type LineOf<C extends Pick<Contract<unknown, unknown, never>, 'request'>> =
   LineFor<ReturnType<C['request']>>
 
+type AnyContract = Contract<unknown, unknown, never>
+
 /** A verb that does what its request says. */
-export interface VerbParts<Request, Document, Source, Line> extends VerbFace<Stamped<Document>> {
+export interface VerbParts<C extends AnyContract, Line> extends VerbFace<ReturnType<C['answer']>> {
   /**
    * Does the work and gives what the contract makes the document of. `line` has what is the
    * terminal's alone (`--yes`, a file to read).
    */
-  run(request: Request, deps: VerbDeps, line: Line): Promise<Source>
+  run(
+    request: ReturnType<C['request']>, deps: VerbDeps, line: Line,
+  ): Promise<Parameters<C['answer']>[0]>
 }
 
 /**
  * A verb whose request is made of its line alone, before anything else. One that asks, reads or
  * judges first is a `VerbRecord` and calls `requestOf` itself.
  */
-export const verb = <Request, Document, Source, Line extends object = LineFor<Request>>(
-  contract: Contract<Request, Document, Source>,
-  parts: VerbParts<NoInfer<Request>, NoInfer<Document>, NoInfer<Source>, Line>,
-): VerbRecord<Line, Stamped<Document>> => ({
+export const verb = <C extends AnyContract, Line extends object = LineOf<C>>(
+  contract: C, parts: VerbParts<C, Line>,
+): VerbRecord<Line, ReturnType<C['answer']>> => ({
   ...parts,
   json: contract,
-  run: async (line, deps) =>
-    contract.answer(await parts.run(requestOf(contract, line), deps, line)),
+  run: async (line, deps) => {
+    const request = requestOf(contract, line) as ReturnType<C['request']>
+    return contract.answer(await parts.run(request, deps, line)) as ReturnType<C['answer']>
+  },
 })
 
 /** A verb, ready to parse a line. */
