@@ -11,7 +11,7 @@ import { World } from '../world/world.js'
 
 /** The verb that explains the others. */
 const helpEntry: VerbEntry = {
-  verb: 'help', load: async () => import('../../src/cli/commands/help/help.js'),
+  verb: 'help', load: async () => (await import('../../src/cli/commands/help/help.js')).help,
 }
 
 const terminal = { stdin: true, stdout: true, stderr: true }

@@ -8,7 +8,7 @@ import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { taskText } from '../../task-text.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 
 /** Flags of `alpha review`. */
 export interface ReviewOptions {
@@ -17,38 +17,6 @@ export interface ReviewOptions {
   readonly reject?: boolean
   readonly acceptOverrun?: boolean
   readonly acceptHeld?: boolean
-}
-
-const definition: VerbDefinition<TaskDocument> = {
-  meta: {
-    name: 'alpha review',
-    summary: 'approve or reject an answer, or accept a charge above its bound',
-    description:
-      'Approving makes the task done; rejecting leaves it succeeded and never done; the charge '
-      + 'stands either way. --accept-overrun releases an answer whose charge passed the bound, '
-      + '--accept-held one that waits because a save was under way when it came. '
-      + 'A task whose charge is not known cannot be reviewed.',
-    examples: [
-      '$ sallyport alpha review task_0190f… --approve',
-      '$ sallyport alpha review task_0190f… --accept-overrun',
-    ],
-    session: 'required',
-    ids: { task: 'task' },
-    decides: true,
-    damage: 'refuses',
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-      'damaged',
-    ],
-    json: alphaReview,
-  },
-  flags: (command) => command
-    .argument('<task>', 'id of the task')
-    .option('--approve', 'the answer serves its goal: done')
-    .option('--reject', 'it does not')
-    .option('--accept-overrun', 'accept a charge above the request bound')
-    .option('--accept-held', 'accept an answer that a save made wait'),
-  text: (task) => taskText(task),
 }
 
 const verdicts = ['approve', 'reject', 'accept-overrun', 'accept-held'] as const
@@ -72,13 +40,37 @@ export const verdictOf = async (
   )
 }
 
-/** Reviews. */
-export const run: Run<ReviewOptions, TaskDocument> = async (options, deps) => {
-  const request = requestOf(alphaReview, { ...options, verdict: await verdictOf(options, deps) })
-  const { gov, session } = await loginToMutate(deps)
-  const task = await reviewAnyTask(gov, session, request.task, request.verdict)
-  return alphaReview.answer({ view: gov.store.read(), task })
+export const review: VerbRecord<ReviewOptions, TaskDocument> = {
+  summary: 'approve or reject an answer, or accept a charge above its bound',
+  description:
+    'Approving makes the task done; rejecting leaves it succeeded and never done; the charge '
+    + 'stands either way. --accept-overrun releases an answer whose charge passed the bound, '
+    + '--accept-held one that waits because a save was under way when it came. '
+    + 'A task whose charge is not known cannot be reviewed.',
+  examples: [
+    '$ sallyport alpha review task_0190f… --approve',
+    '$ sallyport alpha review task_0190f… --accept-overrun',
+  ],
+  session: 'required',
+  ids: { task: 'task' },
+  decides: true,
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  json: alphaReview,
+  flags: (command) => command
+    .argument('<task>', 'id of the task')
+    .option('--approve', 'the answer serves its goal: done')
+    .option('--reject', 'it does not')
+    .option('--accept-overrun', 'accept a charge above the request bound')
+    .option('--accept-held', 'accept an answer that a save made wait'),
+  text: taskText,
+  run: async (options, deps) => {
+    const request = requestOf(alphaReview, { ...options, verdict: await verdictOf(options, deps) })
+    const { gov, session } = await loginToMutate(deps)
+    const task = await reviewAnyTask(gov, session, request.task, request.verdict)
+    return alphaReview.answer({ view: gov.store.read(), task })
+  },
 }
-
-/** Parses a line of `alpha review`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -4,39 +4,30 @@ import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord } from '../../verb.js'
 import { timeZoneOf } from '../../../observations/zone.js'
 import { pointInTime } from '../../since.js'
 import { factsText } from './text.js'
 
 /** Flags of `audit list`. */
-export interface AuditListOptions {
-  readonly limit: number
-  readonly since?: string
-  readonly what?: string
-  readonly principal?: string
-  readonly after?: string
-}
+export type AuditListOptions = LineOf<typeof auditList>
 
-const definition: VerbDefinition<AuditDocument[]> = {
-  meta: {
-    name: 'audit list',
-    summary: 'list what was done, newest first',
-    description:
-      'Lists rows of the audit, of every owner: logins, consents, tasks, money settled by hand, '
-      + 'recoveries. Rows hold ids, names and numbers, never a question, an answer or a key. The '
-      + 'audit is only ever appended to, and each row names the digest of the one before.',
-    examples: [
-      '$ sallyport audit list',
-      '$ sallyport audit list --what session --since 8h',
-      '$ sallyport audit list --principal maria --limit 500 --json',
-    ],
-    session: 'required',
-    ids: { after: 'audit' },
-    damage: 'shows',
-    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
-    json: auditList,
-  },
+export const list: VerbRecord<AuditListOptions, AuditDocument[]> = {
+  summary: 'list what was done, newest first',
+  description:
+    'Lists rows of the audit, of every owner: logins, consents, tasks, money settled by hand, '
+    + 'recoveries. Rows hold ids, names and numbers, never a question, an answer or a key. The '
+    + 'audit is only ever appended to, and each row names the digest of the one before.',
+  examples: [
+    '$ sallyport audit list',
+    '$ sallyport audit list --what session --since 8h',
+    '$ sallyport audit list --principal maria --limit 500 --json',
+  ],
+  session: 'required',
+  ids: { after: 'audit' },
+  damage: 'shows',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  json: auditList,
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most rows', { min: 1, max: 10_000 }).default(50))
     .option('--since <time>', 'from a day, a time or an age on: 2026-11-20, 2026-11-20T10:00Z, 8h')
@@ -50,18 +41,13 @@ const definition: VerbDefinition<AuditDocument[]> = {
       view.id(row.subject ?? '-'), factsText(row),
     ]),
   ),
+  run: async (options, deps) => {
+    const { since, ...given } = options
+    const from = since === undefined
+      ? undefined : pointInTime('--since', since, deps.clock, timeZoneOf(deps.env))
+    const request = requestOf(auditList, { ...given, since: from })
+    const { gov } = await deps.login('read')
+    const found = findAudit(gov.store.read(), { ...request, limit: request.limit + 1 })
+    return auditList.answer(cutAt(deps, found, request.limit, ({ row }) => row.audit_id))
+  },
 }
-
-/** Lists. */
-export const run: Run<AuditListOptions, AuditDocument[]> = async (options, deps) => {
-  const { since, ...given } = options
-  const from = since === undefined
-    ? undefined : pointInTime('--since', since, deps.clock, timeZoneOf(deps.env))
-  const request = requestOf(auditList, { ...given, since: from })
-  const { gov } = await deps.login('read')
-  const found = findAudit(gov.store.read(), { ...request, limit: request.limit + 1 })
-  return auditList.answer(cutAt(deps, found, request.limit, ({ row }) => row.audit_id))
-}
-
-/** Parses a line of `audit list`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,30 +1,20 @@
-import { auditShow, type AuditShowDocument } from '../../../governance/audit-contract.js'
+import { auditShow } from '../../../governance/audit-contract.js'
 import { auditLink } from '../../../governance/audit-read.js'
-import { requestOf } from '../../request.js'
 import { fieldLines } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { factsText } from './text.js'
 
-/** Arguments of `audit show`. */
-export interface AuditShowOptions {
-  readonly audit: string
-}
-
-const definition: VerbDefinition<AuditShowDocument> = {
-  meta: {
-    name: 'audit show',
-    summary: 'show one row of the audit and whether the chain holds round it',
-    description:
-      'Shows a row, its digest, the rows before and after it, and whether each names the other '
-      + 'as it is. Where they do not, a row was altered, lost or added there, and the status is '
-      + '12. The whole chain is checked by `state check`.',
-    examples: ['$ sallyport audit show aud_0190f…', '$ sallyport audit show aud_0190f… --json'],
-    session: 'required',
-    ids: { audit: 'audit' },
-    damage: 'shows',
-    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
-    json: auditShow,
-  },
+export const show = verb(auditShow, {
+  summary: 'show one row of the audit and whether the chain holds round it',
+  description:
+    'Shows a row, its digest, the rows before and after it, and whether each names the other '
+    + 'as it is. Where they do not, a row was altered, lost or added there, and the status is '
+    + '12. The whole chain is checked by `state check`.',
+  examples: ['$ sallyport audit show aud_0190f…', '$ sallyport audit show aud_0190f… --json'],
+  session: 'required',
+  ids: { audit: 'audit' },
+  damage: 'shows',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
   flags: (command) => command.argument('<audit>', 'id of the row, from audit list'),
   text: ({ audit, chain }, view) => fieldLines([
     ['row', `${audit.id}, ${audit.number} of ${chain.rows}`],
@@ -40,14 +30,8 @@ const definition: VerbDefinition<AuditShowDocument> = {
     ['chain', chain.verifies
       ? view.paint('green', 'holds here') : view.paint('red', 'broken here')],
   ]),
-}
-
-/** Shows. */
-export const run: Run<AuditShowOptions, AuditShowDocument> = async (options, deps) => {
-  const { audit } = requestOf(auditShow, options)
-  const { gov } = await deps.login('read')
-  return auditShow.answer(auditLink(gov.store.read(), audit))
-}
-
-/** Parses a line of `audit show`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async ({ audit }, deps) => {
+    const { gov } = await deps.login('read')
+    return auditLink(gov.store.read(), audit)
+  },
+})

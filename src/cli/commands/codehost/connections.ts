@@ -1,23 +1,19 @@
-import { codehostConnections, type ConnectionDocument } from '../../../codehost/contract.js'
+import { codehostConnections } from '../../../codehost/contract.js'
 import { listedConnections } from '../../../codehost/connections.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { consentLine } from './text.js'
 
-const definition: VerbDefinition<ConnectionDocument[]> = {
-  meta: {
-    name: 'codehost connections',
-    summary: 'list your connections: mode, consent, capacity',
-    description:
-      'Lists your saved connections with their mode, whether writes were ever opted in to, how '
-      + 'the consent stands now, when it ends, and whether a job occupies the connection. It '
-      + 'contacts nobody.',
-    examples: ['$ sallyport codehost connections', '$ sallyport codehost connections --json'],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['unauthorized', 'no_state', 'damaged'],
-    json: codehostConnections,
-  },
+export const connections = verb(codehostConnections, {
+  summary: 'list your connections: mode, consent, capacity',
+  description:
+    'Lists your saved connections with their mode, whether writes were ever opted in to, how '
+    + 'the consent stands now, when it ends, and whether a job occupies the connection. It '
+    + 'contacts nobody.',
+  examples: ['$ sallyport codehost connections', '$ sallyport codehost connections --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
     rows.map((row) => [
@@ -25,13 +21,8 @@ const definition: VerbDefinition<ConnectionDocument[]> = {
       row.occupied_for_good === true ? 'occupied for good' : row.capacity,
     ]),
   ),
-}
-
-/** Lists. */
-export const run: Run<object, ConnectionDocument[]> = async (_options, deps) => {
-  const { gov, session } = await deps.login('see')
-  return codehostConnections.answer(listedConnections(gov, session))
-}
-
-/** Parses a line of `codehost connections`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async (_request, deps) => {
+    const { gov, session } = await deps.login('see')
+    return listedConnections(gov, session)
+  },
+})

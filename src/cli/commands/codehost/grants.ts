@@ -1,24 +1,20 @@
-import { codehostGrants, type GrantDocument } from '../../../codehost/contract.js'
+import { codehostGrants } from '../../../codehost/contract.js'
 import { standingsOf } from '../../../codehost/jobs/standing.js'
 import { listedConnections } from '../../../codehost/connections.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 
-const definition: VerbDefinition<GrantDocument[]> = {
-  meta: {
-    name: 'codehost grants',
-    summary: 'list what your connections allow, and until when',
-    description:
-      'Lists the consents of your connections, derived from their rows on each read: what was '
-      + 'opted in to, the actions, the session it rests on, when it ends, and whether it is '
-      + 'issued, expired, revoked or stopped. Nothing is read from this list when something is '
-      + 'written.',
-    examples: ['$ sallyport codehost grants', '$ sallyport codehost grants --json'],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['unauthorized', 'no_state', 'damaged'],
-    json: codehostGrants,
-  },
+export const grants = verb(codehostGrants, {
+  summary: 'list what your connections allow, and until when',
+  description:
+    'Lists the consents of your connections, derived from their rows on each read: what was '
+    + 'opted in to, the actions, the session it rests on, when it ends, and whether it is '
+    + 'issued, expired, revoked or stopped. Nothing is read from this list when something is '
+    + 'written.',
+  examples: ['$ sallyport codehost grants', '$ sallyport codehost grants --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],
     rows.map((row) => [
@@ -28,15 +24,10 @@ const definition: VerbDefinition<GrantDocument[]> = {
         `${one.jobs_used} of ${one.jobs_max} jobs until ${one.expires_at}`).join('; '),
     ]),
   ),
-}
-
-/** Lists. */
-export const run: Run<object, GrantDocument[]> = async (_options, deps) => {
-  const { gov, session } = await deps.login('read')
-  const view = gov.store.read()
-  return codehostGrants.answer(listedConnections(gov, session).map((one) =>
-    ({ ...one, authorities: standingsOf(view, one.connection.connection_id) })))
-}
-
-/** Parses a line of `codehost grants`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async (_request, deps) => {
+    const { gov, session } = await deps.login('read')
+    const view = gov.store.read()
+    return listedConnections(gov, session).map((one) =>
+      ({ ...one, authorities: standingsOf(view, one.connection.connection_id) }))
+  },
+})

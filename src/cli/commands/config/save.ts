@@ -4,7 +4,7 @@ import { fail } from '../../../base/errors.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 import { configurationText } from './text.js'
 
 /** Flags of `config save`. */
@@ -13,37 +13,29 @@ export interface ConfigSaveOptions {
   readonly voidAnswers?: boolean
 }
 
-const definition: VerbDefinition<Configuration> = {
-  meta: {
-    name: 'config save',
-    summary: 'save the model configuration from one document',
-    description:
-      'Takes {"alpha_text":{…},"gateway":{…},"expected_policy_revision":N}, strictly. A block '
-      + 'that is left out stays; null is refused; one save changes one of the two blocks only.',
-    examples: [
-      '$ sallyport config save --from configuration.json',
-      '$ sallyport config save --from - --json < configuration.json',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: configSave,
-  },
+export const save: VerbRecord<ConfigSaveOptions, Configuration> = {
+  summary: 'save the model configuration from one document',
+  description:
+    'Takes {"alpha_text":{…},"gateway":{…},"expected_policy_revision":N}, strictly. A block '
+    + 'that is left out stays; null is refused; one save changes one of the two blocks only.',
+  examples: [
+    '$ sallyport config save --from configuration.json',
+    '$ sallyport config save --from - --json < configuration.json',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
+  json: configSave,
   flags: (command) => command
     .option('--from <file>', 'the document; - for stdin')
     .option(...voidAnswersFlag),
   text: configurationText,
+  run: async (options, deps) => {
+    if (options.from === undefined) throw fail.usage('input_required', 'Give --from FILE or -.')
+    const bytes = await readInput(deps, {
+      from: options.from, flag: '--from', bytesMax: configurationBytesMax,
+    })
+    const opened = await loginToMutate(deps)
+    return configSave.answer(await saveListing(deps, opened, { bytes }, options))
+  },
 }
-
-/** Saves. */
-export const run: Run<ConfigSaveOptions, Configuration> = async (options, deps) => {
-  if (options.from === undefined) throw fail.usage('input_required', 'Give --from FILE or -.')
-  const bytes = await readInput(deps, {
-    from: options.from, flag: '--from', bytesMax: configurationBytesMax,
-  })
-  const opened = await loginToMutate(deps)
-  return configSave.answer(await saveListing(deps, opened, { bytes }, options))
-}
-
-/** Parses a line of `config save`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

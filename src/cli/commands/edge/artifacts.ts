@@ -3,36 +3,22 @@ import { edgeArtifactList } from '../../../edge/contract.js'
 import { edgeArtifacts } from '../../../edge/read.js'
 import { nextPage } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
-import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
 import { bytesText } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-
-/** Flags of `edge artifacts`. */
-export interface ArtifactsOptions {
-  readonly device?: string
-  readonly limit?: number
-  readonly before?: string
-}
-
-type Listed = ReturnType<typeof edgeArtifactList.answer>
+import { verb } from '../../verb.js'
 
 const pageMax = 1_000
 
-const definition: VerbDefinition<Listed> = {
-  meta: {
-    name: 'edge artifacts',
-    summary: 'what your devices sent, newest first',
-    description:
-      'Lists what your devices sent: facts alone, never a picture. Where there is more, the last '
-      + 'line says how to go on.',
-    examples: ['$ sallyport edge artifacts', '$ sallyport edge artifacts --limit 10 --json'],
-    session: 'required',
-    ids: { device: 'device', before: 'capture' },
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
-    json: edgeArtifactList,
-  },
+export const artifacts = verb(edgeArtifactList, {
+  summary: 'what your devices sent, newest first',
+  description:
+    'Lists what your devices sent: facts alone, never a picture. Where there is more, the last '
+    + 'line says how to go on.',
+  examples: ['$ sallyport edge artifacts', '$ sallyport edge artifacts --limit 10 --json'],
+  session: 'required',
+  ids: { device: 'device', before: 'capture' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
   flags: (command) => command
     .option('--device <id>', 'only what this device sent')
     .addOption(integerFlag('--limit <n>', 'at most so many', { min: 1, max: pageMax }))
@@ -46,16 +32,10 @@ const definition: VerbDefinition<Listed> = {
       ])),
     notes: next === null ? [] : [`More: ${next}`],
   }),
-}
-
-/** Lists. */
-export const run: Run<ArtifactsOptions, Listed> = async (options, deps) => {
-  const request = requestOf(edgeArtifactList, options)
-  const { gov, session } = await deps.login('read')
-  const page = edgeArtifacts(gov.store.read(), session, request)
-  if (page.next !== null) deps.cut = { flag: '--before', value: page.next }
-  return edgeArtifactList.answer({ ...page, nextPage: nextPage(deps) })
-}
-
-/** Parses a line of `edge artifacts`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async (request, deps) => {
+    const { gov, session } = await deps.login('read')
+    const page = edgeArtifacts(gov.store.read(), session, request)
+    if (page.next !== null) deps.cut = { flag: '--before', value: page.next }
+    return { ...page, nextPage: nextPage(deps) }
+  },
+})

@@ -1,24 +1,20 @@
 /** `sallyport edge list`: the operator's paired devices. */
-import { edgeDevices, type DeviceDocument } from '../../../edge/contract.js'
+import { edgeDevices } from '../../../edge/contract.js'
 import { listDevices } from '../../../edge/pairing.js'
 import { renderTable } from '../../table.js'
 import { bytesText } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 
-const definition: VerbDefinition<readonly DeviceDocument[]> = {
-  meta: {
-    name: 'edge list',
-    summary: 'your paired devices, newest first',
-    description:
-      'Lists the devices that you paired: what they stored, the last sequence that was accepted, '
-      + 'when they last sent, how many captures left their spool unsent as far as they told, and '
-      + 'whether their pairing has ended.',
-    examples: ['$ sallyport edge list', '$ sallyport edge list --json'],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['unauthorized', 'no_state', 'damaged'],
-    json: edgeDevices,
-  },
+export const list = verb(edgeDevices, {
+  summary: 'your paired devices, newest first',
+  description:
+    'Lists the devices that you paired: what they stored, the last sequence that was accepted, '
+    + 'when they last sent, how many captures left their spool unsent as far as they told, and '
+    + 'whether their pairing has ended.',
+  examples: ['$ sallyport edge list', '$ sallyport edge list --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
   text: (devices, view) => (devices.length === 0
     ? 'No device is paired. Pair one: sallyport edge pair\n'
     : renderTable(view, ['device', 'name', 'last upload', 'last', 'stored', 'evicted', 'state'],
@@ -28,13 +24,8 @@ const definition: VerbDefinition<readonly DeviceDocument[]> = {
         one.spool_evictions === null ? 'none told' : String(one.spool_evictions),
         one.revoked ? `ended (${one.ended_reason ?? 'revoked'})` : 'paired',
       ]))),
-}
-
-/** Lists. */
-export const run: Run<object, readonly DeviceDocument[]> = async (_options, deps) => {
-  const { gov, session } = await deps.login('read')
-  return edgeDevices.answer(listDevices(gov.store.read(), session))
-}
-
-/** Parses a line of `edge list`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async (_request, deps) => {
+    const { gov, session } = await deps.login('read')
+    return listDevices(gov.store.read(), session)
+  },
+})

@@ -2,49 +2,13 @@
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
-import { edgeShow, type ArtifactDocument } from '../../../edge/contract.js'
+import { edgeShow } from '../../../edge/contract.js'
 import { edgeArtifact, openEdgeBytes } from '../../../edge/read.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
 import { ioFailure } from '../../../state/files.js'
-import { requestOf } from '../../request.js'
 import { bytesText, fieldLines } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-
-/** Argument and flag of `edge show`. */
-export interface EdgeShowOptions {
-  readonly artifact: string
-  readonly out?: string
-}
-
-const definition: VerbDefinition<ArtifactDocument> = {
-  meta: {
-    name: 'edge show',
-    summary: 'the facts of one capture, and its bytes into a file',
-    description:
-      'Prints what is known of a capture that one of your devices sent. With --out its bytes go '
-      + 'into a new file of mode 600, each piece verified before it is written.',
-    examples: [
-      '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000',
-      '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000 --out shot.png',
-    ],
-    session: 'required',
-    ids: { artifact: 'capture' },
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
-    json: edgeShow,
-  },
-  flags: (command) => command
-    .argument('<artifact>', 'id of the capture')
-    .option('--out <file>', 'write its bytes to this new file'),
-  text: (one, view) => fieldLines([
-    ['capture', one.artifact_id], ['device', one.device_id], ['sequence', String(one.sequence)],
-    ['captured', one.captured_at], ['received', one.received_at],
-    ['kind', `${one.mime}, ${bytesText(one.bytes)}`], ['sha256', one.sha256],
-    ['purpose', one.purpose],
-    ...(one.source === null ? [] : [['source', view.foreign(one.source)] as const]),
-  ]),
-}
+import { verb } from '../../verb.js'
 
 /** A new file, whole; what was begun and could not be ended is removed. Throws as reading does. */
 const writeBytes = (gov: Gov, session: Session, id: string, path: string): void => {
@@ -70,14 +34,33 @@ const writeBytes = (gov: Gov, session: Session, id: string, path: string): void 
   }
 }
 
-/** Shows. */
-export const run: Run<EdgeShowOptions, ArtifactDocument> = async (options, deps) => {
-  const { artifact: id } = requestOf(edgeShow, options)
-  const { gov, session } = await deps.login('read')
-  const artifact = edgeArtifact(gov.store.read(), session, id)
-  if (options.out !== undefined) writeBytes(gov, session, id, pathFrom(deps.cwd, options.out))
-  return edgeShow.answer(artifact)
-}
-
-/** Parses a line of `edge show`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const show = verb(edgeShow, {
+  summary: 'the facts of one capture, and its bytes into a file',
+  description:
+    'Prints what is known of a capture that one of your devices sent. With --out its bytes go '
+    + 'into a new file of mode 600, each piece verified before it is written.',
+  examples: [
+    '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000',
+    '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000 --out shot.png',
+  ],
+  session: 'required',
+  ids: { artifact: 'capture' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
+  flags: (command) => command
+    .argument('<artifact>', 'id of the capture')
+    .option('--out <file>', 'write its bytes to this new file'),
+  text: (one, view) => fieldLines([
+    ['capture', one.artifact_id], ['device', one.device_id], ['sequence', String(one.sequence)],
+    ['captured', one.captured_at], ['received', one.received_at],
+    ['kind', `${one.mime}, ${bytesText(one.bytes)}`], ['sha256', one.sha256],
+    ['purpose', one.purpose],
+    ...(one.source === null ? [] : [['source', view.foreign(one.source)] as const]),
+  ]),
+  run: async ({ artifact: id }, deps, line: { readonly out?: string }) => {
+    const { gov, session } = await deps.login('read')
+    const artifact = edgeArtifact(gov.store.read(), session, id)
+    if (line.out !== undefined) writeBytes(gov, session, id, pathFrom(deps.cwd, line.out))
+    return artifact
+  },
+})

@@ -14,7 +14,7 @@ import { clientOf } from '../../../fabric/client.js'
 import { offered } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbDefinition, VerbRecord } from '../../verb.js'
 
 /** Arguments and flags of `gateway prove`. */
 export interface ProveOptions {
@@ -45,38 +45,6 @@ const text: VerbDefinition<ProveDocument>['text'] = (result, view) => {
   }
 }
 
-const definition: VerbDefinition<ProveDocument> = {
-  meta: {
-    name: 'gateway prove',
-    summary: 'prove a slot with one small paid request',
-    description:
-      'Sends one synthetic request through the exact route of a slot, reads its charge from the '
-      + 'reply and keeps what model and provider called themselves. A proof is bound to model, '
-      + 'upstream list, key and prompt, and is stale after 24 hours. With --if-stale nobody is '
-      + 'contacted while the proof is current, and an attempt that failed or is uncertain is not '
-      + 'repeated.',
-    examples: [
-      '$ sallyport gateway prove chat',
-      '$ sallyport gateway prove report --if-stale --json',
-      '$ sallyport gateway prove --all --if-stale',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
-      'locked', 'damaged',
-      'partial',
-    ],
-    json: gatewayProve,
-  },
-  flags: (command) => command
-    .addArgument(offered(new Argument('[slot]', 'chat, report or screenshot'), slotNames))
-    .option('--all', 'every slot that is set; one failure does not stop the others')
-    .option('--if-stale', 'only when there is no current proof'),
-  text,
-}
-
 const slotOf = (text: string): SlotName => {
   const slot = slotNames.find((name) => name === text)
   if (slot !== undefined) return slot
@@ -89,22 +57,46 @@ const contextOf = (deps: VerbDeps, gov: Gov) => gatewayContext(gov, {
   client: clientOf(deps, deploymentProfile(gov.store)), signal: deps.stop,
 })
 
-/** Proves. */
-export const run: Run<ProveOptions, ProveDocument> = async (options, deps) => {
-  const { slot, all = false, ifStale = false } = options
-  if (all === (slot !== undefined)) {
-    throw fail.usage('one_slot', 'Name one slot, or give --all.')
-  }
-  const request = gatewayProve.request({
-    slot: slot === undefined ? undefined : slotOf(slot), if_stale: ifStale,
-  })
-  const { gov, session } = await loginToMutate(deps)
-  const { proveAll, proveSlot } = await import('../../../gateway/prove.js')
-  const context = contextOf(deps, gov)
-  return gatewayProve.answer(request.slot === undefined
-    ? await proveAll(context, session, { ifStale })
-    : await proveSlot(context, session, { slot: request.slot, ifStale }))
+export const prove: VerbRecord<ProveOptions, ProveDocument> = {
+  summary: 'prove a slot with one small paid request',
+  description:
+    'Sends one synthetic request through the exact route of a slot, reads its charge from the '
+    + 'reply and keeps what model and provider called themselves. A proof is bound to model, '
+    + 'upstream list, key and prompt, and is stale after 24 hours. With --if-stale nobody is '
+    + 'contacted while the proof is current, and an attempt that failed or is uncertain is not '
+    + 'repeated.',
+  examples: [
+    '$ sallyport gateway prove chat',
+    '$ sallyport gateway prove report --if-stale --json',
+    '$ sallyport gateway prove --all --if-stale',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
+    'locked', 'damaged',
+    'partial',
+  ],
+  json: gatewayProve,
+  flags: (command) => command
+    .addArgument(offered(new Argument('[slot]', 'chat, report or screenshot'), slotNames))
+    .option('--all', 'every slot that is set; one failure does not stop the others')
+    .option('--if-stale', 'only when there is no current proof'),
+  text,
+  run: async (options, deps) => {
+    const { slot, all = false, ifStale = false } = options
+    if (all === (slot !== undefined)) {
+      throw fail.usage('one_slot', 'Name one slot, or give --all.')
+    }
+    const request = gatewayProve.request({
+      slot: slot === undefined ? undefined : slotOf(slot), if_stale: ifStale,
+    })
+    const { gov, session } = await loginToMutate(deps)
+    const { proveAll, proveSlot } = await import('../../../gateway/prove.js')
+    const context = contextOf(deps, gov)
+    return gatewayProve.answer(request.slot === undefined
+      ? await proveAll(context, session, { ifStale })
+      : await proveSlot(context, session, { slot: request.slot, ifStale }))
+  },
 }
-
-/** Parses a line of `gateway prove`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -5,7 +5,7 @@ import { askVerdict } from '../../ask-verdict.js'
 import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 import { reservationText } from './text.js'
 
 /** Flags of `ledger review`. */
@@ -13,35 +13,6 @@ export interface LedgerReviewOptions {
   readonly operation: string
   readonly accept?: boolean
   readonly reject?: boolean
-}
-
-const definition: VerbDefinition<ReservationDocument> = {
-  meta: {
-    name: 'ledger review',
-    summary: 'accept or reject a charge above its bound',
-    description:
-      'The charge stands either way. Accepting releases the answer that waits for it, if the '
-      + 'session, goal and consent that asked for it are still current; rejecting drops it. A '
-      + 'verdict is never changed. What a disabled owner left may be rejected by any other.',
-    examples: [
-      '$ sallyport ledger review op_0190f… --accept',
-      '$ sallyport ledger review op_0190f… --reject --json',
-    ],
-    session: 'required',
-    ids: { operation: 'operation' },
-    decides: true,
-    damage: 'refuses',
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-      'damaged',
-    ],
-    json: ledgerReview,
-  },
-  flags: (command) => command
-    .argument('<operation>', 'id of the operation, from ledger reservations')
-    .option('--accept', 'the overrun is accepted')
-    .option('--reject', 'it is not; the answer is dropped'),
-  text: reservationText,
 }
 
 const verdictOf = async (
@@ -52,14 +23,35 @@ const verdictOf = async (
   throw fail.usage('one_verdict', 'Give one of --accept and --reject.')
 }
 
-/** Reviews. */
-export const run: Run<LedgerReviewOptions, ReservationDocument> = async (options, deps) => {
-  const { operation, verdict } = requestOf(ledgerReview, {
-    ...options, verdict: await verdictOf(options, deps),
-  })
-  const { gov, session } = await loginToMutate(deps)
-  return ledgerReview.answer(await reviewAnyOverrun(gov, session, operation, verdict))
+export const review: VerbRecord<LedgerReviewOptions, ReservationDocument> = {
+  summary: 'accept or reject a charge above its bound',
+  description:
+    'The charge stands either way. Accepting releases the answer that waits for it, if the '
+    + 'session, goal and consent that asked for it are still current; rejecting drops it. A '
+    + 'verdict is never changed. What a disabled owner left may be rejected by any other.',
+  examples: [
+    '$ sallyport ledger review op_0190f… --accept',
+    '$ sallyport ledger review op_0190f… --reject --json',
+  ],
+  session: 'required',
+  ids: { operation: 'operation' },
+  decides: true,
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  json: ledgerReview,
+  flags: (command) => command
+    .argument('<operation>', 'id of the operation, from ledger reservations')
+    .option('--accept', 'the overrun is accepted')
+    .option('--reject', 'it is not; the answer is dropped'),
+  text: reservationText,
+  run: async (options, deps) => {
+    const { operation, verdict } = requestOf(ledgerReview, {
+      ...options, verdict: await verdictOf(options, deps),
+    })
+    const { gov, session } = await loginToMutate(deps)
+    return ledgerReview.answer(await reviewAnyOverrun(gov, session, operation, verdict))
+  },
 }
-
-/** Parses a line of `ledger review`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

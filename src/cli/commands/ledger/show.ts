@@ -1,25 +1,21 @@
 import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
-import { ledgerShow, type LedgerDocument } from '../../../governance/ledger/contract.js'
+import { ledgerShow } from '../../../governance/ledger/contract.js'
 import { settleCommand } from '../../../governance/ledger/due.js'
 import { ledgerStanding } from '../../../governance/ledger/read.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 
-const definition: VerbDefinition<LedgerDocument> = {
-  meta: {
-    name: 'ledger show',
-    summary: 'show the ceiling and what is settled, held and unknown',
-    description:
-      'Shows the one ledger of this state directory. Settled, held and unknown together are '
-      + 'compared with the ceiling before any contact. A hold is a local admission hold in this '
-      + 'ledger, not a limit that a provider enforces. An unknown charge keeps its full bound '
-      + 'until it is settled by hand.',
-    examples: ['$ sallyport ledger show', '$ sallyport ledger show --json'],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['unauthorized', 'blocked', 'no_state', 'damaged'],
-    json: ledgerShow,
-  },
+export const show = verb(ledgerShow, {
+  summary: 'show the ceiling and what is settled, held and unknown',
+  description:
+    'Shows the one ledger of this state directory. Settled, held and unknown together are '
+    + 'compared with the ceiling before any contact. A hold is a local admission hold in this '
+    + 'ledger, not a limit that a provider enforces. An unknown charge keeps its full bound '
+    + 'until it is settled by hand.',
+  examples: ['$ sallyport ledger show', '$ sallyport ledger show --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'blocked', 'no_state', 'damaged'],
   text: ({ ledger, open }, view) => {
     if (ledger === null) return 'There is no ledger yet; the first set-up of a route makes it.\n'
     const line = (name: string, value: number): string =>
@@ -36,13 +32,8 @@ const definition: VerbDefinition<LedgerDocument> = {
       due(open.overrun_review_required, 'overrun', 'sallyport ledger review OPERATION'),
     ].join('')
   },
-}
-
-/** Reads the ledger. */
-export const run: Run<object, LedgerDocument> = async (_options, deps) => {
-  const { gov } = await deps.login('see')
-  return ledgerShow.answer(ledgerStanding(gov.store.read()))
-}
-
-/** Parses a line of `ledger show`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async (_request, deps) => {
+    const { gov } = await deps.login('see')
+    return ledgerStanding(gov.store.read())
+  },
+})

@@ -1,28 +1,17 @@
-import { policyHistory, type PolicyDocument } from '../../../governance/policy/contract.js'
+import { policyHistory } from '../../../governance/policy/contract.js'
 import { listPolicy } from '../../../governance/policy/head.js'
 import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 
-/** Flags of `policy history`. */
-export interface HistoryOptions {
-  readonly limit: number
-  readonly after?: number
-}
-
-const definition: VerbDefinition<PolicyDocument[]> = {
-  meta: {
-    name: 'policy history',
-    summary: 'list the published policy revisions, newest first',
-    description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
-    examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['unauthorized', 'no_state', 'damaged'],
-    json: policyHistory,
-  },
+export const history = verb(policyHistory, {
+  summary: 'list the published policy revisions, newest first',
+  description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
+  examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most revisions', { min: 1, max: 100_000 }).default(50))
     .addOption(integerFlag(
@@ -35,15 +24,9 @@ const definition: VerbDefinition<PolicyDocument[]> = {
       row.published_at,
     ]),
   ),
-}
-
-/** Reads the history. */
-export const run: Run<HistoryOptions, PolicyDocument[]> = async (options, deps) => {
-  const { limit, after } = requestOf(policyHistory, options)
-  const { gov } = await deps.login('read')
-  const found = listPolicy(gov.store.read(), limit + 1, after)
-  return policyHistory.answer(cutAt(deps, found, limit, ({ revision }) => String(revision)))
-}
-
-/** Parses a line of `policy history`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async ({ limit, after }, deps) => {
+    const { gov } = await deps.login('read')
+    const found = listPolicy(gov.store.read(), limit + 1, after)
+    return cutAt(deps, found, limit, ({ revision }) => String(revision))
+  },
+})

@@ -8,32 +8,13 @@ import type { VerbDeps } from '../../bound.js'
 import { readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 import { principalText } from './text.js'
 
 /** Flags of `principal add`. */
 export interface PrincipalAddOptions {
   readonly name: string
   readonly passphraseFile?: string
-}
-
-const definition: VerbDefinition<PrincipalAddedDocument> = {
-  meta: {
-    name: 'principal add',
-    summary: 'add an owner',
-    description:
-      'Adds an owner with a passphrase (8 to 1024 bytes) and a default goal. Each owner sees and '
-      + 'reviews only its own tasks and goals; all share one policy and one spend ceiling.',
-    examples: ['$ sallyport principal add maria --passphrase-file ./passphrase'],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
-    json: principalAdd,
-  },
-  flags: (command) => command
-    .argument('<name>', 'name of the owner')
-    .option('--passphrase-file <file>', 'the passphrase; - for stdin (asked for on a terminal)'),
-  text: ({ principal }) => principalText(principal),
 }
 
 const passphraseOf = async (deps: VerbDeps, from: string | undefined): Promise<string> => {
@@ -50,13 +31,24 @@ const passphraseOf = async (deps: VerbDeps, from: string | undefined): Promise<s
   throw fail.rejected('passphrase_differs', 'The two passphrases differ; nobody was added.')
 }
 
-/** Adds. */
-export const run: Run<PrincipalAddOptions, PrincipalAddedDocument> = async (options, deps) => {
-  const { gov, session } = await loginToMutate(deps)
-  const passphrase = await passphraseOf(deps, options.passphraseFile)
-  const request = requestOf(principalAdd, { ...options, passphrase })
-  return principalAdd.answer(await addPrincipal(gov, session, request))
+export const add: VerbRecord<PrincipalAddOptions, PrincipalAddedDocument> = {
+  summary: 'add an owner',
+  description:
+    'Adds an owner with a passphrase (8 to 1024 bytes) and a default goal. Each owner sees and '
+    + 'reviews only its own tasks and goals; all share one policy and one spend ceiling.',
+  examples: ['$ sallyport principal add maria --passphrase-file ./passphrase'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
+  json: principalAdd,
+  flags: (command) => command
+    .argument('<name>', 'name of the owner')
+    .option('--passphrase-file <file>', 'the passphrase; - for stdin (asked for on a terminal)'),
+  text: ({ principal }) => principalText(principal),
+  run: async (options, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    const passphrase = await passphraseOf(deps, options.passphraseFile)
+    const request = requestOf(principalAdd, { ...options, passphrase })
+    return principalAdd.answer(await addPrincipal(gov, session, request))
+  },
 }
-
-/** Parses a line of `principal add`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -9,8 +9,7 @@ import { Argument } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { choiceFlag, integerFlag, offered } from '../../flags.js'
 import { requestOf } from '../../request.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbDefinition } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 import { askControl } from './control.js'
 import { dirFlag } from './dir.js'
 
@@ -27,50 +26,6 @@ export interface SandboxFaultOptions {
 
 const actions = ['set', 'clear'] as const
 const { countMax, valueMax } = faultLimits
-
-/** How its line is read and its document shown. */
-export const definition: VerbDefinition<SandboxFaultsDocument> = {
-  meta: {
-    name: 'sandbox fault',
-    summary: 'switch a fault of a running sandbox on or off',
-    description:
-      '`set NAME` makes the sandbox answer the next fitting requests wrongly in a known way; '
-      + '`clear` switches one name or everything off. A fault strikes until it is cleared, or as '
-      + 'often as --times says. `sandbox faults` lists the names.',
-    examples: [
-      '$ sallyport sandbox fault set billing_no_entry --times 2',
-      '$ sallyport sandbox fault set delay --value 5000 --service gateway',
-      '$ sallyport sandbox fault set billing_overrun --value 100000 --times 1',
-      '$ sallyport sandbox fault clear billing_no_entry',
-      '$ sallyport sandbox fault clear --dir ./sandbox',
-    ],
-    session: 'none',
-    damage: 'unasked',
-    exits: ['rejected', 'not_found', 'remote'],
-    json: sandboxFault,
-  },
-  flags: (command) => {
-    const action = offered(new Argument('<action>', 'set or clear'), actions)
-    return command
-      .addArgument(action)
-      .addArgument(offered(
-        new Argument('[name]', 'name of the fault; clear without one clears all'),
-        [...new Set(faultTable.map(({ name }) => name))],
-      ))
-      .option(...dirFlag)
-      .addOption(choiceFlag('--service <name>', 'whose fault', [...serviceNames]))
-      .addOption(integerFlag('--times <n>', 'requests it strikes', { min: 1, max: countMax }))
-      .addOption(integerFlag('--after <n>', 'requests it lets pass', { min: 0, max: countMax }))
-      .addOption(integerFlag('--value <n>', "the fault's number", { min: 0, max: valueMax }))
-  },
-  text: ({ cleared, faults }) => ({
-    out: faults.map((fault) => `${faultLine(fault)}\n`).join(''),
-    notes: [
-      ...(cleared > 0 ? [`cleared: ${cleared}`] : []),
-      ...(faults.length === 0 ? ['no fault is on'] : []),
-    ],
-  }),
-}
 
 /** A fault that is on, in one line. */
 export const faultLine = (fault: ActiveFaultDocument): string =>
@@ -97,16 +52,52 @@ const requireFitting = ({ action, name, ...flags }: SandboxFaultOptions): void =
 }
 
 /** Sets or clears. Throws `usage`, `rejected` (the sandbox's reason), `sandbox_not_running`. */
-export const run: Run<SandboxFaultOptions, SandboxFaultsDocument> = async (options, deps) => {
-  requireFitting(options)
-  const { action, dir, ...fault } = requestOf(sandboxFault, options)
-  const path = action === 'set' ? '/faults' : '/faults/clear'
-  // Members that are undefined are left out of the JSON.
-  const body = action === 'set' ? fault : { name: fault.name }
-  return sandboxFault.answer(
-    await askControl(deps, dir, { method: 'POST', path, body }, sandboxFaultsShape),
-  )
+export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
+  summary: 'switch a fault of a running sandbox on or off',
+  description:
+    '`set NAME` makes the sandbox answer the next fitting requests wrongly in a known way; '
+    + '`clear` switches one name or everything off. A fault strikes until it is cleared, or as '
+    + 'often as --times says. `sandbox faults` lists the names.',
+  examples: [
+    '$ sallyport sandbox fault set billing_no_entry --times 2',
+    '$ sallyport sandbox fault set delay --value 5000 --service gateway',
+    '$ sallyport sandbox fault set billing_overrun --value 100000 --times 1',
+    '$ sallyport sandbox fault clear billing_no_entry',
+    '$ sallyport sandbox fault clear --dir ./sandbox',
+  ],
+  session: 'none',
+  damage: 'unasked',
+  exits: ['rejected', 'not_found', 'remote'],
+  json: sandboxFault,
+  flags: (command) => {
+    const action = offered(new Argument('<action>', 'set or clear'), actions)
+    return command
+      .addArgument(action)
+      .addArgument(offered(
+        new Argument('[name]', 'name of the fault; clear without one clears all'),
+        [...new Set(faultTable.map(({ name }) => name))],
+      ))
+      .option(...dirFlag)
+      .addOption(choiceFlag('--service <name>', 'whose fault', [...serviceNames]))
+      .addOption(integerFlag('--times <n>', 'requests it strikes', { min: 1, max: countMax }))
+      .addOption(integerFlag('--after <n>', 'requests it lets pass', { min: 0, max: countMax }))
+      .addOption(integerFlag('--value <n>', "the fault's number", { min: 0, max: valueMax }))
+  },
+  text: ({ cleared, faults }) => ({
+    out: faults.map((fault) => `${faultLine(fault)}\n`).join(''),
+    notes: [
+      ...(cleared > 0 ? [`cleared: ${cleared}`] : []),
+      ...(faults.length === 0 ? ['no fault is on'] : []),
+    ],
+  }),
+  run: async (options, deps) => {
+    requireFitting(options)
+    const { action, dir, ...fault } = requestOf(sandboxFault, options)
+    const path = action === 'set' ? '/faults' : '/faults/clear'
+    // Members that are undefined are left out of the JSON.
+    const body = action === 'set' ? fault : { name: fault.name }
+    return sandboxFault.answer(
+      await askControl(deps, dir, { method: 'POST', path, body }, sandboxFaultsShape),
+    )
+  },
 }
-
-/** Parses a line of `sandbox fault`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

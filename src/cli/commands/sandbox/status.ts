@@ -4,34 +4,10 @@ import {
 } from '../../../sandbox/contract.js'
 import { fieldLines } from '../../text.js'
 import type { View } from '../../output.js'
-import { requestOf } from '../../request.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { askControl } from './control.js'
 import { dirFlag } from './dir.js'
 import { faultLine } from './fault.js'
-
-/** Flags of `sandbox status`. */
-export interface SandboxStatusOptions {
-  readonly dir?: string
-}
-
-const definition: VerbDefinition<SandboxStatusDocument> = {
-  meta: {
-    name: 'sandbox status',
-    summary: 'show what a running sandbox has seen',
-    description:
-      'Shows ports, faults that are on, how many requests came to which service, and what any of '
-      + 'them did that the protocol does not allow. It shows counts, never questions or keys.',
-    examples: ['$ sallyport sandbox status', '$ sallyport sandbox status --dir ./sandbox --json'],
-    session: 'none',
-    damage: 'unasked',
-    exits: ['rejected', 'not_found', 'remote'],
-    json: sandboxStatus,
-  },
-  flags: (command) => command.option(...dirFlag),
-  text: (status, view) => textOf(status, view),
-}
 
 const textOf = (status: SandboxStatusDocument, view: View): string =>
   fieldLines([
@@ -46,12 +22,17 @@ const textOf = (status: SandboxStatusDocument, view: View): string =>
   ]) + status.violations.map((line) => `  ${view.foreign(line)}\n`).join('')
 
 /** Asks the running sandbox. Throws `sandbox_not_running` (not_found). */
-export const run: Run<SandboxStatusOptions, SandboxStatusDocument> = async (options, deps) => {
-  const { dir } = requestOf(sandboxStatus, options)
-  return sandboxStatus.answer(
-    await askControl(deps, dir, { method: 'GET', path: '/status' }, sandboxStatusShape),
-  )
-}
-
-/** Parses a line of `sandbox status`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const status = verb(sandboxStatus, {
+  summary: 'show what a running sandbox has seen',
+  description:
+    'Shows ports, faults that are on, how many requests came to which service, and what any of '
+    + 'them did that the protocol does not allow. It shows counts, never questions or keys.',
+  examples: ['$ sallyport sandbox status', '$ sallyport sandbox status --dir ./sandbox --json'],
+  session: 'none',
+  damage: 'unasked',
+  exits: ['rejected', 'not_found', 'remote'],
+  flags: (command) => command.option(...dirFlag),
+  text: textOf,
+  run: async ({ dir }, deps) =>
+    askControl(deps, dir, { method: 'GET', path: '/status' }, sandboxStatusShape),
+})

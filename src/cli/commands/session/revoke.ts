@@ -1,48 +1,32 @@
-import { sessionRevoke, type SessionRevokedDocument } from '../../../governance/session/contract.js'
+import { sessionRevoke } from '../../../governance/session/contract.js'
 import { revokeSession } from '../../../governance/stops/people.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { currentToken } from '../../login.js'
 import { afterStop, loginToStop } from '../../mutate.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { sessionText } from './text.js'
 
-/** Arguments of `session revoke`. */
-export interface SessionRevokeOptions {
-  readonly session: string
-}
-
-const definition: VerbDefinition<SessionRevokedDocument> = {
-  meta: {
-    name: 'session revoke',
-    summary: 'end a session by its id',
-    description:
-      'Ends one of your sessions, or that of any other owner: ending only ever stops something, '
-      + 'and is audited. Nothing that the session admitted is contacted or adopted any more.',
-    examples: ['$ sallyport session revoke root_0190f…'],
-    session: 'required',
-    ids: { session: 'session' },
-    decides: true,
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
-    json: sessionRevoke,
-  },
+export const revoke = verb(sessionRevoke, {
+  summary: 'end a session by its id',
+  description:
+    'Ends one of your sessions, or that of any other owner: ending only ever stops something, '
+    + 'and is audited. Nothing that the session admitted is contacted or adopted any more.',
+  examples: ['$ sallyport session revoke root_0190f…'],
+  session: 'required',
+  ids: { session: 'session' },
+  decides: true,
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
   flags: (command) => command.argument('<session>', 'id of the session'),
   text: ({ root }) => sessionText(root),
-}
-
-/** Revokes. */
-export const run: Run<SessionRevokeOptions, SessionRevokedDocument> = async (options, deps) => {
-  const request = requestOf(sessionRevoke, options)
-  const { gov, session } = await loginToStop(deps)
-  const revoked = await revokeSession(gov, session, request.session)
-  await afterStop(deps, gov, revoked.recorded)
-  const token = currentToken(gov, deps.env)
-  if (revoked.session.id === session.root.root_id && token !== null) {
-    dropToken(tokenPath(gov.store.dir), token)
-  }
-  return sessionRevoke.answer(revoked)
-}
-
-/** Parses a line of `session revoke`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async (request, deps) => {
+    const { gov, session } = await loginToStop(deps)
+    const revoked = await revokeSession(gov, session, request.session)
+    await afterStop(deps, gov, revoked.recorded)
+    const token = currentToken(gov, deps.env)
+    if (revoked.session.id === session.root.root_id && token !== null) {
+      dropToken(tokenPath(gov.store.dir), token)
+    }
+    return revoked
+  },
+})

@@ -2,15 +2,12 @@ import { moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
 import { shotsDigest } from '../../../shots/digest/contract.js'
 import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbDefinition, LineOf, VerbRecord } from '../../verb.js'
 import { withJobs } from './open.js'
 import { pointInTime } from '../../since.js'
 
 /** Flags of `shots digest`. */
-export interface DigestOptions {
-  readonly windowEnd?: string
-  readonly retry?: boolean
-}
+export type DigestOptions = LineOf<typeof shotsDigest>
 
 const line = ({ window_start, window_end, outcome, ...one }: WindowResult): string => {
   const { reason, episode, observation_count: count, cost_microusd: cost } = one
@@ -36,30 +33,27 @@ const text: VerbDefinition<DigestReceipt>['text'] = (receipt) => {
   }
 }
 
-const definition: VerbDefinition<DigestReceipt> = {
-  meta: {
-    name: 'shots digest',
-    summary: 'let the model write digests of windows from stored analyses',
-    description:
-      'Looks at the windows of the last 24 hours that hold analysed screenshots. A window whose '
-      + 'analyses did not change keeps its digest and costs nothing; at most four others are '
-      + 'written anew by the model of the report slot, under the purpose gateway.digest. Text goes '
-      + 'out, never a picture. The same inputs are never bought twice. With --window-end one '
-      + 'window of any age is digested.',
-    examples: [
-      '$ sallyport shots digest',
-      '$ sallyport shots digest --window-end 2026-11-20T14:30Z --json',
-    ],
-    session: 'none',
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',
-      'damaged',
-      'partial',
-    ],
-    json: shotsDigest,
-  },
+export const digest: VerbRecord<DigestOptions, DigestReceipt> = {
+  summary: 'let the model write digests of windows from stored analyses',
+  description:
+    'Looks at the windows of the last 24 hours that hold analysed screenshots. A window whose '
+    + 'analyses did not change keeps its digest and costs nothing; at most four others are '
+    + 'written anew by the model of the report slot, under the purpose gateway.digest. Text goes '
+    + 'out, never a picture. The same inputs are never bought twice. With --window-end one '
+    + 'window of any age is digested.',
+  examples: [
+    '$ sallyport shots digest',
+    '$ sallyport shots digest --window-end 2026-11-20T14:30Z --json',
+  ],
+  session: 'none',
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',
+    'damaged',
+    'partial',
+  ],
+  json: shotsDigest,
   flags: (command) => command
     .option(
       '--window-end <time>', 'only the window that ends there (a time, a day of UTC, or an age)',
@@ -68,24 +62,20 @@ const definition: VerbDefinition<DigestReceipt> = {
       '--retry', 'with --window-end: one more paid call after one that was refused or is uncertain',
     ),
   text,
+  run: async ({ windowEnd, retry }, deps) => {
+    if (retry === true && windowEnd === undefined) {
+      throw fail.usage('window_needed', 'Give --retry together with --window-end.')
+    }
+    const end = windowEnd === undefined
+      // Windows are aligned to UTC, so a day is one of UTC here.
+      ? undefined : pointInTime('--window-end', windowEnd, deps.clock, 'UTC')
+    const { digestTick, digestWindow } = await import('../../../shots/digest/tick.js')
+    const request = shotsDigest.request({
+      ...(end === undefined ? {} : { window_end: end }), ...(retry === undefined ? {} : { retry }),
+    })
+    const receipt = await withJobs(deps, (ctx) => (request.window_end === undefined
+      ? digestTick(ctx)
+      : digestWindow(ctx, { windowEnd: request.window_end, retry: request.retry === true })))
+    return shotsDigest.answer(receipt)
+  },
 }
-
-const run: Run<DigestOptions, DigestReceipt> = async ({ windowEnd, retry }, deps) => {
-  if (retry === true && windowEnd === undefined) {
-    throw fail.usage('window_needed', 'Give --retry together with --window-end.')
-  }
-  const end = windowEnd === undefined
-    // Windows are aligned to UTC, so a day is one of UTC here.
-    ? undefined : pointInTime('--window-end', windowEnd, deps.clock, 'UTC')
-  const { digestTick, digestWindow } = await import('../../../shots/digest/tick.js')
-  const request = shotsDigest.request({
-    ...(end === undefined ? {} : { window_end: end }), ...(retry === undefined ? {} : { retry }),
-  })
-  const receipt = await withJobs(deps, (ctx) => (request.window_end === undefined
-    ? digestTick(ctx)
-    : digestWindow(ctx, { windowEnd: request.window_end, retry: request.retry === true })))
-  return shotsDigest.answer(receipt)
-}
-
-/** Parses a line of `shots digest`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,36 +1,24 @@
 import { shotLimits } from '../../../shots/constants.js'
-import { shotsDigests, type DigestsDocument } from '../../../shots/digest/contract.js'
+import { shotsDigests } from '../../../shots/digest/contract.js'
 import { pageOf } from '../../../shots/observations/page.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { noteCut } from './cut-note.js'
 
-/** Argument and flags of `shots digests`. */
-export interface DigestsOptions {
-  readonly episode?: string
-  readonly limit?: number
-  readonly after?: string
-}
-
-const definition: VerbDefinition<DigestsDocument> = {
-  meta: {
-    name: 'shots digests',
-    summary: 'list the digests, newest window first, or print one',
-    description:
-      'Lists the digest of each window with its metadata. With the id of one it prints the text '
-      + 'that the model wrote. Nobody is contacted.',
-    examples: [
-      '$ sallyport shots digests --limit 10',
-      '$ sallyport shots digests epi_01890000-0000-7000-8000-000000000000',
-    ],
-    session: 'none',
-    ids: { episode: 'digest', after: 'digest' },
-    damage: 'refuses',
-    exits: ['rejected', 'not_found', 'no_state', 'damaged'],
-    json: shotsDigests,
-  },
+export const digests = verb(shotsDigests, {
+  summary: 'list the digests, newest window first, or print one',
+  description:
+    'Lists the digest of each window with its metadata. With the id of one it prints the text '
+    + 'that the model wrote. Nobody is contacted.',
+  examples: [
+    '$ sallyport shots digests --limit 10',
+    '$ sallyport shots digests epi_01890000-0000-7000-8000-000000000000',
+  ],
+  session: 'none',
+  ids: { episode: 'digest', after: 'digest' },
+  damage: 'refuses',
+  exits: ['rejected', 'not_found', 'no_state', 'damaged'],
   flags: (command) => command
     .argument('[episode]', 'id of one digest, to print its text')
     .addOption(integerFlag(
@@ -58,21 +46,16 @@ const definition: VerbDefinition<DigestsDocument> = {
       ],
     }
   },
-}
-
-const run: Run<DigestsOptions, DigestsDocument> = async (options, deps) => {
-  const { episode, limit, after } = requestOf(shotsDigests, options)
-  const gov = await deps.gov('read')
-  const view = gov.store.read()
-  if (episode === undefined) {
-    const { episodesBehind } = await import('../../../shots/digest/read.js')
-    const page = pageOf(episodesBehind(view, after), limit ?? shotLimits.listItemsDefault)
-    noteCut(deps, page, ({ episode_id: id }) => id, ' or --limit N')
-    return shotsDigests.answer(page.rows)
-  }
-  const { openDigest } = await import('../../../shots/digest/read.js')
-  return shotsDigests.answer(openDigest(gov, view, episode))
-}
-
-/** Parses a line of `shots digests`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async ({ episode, limit, after }, deps) => {
+    const gov = await deps.gov('read')
+    const view = gov.store.read()
+    if (episode === undefined) {
+      const { episodesBehind } = await import('../../../shots/digest/read.js')
+      const page = pageOf(episodesBehind(view, after), limit ?? shotLimits.listItemsDefault)
+      noteCut(deps, page, ({ episode_id: id }) => id, ' or --limit N')
+      return page.rows
+    }
+    const { openDigest } = await import('../../../shots/digest/read.js')
+    return openDigest(gov, view, episode)
+  },
+})

@@ -9,15 +9,10 @@ import { requestOf } from '../../request.js'
 import { pointInTime } from '../../since.js'
 import { renderTable } from '../../table.js'
 import { visibleLine } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord } from '../../verb.js'
 
 /** Argument and flags of `shots find`. */
-export interface FindOptions {
-  readonly text: string
-  readonly since?: string
-  readonly limit?: number
-  readonly after?: string
-}
+export type FindOptions = LineOf<typeof shotsFind>
 
 const notesOf = (
   { found, looked_at: { analyses, digests }, unreadable, next_page: next }: SearchDocument,
@@ -30,23 +25,20 @@ const notesOf = (
   ]),
 ]
 
-const definition: VerbDefinition<SearchDocument> = {
-  meta: {
-    name: 'shots find',
-    summary: 'look for a text in what models wrote about screenshots',
-    description:
-      'Looks for a text in every stored analysis and digest, newest first, and prints the id, the '
-      + 'time and a line around it. Letter case and runs of white space make no difference. '
-      + 'Archived observations are left out. Nobody is contacted and no byte is changed.',
-    examples: [
-      '$ sallyport shots find invoice',
-      '$ sallyport shots find "pull request" --since 7d --json',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
-    json: shotsFind,
-  },
+export const find: VerbRecord<FindOptions, SearchDocument> = {
+  summary: 'look for a text in what models wrote about screenshots',
+  description:
+    'Looks for a text in every stored analysis and digest, newest first, and prints the id, the '
+    + 'time and a line around it. Letter case and runs of white space make no difference. '
+    + 'Archived observations are left out. Nobody is contacted and no byte is changed.',
+  examples: [
+    '$ sallyport shots find invoice',
+    '$ sallyport shots find "pull request" --since 7d --json',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  json: shotsFind,
   flags: (command) => command
     .argument('<text>', 'what to look for')
     .option('--since <time>', 'captured since a day (of TZ), a time with its offset, or an age')
@@ -63,18 +55,14 @@ const definition: VerbDefinition<SearchDocument> = {
     ),
     notes: notesOf(result),
   }),
+  run: async ({ since, ...options }, deps) => {
+    const from = since === undefined
+      ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
+    const search = requestOf(shotsFind, { ...options, ...from })
+    const { gov } = await deps.login('read')
+    const result = await searchTexts(shotsContext(deps, gov), gov.store.read(), search)
+    const last = result.found.at(-1)
+    if (result.more && last !== undefined) deps.cut = { flag: '--after', value: last.id }
+    return shotsFind.answer({ result, nextPage: nextPage(deps) })
+  },
 }
-
-const run: Run<FindOptions, SearchDocument> = async ({ since, ...options }, deps) => {
-  const from = since === undefined
-    ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
-  const search = requestOf(shotsFind, { ...options, ...from })
-  const { gov } = await deps.login('read')
-  const result = await searchTexts(shotsContext(deps, gov), gov.store.read(), search)
-  const last = result.found.at(-1)
-  if (result.more && last !== undefined) deps.cut = { flag: '--after', value: last.id }
-  return shotsFind.answer({ result, nextPage: nextPage(deps) })
-}
-
-/** Parses a line of `shots find`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -3,15 +3,8 @@ import { shotsShow, type ObservationDocument } from '../../../shots/observations
 import { showObservation } from '../../../shots/observations/show.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines, visibleLine } from '../../text.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
-
-/** Argument and flags of `shots show`. */
-export interface ShotsShowOptions {
-  readonly id: string
-  readonly analysis?: boolean
-}
 
 const runText = ({ screenshot_visual_run: run }: ObservationDocument): [string, string][] =>
   run === null ? [] : [[
@@ -53,36 +46,26 @@ const showText = (one: ObservationDocument, view: View): string => {
   return one.payload === undefined ? facts : facts + view.foreign(payloadText(one.payload))
 }
 
-const definition: VerbDefinition<ObservationDocument> = {
-  meta: {
-    name: 'shots show',
-    summary: 'local facts of one observation',
-    description:
-      'Prints the local facts of an observation: source, hash, size, format, dimensions, files, '
-      + 'run of like images, status with its reason, readiness for reports. What a model wrote '
-      + 'about it is printed only with --analysis. Nobody is contacted.',
-    examples: [
-      '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000',
-      '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000 --analysis --json',
-    ],
-    session: 'required',
-    ids: { id: 'observation' },
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
-    json: shotsShow,
-  },
+export const show = verb(shotsShow, {
+  summary: 'local facts of one observation',
+  description:
+    'Prints the local facts of an observation: source, hash, size, format, dimensions, files, '
+    + 'run of like images, status with its reason, readiness for reports. What a model wrote '
+    + 'about it is printed only with --analysis. Nobody is contacted.',
+  examples: [
+    '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000',
+    '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000 --analysis --json',
+  ],
+  session: 'required',
+  ids: { id: 'observation' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
   flags: (command) => command
     .argument('<id>', 'id of the observation')
     .option('--analysis', 'print what the model wrote, too'),
-  text: (result, view) => showText(result, view),
-}
-
-const run: Run<ShotsShowOptions, ObservationDocument> = async (options, deps) => {
-  const { id, analysis } = requestOf(shotsShow, options)
-  const { gov } = await deps.login('see')
-  return shotsShow.answer(
-    showObservation(shotsContext(deps, gov), gov.store.read(), id, analysis))
-}
-
-/** Parses a line of `shots show`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  text: showText,
+  run: async ({ id, analysis }, deps) => {
+    const { gov } = await deps.login('see')
+    return showObservation(shotsContext(deps, gov), gov.store.read(), id, analysis)
+  },
+})

@@ -1,19 +1,11 @@
 /** `sallyport state backup DIR`: a consistent copy, without the key. */
 import { pathFrom } from '../../../base/user-folders.js'
-import { stateBackup, type StateBackupDocument } from '../../../fabric/state-contract.js'
+import { stateBackup } from '../../../fabric/state-contract.js'
 import { bytesText } from '../../text.js'
-import { requestOf } from '../../request.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
+import { verb } from '../../verb.js'
 
-/** Where to. */
-export interface BackupOptions {
-  readonly dir: string
-  readonly salvage?: boolean
-}
-
-const meta: VerbMeta = {
-  name: 'state backup',
+/** Copies. Throws `conflict` where something is there already. */
+export const backup = verb(stateBackup, {
   summary: 'copy the state into a new folder',
   description:
     'Makes a consistent copy while others go on working. The vault key is not in it: a backup ' +
@@ -29,33 +21,19 @@ const meta: VerbMeta = {
   anchor: 'any',
   damage: 'decides',
   exits: ['rejected', 'conflict', 'no_state', 'locked', 'damaged'],
-  json: stateBackup,
-}
-
-/** Parses a line of `state backup`. */
-export const build: Build = (deps) =>
-  defineVerb<BackupOptions, StateBackupDocument>(
-    deps,
-    {
-      meta,
-      flags: (command) =>
-        command
-          .argument('<dir>', 'a folder that does not exist yet')
-          .option('--salvage', 'copy what is left of a damaged state, and say what is lost'),
-      text: ({ to, files, bytes, sequence, loss }, view) =>
-        `${view.foreign(to)}\n` +
-        `${files} files, ${bytesText(bytes)}, up to record ${sequence}; the key is not in it.\n` +
-        (loss === null
-          ? '' : `It is not whole: ${loss.damage.join(', ')}; ${loss.artifacts.length} artifacts ` +
-            'are not in it.\n'),
-    },
-    backup,
-  )
-
-/** Copies. Throws `conflict` where something is there already. */
-export const backup: Run<BackupOptions, StateBackupDocument> = async (options, deps) => {
-  const { dir, salvage = false } = requestOf(stateBackup, options)
-  const { backupWhole } = await import('../../../fabric/state-care.js')
-  const store = await deps.openStore('write')
-  return stateBackup.answer(await backupWhole(store, pathFrom(deps.cwd, dir), salvage))
-}
+  flags: (command) =>
+    command
+      .argument('<dir>', 'a folder that does not exist yet')
+      .option('--salvage', 'copy what is left of a damaged state, and say what is lost'),
+  text: ({ to, files, bytes, sequence, loss }, view) =>
+    `${view.foreign(to)}\n` +
+    `${files} files, ${bytesText(bytes)}, up to record ${sequence}; the key is not in it.\n` +
+    (loss === null
+      ? '' : `It is not whole: ${loss.damage.join(', ')}; ${loss.artifacts.length} artifacts ` +
+        'are not in it.\n'),
+  run: async ({ dir, salvage = false }, deps) => {
+    const { backupWhole } = await import('../../../fabric/state-care.js')
+    const store = await deps.openStore('write')
+    return backupWhole(store, pathFrom(deps.cwd, dir), salvage)
+  },
+})

@@ -2,35 +2,8 @@
 import { stateCheck, type StateCheckDocument } from '../../../fabric/state-contract.js'
 import type { View } from '../../output.js'
 import { fieldLines } from '../../text.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { siteOf } from './site.js'
-
-const meta: VerbMeta = {
-  name: 'state check',
-  summary: 'read the whole state and say what is wrong',
-  description:
-    'Reads the log, every snapshot, every document and every artifact, and checks them against ' +
-    'their checksums and against the rules of ledger, audit, board, policy, witness and anchor; ' +
-    'it opens each artifact that a record names. It takes no lock and changes no byte, so it may ' +
-    'run beside anything.',
-  examples: ['$ sallyport state check', "$ sallyport state check --json | jq '.problems'"],
-  session: 'none',
-  anchor: 'any',
-  damage: 'unasked',
-  exits: ['rejected', 'blocked', 'no_state', 'damaged'],
-  json: stateCheck,
-}
-
-/** Parses a line of `state check`. */
-export const build: Build = (deps) =>
-  defineVerb<object, StateCheckDocument>(deps, { meta, text: checkText }, check)
-
-/** Checks. Throws `Degraded` with `damaged`, else with `blocked`, when something is wrong. */
-export const check: Run<object, StateCheckDocument> = async (_options, deps) => {
-  const { checkWhole } = await import('../../../fabric/state-care.js')
-  return stateCheck.answer(await checkWhole(siteOf(deps)))
-}
 
 const checkText = (report: StateCheckDocument, view: View): string => {
   const colours = { damage: 'red', blocked: 'red', torn: 'yellow', notice: 'dim' } as const
@@ -51,3 +24,23 @@ const checkText = (report: StateCheckDocument, view: View): string => {
   ])
   return `${lines.join('')}${facts}${report.ok ? 'The state is sound.\n' : ''}`
 }
+
+/** Checks. Throws `Degraded` with `damaged`, else with `blocked`, when something is wrong. */
+export const check = verb(stateCheck, {
+  summary: 'read the whole state and say what is wrong',
+  description:
+    'Reads the log, every snapshot, every document and every artifact, and checks them against ' +
+    'their checksums and against the rules of ledger, audit, board, policy, witness and anchor; ' +
+    'it opens each artifact that a record names. It takes no lock and changes no byte, so it may ' +
+    'run beside anything.',
+  examples: ['$ sallyport state check', "$ sallyport state check --json | jq '.problems'"],
+  session: 'none',
+  anchor: 'any',
+  damage: 'unasked',
+  exits: ['rejected', 'blocked', 'no_state', 'damaged'],
+  text: checkText,
+  run: async (_request, deps) => {
+    const { checkWhole } = await import('../../../fabric/state-care.js')
+    return checkWhole(siteOf(deps))
+  },
+})

@@ -1,13 +1,12 @@
 /** `sallyport state path`: where everything lies. Looks, and touches nothing. */
-import { statePath, type StatePathDocument } from '../../../fabric/state-contract.js'
+import { statePath } from '../../../fabric/state-contract.js'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldLines } from '../../text.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
+import { verb } from '../../verb.js'
 
-const meta: VerbMeta = {
-  name: 'state path',
+/** Decides the folders. Throws `rejected` when the keys would lie inside the state. */
+export const path = verb(statePath, {
   summary: 'print where the state and its keys lie',
   description:
     'Prints the state directory; with --verbose or --json also the folder of the vault keys. ' +
@@ -17,31 +16,18 @@ const meta: VerbMeta = {
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected'],
-  json: statePath,
-}
-
-/** Parses a line of `state path`. */
-export const build: Build = (deps) =>
-  defineVerb<object, StatePathDocument>(
-    deps,
-    {
-      meta,
-      text: (found, view) =>
-        deps.globals.verbose
-          ? fieldLines([
-              ['state', view.foreign(found.state_dir)],
-              ['keys', view.foreign(join(found.config_dir, 'keys'))],
-              ['exists', found.exists ? 'yes' : 'no'],
-            ])
-          : `${view.foreign(found.state_dir)}\n`,
-    },
-    findPath,
-  )
-
-/** Decides the folders. Throws `rejected` when the keys would lie inside the state. */
-const findPath: Run<object, StatePathDocument> = async (_options, { places }) =>
-  statePath.answer({
-    state_dir: places.stateDir,
-    config_dir: places.configDir,
-    exists: existsSync(join(places.stateDir, 'STATE')),
-  })
+  text: (found, view, deps) =>
+    deps.globals.verbose
+      ? fieldLines([
+          ['state', view.foreign(found.state_dir)],
+          ['keys', view.foreign(join(found.config_dir, 'keys'))],
+          ['exists', found.exists ? 'yes' : 'no'],
+        ])
+      : `${view.foreign(found.state_dir)}\n`,
+  run: async (_request, { places }) =>
+    ({
+      state_dir: places.stateDir,
+      config_dir: places.configDir,
+      exists: existsSync(join(places.stateDir, 'STATE')),
+    }),
+})

@@ -4,21 +4,23 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathFrom } from '../../../base/user-folders.js'
 import type { View } from '../../output.js'
-import { requestOf } from '../../request.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { keptText } from './kept-text.js'
 import { siteOf } from './site.js'
 
-/** What from. */
-export interface RestoreOptions {
-  readonly dir: string
-  readonly yes?: boolean
-  readonly owner?: string
+const restoreText = (report: StateRestoreDocument, view: View): string => {
+  const { sequence, copied_to: copied } = report
+  return [
+    `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n`,
+    keptText(report),
+    copied === null
+      ? 'There was no state here: what was spent since the backup is not in its ledger.\n'
+      : `What was there before: ${view.foreign(copied)}\n`,
+  ].join('')
 }
 
-const meta: VerbMeta = {
-  name: 'state restore',
+/** Restores. Asks first where a state is there already. */
+export const restore = verb(stateRestore, {
   summary: 'put a backup in place, with the policy revoked',
   description:
     'Checks the backup whole, copies what is there into the folder aside/, and puts the backup ' +
@@ -36,44 +38,19 @@ const meta: VerbMeta = {
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected', 'conflict', 'blocked', 'locked', 'damaged'],
-  json: stateRestore,
-}
-
-/** Parses a line of `state restore`. */
-export const build: Build = (deps) =>
-  defineVerb<RestoreOptions, StateRestoreDocument>(
-    deps,
-    {
-      meta,
-      flags: (command) =>
-        command
-          .argument('<dir>', 'a folder that `state backup` made')
-          .option('--owner <name>', 'who restores, if not the first owner')
-          .option('--yes', 'replace the state that is there without asking'),
-      text: restoreText,
-    },
-    restore,
-  )
-
-const restoreText = (report: StateRestoreDocument, view: View): string => {
-  const { sequence, copied_to: copied } = report
-  return [
-    `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n`,
-    keptText(report),
-    copied === null
-      ? 'There was no state here: what was spent since the backup is not in its ledger.\n'
-      : `What was there before: ${view.foreign(copied)}\n`,
-  ].join('')
-}
-
-/** Restores. Asks first where a state is there already. */
-export const restore: Run<RestoreOptions, StateRestoreDocument> = async (options, deps) => {
-  const { dir, owner } = requestOf(stateRestore, options)
-  const present = existsSync(join(deps.places.stateDir, 'STATE'))
-  if (present && options.yes !== true) {
-    await deps.confirm('Put the backup in place of the state that is there?', '--yes')
-  }
-  const { restoreWhole } = await import('../../../fabric/state-care.js')
-  const from = pathFrom(deps.cwd, dir)
-  return stateRestore.answer(await restoreWhole({ ...siteOf(deps), owner }, from))
-}
+  flags: (command) =>
+    command
+      .argument('<dir>', 'a folder that `state backup` made')
+      .option('--owner <name>', 'who restores, if not the first owner')
+      .option('--yes', 'replace the state that is there without asking'),
+  text: restoreText,
+  run: async ({ dir, owner }, deps, line: { readonly yes?: boolean }) => {
+    const present = existsSync(join(deps.places.stateDir, 'STATE'))
+    if (present && line.yes !== true) {
+      await deps.confirm('Put the backup in place of the state that is there?', '--yes')
+    }
+    const { restoreWhole } = await import('../../../fabric/state-care.js')
+    const from = pathFrom(deps.cwd, dir)
+    return restoreWhole({ ...siteOf(deps), owner }, from)
+  },
+})

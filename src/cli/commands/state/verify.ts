@@ -2,50 +2,9 @@
 import { resolve } from 'node:path'
 import { stateVerify, type StateVerifyDocument } from '../../../fabric/state-contract.js'
 import type { View } from '../../output.js'
-import { requestOf } from '../../request.js'
 import { bytesText, fieldLines } from '../../text.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { siteOf } from './site.js'
-
-/** Which backup. */
-export interface VerifyOptions {
-  readonly dir: string
-}
-
-const meta: VerbMeta = {
-  name: 'state verify',
-  summary: 'read a backup whole and say whether it could be restored',
-  description:
-    'Compares every file of a backup with its length and hash, and reads the state in it as ' +
-    '`state check` does: chains, documents, artifacts, ledger, audit, policy. It opens what is ' +
-    'sealed with the key of the key folder. It writes nothing and needs no state of its own, so ' +
-    'it may run on the machine that holds the backups, beside a copy of the keys.',
-  examples: [
-    '$ sallyport state verify /mnt/backup/sallyport-monday',
-    "$ sallyport state verify /mnt/backup/sallyport-monday --json | jq '.problems'",
-  ],
-  session: 'none',
-  anchor: 'any',
-  damage: 'unasked',
-  exits: ['rejected', 'blocked', 'damaged'],
-  json: stateVerify,
-}
-
-/** Parses a line of `state verify`. */
-export const build: Build = (deps) =>
-  defineVerb<VerifyOptions, StateVerifyDocument>(deps, {
-    meta,
-    flags: (command) => command.argument('<dir>', 'a folder that `state backup` made'),
-    text: verifyText,
-  }, verify)
-
-/** Verifies. Throws `rejected` where there is no backup, `damaged` where it is not whole. */
-export const verify: Run<VerifyOptions, StateVerifyDocument> = async (options, deps) => {
-  const { dir } = requestOf(stateVerify, options)
-  const { verifyWhole } = await import('../../../fabric/state-care.js')
-  return stateVerify.answer(await verifyWhole(siteOf(deps), resolve(deps.cwd, dir)))
-}
 
 const verifyText = (report: StateVerifyDocument, view: View): string => {
   const lines = report.problems.map(({ code, severity, message, subject }) => {
@@ -65,3 +24,27 @@ const verifyText = (report: StateVerifyDocument, view: View): string => {
   ])
   return `${lines.join('')}${facts}${report.ok ? 'The backup can be restored.\n' : ''}`
 }
+
+/** Verifies. Throws `rejected` where there is no backup, `damaged` where it is not whole. */
+export const verify = verb(stateVerify, {
+  summary: 'read a backup whole and say whether it could be restored',
+  description:
+    'Compares every file of a backup with its length and hash, and reads the state in it as ' +
+    '`state check` does: chains, documents, artifacts, ledger, audit, policy. It opens what is ' +
+    'sealed with the key of the key folder. It writes nothing and needs no state of its own, so ' +
+    'it may run on the machine that holds the backups, beside a copy of the keys.',
+  examples: [
+    '$ sallyport state verify /mnt/backup/sallyport-monday',
+    "$ sallyport state verify /mnt/backup/sallyport-monday --json | jq '.problems'",
+  ],
+  session: 'none',
+  anchor: 'any',
+  damage: 'unasked',
+  exits: ['rejected', 'blocked', 'damaged'],
+  flags: (command) => command.argument('<dir>', 'a folder that `state backup` made'),
+  text: verifyText,
+  run: async ({ dir }, deps) => {
+    const { verifyWhole } = await import('../../../fabric/state-care.js')
+    return verifyWhole(siteOf(deps), resolve(deps.cwd, dir))
+  },
+})

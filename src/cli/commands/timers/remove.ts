@@ -3,29 +3,12 @@ import { withoutBlock } from '../../../fabric/timers/crontab.js'
 import { timerId } from '../../../fabric/timers/jobs.js'
 import { noStanding } from '../../../fabric/timers/standing.js'
 import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
 import { hasSystemd, systemctl } from './host.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { ownUnits, removeUnits } from './unit-files.js'
 import { timersText } from './text.js'
-
-const definition: VerbDefinition<Timers> = {
-  meta: {
-    name: 'timers remove',
-    summary: 'stop and remove the timers of this state directory',
-    description:
-      'Stops the timers and removes what `timers install` made: unit files with its mark, and the '
-      + 'lines between its two marks in the crontab. Every other line stays byte for byte. It asks '
-      + 'nothing, needs no session and opens no state.',
-    examples: ['$ sallyport timers remove'],
-    session: 'none',
-    damage: 'unasked',
-    exits: ['conflict', 'locked'],
-    json: timersRemove,
-  },
-  text: timersText,
-}
 
 /**
  * Stops these units and takes them out, also where no manager answers. Throws `failed`
@@ -50,16 +33,26 @@ export const dropLines = async (
   if (rest !== null && rest !== crontab) await writeCrontab(deps, rest)
 }
 
-const run: Run<object, Timers> = async (_options, deps) => {
-  const id = timerId(deps.places.stateDir)
-  await oneAtATime(deps, 'timers remove', async () => {
-    const units = ownUnits(deps, id)
-    await dropUnits(deps, units)
-    const read = units.length > 0 ? readCrontabBeside : readCrontab
-    await dropLines(deps, id, await read(deps))
-  })
-  return timersRemove.answer({ scheduler: null, entries: [], lingering: null, ...noStanding })
+export const remove: VerbRecord<object, Timers> = {
+  summary: 'stop and remove the timers of this state directory',
+  description:
+    'Stops the timers and removes what `timers install` made: unit files with its mark, and the '
+    + 'lines between its two marks in the crontab. Every other line stays byte for byte. It asks '
+    + 'nothing, needs no session and opens no state.',
+  examples: ['$ sallyport timers remove'],
+  session: 'none',
+  damage: 'unasked',
+  exits: ['conflict', 'locked'],
+  json: timersRemove,
+  text: timersText,
+  run: async (_options, deps) => {
+    const id = timerId(deps.places.stateDir)
+    await oneAtATime(deps, 'timers remove', async () => {
+      const units = ownUnits(deps, id)
+      await dropUnits(deps, units)
+      const read = units.length > 0 ? readCrontabBeside : readCrontab
+      await dropLines(deps, id, await read(deps))
+    })
+    return timersRemove.answer({ scheduler: null, entries: [], lingering: null, ...noStanding })
+  },
 }
-
-/** Parses a line of `timers remove`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
