@@ -6,7 +6,7 @@ import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { Problem, Store } from '../state/types.js'
 import type { CliDeps } from './deps.js'
-import type { Cut } from './cut.js'
+import type { Cutting } from './cut.js'
 import { damageLine, refusedForDamage } from './damage.js'
 import type { DamageRule } from './damage.js'
 import type { CommandTable } from './entry.js'
@@ -30,7 +30,7 @@ export interface Program {
 }
 
 /** What a verb works with. */
-export interface VerbDeps extends CliDeps, Program {
+export interface VerbDeps extends CliDeps, Program, Cutting {
   readonly globals: Globals
   /** State and key folders; throws where they cannot be decided. */
   readonly places: Places
@@ -43,10 +43,6 @@ export interface VerbDeps extends CliDeps, Program {
   readonly interactive: boolean
   /** What the verb asks of the anchor of a state; all of it until the line has named a verb. */
   anchor: AnchorRule
-  /** Set where the result is a list that was cut. */
-  cut: Cut | null
-  /** A line on stderr, left out with `--quiet`. */
-  note(line: string): void
   /** Somebody to ask. Throws `usage` `input_required`, naming `instead`, where nobody can be. */
   ask(instead: string): Promise<Prompter>
   /**

@@ -1,10 +1,10 @@
 /** What the table of commands is made of; apart from the table, so that verbs may read it. */
-import type { Build, VerbRecord } from './verb.js'
+import type { VerbRecord } from './verb.js'
 
 /** A verb and how to load it. */
 export interface VerbEntry {
   readonly verb: string
-  load(): Promise<VerbRecord | { readonly build: Build }>
+  load(): Promise<VerbRecord>
 }
 
 /** A noun and its verbs. */

@@ -130,22 +130,6 @@ export interface Verb {
   readonly command: Command
 }
 
-/** Does the work and gives the result; failures are thrown. */
-export type Run<O, R> = (options: O, deps: VerbDeps) => Promise<R>
-
-/** A verb as its file declares it, with what it says of itself apart. */
-export interface VerbDefinition<R> extends Omit<VerbFace<R>, keyof VerbFacts> {
-  readonly meta: VerbMeta
-}
-
-/** What the file of such a verb exports as `build`. */
-export type Build = (deps: VerbDeps) => Verb
-
-/** Makes a verb out of such a declaration and its run function. */
-export const defineVerb = <O extends object, R>(
-  deps: VerbDeps, { meta, ...definition }: VerbDefinition<R>, run: Run<O, R>,
-): Verb => verbFor({ ...meta, ...definition, run }, meta.name, deps)
-
 /** A verb under its words, ready to parse a line. */
 export const verbFor = (record: VerbRecord, name: string, deps: VerbDeps): Verb => {
   const meta: VerbMeta = { ...record, name }
@@ -172,9 +156,8 @@ export const verbFor = (record: VerbRecord, name: string, deps: VerbDeps): Verb 
 export const verbAt = async (
   noun: string | null, entry: VerbEntry, deps: VerbDeps,
 ): Promise<Verb> => {
-  const loaded = await entry.load()
-  if ('build' in loaded) return loaded.build(deps)
-  return verbFor(loaded, noun === null ? entry.verb : `${noun} ${entry.verb}`, deps)
+  const name = noun === null ? entry.verb : `${noun} ${entry.verb}`
+  return verbFor(await entry.load(), name, deps)
 }
 
 /** What the parser of a line printed: its help, which is shown once the parser has ended. */

@@ -112,10 +112,10 @@ export const status: VerbRecord<StatusOptions, StatusDocument> = {
       })
     }
     if (watches === true && deps.globals.json) {
-      const text = 'With --json there is one document, and nothing to watch.'
-      throw fail.usage('watch_is_text', text, {
-        next: 'Leave out --watch: `sallyport status --json`.',
-      })
+      throw fail.usage(
+        'watch_is_text', 'With --json there is one document, and nothing to watch.', {
+          next: 'Leave out --watch: `sallyport status --json`.',
+        })
     }
     const gov = await deps.gov('read')
     if (watches === true) await watch(deps, gov)
