@@ -1,5 +1,5 @@
 /** What the table of commands is made of; apart from the table, so that verbs may read it. */
-import type { VerbRecord } from './verb.js'
+import type { Camel, VerbRecord } from './verb.js'
 
 /** A verb and how to load it. */
 export interface VerbEntry {
@@ -26,15 +26,13 @@ export const nameOf = (entry: NounEntry | VerbEntry): string =>
 export const camelCase = (name: string): string =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
-  ? `${Head}${Capitalize<Camel<Tail>>}` : Name
-
 /** Loads a file that exports the record of a verb under its word. */
-type Loading<Verb extends string> = () => Promise<{ readonly [Name in Camel<Verb>]: VerbRecord }>
+type Loading<Verb extends string> =
+  () => Promise<{ readonly [Name in Camel<Verb, '-'>]: VerbRecord }>
 
 /** A verb without a noun. */
 export const alone = <Verb extends string>(verb: Verb, load: Loading<Verb>): VerbEntry =>
-  ({ verb, load: async () => (await load())[camelCase(verb) as Camel<Verb>] })
+  ({ verb, load: async () => (await load())[camelCase(verb) as Camel<Verb, '-'>] })
 
 /** A noun whose verbs lie in one file, or in one each. */
 export const noun: {

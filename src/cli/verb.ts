@@ -1,7 +1,7 @@
 /**
- * What a verb is: one record, that says what it is for, how its line is parsed and its document
- * shown as text, and whose `run` calls one use case. What it takes and gives, mappers and failure
- * rules are the contract's, beside the use case.
+ * What a verb is, and what it is given. It is one record, that says what it is for, how its line is
+ * parsed and its document shown as text, and whose `run` calls one use case. What it takes and
+ * gives, mappers and failure rules are the contract's, beside the use case.
  */
 import { Command, CommanderError } from 'commander'
 import { Degraded } from '../base/contract.js'
@@ -85,8 +85,10 @@ export interface VerbRecord<Line extends object = object, Result = unknown>
   run(line: Line, deps: VerbDeps): Promise<Result>
 }
 
-type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<Camel<Tail>>}` : Name
+/** A name in camel case, whose words some mark parts. */
+export type Camel<Name extends string, Mark extends string = '_'> =
+  Name extends `${infer Head}${Mark}${infer Tail}`
+    ? `${Head}${Capitalize<Camel<Tail, Mark>>}` : Name
 
 /** What a line gives of a request: its fields, by their names in camel case. */
 export type LineFor<Request> =
