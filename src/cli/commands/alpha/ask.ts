@@ -9,7 +9,7 @@ import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import type { VerbDefinition, VerbRecord } from '../../verb.js'
+import type { VerbFace, VerbRecord } from '../../verb.js'
 import { alphaContext } from '../../../fabric/contexts/alpha.js'
 
 /** Flags of `alpha ask`. */
@@ -24,7 +24,7 @@ export interface AskOptions {
 }
 
 /** The answer alone on stdout, the receipt as one line on stderr. */
-export const answerText: VerbDefinition<AnswerDocument>['text'] = (result, view) => ({
+export const answerText: VerbFace<AnswerDocument>['text'] = (result, view) => ({
   out: view.terminal ? `${view.foreign(result.answer)}\n` : result.answer,
   notes: [receiptLine(result.receipt)],
 })

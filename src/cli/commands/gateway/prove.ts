@@ -14,7 +14,7 @@ import { clientOf } from '../../../fabric/client.js'
 import { offered } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
-import type { VerbDefinition, VerbRecord } from '../../verb.js'
+import type { VerbFace, VerbRecord } from '../../verb.js'
 
 /** Arguments and flags of `gateway prove`. */
 export interface ProveOptions {
@@ -34,7 +34,7 @@ const provedLine = (one: ProvedDocument, view: View): string => {
 const entryLine = (entry: ProofEntry, view: View): string =>
   entry.ok ? provedLine(entry, view) : `${entry.slot}: ${entry.code}: ${entry.message}`
 
-const text: VerbDefinition<ProveDocument>['text'] = (result, view) => {
+const text: VerbFace<ProveDocument>['text'] = (result, view) => {
   const lines = Array.isArray(result)
     ? result.map((entry) => entryLine(entry, view)) : [provedLine(result, view)]
   const receipts = Array.isArray(result)

@@ -2,7 +2,7 @@ import { moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
 import { shotsDigest } from '../../../shots/digest/contract.js'
 import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
-import type { VerbDefinition, LineOf, VerbRecord } from '../../verb.js'
+import type { VerbFace, LineOf, VerbRecord } from '../../verb.js'
 import { withJobs } from './open.js'
 import { pointInTime } from '../../since.js'
 
@@ -23,7 +23,7 @@ const line = ({ window_start, window_end, outcome, ...one }: WindowResult): stri
   return `${parts.join(', ')}\n`
 }
 
-const text: VerbDefinition<DigestReceipt>['text'] = (receipt) => {
+const text: VerbFace<DigestReceipt>['text'] = (receipt) => {
   if (receipt.status === 'disabled') return 'The digest job is switched off.\n'
   const lines = receipt.windows.map(line).join('')
   const none = 'No window of the last 24 hours holds an analysed screenshot.\n'
