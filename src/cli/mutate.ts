@@ -4,7 +4,7 @@ import type { Gov } from '../governance/context.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import type { Session } from '../governance/session/types.js'
 import type { Recorded } from '../governance/stops/act.js'
-import type { VerbDeps } from './bound.js'
+import type { VerbDeps } from './verb.js'
 import { openForOperator } from './store.js'
 
 const lines = (report: RecoveryReport): string[] => {

@@ -2,10 +2,8 @@
 import { fail } from '../base/errors.js'
 import { exitStatus } from '../base/outcome.js'
 import { bindDeps } from './bound.js'
-import type { VerbDeps } from './bound.js'
 import { commands } from './commands/table.js'
-import { nameOf } from './entry.js'
-import type { CommandTable, NounEntry, VerbEntry } from './entry.js'
+import { nameOf, type CommandTable, type NounEntry, type VerbEntry, type VerbDeps } from './verb.js'
 import type { CliDeps } from './deps.js'
 import { editDistance } from './edit-distance.js'
 import { showFailure } from './failure.js'
@@ -13,7 +11,7 @@ import { scanGlobals, wantsJson } from './globals.js'
 import { fittedBeside, writeHelp } from './output.js'
 import { secretsOfRun } from './redact.js'
 import type { Secrets } from './redact.js'
-import { runVerb, usageOf, verbAt } from './verb.js'
+import { runVerb, usageOf, verbAt } from './line.js'
 
 /** Runs the command; gives the exit status and never throws. */
 export const runCommand = async (

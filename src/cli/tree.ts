@@ -1,9 +1,8 @@
 /** The whole command tree as data: what man pages, completions and tests are made from. */
 import type { Command, Option } from 'commander'
-import type { VerbEntry } from './entry.js'
 import { offeredFor } from './flags.js'
-import { usageOf, verbAt, type VerbMeta } from './verb.js'
-import type { VerbDeps } from './bound.js'
+import { usageOf, verbAt } from './line.js'
+import type { VerbMeta, VerbEntry, VerbDeps } from './verb.js'
 
 /** One flag of a verb. */
 export interface DescribedFlag {

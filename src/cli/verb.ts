@@ -3,26 +3,30 @@
  * parsed and its document shown as text, and whose `run` calls one use case. What it takes and
  * gives, mappers and failure rules are the contract's, beside the use case.
  */
-import { Command, CommanderError } from 'commander'
-import { Degraded } from '../base/contract.js'
+import type { Command } from 'commander'
 import type { Contract, ContractFacts } from '../base/contract.js'
-import { fail } from '../base/errors.js'
-import type { ErrorDetails, SallyportError } from '../base/errors.js'
+import type { ErrorDetails } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
-import { pageDocument } from '../base/page.js'
 import type { AnchorRule } from '../fabric/open-work.js'
-import { nextPage } from './cut.js'
-import { endedByDamage, markedForDamage, markedResult } from './damage.js'
 import type { DamageRule } from './damage.js'
-import { addMoneySisters, withMoney } from './flags.js'
-import { helpColumns } from './fit.js'
-import { helpSections } from './help/sections.js'
-import { withWholeIds, type IdName } from './short-ids.js'
 import { requestOf } from './request.js'
-import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
-import type { VerbDeps } from './bound.js'
-import { camelCase, type VerbEntry } from './entry.js'
+import type { Observer } from '../base/observer.js'
+import type { Face, Gov } from '../governance/context.js'
+import type { Session } from '../governance/session/types.js'
+import type { Problem, Store } from '../state/types.js'
+import type { CliDeps } from './deps.js'
+import type { Cutting } from './cut.js'
+import type { Globals } from './globals.js'
+import type { Places } from './places.js'
+import type { Progress } from './progress.js'
+import type { Prompter } from './prompt.js'
+import type { Secrets } from './redact.js'
+
+/** What an argument or a flag names. */
+export type IdName =
+  | 'task' | 'operation' | 'goal' | 'session' | 'connection' | 'audit' | 'observation'
+  | 'observation or path' | 'digest' | 'device' | 'capture' | 'job' | 'closure'
 
 /** Whether a verb needs a login: `none` never asks for one, `required` fails without one. */
 export type SessionNeed = 'none' | 'optional' | 'required'
@@ -126,147 +130,112 @@ export const verb = <C extends AnyContract, Line extends object = LineOf<C>>(
   },
 })
 
-/** A verb, ready to parse a line. */
-export interface Verb {
-  readonly meta: VerbMeta
-  readonly command: Command
+/** A verb and how to load it. */
+export interface VerbEntry {
+  readonly verb: string
+  load(): Promise<VerbRecord>
 }
 
-/** A verb under its words, ready to parse a line. */
-export const verbFor = (record: VerbRecord, name: string, deps: VerbDeps): Verb => {
-  const meta: VerbMeta = { ...record, name }
-  const bare = bareCommand(deps, meta)
-  const command = addMoneySisters(record.flags?.(bare) ?? bare)
-  command.addHelpText('after', () => helpSections(meta))
-  command.action(async () => {
-    deps.heedDamage(meta.damage)
-    try {
-      const result = await record.run(await withWholeIds(lineOf(command), meta, deps), deps)
-      await show(result, record, deps)
-      await record.after?.(result, deps)
-    } catch (thrown) {
-      if (thrown instanceof Degraded) await show(thrown.result, record, deps)
-      throw sooner(thrown, deps)
-    }
-    const damage = deps.shownDamage()
-    if (damage !== null) throw markedForDamage(damage)
-  })
-  return { meta, command }
+/** A noun and its verbs. */
+export interface NounEntry {
+  readonly noun: string
+  /** One short line, lowercase, no full stop. */
+  readonly summary: string
+  readonly verbs: readonly VerbEntry[]
 }
 
-/** The verb of an entry of the table, ready to parse a line. */
-export const verbAt = async (
-  noun: string | null, entry: VerbEntry, deps: VerbDeps,
-): Promise<Verb> => {
-  const name = noun === null ? entry.verb : `${noun} ${entry.verb}`
-  return verbFor(await entry.load(), name, deps)
+/** A table of commands. */
+export type CommandTable = readonly (NounEntry | VerbEntry)[]
+
+/** The word that names an entry. */
+export const nameOf = (entry: NounEntry | VerbEntry): string =>
+  'noun' in entry ? entry.noun : entry.verb
+
+/** `clear-stale` as a name in code. */
+export const camelCase = (name: string): string =>
+  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** Loads a file that exports the record of a verb under its word. */
+type Loading<Verb extends string> =
+  () => Promise<{ readonly [Name in Camel<Verb, '-'>]: VerbRecord }>
+
+/** A verb without a noun. */
+export const alone = <Verb extends string>(verb: Verb, load: Loading<Verb>): VerbEntry =>
+  ({ verb, load: async () => (await load())[camelCase(verb) as Camel<Verb, '-'>] })
+
+/** A noun whose verbs lie in one file, or in one each. */
+export const noun: {
+  <Verb extends string>(
+    noun: string, summary: string, verbs: readonly Verb[], load: Loading<Verb>,
+  ): NounEntry
+  <Verb extends string>(
+    noun: string, summary: string, verbs: { readonly [One in Verb]: Loading<One> },
+  ): NounEntry
+} = (name: string, summary: string, verbs: readonly string[] | object, load?: Loading<string>) => ({
+  noun: name, summary,
+  verbs: Array.isArray(verbs)
+    ? verbs.map((verb: string) => alone(verb, load as Loading<string>))
+    : Object.entries(verbs).map(([verb, one]) => alone(verb, one as Loading<string>)),
+})
+
+/** The program itself, for verbs that describe it or run lines of it. */
+export interface Program {
+  readonly commands: CommandTable
+  /** Runs another line, with its own dependencies; gives its exit status. */
+  again(deps: CliDeps): Promise<number>
 }
 
-/** What the parser of a line printed: its help, which is shown once the parser has ended. */
-const printed = new WeakMap<Command, string>()
-
-/** Damage is told before whatever else went wrong beside it. */
-const sooner = (thrown: unknown, deps: VerbDeps): unknown => {
-  const damage = deps.shownDamage()
-  if (damage === null) return thrown
-  return endedByDamage(damage, thrown instanceof Degraded ? thrown.failure : thrown)
+/** What a verb works with. */
+export interface VerbDeps extends CliDeps, Program, Cutting {
+  readonly globals: Globals
+  /** State and key folders; throws where they cannot be decided. */
+  readonly places: Places
+  readonly secrets: Secrets
+  readonly view: View
+  readonly progress: Progress
+  /** Where use cases announce their steps. */
+  readonly observer: Observer
+  /** Whether a person can be asked: stdin and stdout are terminals and `--no-input` is absent. */
+  readonly interactive: boolean
+  /** What the verb asks of the anchor of a state; all of it until the line has named a verb. */
+  anchor: AnchorRule
+  /** Somebody to ask. Throws `usage` `input_required`, naming `instead`, where nobody can be. */
+  ask(instead: string): Promise<Prompter>
+  /**
+   * Asks whether to go on; returns only on yes. Throws `cancelled` on no, and `usage` where nobody
+   * can be asked, naming the flag that says yes.
+   */
+  confirm(question: string, flag: string): Promise<void>
+  /**
+   * The open store, the same one each time in one mode. Throws `no_state` where there is none.
+   * `read` takes no lock and changes no byte.
+   */
+  openStore(mode?: StoreMode): Promise<Store>
+  /** Says what the verb of this run does at damage; every store is asked when it is opened. */
+  heedDamage(rule: DamageRule): void
+  /** Damage of what was opened, for verbs that show what is left; null for all others. */
+  shownDamage(): Problem | null
+  /** Closes what was opened; a log that this run made long is folded then. Never throws. */
+  closeStores(): Promise<void>
+  /**
+   * The open store with clock and observer, for use cases. `face` is `job` where a scheduler and
+   * not a person gives the orders. Recovery is `mutate.ts`'s.
+   */
+  gov(mode?: StoreMode | 'see', face?: Face): Promise<Gov>
+  /** The same, and the operator who is logged in. Throws `unauthorized`. */
+  login(
+    mode?: StoreMode | 'see', options?: LoginOptions,
+  ): Promise<{ readonly gov: Gov; readonly session: Session }>
 }
 
-const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command => {
-  const command = new Command(`sallyport ${meta.name}`)
-  return command
-    .description(meta.description)
-    .helpOption('-h, --help', 'show this help')
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => void printed.set(command, (printed.get(command) ?? '') + text),
-      writeErr: () => undefined,
-      outputError: () => undefined,
-      getOutHelpWidth: () => helpColumns(deps.view),
-    })
-}
+/**
+ * `read` (the default) never takes the lock, changes no byte and loads no lock add-on. `alone`
+ * writes its own record and changes nothing else (see `WorkMode`).
+ */
+export type StoreMode = 'read' | 'write' | 'alone'
 
-/** A full disk behind `>` undoes nothing: whoever runs the command again must know that. */
-const show = async (result: unknown, record: VerbRecord, deps: VerbDeps): Promise<void> => {
-  deps.progress.clear()
-  try {
-    await print(result, record, deps)
-  } catch (cause) {
-    const { syscall, code } = cause as NodeJS.ErrnoException
-    if (syscall !== 'write') throw cause
-    const { next, details } = record.again?.(result)
-      ?? { next: 'What it did stands. Look at it before running the command again.', details: {} }
-    throw fail.failed(
-      'result_not_written', `The command ended, but its result cannot be written (${code}).`,
-      { next, details: { errno: String(code), ...details }, cause },
-    )
-  }
-}
-
-const isPage = (shown: unknown, { globals }: VerbDeps): shown is unknown[] =>
-  globals.paged && Array.isArray(shown)
-
-const print = async (result: unknown, record: VerbRecord, deps: VerbDeps): Promise<void> => {
-  if (deps.globals.json && record.json !== null) {
-    const damage = deps.shownDamage()
-    const shown = damage === null ? result : markedResult(result, damage)
-    if (record.json.lines) writeJsonLine(deps, shown)
-    else writeJson(deps, isPage(shown, deps) ? pageDocument(shown, nextPage(deps)) : shown)
-    return
-  }
-  await writeText(deps, deps.globals, await record.text(result, deps.view, deps))
-}
-
-/** Flags and arguments in one record, by their names in camel case. */
-const lineOf = (command: Command): object => {
-  const named = command.registeredArguments.map(
-    (argument, at) => [camelCase(argument.name()), command.processedArgs[at] as unknown] as const,
-  )
-  const given = named.filter(([, value]) => value !== undefined)
-  return { ...withMoney(command, command.opts()), ...Object.fromEntries(given) }
-}
-
-const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-/** Parses a line (without the words that name the verb) and runs the verb, or shows its help. */
-export const runVerb = async (
-  { command }: Verb, words: readonly string[], deps: VerbDeps,
-): Promise<void> => {
-  try {
-    await command.parseAsync([...words], { from: 'user' })
-  } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) throw thrown
-    if (thrown.exitCode !== 0) throw misuse(thrown, words)
-    await writeHelp(deps, printed.get(command) ?? '')
-  }
-}
-
-/** The usage line of a verb. */
-export const usageOf = ({ command }: Verb): string => command.createHelp().commandUsage(command)
-
-const plainFlag = /^--?[a-z][a-z0-9-]{0,40}$/
-
-/** What the parser refused, in words that repeat no value. */
-const misuse = ({ code, message }: CommanderError, words: readonly string[]): SallyportError => {
-  if (code === 'commander.unknownOption') return unknownFlag(message, words)
-  if (code === 'commander.excessArguments') {
-    return fail.usage('too_many_arguments', 'There are more arguments than this command takes.')
-  }
-  const text = message.replace(/^error: /, '')
-  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-  return fail.usage(snakeCase(code.replace(/^commander\./, '')), sentence)
-}
-
-// A mistyped flag may carry a pasted secret behind its `=`: only a plain name is repeated.
-const unknownFlag = (message: string, words: readonly string[]): SallyportError => {
-  const names = words.map((word) => word.split('=', 1)[0] as string)
-  const unknown = names.find((name) => plainFlag.test(name) && message.includes(`'${name}`))
-  const [, meant] = /Did you mean (--[a-z-]+)\?/.exec(message) ?? []
-  return fail.usage(
-    'unknown_flag',
-    unknown === undefined ? 'There is an unknown flag.' : `There is no flag ${unknown}.`,
-    meant === undefined ? {} : { next: `Did you mean ${meant}?` },
-  )
+/** How a login is used. */
+export interface LoginOptions {
+  /** False for verbs that must not refresh the last use. */
+  readonly touch?: boolean
 }

@@ -2,7 +2,7 @@
  * Every command. Only the module of the verb that was named is loaded; help, completions and man
  * pages load all of them.
  */
-import { alone, noun, type CommandTable } from '../entry.js'
+import { alone, noun, type CommandTable } from '../verb.js'
 
 /** Nouns and verbs in the order in which help lists them. */
 export const commands: CommandTable = [

@@ -1,8 +1,7 @@
 /** The help of the whole program and of one noun. */
-import type { VerbDeps } from '../bound.js'
-import type { NounEntry } from '../entry.js'
+import type { NounEntry, VerbDeps } from '../verb.js'
 import { fitted } from '../fit.js'
-import { verbAt } from '../verb.js'
+import { verbAt } from '../line.js'
 import { columns, globalFlagRows } from './sections.js'
 import { topicNames } from './topics.js'
 

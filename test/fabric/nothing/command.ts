@@ -1,8 +1,7 @@
 /** `nothing look <url>`: one look from the line, as the terminal gives every other order. */
 import { clientOf } from '../../../src/fabric/client.js'
-import type { CommandTable } from '../../../src/cli/entry.js'
 import { currentToken } from '../../../src/cli/login.js'
-import type { VerbRecord } from '../../../src/cli/verb.js'
+import type { VerbRecord, CommandTable } from '../../../src/cli/verb.js'
 import { openWork } from '../../../src/fabric/open-work.js'
 import { deploymentProfile } from '../../../src/governance/profile.js'
 import type { Task } from '../../../src/governance/rows.js'

@@ -1,10 +1,8 @@
 /** Commands of no meaning, for tests of the frame. */
 import * as v from 'valibot'
 import { contract, noInput } from '../../../src/base/contract.js'
-import type { VerbDeps } from '../../../src/cli/bound.js'
-import type { CommandTable } from '../../../src/cli/entry.js'
 import type { Rendered } from '../../../src/cli/output.js'
-import type { VerbRecord } from '../../../src/cli/verb.js'
+import type { VerbRecord, CommandTable, VerbDeps } from '../../../src/cli/verb.js'
 import { durationFlag, choiceFlag, integerFlag } from '../../../src/cli/flags.js'
 
 /** What the fake verb of a test does. */

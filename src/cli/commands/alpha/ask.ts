@@ -5,11 +5,10 @@ import { alphaLimits } from '../../../alpha/constants.js'
 import { parseAlphaInput, questionFromBytes } from '../../../alpha/input.js'
 import { receiptLine } from '../../../alpha/receipt.js'
 import { newRequestKey } from '../../../governance/board/lost-keys.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import type { VerbFace, VerbRecord } from '../../verb.js'
+import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
 import { alphaContext } from '../../../fabric/contexts/alpha.js'
 
 /** Flags of `alpha ask`. */

@@ -4,11 +4,10 @@ import { fail } from '../../../base/errors.js'
 import { reviewAnyTask } from '../../../fabric/tasks.js'
 import type { TaskVerdict } from '../../../fabric/tasks-contract.js'
 import { askVerdict } from '../../ask-verdict.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { taskText } from '../../task-text.js'
 import { requestOf } from '../../request.js'
-import type { VerbRecord } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `alpha review`. */
 export interface ReviewOptions {

@@ -5,12 +5,11 @@ import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/read.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
-import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import type { LineOf, VerbRecord } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import {
   newConnectionForm, savedConnectionForm, type FilledConnection,
 } from './connect-form.js'

@@ -7,13 +7,12 @@ import {
   observeRequestOf, observeRequestOfBytes, type ObserveRequest,
 } from '../../../codehost/closure/observe/request.js'
 import { fail } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginAlone } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { bytesText, fieldLines } from '../../text.js'
-import type { LineOf, VerbRecord } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost observe`. */

@@ -1,10 +1,9 @@
 /** `sallyport edge daemon`: sends what waits in the spool of this device to the paired service. */
 import { edgeDaemon, type DaemonEvent } from '../../../edge/device/daemon-contract.js'
 import type { PairingString } from '../../../edge/device/pairing-string.js'
-import type { VerbDeps } from '../../bound.js'
 import { readSecret } from '../../input.js'
 import { writeJsonLine, writeLine } from '../../output.js'
-import { verb } from '../../verb.js'
+import { verb, type VerbDeps } from '../../verb.js'
 import { evictionLine } from './capture.js'
 import { deviceContext } from './device.js'
 

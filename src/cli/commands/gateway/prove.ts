@@ -9,12 +9,11 @@ import { slotNames, type SlotName } from '../../../gateway/constants.js'
 import { gatewayReceiptLine } from '../../../gateway/receipt.js'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import type { VerbDeps } from '../../bound.js'
 import { clientOf } from '../../../fabric/client.js'
 import { offered } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
-import type { VerbFace, VerbRecord } from '../../verb.js'
+import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Arguments and flags of `gateway prove`. */
 export interface ProveOptions {

@@ -5,10 +5,9 @@ import { baseFolder, pathFrom } from '../../../base/user-folders.js'
 import { stateInit, type InitDocument } from '../../../fabric/init-contract.js'
 import { caBytesMax, parseProfile, profileBytesMax } from '../../../governance/profile-file.js'
 import { defaultProfile, type DeploymentProfile } from '../../../governance/profile.js'
-import type { VerbDeps } from '../../bound.js'
 import { readInput, readSecret } from '../../input.js'
 import { requestOf } from '../../request.js'
-import type { LineOf, VerbRecord } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `init`. */
 export interface InitOptions extends Omit<LineOf<typeof stateInit>, 'passphrase'> {

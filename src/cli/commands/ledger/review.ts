@@ -2,10 +2,9 @@ import { fail } from '../../../base/errors.js'
 import { ledgerReview, type ReservationDocument } from '../../../governance/ledger/contract.js'
 import { reviewAnyOverrun } from '../../../fabric/tasks.js'
 import { askVerdict } from '../../ask-verdict.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import type { VerbRecord } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { reservationText } from './text.js'
 
 /** Flags of `ledger review`. */

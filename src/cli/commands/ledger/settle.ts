@@ -14,13 +14,12 @@ import { requireUnknownCharge, type FoundAmount } from '../../../governance/ledg
 import { ownUnknownFor, settledAtOnceMax } from '../../../governance/ledger/own.js'
 import type { Reservation } from '../../../governance/rows.js'
 import type { Session } from '../../../governance/session/types.js'
-import type { VerbDeps } from '../../bound.js'
 import { moneyFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { tell } from '../../output.js'
 import { requestOf } from '../../request.js'
-import type { VerbRecord } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { reservationsTable, reservationText } from './text.js'
 
 /** Flags of `ledger settle`. */

@@ -9,13 +9,12 @@ import {
   login as logIn, sessionLimits, takesPassphrase,
 } from '../../../governance/session/login.js'
 import { saveToken, tokenPath } from '../../../governance/session/token.js'
-import type { VerbDeps } from '../../bound.js'
 import { durationFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { recoverFirst } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { fieldLines } from '../../text.js'
-import type { LineOf, VerbRecord } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `login`; durations in milliseconds. */
 export interface LoginOptions extends Omit<LineOf<typeof sessionLogin>, 'passphrase'> {

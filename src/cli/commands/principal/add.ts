@@ -4,11 +4,10 @@ import { addPrincipal } from '../../../governance/principals.js'
 import {
   principalAdd, type PrincipalAddedDocument,
 } from '../../../governance/principals-contract.js'
-import type { VerbDeps } from '../../bound.js'
 import { readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import type { VerbRecord } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { principalText } from './text.js'
 
 /** Flags of `principal add`. */

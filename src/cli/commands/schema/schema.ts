@@ -3,11 +3,10 @@ import {
   schemaShow, type JsonSchemaDocument, type SchemaRow,
 } from '../../../base/json-schema-contract.js'
 import { fail } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
-import { nameOf } from '../../entry.js'
+import { verbAt } from '../../line.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import { verbAt, type VerbRecord } from '../../verb.js'
+import { nameOf, type VerbRecord, type VerbDeps } from '../../verb.js'
 
 /** Arguments and flags of `schema`. */
 export interface SchemaOptions {

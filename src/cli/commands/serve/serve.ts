@@ -2,11 +2,10 @@ import { SallyportError } from '../../../base/errors.js'
 import {
   serve as serveContract, startService, type StartedService,
 } from '../../../service/start.js'
-import type { VerbDeps } from '../../bound.js'
 import { openInBrowser } from './open-browser.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
-import type { LineOf, VerbRecord } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `serve`. */
 export type ServeOptions = LineOf<typeof serveContract>

@@ -1,10 +1,9 @@
 /** `sallyport shots run`: the scheduler's three jobs, on their intervals or once. */
 import { shotsRun, type RunDocument, type TurnDocument } from '../../../shots/jobs-contract.js'
 import type { JobTurn } from '../../../shots/jobs.js'
-import type { VerbDeps } from '../../bound.js'
 import { writeJsonLine, writeLine } from '../../output.js'
 import { requestOf } from '../../request.js'
-import type { LineOf, VerbRecord } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { standingText } from './analyze.js'
 import { withJobs } from './open.js'
 

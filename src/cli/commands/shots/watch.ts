@@ -1,9 +1,8 @@
 /** `sallyport shots watch`: follows the image folder until it is told to stop. */
 import type { ScanReceipt } from '../../../shots/receipts/scan.js'
 import { shotsWatch, type WatchEvent } from '../../../shots/watch/contract.js'
-import type { VerbDeps } from '../../bound.js'
 import { writeJsonLine, writeLine } from '../../output.js'
-import { verb } from '../../verb.js'
+import { verb, type VerbDeps } from '../../verb.js'
 import { withJobs } from './open.js'
 import { scanCountsLine } from './scan-text.js'
 

@@ -3,12 +3,11 @@ import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
 import { pruneAge, statePrune, type StatePruneDocument } from '../../../fabric/prune/contract.js'
 import type { PruneRequest } from '../../../fabric/prune/prune.js'
-import type { VerbDeps } from '../../bound.js'
 import { durationFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { bytesText } from '../../text.js'
-import type { LineOf, VerbRecord } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `state prune`. */
 export interface PruneOptions extends LineOf<typeof statePrune> {

@@ -1,5 +1,5 @@
 import type { StateSite } from '../../../fabric/state-care.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 
 /** Place of the state, as the use cases over a whole directory take it. */
 export const siteOf = (deps: VerbDeps): StateSite => ({

@@ -8,9 +8,8 @@ import {
 import type { StatusLine } from '../../../governance/capability.js'
 import type { Gov } from '../../../governance/context.js'
 import { runningText } from '../../../governance/service/running.js'
-import type { VerbDeps } from '../../bound.js'
 import { writeLine, type View } from '../../output.js'
-import type { VerbRecord } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `status`. */
 export interface StatusOptions {
