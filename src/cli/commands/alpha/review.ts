@@ -1,13 +1,13 @@
-import { alphaReview } from '../../../alpha/task-contract.js'
-import type { TaskDocument } from '../../../governance/board/task-document.js'
+/** What a person says of an ask: its review, or that it is not wanted any more. */
+import { alphaReview, alphaCancel } from '../../../alpha/task-contract.js'
 import { fail } from '../../../base/errors.js'
-import { reviewAnyTask } from '../../../fabric/tasks.js'
 import type { TaskVerdict } from '../../../fabric/tasks-contract.js'
+import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { askVerdict } from '../../ask-verdict.js'
-import { loginToMutate } from '../../mutate.js'
-import { taskText } from '../../task-text.js'
+import { loginToMutate, afterStop, loginToStop } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import type { VerbRecord, VerbDeps } from '../../verb.js'
+import { taskText } from '../../task-text.js'
+import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
 
 /** Flags of `alpha review`. */
 export interface ReviewOptions {
@@ -69,7 +69,33 @@ export const review: VerbRecord<ReviewOptions, TaskDocument> = {
   run: async (options, deps) => {
     const request = requestOf(alphaReview, { ...options, verdict: await verdictOf(options, deps) })
     const { gov, session } = await loginToMutate(deps)
+    const { reviewAnyTask } = await import('../../../fabric/tasks.js')
     const task = await reviewAnyTask(gov, session, request.task, request.verdict)
     return alphaReview.answer({ view: gov.store.read(), task })
   },
 }
+
+export const cancel = verb(alphaCancel, {
+  summary: 'cancel a text task',
+  description:
+    'Before contact nothing is sent any more. After contact the charge is still read back and '
+    + 'the answer is dropped; a charge that stays unknown blocks the task all the same.',
+  examples: ['$ sallyport alpha cancel task_0190f…'],
+  session: 'required',
+  ids: { task: 'task' },
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  flags: (command) => command.argument('<task>', 'id of the task'),
+  text: taskText,
+  run: async (request, deps) => {
+    const { gov, session } = await loginToStop(deps)
+    const { cancelAnyTask } = await import('../../../fabric/tasks.js')
+    const cancelled = await cancelAnyTask(gov, session, request.task)
+    await afterStop(deps, gov, cancelled.recorded)
+    const view = gov.store.read()
+    return { view, task: cancelled.seenIn(view) }
+  },
+})

@@ -13,7 +13,7 @@ import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import {
   newConnectionForm, savedConnectionForm, type FilledConnection,
 } from './connect-form.js'
-import { connectionText } from './text.js'
+import { connectionText } from './connections.js'
 
 /** Flags of `codehost connect`. */
 export interface ConnectOptions extends Omit<LineOf<typeof codehostConnect>, 'token'> {

@@ -12,7 +12,7 @@ import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
-import { connectionText } from './text.js'
+import { connectionText } from './connections.js'
 
 /** Argument and flags of `codehost consent`. */
 export interface ConsentOptions {

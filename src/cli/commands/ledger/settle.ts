@@ -20,7 +20,7 @@ import { loginToMutate } from '../../mutate.js'
 import { tell } from '../../output.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
-import { reservationsTable, reservationText } from './text.js'
+import { reservationsTable, reservationText } from './ledger.js'
 
 /** Flags of `ledger settle`. */
 export interface SettleOptions {

@@ -6,7 +6,7 @@ import { parseStrictJson } from '../../../base/strict-json.js'
 import type { HttpsReply } from '../../../net/types.js'
 import type { VerbDeps } from '../../verb.js'
 import { refusalShape } from '../../../sandbox/contract.js'
-import { sandboxDir } from './dir.js'
+import { sandboxDir } from './faults.js'
 
 const timeoutMs = 5_000
 const requestBytesMax = 16 * 1024

@@ -3,7 +3,7 @@ import { sandboxStatusShape } from '../../../sandbox/contract.js'
 import { folderFiles } from '../../../sandbox/folder.js'
 import type { VerbDeps } from '../../verb.js'
 import { askControl } from './control.js'
-import { sandboxDir } from './dir.js'
+import { sandboxDir } from './faults.js'
 
 /** The profile file of the sandbox that runs in the default folder. Throws as `askControl`. */
 export const profileOfRunning = async (deps: VerbDeps): Promise<string> => {

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../../sandbox/start.js'
 import { fieldLines } from '../../text.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
-import { dirFlag, sandboxDir } from './dir.js'
+import { dirFlag, sandboxDir } from './faults.js'
 
 /** Flags of `sandbox start`. */
 export type SandboxStartOptions = LineOf<typeof sandboxStart>

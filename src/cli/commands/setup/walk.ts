@@ -8,7 +8,7 @@ import type { Gov } from '../../../governance/context.js'
 import type { VerbDeps } from '../../verb.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
-import { foundTimers } from '../timers/found.js'
+import { foundTimers } from '../timers/timers.js'
 import { talks, type Talk } from './talk.js'
 
 /** What stands, and how far the state has come: a step that saved something moved it. */

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs'
 import { fail } from '../../../base/errors.js'
 import type { View } from '../../output.js'
 import { verb } from '../../verb.js'
-import { keptText } from './kept-text.js'
-import { siteOf } from './site.js'
+import { keptText } from './backup.js'
+import { siteOf } from './state.js'
 
 /** Given once for each file: a shell's pattern after it would take them all. */
 const lostFlag = (): Option => {

@@ -13,13 +13,11 @@ import { choiceFlag, parseDuration } from '../../flags.js'
 import { tell } from '../../output.js'
 import { terminalSafe } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
-import { foundTimers } from './found.js'
 import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
 import { findProgram, hasSystemd, systemctl } from './host.js'
 import { oneAtATime } from './one-at-a-time.js'
+import { foundTimers, dropLines, dropUnits, timersText } from './timers.js'
 import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
-import { dropLines, dropUnits } from './remove.js'
-import { timersText } from './text.js'
 
 /** Flags of `timers install`. */
 export interface InstallOptions extends LineOf<typeof timersInstall> {

@@ -1,11 +1,44 @@
+/** `sallyport policy`: the one policy of every route. */
 import { SallyportError } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
-import { policyRevoke, type PolicyRevokedDocument } from '../../../governance/policy/contract.js'
+import {
+  policyShow, policyRevoke, policyHistory, type PolicyRevokedDocument,
+} from '../../../governance/policy/contract.js'
+import { listPolicy } from '../../../governance/policy/head.js'
 import { revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
+import { showPolicy } from '../../../governance/policy/show.js'
 import { stopFoldersOf } from '../../../state/store-ids.js'
+import { cutAt } from '../../cut.js'
+import { integerFlag } from '../../flags.js'
 import { recoverFirst } from '../../mutate.js'
 import { sentBeforeLines } from '../../sent-before.js'
-import type { VerbRecord } from '../../verb.js'
+import { renderTable } from '../../table.js'
+import { verb, type VerbRecord } from '../../verb.js'
+
+export const show = verb(policyShow, {
+  summary: 'show the policy, its witness and every consent',
+  description:
+    'Shows the last published revision, whether its witness agrees, and the consents with '
+    + 'whether each is current. One policy governs every route.',
+  examples: ['$ sallyport policy show', '$ sallyport policy show --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
+  text: ({ policy, usable, block, witness, consents }, view) => [
+    `revision  ${policy.revision}`,
+    `state     ${view.paint(usable ? 'green' : 'yellow', policy.state)} (${policy.reason})`,
+    ...(block === null ? [] : [`blocked   ${block}`]),
+    `witness   ${witness}`,
+    `epoch     ${policy.epoch}, fence ${policy.fence}`,
+    ...consents.map((one) =>
+      `consent   ${one.purpose}: ${one.state}${one.current ? ', current' : ''}`),
+    '',
+  ].join('\n'),
+  run: async (_request, deps) => {
+    const { gov } = await deps.login('read')
+    return showPolicy(gov)
+  },
+})
 
 const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string =>
   (code === 'lock_held' || code === 'lock_wait_stopped'
@@ -78,3 +111,29 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
     }
   },
 }
+
+export const history = verb(policyHistory, {
+  summary: 'list the published policy revisions, newest first',
+  description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
+  examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
+  flags: (command) => command
+    .addOption(integerFlag('--limit <n>', 'most revisions', { min: 1, max: 100_000 }).default(50))
+    .addOption(integerFlag(
+      '--after <revision>', 'only those below this one', { min: 1, max: Number.MAX_SAFE_INTEGER },
+    )),
+  text: (rows, view) => renderTable(
+    view, ['revision', 'state', 'reason', 'epoch', 'fence', 'published'],
+    rows.map((row) => [
+      String(row.revision), row.state, row.reason, String(row.epoch), String(row.fence),
+      row.published_at,
+    ]),
+  ),
+  run: async ({ limit, after }, deps) => {
+    const { gov } = await deps.login('read')
+    const found = listPolicy(gov.store.read(), limit + 1, after)
+    return cutAt(deps, found, limit, ({ revision }) => String(revision))
+  },
+})
