@@ -16,7 +16,7 @@ const docstring = {
       const before = source.getCommentsBefore(node).at(-1)
       return before?.type === 'Block' && before.value.startsWith('*')
     }
-    // Types inferred from the shape right above them are described by it.
+    // Types inferred from the shape right above them are described by it, overloads by the first.
     const follows = (node) => {
       const previous = source.ast.body[source.ast.body.indexOf(node) - 1]
       return (
@@ -24,10 +24,13 @@ const docstring = {
         previous.loc.end.line + 1 === node.loc.start.line
       )
     }
-    // Overloads share the comment of the first.
+    // The record of a verb says what it is for in its summary.
+    const isVerb = ({ declaration }) => declaration.declarations?.some(({ id, init }) =>
+      (init?.type === 'CallExpression' && init.callee.name === 'verb')
+      || id.typeAnnotation?.typeAnnotation.typeName?.name === 'VerbRecord')
     return {
       ExportNamedDeclaration(node) {
-        if (node.declaration === null || described(node) || follows(node)) return
+        if (node.declaration === null || described(node) || follows(node) || isVerb(node)) return
         context.report({ node, messageId: 'missing' })
       },
     }

@@ -6,7 +6,7 @@ export const packs = {
   // What reading commands load.
   reading: [
     'src/cli/run.ts', 'src/cli/store.ts', 'src/cli/login.ts', 'src/cli/commands/alpha/show.ts',
-    'src/cli/commands/alpha/output.ts', 'src/cli/commands/task/list.ts',
+    'src/cli/commands/alpha/tasks.ts', 'src/cli/commands/task/task.ts',
   ],
   // What resolves the work of dead processes, which every changing command does first.
   recovery: [

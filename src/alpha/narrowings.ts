@@ -1,5 +1,5 @@
 /** What the set-up of the text capability had narrowed in a state that was replaced. */
-import { carrySetup } from '../governance/narrowings.js'
+import { carrySetup } from '../governance/carrier.js'
 import { alphaSetupCollection, alphaSetupId, type AlphaTextSetup } from './setup.js'
 
 const narrower = (mine: AlphaTextSetup, theirs: AlphaTextSetup): AlphaTextSetup => ({

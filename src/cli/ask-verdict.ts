@@ -1,5 +1,5 @@
 import { fail } from '../base/errors.js'
-import type { VerbDeps } from './bound.js'
+import type { VerbDeps } from './verb.js'
 import type { Prompter } from './prompt.js'
 
 const undecided = 'not now'

@@ -1,92 +1,17 @@
 /** The dependencies of one command: the world, with this run's global flags applied to it. */
 import { fail, SallyportError } from '../base/errors.js'
-import type { Observer } from '../base/observer.js'
-import type { AnchorRule } from '../fabric/open-work.js'
-import type { Face, Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
 import type { Problem, Store } from '../state/types.js'
 import type { CliDeps } from './deps.js'
-import type { Cut } from './cut.js'
 import { damageLine, refusedForDamage } from './damage.js'
 import type { DamageRule } from './damage.js'
-import type { CommandTable } from './entry.js'
+import type { Program, VerbDeps, StoreMode } from './verb.js'
 import type { Globals } from './globals.js'
 import { tell, viewOf } from './output.js'
-import type { View } from './output.js'
 import { placesOf } from './places.js'
-import type { Places } from './places.js'
 import { drawProgress } from './progress.js'
-import type { Progress } from './progress.js'
-import type { Prompter } from './prompt.js'
 import type { Secrets } from './redact.js'
 import { followStopping } from './stopping.js'
 import { terminalSafe } from './text.js'
-
-/** The program itself, for verbs that describe it or run lines of it. */
-export interface Program {
-  readonly commands: CommandTable
-  /** Runs another line, with its own dependencies; gives its exit status. */
-  again(deps: CliDeps): Promise<number>
-}
-
-/** What a verb works with. */
-export interface VerbDeps extends CliDeps, Program {
-  readonly globals: Globals
-  /** State and key folders; throws where they cannot be decided. */
-  readonly places: Places
-  readonly secrets: Secrets
-  readonly view: View
-  readonly progress: Progress
-  /** Where use cases announce their steps. */
-  readonly observer: Observer
-  /** Whether a person can be asked: stdin and stdout are terminals and `--no-input` is absent. */
-  readonly interactive: boolean
-  /** What the verb asks of the anchor of a state; all of it until the line has named a verb. */
-  anchor: AnchorRule
-  /** Set where the result is a list that was cut. */
-  cut: Cut | null
-  /** A line on stderr, left out with `--quiet`. */
-  note(line: string): void
-  /** Somebody to ask. Throws `usage` `input_required`, naming `instead`, where nobody can be. */
-  ask(instead: string): Promise<Prompter>
-  /**
-   * Asks whether to go on; returns only on yes. Throws `cancelled` on no, and `usage` where nobody
-   * can be asked, naming the flag that says yes.
-   */
-  confirm(question: string, flag: string): Promise<void>
-  /**
-   * The open store, the same one each time in one mode. Throws `no_state` where there is none.
-   * `read` takes no lock and changes no byte.
-   */
-  openStore(mode?: StoreMode): Promise<Store>
-  /** Says what the verb of this run does at damage; every store is asked when it is opened. */
-  heedDamage(rule: DamageRule): void
-  /** Damage of what was opened, for verbs that show what is left; null for all others. */
-  shownDamage(): Problem | null
-  /** Closes what was opened; a log that this run made long is folded then. Never throws. */
-  closeStores(): Promise<void>
-  /**
-   * The open store with clock and observer, for use cases. `face` is `job` where a scheduler and
-   * not a person gives the orders. Recovery is `mutate.ts`'s.
-   */
-  gov(mode?: StoreMode | 'see', face?: Face): Promise<Gov>
-  /** The same, and the operator who is logged in. Throws `unauthorized`. */
-  login(
-    mode?: StoreMode | 'see', options?: LoginOptions,
-  ): Promise<{ readonly gov: Gov; readonly session: Session }>
-}
-
-/**
- * `read` (the default) never takes the lock, changes no byte and loads no lock add-on. `alone`
- * writes its own record and changes nothing else (see `WorkMode`).
- */
-export type StoreMode = 'read' | 'write' | 'alone'
-
-/** How a login is used. */
-export interface LoginOptions {
-  /** False for verbs that must not refresh the last use. */
-  readonly touch?: boolean
-}
 
 /** Binds the world to one command's global flags. Nothing is opened yet. */
 export const bindDeps = (

@@ -1,11 +1,20 @@
 /** Lists that are longer than what is shown of them: what says so, and how to go on. */
 import { firstRows } from '../base/page.js'
-import type { VerbDeps } from './bound.js'
 
 /** That a list was cut: the flag that goes on, and what it takes. */
 export interface Cut {
   readonly flag: string
   readonly value: string
+}
+
+/** A run whose result may be a list that was cut. */
+export interface Cutting {
+  /** Arguments after the program's own name. */
+  readonly argv: readonly string[]
+  /** Set where the result is a list that was cut. */
+  cut: Cut | null
+  /** A line on stderr, left out with `--quiet`. */
+  note(line: string): void
 }
 
 const plainWord = /^[A-Za-z0-9_@%+=:,./-]+$/
@@ -32,7 +41,7 @@ export const nextCommand = (argv: readonly string[], { flag, value }: Cut): stri
 }
 
 /** The same of this run; null where nothing was cut. */
-export const nextPage = ({ argv, cut }: Pick<VerbDeps, 'argv' | 'cut'>): string | null =>
+export const nextPage = ({ argv, cut }: Omit<Cutting, 'note'>): string | null =>
   (cut === null ? null : nextCommand(argv, cut))
 
 /**
@@ -40,7 +49,7 @@ export const nextPage = ({ argv, cut }: Pick<VerbDeps, 'argv' | 'cut'>): string 
  * `afterOf` gives what `--after` takes to go on behind a row.
  */
 export const cutAt = <T>(
-  deps: VerbDeps, found: readonly T[], limit: number, afterOf: (row: T) => string,
+  deps: Cutting, found: readonly T[], limit: number, afterOf: (row: T) => string,
 ): readonly T[] => {
   const { rows, last } = firstRows(found, limit)
   if (last === null) return rows

@@ -2,9 +2,9 @@
 import { systemClock } from '../base/clock.js'
 import { commands } from './commands/table.js'
 import { bindDeps } from './bound.js'
-import type { VerbDeps } from './bound.js'
 import { scanGlobals } from './globals.js'
 import { secretsOfRun } from './redact.js'
+import type { VerbDeps } from './verb.js'
 
 const nothing = (): never => {
   throw new Error('a description touches nothing')

@@ -1,6 +1,6 @@
 /** Files that are made from the commands and kept in the repository. */
 import { completionScript } from './completion/scripts.js'
-import type { VerbDeps } from './bound.js'
+import type { VerbDeps } from './verb.js'
 import { manPages } from './man/pages.js'
 import { allSchemas, schemaText } from './schemas.js'
 import { describeNouns, describeTree } from './tree.js'

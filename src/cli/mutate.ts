@@ -5,8 +5,8 @@ import type { RecoveryReport } from '../contact/recovery.js'
 import type { Session } from '../governance/session/types.js'
 import type { Recorded } from '../governance/stops/act.js'
 import { requestsOf } from '../governance/stops/requests.js'
-import type { VerbDeps } from './bound.js'
 import { sentBeforeLines } from './sent-before.js'
+import type { VerbDeps } from './verb.js'
 import { openForOperator } from './store.js'
 
 const lines = (report: RecoveryReport): string[] => {

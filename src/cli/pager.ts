@@ -3,15 +3,17 @@
  * before; the status of the command stays that of its verb, however the pager ends.
  */
 import { spawn } from 'node:child_process'
-import type { CliDeps } from './deps.js'
 import type { Globals } from './globals.js'
+import type { Io } from './io.js'
 
 type Env = Readonly<Record<string, string | undefined>>
 
 const pagerDefault = 'less'
 
 /** The pager of this run; null where nothing is paged. */
-export const pagerOf = ({ io, env }: CliDeps, globals: Globals): string | null => {
+export const pagerOf = (
+  { io, env }: { readonly io: Pick<Io, 'terminal'>; readonly env: Env }, globals: Globals,
+): string | null => {
   const { stdin, stdout } = io.terminal
   const isRefused = globals.json || globals.noInput || globals.noPager || env['TERM'] === 'dumb'
   if (!stdin || !stdout || isRefused) return null

@@ -2,10 +2,8 @@
 import { fail } from '../base/errors.js'
 import { exitStatus } from '../base/outcome.js'
 import { bindDeps } from './bound.js'
-import type { VerbDeps } from './bound.js'
 import { commands } from './commands/table.js'
-import { nameOf } from './entry.js'
-import type { CommandTable, NounEntry, VerbEntry } from './entry.js'
+import { nameOf, type CommandTable, type NounEntry, type VerbEntry, type VerbDeps } from './verb.js'
 import type { CliDeps } from './deps.js'
 import { editDistance } from './edit-distance.js'
 import { showFailure } from './failure.js'
@@ -13,7 +11,7 @@ import { scanGlobals, wantsJson } from './globals.js'
 import { fittedBeside, writeHelp } from './output.js'
 import { secretsOfRun } from './redact.js'
 import type { Secrets } from './redact.js'
-import { runVerb, usageOf } from './verb.js'
+import { runVerb, usageOf, verbAt } from './line.js'
 
 /** Runs the command; gives the exit status and never throws. */
 export const runCommand = async (
@@ -62,13 +60,13 @@ const runLine = async (
   }
   const entry = table.find((one) => nameOf(one) === first)
   if (entry === undefined) throw unknownWord('command', first, table.map(nameOf))
-  if ('load' in entry) return runEntry(entry, rest.slice(1), bound, seen)
+  if ('load' in entry) return runEntry(null, entry, rest.slice(1), bound, seen)
   seen.usage = `sallyport ${entry.noun} <verb> [flags]`
   if (second !== undefined && helpFlags.has(second)) {
     const { nounHelp } = await import('./help/overview.js')
     return writeHelp(bound, await nounHelp(entry, bound))
   }
-  return runEntry(verbOf(entry, second), rest.slice(2), bound, seen)
+  return runEntry(entry.noun, verbOf(entry, second), rest.slice(2), bound, seen)
 }
 
 const verbOf = (noun: NounEntry, word: string | undefined): VerbEntry => {
@@ -82,9 +80,9 @@ const verbOf = (noun: NounEntry, word: string | undefined): VerbEntry => {
 }
 
 const runEntry = async (
-  entry: VerbEntry, words: readonly string[], bound: VerbDeps, seen: Seen,
+  noun: string | null, entry: VerbEntry, words: readonly string[], bound: VerbDeps, seen: Seen,
 ): Promise<void> => {
-  const verb = (await entry.load()).build(bound)
+  const verb = await verbAt(noun, entry, bound)
   seen.usage = usageOf(verb)
   bound.anchor = verb.meta.anchor ?? 'vouches'
   await runVerb(verb, words, bound)

@@ -1,13 +1,7 @@
 /** Ids that were typed in short: made whole before the verb runs, so that it knows no others. */
 import { tailOf } from '../base/ids.js'
 import type { IdKind } from '../governance/short-ids.js'
-import type { VerbDeps } from './bound.js'
-import type { VerbMeta } from './verb.js'
-
-/** What an argument or a flag names. */
-export type IdName =
-  | 'task' | 'operation' | 'goal' | 'session' | 'connection' | 'audit' | 'observation'
-  | 'observation or path' | 'digest' | 'device' | 'capture' | 'job' | 'closure'
+import type { VerbMeta, IdName, VerbDeps } from './verb.js'
 
 const governance = () => import('../governance/own-ids.js')
 const shots = () => import('../shots/own-ids.js')

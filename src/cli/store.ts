@@ -6,7 +6,7 @@ import {
 import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { Store } from '../state/types.js'
-import type { LoginOptions, StoreMode, VerbDeps } from './bound.js'
+import type { LoginOptions, StoreMode, VerbDeps } from './verb.js'
 import { currentToken, withTokenPlace } from './login.js'
 
 const placeOf = (deps: VerbDeps): WorkPlace => ({

@@ -1,10 +1,8 @@
 /** The whole command tree as data: what man pages, completions and tests are made from. */
 import type { Command, Option } from 'commander'
-import type { VerbEntry } from './entry.js'
 import { offeredFor } from './flags.js'
-import { usageOf } from './verb.js'
-import type { VerbMeta } from './verb.js'
-import type { VerbDeps } from './bound.js'
+import { usageOf, verbAt } from './line.js'
+import type { VerbMeta, VerbEntry, VerbDeps } from './verb.js'
 
 /** One flag of a verb. */
 export interface DescribedFlag {
@@ -63,7 +61,7 @@ export const describeTree = async (deps: VerbDeps): Promise<readonly DescribedVe
 const describe = async (
   noun: string | null, entry: VerbEntry, deps: VerbDeps,
 ): Promise<DescribedVerb> => {
-  const verb = (await entry.load()).build(deps)
+  const verb = await verbAt(noun, entry, deps)
   const { meta, command } = verb
   return {
     noun,

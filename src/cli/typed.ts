@@ -1,5 +1,5 @@
 /** What a person chose, told as the line that says the same: the next time it can be typed. */
-import type { VerbDeps } from './bound.js'
+import type { VerbDeps } from './verb.js'
 
 const plainWord = /^[A-Za-z0-9_%+=:,./-]+$/
 

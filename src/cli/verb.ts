@@ -1,35 +1,38 @@
 /**
- * What a verb is. A verb's file holds an options record, a definition that says how its line is
- * parsed and its document rendered as text, `run(options, deps)` that calls one use case, and
- * `build(deps)`. Shapes, mappers and failure rules are the contract's, beside the use case.
+ * What a verb is, and what it is given. It is one record, that says what it is for, how its line is
+ * parsed and its document shown as text, and whose `run` calls one use case. What it takes and
+ * gives, mappers and failure rules are the contract's, beside the use case.
  */
-import { Command, CommanderError } from 'commander'
-import { Degraded } from '../base/contract.js'
-import type { ContractFacts } from '../base/contract.js'
-import { errnoOf } from '../base/errno.js'
-import { fail } from '../base/errors.js'
-import type { ErrorDetails, SallyportError } from '../base/errors.js'
+import type { Command } from 'commander'
+import type { Contract, ContractFacts } from '../base/contract.js'
+import type { ErrorDetails } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
-import { pageDocument } from '../base/page.js'
 import type { AnchorRule } from '../fabric/open-work.js'
-import { nextPage } from './cut.js'
-import { endedByDamage, markedForDamage, markedResult } from './damage.js'
 import type { DamageRule } from './damage.js'
-import { addMoneySisters, withMoney } from './flags.js'
-import { helpColumns } from './fit.js'
-import { helpSections } from './help/sections.js'
-import { withWholeIds, type IdName } from './short-ids.js'
-import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
+import { requestOf } from './request.js'
 import type { Rendered, View } from './output.js'
-import type { VerbDeps } from './bound.js'
+import type { Observer } from '../base/observer.js'
+import type { Face, Gov } from '../governance/context.js'
+import type { Session } from '../governance/session/types.js'
+import type { Problem, Store } from '../state/types.js'
+import type { CliDeps } from './deps.js'
+import type { Cutting } from './cut.js'
+import type { Globals } from './globals.js'
+import type { Places } from './places.js'
+import type { Progress } from './progress.js'
+import type { Prompter } from './prompt.js'
+import type { Secrets } from './redact.js'
+
+/** What an argument or a flag names. */
+export type IdName =
+  | 'task' | 'operation' | 'goal' | 'session' | 'connection' | 'audit' | 'observation'
+  | 'observation or path' | 'digest' | 'device' | 'capture' | 'job' | 'closure'
 
 /** Whether a verb needs a login: `none` never asks for one, `required` fails without one. */
 export type SessionNeed = 'none' | 'optional' | 'required'
 
-/** What help, man pages, completions and tests know of a verb. */
-export interface VerbMeta {
-  /** The words that name it: `alpha ask`, `doctor`. */
-  readonly name: string
+/** What a verb says of itself, besides how it is named. */
+export interface VerbFacts {
   /** One short line, lowercase, no full stop. */
   readonly summary: string
   /** A few sentences. */
@@ -49,182 +52,190 @@ export interface VerbMeta {
   readonly ids?: Readonly<Record<string, IdName>>
   /** Statuses that this verb can end with, besides those that every verb can. */
   readonly exits: readonly ExitName[]
+}
+
+/** What help, man pages, completions and tests know of a verb. */
+export interface VerbMeta extends VerbFacts {
+  /** The words that name it: `alpha ask`, `doctor`. */
+  readonly name: string
   /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
   readonly json: ContractFacts | null
 }
 
-/** Does the work and gives the result; failures are thrown. */
-export type Run<O, R> = (options: O, deps: VerbDeps) => Promise<R>
-
 /** A result as text: for stdout alone, or with notes for stderr. */
 export type Text = Rendered | string
 
-/** A verb as its file declares it. */
-export interface VerbDefinition<R> {
-  readonly meta: VerbMeta
-  /** Adds arguments and flags. Their names in camel case become the fields of the options. */
-  readonly flags?: (command: Command) => Command
+/** How the line of a verb is parsed and its result shown. */
+export interface VerbFace<Result> extends VerbFacts {
+  /** Adds arguments and flags. Their names in camel case become the fields of the line. */
+  flags?(command: Command): Command
   /** The result as text; may be asynchronous (tables load their library at use). */
-  readonly text: (result: R, view: View, deps: VerbDeps) => Text | Promise<Text>
+  text(result: Result, view: View, deps: VerbDeps): Text | Promise<Text>
   /**
    * Goes on after the result was printed: a server says where it listens, then serves until
    * `deps.stop`. What it throws is the command's failure.
    */
-  readonly after?: (result: R, deps: VerbDeps) => Promise<void>
+  after?(result: Result, deps: VerbDeps): Promise<void>
   /** How to come by a result that could not be written out, and what names it. */
-  readonly again?: (result: R) => { readonly next: string; readonly details: ErrorDetails }
+  again?(result: Result): { readonly next: string; readonly details: ErrorDetails }
 }
 
-/** A verb, ready to parse a line. */
-export interface Verb {
-  readonly meta: VerbMeta
-  readonly command: Command
+/** A verb, whole. Its words are the table's, and its file exports it under the last of them. */
+export interface VerbRecord<Line extends object = object, Result = unknown>
+  extends VerbFace<Result> {
+  /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
+  readonly json: ContractFacts | null
+  /** Does the work and gives the result; failures are thrown. */
+  run(line: Line, deps: VerbDeps): Promise<Result>
 }
 
-/** What every verb's file exports as `build`. */
-export type Build = (deps: VerbDeps) => Verb
+/** A name in camel case, whose words some mark parts. */
+export type Camel<Name extends string, Mark extends string = '_'> =
+  Name extends `${infer Head}${Mark}${infer Tail}`
+    ? `${Head}${Capitalize<Camel<Tail, Mark>>}` : Name
 
-/** Makes a verb out of its declaration and its run function. */
-export const defineVerb = <O extends object, R>(
-  deps: VerbDeps, definition: VerbDefinition<R>, run: Run<O, R>,
-): Verb => {
-  const { meta, flags = (command) => command } = definition
-  const command = addMoneySisters(flags(bareCommand(deps, meta)))
-  command.addHelpText('after', () => helpSections(meta))
-  command.action(async () => {
-    deps.heedDamage(meta.damage)
-    try {
-      const options = await withWholeIds(optionsOf<O>(command), meta, deps)
-      const result = await run(options, deps)
-      await show(result, definition, deps)
-      await definition.after?.(result, deps)
-    } catch (thrown) {
-      if (thrown instanceof Degraded) await show(thrown.result as R, definition, deps)
-      throw sooner(thrown, deps)
-    }
-    const damage = deps.shownDamage()
-    if (damage !== null) throw markedForDamage(damage)
-  })
-  return { meta, command }
+/** What a line gives of a request: its fields, by their names in camel case. */
+export type LineFor<Request> =
+  { readonly [Name in keyof Request as Camel<Name & string>]: Request[Name] }
+
+/** The same, of the request of a contract. */
+export type LineOf<C extends Pick<Contract<unknown, unknown, never>, 'request'>> =
+  LineFor<ReturnType<C['request']>>
+
+type AnyContract = Contract<unknown, unknown, never>
+
+/** A verb that does what its request says. */
+export interface VerbParts<C extends AnyContract, Line> extends VerbFace<ReturnType<C['answer']>> {
+  /**
+   * Does the work and gives what the contract makes the document of. `line` has what is the
+   * terminal's alone (`--yes`, a file to read).
+   */
+  run(
+    request: ReturnType<C['request']>, deps: VerbDeps, line: Line,
+  ): Promise<Parameters<C['answer']>[0]>
 }
 
-/** What the parser of a line printed: its help, which is shown once the parser has ended. */
-const printed = new WeakMap<Command, string>()
+/**
+ * A verb whose request is made of its line alone, before anything else. One that asks, reads or
+ * judges first is a `VerbRecord` and calls `requestOf` itself.
+ */
+export const verb = <C extends AnyContract, Line extends object = LineOf<C>>(
+  contract: C, parts: VerbParts<C, Line>,
+): VerbRecord<Line, ReturnType<C['answer']>> => ({
+  ...parts,
+  json: contract,
+  run: async (line, deps) => {
+    const request = requestOf(contract, line) as ReturnType<C['request']>
+    return contract.answer(await parts.run(request, deps, line)) as ReturnType<C['answer']>
+  },
+})
 
-/** Damage is told before whatever else went wrong beside it. */
-const sooner = (thrown: unknown, deps: VerbDeps): unknown => {
-  const damage = deps.shownDamage()
-  if (damage === null) return thrown
-  return endedByDamage(damage, thrown instanceof Degraded ? thrown.failure : thrown)
+/** A verb and how to load it. */
+export interface VerbEntry {
+  readonly verb: string
+  load(): Promise<VerbRecord>
 }
 
-const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command => {
-  const command = new Command(`sallyport ${meta.name}`)
-  return command
-    .description(meta.description)
-    .helpOption('-h, --help', 'show this help')
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => void printed.set(command, (printed.get(command) ?? '') + text),
-      writeErr: () => undefined,
-      outputError: () => undefined,
-      getOutHelpWidth: () => helpColumns(deps.view),
-    })
+/** A noun and its verbs. */
+export interface NounEntry {
+  readonly noun: string
+  /** One short line, lowercase, no full stop. */
+  readonly summary: string
+  readonly verbs: readonly VerbEntry[]
 }
 
-/** A full disk behind `>` undoes nothing: whoever runs the command again must know that. */
-const show = async <R>(
-  result: R, definition: VerbDefinition<R>, deps: VerbDeps,
-): Promise<void> => {
-  deps.progress.clear()
-  try {
-    await print(result, definition, deps)
-  } catch (cause) {
-    const { next, details } = definition.again?.(result)
-      ?? { next: 'What it did stands. Look at it before running the command again.', details: {} }
-    throw notWritten(cause, next, details)
-  }
-}
+/** A table of commands. */
+export type CommandTable = readonly (NounEntry | VerbEntry)[]
 
-/** The failure of a result that cannot be written out; what else was thrown stays as it is. */
-export const notWritten = (cause: unknown, next: string, details: ErrorDetails = {}): unknown => {
-  if ((cause as NodeJS.ErrnoException).syscall !== 'write') return cause
-  const errno = errnoOf(cause)
-  return fail.failed(
-    'result_not_written', `The command ended, but its result cannot be written (${errno}).`,
-    { next, details: { errno, ...details }, cause },
-  )
-}
+/** The word that names an entry. */
+export const nameOf = (entry: NounEntry | VerbEntry): string =>
+  'noun' in entry ? entry.noun : entry.verb
 
-const isPage = (shown: unknown, { globals }: VerbDeps): shown is unknown[] =>
-  globals.paged && Array.isArray(shown)
-
-const print = async <R>(
-  result: R, { meta, text }: VerbDefinition<R>, deps: VerbDeps,
-): Promise<void> => {
-  if (deps.globals.json && meta.json !== null) {
-    const damage = deps.shownDamage()
-    const shown = damage === null ? result : markedResult(result, damage)
-    if (meta.json.lines) writeJsonLine(deps, shown)
-    else writeJson(deps, isPage(shown, deps) ? pageDocument(shown, nextPage(deps)) : shown)
-    return
-  }
-  await writeText(deps, deps.globals, await text(result, deps.view, deps))
-}
-
-/** Flags and arguments in one record, by their names in camel case. */
-const optionsOf = <O>(command: Command): O => {
-  const named = command.registeredArguments.map(
-    (argument, at) => [camelCase(argument.name()), command.processedArgs[at] as unknown] as const,
-  )
-  const given = named.filter(([, value]) => value !== undefined)
-  return { ...withMoney(command, command.opts()), ...Object.fromEntries(given) } as O
-}
-
-const camelCase = (name: string): string =>
+/** `clear-stale` as a name in code. */
+export const camelCase = (name: string): string =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** Loads a file that exports the record of a verb under its word. */
+type Loading<Verb extends string> =
+  () => Promise<{ readonly [Name in Camel<Verb, '-'>]: VerbRecord }>
 
-/** Parses a line (without the words that name the verb) and runs the verb, or shows its help. */
-export const runVerb = async (
-  { command }: Verb, words: readonly string[], deps: VerbDeps,
-): Promise<void> => {
-  try {
-    await command.parseAsync([...words], { from: 'user' })
-  } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) throw thrown
-    if (thrown.exitCode !== 0) throw misuse(thrown, words)
-    await writeHelp(deps, printed.get(command) ?? '')
-  }
+/** A verb without a noun. */
+export const alone = <Verb extends string>(verb: Verb, load: Loading<Verb>): VerbEntry =>
+  ({ verb, load: async () => (await load())[camelCase(verb) as Camel<Verb, '-'>] })
+
+/** A noun whose verbs lie in one file, or in one each. */
+export const noun: {
+  <Verb extends string>(
+    noun: string, summary: string, verbs: readonly Verb[], load: Loading<Verb>,
+  ): NounEntry
+  <Verb extends string>(
+    noun: string, summary: string, verbs: { readonly [One in Verb]: Loading<One> },
+  ): NounEntry
+} = (name: string, summary: string, verbs: readonly string[] | object, load?: Loading<string>) => ({
+  noun: name, summary,
+  verbs: Array.isArray(verbs)
+    ? verbs.map((verb: string) => alone(verb, load as Loading<string>))
+    : Object.entries(verbs).map(([verb, one]) => alone(verb, one as Loading<string>)),
+})
+
+/** The program itself, for verbs that describe it or run lines of it. */
+export interface Program {
+  readonly commands: CommandTable
+  /** Runs another line, with its own dependencies; gives its exit status. */
+  again(deps: CliDeps): Promise<number>
 }
 
-/** The usage line of a verb. */
-export const usageOf = ({ command }: Verb): string => command.createHelp().commandUsage(command)
-
-const plainFlag = /^--?[a-z][a-z0-9-]{0,40}$/
-
-/** What the parser refused, in words that repeat no value. */
-const misuse = ({ code, message }: CommanderError, words: readonly string[]): SallyportError => {
-  if (code === 'commander.unknownOption') return unknownFlag(message, words)
-  if (code === 'commander.excessArguments') {
-    return fail.usage('too_many_arguments', 'There are more arguments than this command takes.')
-  }
-  const text = message.replace(/^error: /, '')
-  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-  return fail.usage(snakeCase(code.replace(/^commander\./, '')), sentence)
+/** What a verb works with. */
+export interface VerbDeps extends CliDeps, Program, Cutting {
+  readonly globals: Globals
+  /** State and key folders; throws where they cannot be decided. */
+  readonly places: Places
+  readonly secrets: Secrets
+  readonly view: View
+  readonly progress: Progress
+  /** Where use cases announce their steps. */
+  readonly observer: Observer
+  /** Whether a person can be asked: stdin and stdout are terminals and `--no-input` is absent. */
+  readonly interactive: boolean
+  /** What the verb asks of the anchor of a state; all of it until the line has named a verb. */
+  anchor: AnchorRule
+  /** Somebody to ask. Throws `usage` `input_required`, naming `instead`, where nobody can be. */
+  ask(instead: string): Promise<Prompter>
+  /**
+   * Asks whether to go on; returns only on yes. Throws `cancelled` on no, and `usage` where nobody
+   * can be asked, naming the flag that says yes.
+   */
+  confirm(question: string, flag: string): Promise<void>
+  /**
+   * The open store, the same one each time in one mode. Throws `no_state` where there is none.
+   * `read` takes no lock and changes no byte.
+   */
+  openStore(mode?: StoreMode): Promise<Store>
+  /** Says what the verb of this run does at damage; every store is asked when it is opened. */
+  heedDamage(rule: DamageRule): void
+  /** Damage of what was opened, for verbs that show what is left; null for all others. */
+  shownDamage(): Problem | null
+  /** Closes what was opened; a log that this run made long is folded then. Never throws. */
+  closeStores(): Promise<void>
+  /**
+   * The open store with clock and observer, for use cases. `face` is `job` where a scheduler and
+   * not a person gives the orders. Recovery is `mutate.ts`'s.
+   */
+  gov(mode?: StoreMode | 'see', face?: Face): Promise<Gov>
+  /** The same, and the operator who is logged in. Throws `unauthorized`. */
+  login(
+    mode?: StoreMode | 'see', options?: LoginOptions,
+  ): Promise<{ readonly gov: Gov; readonly session: Session }>
 }
 
-// A mistyped flag may carry a pasted secret behind its `=`: only a plain name is repeated.
-const unknownFlag = (message: string, words: readonly string[]): SallyportError => {
-  const names = words.map((word) => word.split('=', 1)[0] as string)
-  const unknown = names.find((name) => plainFlag.test(name) && message.includes(`'${name}`))
-  const [, meant] = /Did you mean (--[a-z-]+)\?/.exec(message) ?? []
-  return fail.usage(
-    'unknown_flag',
-    unknown === undefined ? 'There is an unknown flag.' : `There is no flag ${unknown}.`,
-    meant === undefined ? {} : { next: `Did you mean ${meant}?` },
-  )
+/**
+ * `read` (the default) never takes the lock, changes no byte and loads no lock add-on. `alone`
+ * writes its own record and changes nothing else (see `WorkMode`).
+ */
+export type StoreMode = 'read' | 'write' | 'alone'
+
+/** How a login is used. */
+export interface LoginOptions {
+  /** False for verbs that must not refresh the last use. */
+  readonly touch?: boolean
 }

@@ -8,7 +8,7 @@ import {
   lostBy, namesOf, type AcceptedVoids, type SaveVoids,
 } from '../governance/policy/voids.js'
 import type { Session } from '../governance/session/types.js'
-import type { VerbDeps } from './bound.js'
+import type { VerbDeps } from './verb.js'
 import { sentBeforeLines } from './sent-before.js'
 
 /** The flag of the saving verbs and its help. */

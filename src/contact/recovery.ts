@@ -10,18 +10,20 @@ import { SallyportError } from '../base/errors.js'
 import { appendAudit } from '../governance/audit.js'
 import { moveTask } from '../governance/board/move.js'
 import { isOutstanding } from '../governance/board/states.js'
+import type { Carrier } from '../governance/carrier.js'
 import { nowIso, type Gov } from '../governance/context.js'
 import { isHeld, sweepGuards } from '../governance/guard.js'
 import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
 import { carryKeys } from '../governance/board/carry-keys.js'
 import { carryLiabilities } from '../governance/ledger/carry.js'
-import { carryNarrowings, type Carrier } from '../governance/narrowings.js'
+import { carryNarrowings } from '../governance/narrowings.js'
 import { markUnknown, release } from '../governance/ledger/steps.js'
 import {
   policyLeftovers, resolvePolicyLeftovers, revokeRestored, type PolicyLeftovers,
 } from '../governance/recovery.js'
-import { reservationsByState, tasksByState } from '../governance/row-indexes.js'
-import { collections, taskStates, type Reservation, type Task } from '../governance/rows.js'
+import {
+  collections, taskStates, reservationsByState, tasksByState, type Reservation, type Task,
+} from '../governance/rows.js'
 import { sweepFences } from '../governance/stops/fence.js'
 import type { Former } from '../state/care/former.js'
 import { rowsUnder } from '../state/indexes.js'

@@ -3,7 +3,7 @@
  * were accepted since stay spent, although their bytes are gone with the state that had them. Open
  * pairing codes end, since nothing says whether one was used.
  */
-import type { Carrier } from '../governance/narrowings.js'
+import type { Carrier } from '../governance/carrier.js'
 import { each } from '../state/each.js'
 import type { Tx, View } from '../state/types.js'
 import { limitsOf } from './limits.js'

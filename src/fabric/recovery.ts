@@ -1,7 +1,7 @@
 import { isPaid, type CapabilityRows, type Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import type { RecoveryRule } from '../governance/interrupted.js'
-import type { Carrier } from '../governance/narrowings.js'
+import type { Carrier } from '../governance/carrier.js'
 import { recoverInterrupted, type RecoveryReport } from '../contact/recovery.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'

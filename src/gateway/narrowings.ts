@@ -1,5 +1,5 @@
 /** What the set-up of the model route had narrowed in a state that was replaced. */
-import { carrySetup } from '../governance/narrowings.js'
+import { carrySetup } from '../governance/carrier.js'
 import {
   gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup,
 } from './setup.js'

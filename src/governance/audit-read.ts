@@ -6,9 +6,8 @@ import { lookUp, walkIndex } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { auditGenesis, auditHead } from './audit.js'
 import {
-  auditByName, auditByNumber, auditByPrincipal, auditByTime, numberPart,
-} from './row-indexes.js'
-import { collections, type AuditRow } from './rows.js'
+  collections, auditByName, auditByNumber, auditByPrincipal, auditByTime, numberPart, type AuditRow,
+} from './rows.js'
 
 /** Which rows to list. */
 export interface AuditFilter {

@@ -11,7 +11,7 @@ import type { ArtifactRef, CollectionSpec, Store, Tx, View } from '../state/type
 import type { Gov, Problem } from './context.js'
 import type { RecoveryRule } from './interrupted.js'
 import type { ChargeSources } from './ledger/steps.js'
-import type { Carrier } from './narrowings.js'
+import type { Carrier } from './carrier.js'
 import type { Reservation, Runtime, Task } from './rows.js'
 import type { Session } from './session/types.js'
 

@@ -8,7 +8,7 @@ import { iso, nullableText } from '../base/fields.js'
 import { findEach } from '../state/each.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
-import type { Carrier } from './narrowings.js'
+import type { Carrier } from './carrier.js'
 
 const endedShape = v.strictObject({
   ended_at: iso,

@@ -6,10 +6,9 @@ import { connectionCollection, connectionsByOwner, connectionsByTail } from './c
 import { answersFor } from './ledger/own.js'
 import { findReservation } from './ledger/read.js'
 import {
-  auditByTail, goalsByOwner, goalsByTail, jobsByTaskTail, ledgerByTail, reservationsByOwner,
-  rootsByOwner, rootsByTail, tasksByOwner,
-} from './row-indexes.js'
-import { collections } from './rows.js'
+  collections, auditByTail, goalsByOwner, goalsByTail, jobsByTaskTail, ledgerByTail,
+  reservationsByOwner, rootsByOwner, rootsByTail, tasksByOwner,
+} from './rows.js'
 import type { Session } from './session/types.js'
 import { idsOfOwner, ownedIds, sharedIds, type IdKind } from './short-ids.js'
 

@@ -12,8 +12,9 @@ import { policyAt, policyHead } from './policy/head.js'
 import { publishRevision } from './policy/publish.js'
 import { rollBackSave } from './policy/save.js'
 import { lastWitnessed, witnessRevision, witnessStatus } from './policy/witness.js'
-import { intentsOpen, rootsUnended } from './row-indexes.js'
-import { collections, type PolicyRevision, type SaveIntent } from './rows.js'
+import {
+  collections, intentsOpen, rootsUnended, type PolicyRevision, type SaveIntent,
+} from './rows.js'
 
 /** What is left of saves and publications. */
 export interface PolicyLeftovers {

@@ -2,16 +2,15 @@
  * Routes that are there from the start, and all routes, which have every capability behind them and
  * are loaded once anything else is asked for.
  */
-import { Router, type Found } from './http/router.js'
-import type { Endpoint, LoadEndpoints } from './service.js'
+import { Router, type Found, type Placed } from './http/router.js'
 
 /** Finds endpoints. */
-export class Routes {
-  readonly #loadAll: LoadEndpoints | undefined
+export class Routes<Endpoint extends Placed> {
+  readonly #loadAll: (() => Promise<readonly Endpoint[]>) | undefined
   #router: Router<Endpoint>
   #all: Promise<void> | null = null
 
-  constructor(first: readonly Endpoint[], loadAll?: LoadEndpoints) {
+  constructor(first: readonly Endpoint[], loadAll?: () => Promise<readonly Endpoint[]>) {
     this.#router = new Router(first)
     this.#loadAll = loadAll
   }

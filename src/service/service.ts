@@ -163,7 +163,7 @@ const housekeepingMs = 60_000
 /** Answers requests until it is stopped. */
 export class Service {
   readonly #site: Site
-  readonly #routes: Routes
+  readonly #routes: Routes<Endpoint>
   readonly #page: Router<Endpoint>
   readonly #goingOn = new Set<Promise<unknown>>()
   readonly #housekeeping: NodeJS.Timeout

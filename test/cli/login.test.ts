@@ -1,11 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { VerbDeps } from '../../src/cli/bound.js'
-import {
-  definition as loginDefinition, type LoginOptions,
-} from '../../src/cli/commands/login/login.js'
-import { defineVerb, type Run } from '../../src/cli/verb.js'
+import { login, type LoginOptions } from '../../src/cli/commands/login/login.js'
 import type { LoginDocument } from '../../src/governance/session/contract.js'
 import { tokenPath } from '../../src/governance/session/token.js'
 import { hour, minute } from '../support/clock.js'
@@ -171,13 +167,12 @@ t.test('a plain init leaves no token and no session', async (t) => {
 
 t.test('the options of login are what was written', async (t) => {
   const seen: LoginOptions[] = []
-  const note: Run<LoginOptions, LoginDocument> = async (options) => {
+  const note = async (options: LoginOptions): Promise<LoginDocument> => {
     seen.push(options)
     const [id, principal, issued_at, idle_expires_at, expires_at] = ['', '', '', '', '']
     return { root: { id, principal, issued_at, idle_expires_at, expires_at } }
   }
-  const build = (deps: VerbDeps) => defineVerb(deps, loginDefinition, note)
-  const commands = [{ verb: 'login', load: async () => ({ build }) }]
+  const commands = [{ verb: 'login', load: async () => ({ ...login, run: note }) }]
   const line = ['login', '--owner', 'maria', '--idle', '10m', '--ttl', '2h', '--replace']
   t.equal((await World.in(t).place.run(line, { commands })).status, 0)
   t.strictSame(seen, [{ owner: 'maria', idle: 10 * minute, ttl: 2 * hour, replace: true }])

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
-import type { VerbDeps } from '../../src/cli/bound.js'
+import type { VerbDeps } from '../../src/cli/verb.js'
 import { nextCommand } from '../../src/cli/cut.js'
 import { typedLine } from '../../src/cli/typed.js'
 import { taskAt } from '../support/tasks.js'

@@ -1,7 +1,7 @@
 /** Long output through a pager, where a person reads it and nowhere else. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import type { VerbEntry } from '../../src/cli/entry.js'
+import type { VerbEntry } from '../../src/cli/verb.js'
 import { isLong, showPaged } from '../../src/cli/pager.js'
 import type { Act } from '../support/cli/fake-verbs.js'
 import { fakeCommands } from '../support/cli/fake-verbs.js'
@@ -11,7 +11,7 @@ import { World } from '../world/world.js'
 
 /** The verb that explains the others. */
 const helpEntry: VerbEntry = {
-  verb: 'help', load: async () => import('../../src/cli/commands/help/help.js'),
+  verb: 'help', load: async () => (await import('../../src/cli/commands/help/help.js')).help,
 }
 
 const terminal = { stdin: true, stdout: true, stderr: true }

@@ -1,7 +1,7 @@
 /** What is said at a first and at a second signal; test/contact has the real ones. */
 import t from 'tap'
 import type { Waiting } from '../../src/base/observer.js'
-import type { VerbDeps } from '../../src/cli/bound.js'
+import type { VerbDeps } from '../../src/cli/verb.js'
 import type { Insist } from '../../src/cli/io.js'
 import { interruption, waitingLine } from '../../src/cli/stopping.js'
 import { stillClock } from '../support/clock.js'

@@ -113,9 +113,9 @@ t.test('S-168 an image whose analysis died behind its contact mark is told as fa
   t.match((await world.run(['shots', 'status'])).stdout, '1 failed (interrupted_after_contact)')
   t.strictSame(bytesOf(world), before)
   must(await world.run(['goal', 'add', 'Recovered by the way']))
-  const { analyzer: { updated_at: _seen, ...analyzer }, ...row } =
-    await world.json(['shots', 'show', listed.observation_id])
-  t.hasStrict(shown, { ...row, analyzer }, 'as it was recorded then')
+  const row = await world.json(['shots', 'show', listed.observation_id])
+  delete row.analyzer.updated_at
+  t.hasStrict(shown, row, 'as it was recorded then')
 })
 
 t.test('an ask that died before its contact mark waits for nobody: it is told as failed, with nothing held', async (t) => {

@@ -6,11 +6,10 @@ import { alphaSetupCollection, alphaSetupId } from '../../src/alpha/setup.js'
 import { alphaRows } from '../../src/alpha/capability-rows.js'
 import { gatewayRows } from '../../src/gateway/capability-rows.js'
 import { gatewayCollection, gatewayRouteId } from '../../src/gateway/setup.js'
+import type { Carrier } from '../../src/governance/carrier.js'
 import { nowIso } from '../../src/governance/context.js'
 import { setCeiling } from '../../src/governance/ledger/account.js'
-import {
-  carryNarrowings, type Carrier, type FormerState,
-} from '../../src/governance/narrowings.js'
+import { carryNarrowings, type FormerState } from '../../src/governance/narrowings.js'
 import { listPrincipals } from '../../src/governance/principals.js'
 import { collections } from '../../src/governance/rows.js'
 import { shotRows } from '../../src/shots/capability-rows.js'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../src/base/clock.js'
 import type { ErrorBody } from '../../src/base/outcome.js'
 import type { CliDeps } from '../../src/cli/deps.js'
-import type { CommandTable } from '../../src/cli/entry.js'
+import type { CommandTable } from '../../src/cli/verb.js'
 import { must } from '../support/must.js'
 
 /** Parsed JSON of a shape that only the test knows. */

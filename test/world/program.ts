@@ -10,12 +10,12 @@ import type { CliDeps } from '../../src/cli/deps.js'
 import { main } from '../../src/cli/main.js'
 import { runCommand } from '../../src/cli/run.js'
 import { commands } from '../../src/cli/commands/table.js'
-import { nameOf } from '../../src/cli/entry.js'
-import type { VerbEntry } from '../../src/cli/entry.js'
+import { nameOf, type VerbEntry } from '../../src/cli/verb.js'
 import { scanGlobals } from '../../src/cli/globals.js'
 import type { Prompter } from '../../src/cli/prompt.js'
 import { describeTree } from '../../src/cli/tree.js'
 import type { DescribedVerb } from '../../src/cli/tree.js'
+import { verbAt } from '../../src/cli/line.js'
 import type { Answer, Place, Ran, RunOptions } from './place.js'
 import { ranOf } from './ran.js'
 
@@ -119,7 +119,7 @@ const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> =>
   if (ran.stdout === '' || argv.includes('--help')) return
   const entry = entryOf(argv)
   if (entry === undefined) return
-  const { meta } = (await entry.load()).build(describingDeps())
+  const { meta } = await verbAt(null, entry, describingDeps())
   const { json } = meta
   if (json === null) return
   const documents = json.lines

@@ -8,8 +8,15 @@ import type { Session } from '../../governance/session/types.js'
 import { answerHeld, costLiability } from '../constants.js'
 import type { AlphaContext } from '../context.js'
 import { readOutput } from '../output.js'
-import type { AskResult } from './ask.js'
 import type { AskEnd } from './finish.js'
+import type { AlphaReceipt } from '../receipt.js'
+
+/** A succeeded ask. */
+export interface AskResult {
+  readonly task: Task
+  readonly answer: string
+  readonly receipt: AlphaReceipt
+}
 
 const detailsOf = (task: Task) => ({
   task_id: task.task_id, operation_id: task.operation_id, state: task.state,

@@ -1,20 +1,11 @@
 /** One question, one answer, one receipt. What is sent is never sent again. */
 import { fail } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
-import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
 import type { AlphaContext } from '../context.js'
-import type { AlphaReceipt } from '../receipt.js'
 import { sealQuestion, type AskRequest } from './admit.js'
-import { answerOfTask, errorOfTask, repeatedAnswer } from './answer.js'
+import { answerOfTask, errorOfTask, repeatedAnswer, type AskResult } from './answer.js'
 import { askOrder } from './order.js'
-
-/** A succeeded ask. */
-export interface AskResult {
-  readonly task: Task
-  readonly answer: string
-  readonly receipt: AlphaReceipt
-}
 
 /**
  * Asks. Throws for every ending but success; the error's details name the task, whose receipt

@@ -1,7 +1,7 @@
 /** The help of the whole program and of one noun. */
-import type { VerbDeps } from '../bound.js'
-import type { NounEntry } from '../entry.js'
+import type { NounEntry, VerbDeps } from '../verb.js'
 import { fitted } from '../fit.js'
+import { verbAt } from '../line.js'
 import { columns, globalFlagRows } from './sections.js'
 import { topicNames } from './topics.js'
 
@@ -12,7 +12,7 @@ export const overview = async (deps: VerbDeps): Promise<string> => {
     rows.push(
       'noun' in entry
         ? [`${entry.noun} ${verbsOf(entry)}`, entry.summary]
-        : [entry.verb, (await entry.load()).build(deps).meta.summary],
+        : [entry.verb, (await verbAt(null, entry, deps)).meta.summary],
     )
   }
   return [
@@ -59,7 +59,7 @@ const wrapped = (rows: readonly (readonly [string, string])[]): string[] =>
 export const nounHelp = async (noun: NounEntry, deps: VerbDeps): Promise<string> => {
   const rows: [string, string][] = []
   for (const entry of noun.verbs) {
-    rows.push([entry.verb, (await entry.load()).build(deps).meta.summary])
+    rows.push([entry.verb, (await verbAt(noun.noun, entry, deps)).meta.summary])
   }
   return [
     `Usage: sallyport ${noun.noun} <verb> [flags]`,

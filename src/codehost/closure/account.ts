@@ -14,7 +14,7 @@ import type { Job } from '../jobs/rows.js'
 import type { Bindings } from './bindings.js'
 import { closureBlocked } from './blockers.js'
 import { closureLimits } from './limits.js'
-import type { ProducerStanding } from './kinds.js'
+import type { ProducerStanding } from './kind.js'
 import type { ReadRequest } from './request.js'
 
 /** What an account tells. */

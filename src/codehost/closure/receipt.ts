@@ -8,7 +8,7 @@ import { findTask } from '../../governance/board/place.js'
 import type { Store, View } from '../../state/types.js'
 import type { Job } from '../jobs/rows.js'
 import type { Identified } from './eligible.js'
-import type { ProducerStanding } from './kinds.js'
+import type { ProducerStanding } from './kind.js'
 import type { ReadRequest } from './request.js'
 import type { ClosureReceipt } from './receipt-shape.js'
 

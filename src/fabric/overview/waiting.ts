@@ -11,9 +11,9 @@ import type { Gov } from '../../governance/context.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import { policyStanding, type PolicyBlock } from '../../governance/policy/standing.js'
 import {
-  reservationsByOverrun, reservationsByState, tasksToReview,
-} from '../../governance/row-indexes.js'
-import { collections, type Reservation, type Task } from '../../governance/rows.js'
+  collections, reservationsByOverrun, reservationsByState, tasksToReview, type Reservation,
+  type Task,
+} from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
 import { codehost } from '../../codehost/capability.js'
 import { openJobs } from '../../codehost/jobs/list.js'

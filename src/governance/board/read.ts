@@ -15,8 +15,10 @@
 import { fail } from '../../base/errors.js'
 import { walkIndex } from '../../state/indexes.js'
 import type { CollectionSpec, View } from '../../state/types.js'
-import { tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState } from '../row-indexes.js'
-import { collections, type Job, type Task, type TaskState } from '../rows.js'
+import {
+  collections, tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState, type Job, type Task,
+  type TaskState,
+} from '../rows.js'
 import type { Session } from '../session/types.js'
 import { findTask } from './place.js'
 import { isSpent } from './states.js'

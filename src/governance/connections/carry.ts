@@ -3,7 +3,7 @@
  * ended, modes that allowed less, capacity that a job occupied. Only ever narrows.
  */
 import { canonicalJson } from '../../base/canonical.js'
-import type { Carrier } from '../narrowings.js'
+import type { Carrier } from '../carrier.js'
 import { endGrant } from './narrow.js'
 import { connectionCollection, type Connection, type ConnectionMode } from './rows.js'
 

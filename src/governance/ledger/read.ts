@@ -1,7 +1,8 @@
 import { lookUp, rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
-import { reservationsByOverrun, reservationsByState } from '../row-indexes.js'
-import { collections, type LedgerAccount, type Reservation } from '../rows.js'
+import {
+  collections, reservationsByOverrun, reservationsByState, type LedgerAccount, type Reservation,
+} from '../rows.js'
 import { requireAccount } from './account.js'
 import { evidenceText } from './machine.js'
 

@@ -8,8 +8,9 @@ import { newId } from '../../base/ids.js'
 import { msFromIso } from '../../base/clock.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
-import { consentsByPurpose, consentsByState } from '../row-indexes.js'
-import { collections, type Consent, type RouteName } from '../rows.js'
+import {
+  collections, consentsByPurpose, consentsByState, type Consent, type RouteName,
+} from '../rows.js'
 import { noteNamed } from '../session/named.js'
 import type { PolicyStanding } from './standing.js'
 

@@ -6,9 +6,8 @@
 import { msFromIso } from '../../base/clock.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
-import { decisionsByOperation } from '../row-indexes.js'
 import {
-  collections, type Reservation, type Task, type TaskPrune, type UsedKey,
+  collections, decisionsByOperation, type Reservation, type Task, type TaskPrune, type UsedKey,
 } from '../rows.js'
 
 /** What decides whether a task may go. */

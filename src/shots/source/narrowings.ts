@@ -1,6 +1,6 @@
 /** Which gates of the screenshot source were closed in a state that was replaced. */
 import { canonicalJson } from '../../base/canonical.js'
-import type { Carrier } from '../../governance/narrowings.js'
+import type { Carrier } from '../../governance/carrier.js'
 import {
   savedSettings, settingsCollection, settingsId, type SavedShotSettings,
 } from './settings.js'

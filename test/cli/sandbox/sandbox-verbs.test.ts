@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import t from 'tap'
-import { definition as faultDefinition } from '../../../src/cli/commands/sandbox/fault.js'
-import type { SandboxFaultOptions } from '../../../src/cli/commands/sandbox/fault.js'
+import { fault, type SandboxFaultOptions } from '../../../src/cli/commands/sandbox/faults.js'
 import { describingDeps } from '../../../src/cli/describing.js'
-import { defineVerb, runVerb } from '../../../src/cli/verb.js'
+import { runVerb, verbFor } from '../../../src/cli/line.js'
 import { faultTable } from '../../../src/sandbox/faults/table.js'
 import { ask } from '../../support/sandbox/asks.js'
 import type { Place } from '../../world/place.js'
@@ -226,7 +225,7 @@ t.test('arguments and flags of sandbox fault reach its run', async (t) => {
     throw new Error('seen')
   }
   const deps = describingDeps()
-  const verb = defineVerb(deps, faultDefinition, note)
+  const verb = verbFor({ ...fault, run: note }, 'sandbox fault', deps)
   const words = ['set', 'delay', '--value', '5', '--after', '0', '--dir', 'x']
   await t.rejects(runVerb(verb, words, deps), { message: 'seen' })
   t.strictSame(seen, { action: 'set', name: 'delay', value: 5, after: 0, dir: 'x' })

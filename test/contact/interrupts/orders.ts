@@ -1,6 +1,6 @@
 /** The orders of the table: how each is given, and what it keeps of what it paid for. */
 import { proofCollection } from '../../../src/gateway/proof.js'
-import type { CommandTable } from '../../../src/cli/entry.js'
+import type { CommandTable } from '../../../src/cli/verb.js'
 import type { Registry } from '../../../src/governance/capability.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
 import { conclusionCollections } from '../../../src/shots/report/rows.js'

@@ -4,7 +4,7 @@ import type { AlphaShow } from '../../../alpha/projection.js'
 import { alphaAcknowledge } from '../../../alpha/setup-contract.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 import { alphaText } from './text.js'
 
 /** Flags of `alpha acknowledge`. */
@@ -12,43 +12,35 @@ export interface AcknowledgeOptions {
   readonly acknowledgePlaintextEgress?: boolean
 }
 
-const definition: VerbDefinition<AlphaShow> = {
-  meta: {
-    name: 'alpha acknowledge',
-    summary: 'acknowledge for yourself the consent that another owner gave',
-    description:
-      'Whoever saves the set-up acknowledges that the provider sees plaintext. Every other owner '
-      + 'does so here before their first question, to the text that is shown, and again after '
-      + 'each new consent. It changes nothing else: no policy revision, no set-up.',
-    examples: [
-      '$ sallyport alpha acknowledge',
-      '$ sallyport alpha acknowledge --acknowledge-plaintext-egress --json',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
-    json: alphaAcknowledge,
-  },
+export const acknowledge: VerbRecord<AcknowledgeOptions, AlphaShow> = {
+  summary: 'acknowledge for yourself the consent that another owner gave',
+  description:
+    'Whoever saves the set-up acknowledges that the provider sees plaintext. Every other owner '
+    + 'does so here before their first question, to the text that is shown, and again after '
+    + 'each new consent. It changes nothing else: no policy revision, no set-up.',
+  examples: [
+    '$ sallyport alpha acknowledge',
+    '$ sallyport alpha acknowledge --acknowledge-plaintext-egress --json',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
+  json: alphaAcknowledge,
   flags: (command) => command
     .option('--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext'),
-  text: (result, view) => alphaText(result, view),
+  text: alphaText,
+  run: async (options, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    const { provider } = deploymentProfile(gov.store)
+    const consentId = consentToAcknowledge(gov.store.read())
+    let acknowledged = options.acknowledgePlaintextEgress === true
+    if (acknowledged || deps.interactive) deps.note(`\n${alphaConsentStatement(provider).text}`)
+    if (!acknowledged && deps.interactive) {
+      const prompter = await deps.ask('Give --acknowledge-plaintext-egress.')
+      acknowledged = await prompter.confirm('I acknowledge this plaintext egress')
+    }
+    return alphaAcknowledge.answer(
+      await acknowledgeAlpha(gov, session, provider, { consentId, acknowledged }),
+    )
+  },
 }
-
-/** Shows the text and acknowledges it. */
-export const run: Run<AcknowledgeOptions, AlphaShow> = async (options, deps) => {
-  const { gov, session } = await loginToMutate(deps)
-  const { provider } = deploymentProfile(gov.store)
-  const consentId = consentToAcknowledge(gov.store.read())
-  let acknowledged = options.acknowledgePlaintextEgress === true
-  if (acknowledged || deps.interactive) deps.note(`\n${alphaConsentStatement(provider).text}`)
-  if (!acknowledged && deps.interactive) {
-    const prompter = await deps.ask('Give --acknowledge-plaintext-egress.')
-    acknowledged = await prompter.confirm('I acknowledge this plaintext egress')
-  }
-  return alphaAcknowledge.answer(
-    await acknowledgeAlpha(gov, session, provider, { consentId, acknowledged }),
-  )
-}
-
-/** Parses a line of `alpha acknowledge`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

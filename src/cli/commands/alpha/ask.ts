@@ -5,11 +5,10 @@ import { alphaLimits } from '../../../alpha/constants.js'
 import { parseAlphaInput, questionFromBytes } from '../../../alpha/input.js'
 import { receiptLine } from '../../../alpha/receipt.js'
 import { newRequestKey } from '../../../governance/board/lost-keys.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
 import { alphaContext } from '../../../fabric/contexts/alpha.js'
 
 /** Flags of `alpha ask`. */
@@ -24,51 +23,10 @@ export interface AskOptions {
 }
 
 /** The answer alone on stdout, the receipt as one line on stderr. */
-export const answerText: VerbDefinition<AnswerDocument>['text'] = (result, view) => ({
+export const answerText: VerbFace<AnswerDocument>['text'] = (result, view) => ({
   out: view.terminal ? `${view.foreign(result.answer)}\n` : result.answer,
   notes: [receiptLine(result.receipt)],
 })
-
-const definition: VerbDefinition<AnswerDocument> = {
-  meta: {
-    name: 'alpha ask',
-    summary: 'ask one question and pay for one answer',
-    description:
-      'Sends one question, once, to the one provider of this state directory, reads the charge '
-      + 'back and prints the answer. The question comes from stdin, a file or a prompt, never '
-      + 'from the command line, and goes out exactly as it is. What was sent is never sent '
-      + 'again: if its charge is not known, the task is blocked and the full bound stays held.',
-    examples: [
-      "$ printf 'What is a sally port?' | sallyport alpha ask -",
-      '$ sallyport alpha ask --file question.txt --max-output-tokens 200',
-      '$ sallyport alpha ask --from request.json --idempotency-key '
-        + '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10 --json',
-    ],
-    session: 'required',
-    ids: { goal: 'goal' },
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
-      'no_state', 'locked', 'damaged',
-    ],
-    json: alphaAsk,
-  },
-  flags: (command) => command
-    .argument('[stdin]', '- to read the question from stdin')
-    .option('--file <file>', 'read the question from a file; - for stdin')
-    .option('--from <file>', 'read a whole svc.alpha.text.input.v1 document; - for stdin')
-    .addOption(integerFlag('--max-output-tokens <n>', 'longest answer in tokens', {
-      min: alphaLimits.outputTokensMin, max: alphaLimits.outputTokensMax,
-    }))
-    .option('--goal <id>', "the goal it serves (default: the owner's default goal)")
-    .option('--idempotency-key <uuid>', 'the same key and question find the first ask again'),
-  text: answerText,
-  again: ({ task }) => ({
-    next: `It is paid for and kept: \`sallyport alpha output ${task.id}\`.`,
-    details: { task_id: task.id },
-  }),
-}
 
 const checkSources = (options: AskOptions): void => {
   if (options.stdin !== undefined && options.stdin !== '-') {
@@ -111,19 +69,52 @@ const readQuestion = async (
   return { question: questionFromBytes(await readInput(deps, source)), maxOutputTokens }
 }
 
-/** Asks. */
-export const run: Run<AskOptions, AnswerDocument> = async (options, deps) => {
-  checkSources(options)
-  const asked = await readQuestion(options, deps)
-  const { gov, session } = await loginToMutate(deps)
-  const { ask } = await import('../../../alpha/ask/ask.js')
-  const result = await ask(alphaContext(deps, gov), session, {
-    ...asked,
-    goalId: options.goal ?? null,
-    idempotencyKey: options.idempotencyKey ?? newRequestKey(gov.store.read()),
-  })
-  return alphaAsk.answer({ ...result, view: gov.store.read() })
+export const ask: VerbRecord<AskOptions, AnswerDocument> = {
+  summary: 'ask one question and pay for one answer',
+  description:
+    'Sends one question, once, to the one provider of this state directory, reads the charge '
+    + 'back and prints the answer. The question comes from stdin, a file or a prompt, never '
+    + 'from the command line, and goes out exactly as it is. What was sent is never sent '
+    + 'again: if its charge is not known, the task is blocked and the full bound stays held.',
+  examples: [
+    "$ printf 'What is a sally port?' | sallyport alpha ask -",
+    '$ sallyport alpha ask --file question.txt --max-output-tokens 200',
+    '$ sallyport alpha ask --from request.json --idempotency-key '
+      + '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10 --json',
+  ],
+  session: 'required',
+  ids: { goal: 'goal' },
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
+    'no_state', 'locked', 'damaged',
+  ],
+  json: alphaAsk,
+  flags: (command) => command
+    .argument('[stdin]', '- to read the question from stdin')
+    .option('--file <file>', 'read the question from a file; - for stdin')
+    .option('--from <file>', 'read a whole svc.alpha.text.input.v1 document; - for stdin')
+    .addOption(integerFlag('--max-output-tokens <n>', 'longest answer in tokens', {
+      min: alphaLimits.outputTokensMin, max: alphaLimits.outputTokensMax,
+    }))
+    .option('--goal <id>', "the goal it serves (default: the owner's default goal)")
+    .option('--idempotency-key <uuid>', 'the same key and question find the first ask again'),
+  text: answerText,
+  again: ({ task }) => ({
+    next: `It is paid for and kept: \`sallyport alpha output ${task.id}\`.`,
+    details: { task_id: task.id },
+  }),
+  run: async (options, deps) => {
+    checkSources(options)
+    const asked = await readQuestion(options, deps)
+    const { gov, session } = await loginToMutate(deps)
+    const { ask } = await import('../../../alpha/ask/ask.js')
+    const result = await ask(alphaContext(deps, gov), session, {
+      ...asked,
+      goalId: options.goal ?? null,
+      idempotencyKey: options.idempotencyKey ?? newRequestKey(gov.store.read()),
+    })
+    return alphaAsk.answer({ ...result, view: gov.store.read() })
+  },
 }
-
-/** Parses a line of `alpha ask`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,34 +1,43 @@
-import { alphaInputs, waitingInputs } from '../../../alpha/ask/kept-input.js'
+import { alphaDrop, alphaInputs, dropInput, waitingInputs } from '../../../alpha/ask/kept-input.js'
+import { loginToMutate } from '../../mutate.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 
-type Listed = ReturnType<typeof alphaInputs.answer>
-
-const definition: VerbDefinition<Listed> = {
-  meta: {
-    name: 'alpha inputs',
-    summary: 'your questions that wait for their task, oldest first',
-    description:
-      'Lists the questions that were handed in over HTTP and of which no task was made yet: ids '
-      + 'and when each is removed by itself, never what it asks. At most 16 of an owner wait; '
-      + '`alpha drop` removes one.',
-    examples: ['$ sallyport alpha inputs', '$ sallyport alpha inputs --json'],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['unauthorized', 'no_state', 'damaged'],
-    json: alphaInputs,
-  },
+export const inputs = verb(alphaInputs, {
+  summary: 'your questions that wait for their task, oldest first',
+  description:
+    'Lists the questions that were handed in over HTTP and of which no task was made yet: ids '
+    + 'and when each is removed by itself, never what it asks. At most 16 of an owner wait; '
+    + '`alpha drop` removes one.',
+  examples: ['$ sallyport alpha inputs', '$ sallyport alpha inputs --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
   // Whole ids: an artifact has no short one.
   text: (waiting, view) => (waiting.length === 0 ? 'No question waits for its task.\n'
     : renderTable(view, ['input', 'removed at'],
       waiting.map((one) => [one.input_artifact_id, one.expires_at]))),
-}
+  run: async (_request, deps) => {
+    const { gov, session } = await deps.login('read')
+    return waitingInputs(gov, gov.store.read(), session)
+  },
+})
 
-/** Lists. */
-export const run: Run<object, Listed> = async (_options, deps) => {
-  const { gov, session } = await deps.login('read')
-  return alphaInputs.answer(waitingInputs(gov, gov.store.read(), session))
-}
-
-/** Parses a line of `alpha inputs`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const drop = verb(alphaDrop, {
+  summary: 'remove a question that waits for its task',
+  description:
+    'Removes a question of yours that was handed in over HTTP and of which no task was made, '
+    + 'with what it asks. It was never sent. One that has its task is not dropped: cancel that.',
+  examples: ['$ sallyport alpha drop art_01890000-0000-7000-8000-000000000000'],
+  session: 'required',
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged',
+  ],
+  flags: (command) => command.argument('<input>', 'whole id of the question'),
+  text: ({ input_artifact_id: id }) => `${id}: dropped\n`,
+  run: async ({ input }, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    return dropInput(gov, session, input)
+  },
+})

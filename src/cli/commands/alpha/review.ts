@@ -1,14 +1,13 @@
-import { alphaReview } from '../../../alpha/task-contract.js'
-import type { TaskDocument } from '../../../governance/board/task-document.js'
+/** What a person says of an ask: its review, or that it is not wanted any more. */
+import { alphaReview, alphaCancel } from '../../../alpha/task-contract.js'
 import { fail } from '../../../base/errors.js'
-import { reviewAnyTask } from '../../../fabric/tasks.js'
 import type { TaskVerdict } from '../../../fabric/tasks-contract.js'
+import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { askVerdict } from '../../ask-verdict.js'
-import type { VerbDeps } from '../../bound.js'
-import { loginToMutate } from '../../mutate.js'
-import { taskText } from '../../task-text.js'
+import { loginToMutate, afterStop, loginToStop } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { taskText } from '../../task-text.js'
+import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
 
 /** Flags of `alpha review`. */
 export interface ReviewOptions {
@@ -17,38 +16,6 @@ export interface ReviewOptions {
   readonly reject?: boolean
   readonly acceptOverrun?: boolean
   readonly acceptHeld?: boolean
-}
-
-const definition: VerbDefinition<TaskDocument> = {
-  meta: {
-    name: 'alpha review',
-    summary: 'approve or reject an answer, or accept a charge above its bound',
-    description:
-      'Approving makes the task done; rejecting leaves it succeeded and never done; the charge '
-      + 'stands either way. --accept-overrun releases an answer whose charge passed the bound, '
-      + '--accept-held one that waits because a save was under way when it came. '
-      + 'A task whose charge is not known cannot be reviewed.',
-    examples: [
-      '$ sallyport alpha review task_0190f… --approve',
-      '$ sallyport alpha review task_0190f… --accept-overrun',
-    ],
-    session: 'required',
-    ids: { task: 'task' },
-    decides: true,
-    damage: 'refuses',
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-      'damaged',
-    ],
-    json: alphaReview,
-  },
-  flags: (command) => command
-    .argument('<task>', 'id of the task')
-    .option('--approve', 'the answer serves its goal: done')
-    .option('--reject', 'it does not')
-    .option('--accept-overrun', 'accept a charge above the request bound')
-    .option('--accept-held', 'accept an answer that a save made wait'),
-  text: (task) => taskText(task),
 }
 
 const verdicts = ['approve', 'reject', 'accept-overrun', 'accept-held'] as const
@@ -72,13 +39,63 @@ export const verdictOf = async (
   )
 }
 
-/** Reviews. */
-export const run: Run<ReviewOptions, TaskDocument> = async (options, deps) => {
-  const request = requestOf(alphaReview, { ...options, verdict: await verdictOf(options, deps) })
-  const { gov, session } = await loginToMutate(deps)
-  const task = await reviewAnyTask(gov, session, request.task, request.verdict)
-  return alphaReview.answer({ view: gov.store.read(), task })
+export const review: VerbRecord<ReviewOptions, TaskDocument> = {
+  summary: 'approve or reject an answer, or accept a charge above its bound',
+  description:
+    'Approving makes the task done; rejecting leaves it succeeded and never done; the charge '
+    + 'stands either way. --accept-overrun releases an answer whose charge passed the bound, '
+    + '--accept-held one that waits because a save was under way when it came. '
+    + 'A task whose charge is not known cannot be reviewed.',
+  examples: [
+    '$ sallyport alpha review task_0190f… --approve',
+    '$ sallyport alpha review task_0190f… --accept-overrun',
+  ],
+  session: 'required',
+  ids: { task: 'task' },
+  decides: true,
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  json: alphaReview,
+  flags: (command) => command
+    .argument('<task>', 'id of the task')
+    .option('--approve', 'the answer serves its goal: done')
+    .option('--reject', 'it does not')
+    .option('--accept-overrun', 'accept a charge above the request bound')
+    .option('--accept-held', 'accept an answer that a save made wait'),
+  text: taskText,
+  run: async (options, deps) => {
+    const request = requestOf(alphaReview, { ...options, verdict: await verdictOf(options, deps) })
+    const { gov, session } = await loginToMutate(deps)
+    const { reviewAnyTask } = await import('../../../fabric/tasks.js')
+    const task = await reviewAnyTask(gov, session, request.task, request.verdict)
+    return alphaReview.answer({ view: gov.store.read(), task })
+  },
 }
 
-/** Parses a line of `alpha review`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const cancel = verb(alphaCancel, {
+  summary: 'cancel a text task',
+  description:
+    'Before contact nothing is sent any more. After contact the charge is still read back and '
+    + 'the answer is dropped; a charge that stays unknown blocks the task all the same.',
+  examples: ['$ sallyport alpha cancel task_0190f…'],
+  session: 'required',
+  ids: { task: 'task' },
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  flags: (command) => command.argument('<task>', 'id of the task'),
+  text: taskText,
+  run: async (request, deps) => {
+    const { gov, session } = await loginToStop(deps)
+    const { cancelAnyTask } = await import('../../../fabric/tasks.js')
+    const cancelled = await cancelAnyTask(gov, session, request.task)
+    await afterStop(deps, gov, cancelled.recorded)
+    const view = gov.store.read()
+    return { view, task: cancelled.seenIn(view), told: cancelled.told }
+  },
+})

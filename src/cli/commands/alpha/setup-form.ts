@@ -5,13 +5,18 @@ import { alphaNeedsAcknowledgment } from '../../../alpha/setup-save.js'
 import { parseSetupInput } from '../../../alpha/setup.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
 import { changeText, nothingChanges, refusalOf } from '../../form.js'
 import type { Prompter } from '../../prompt.js'
 import { keyFileWord } from '../../typed.js'
-import type { SetupBlock } from './setup.js'
+
+/** A save as the configuration use case takes it; parsed strictly there. */
+export interface SetupBlock {
+  alpha_text: Record<string, unknown>
+  expected_policy_revision?: number
+}
 
 /** What the form offers where nothing is saved yet. */
 const suggested = {

@@ -8,14 +8,13 @@ import { showAlpha } from '../../../alpha/show.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag, moneyFlag } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { tellTyped } from '../../typed.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
-import { fillForm } from './setup-form.js'
+import { fillForm, type SetupBlock } from './setup-form.js'
 import { alphaText } from './text.js'
 
 /** Flags of `alpha setup`. */
@@ -33,56 +32,8 @@ export interface SetupOptions {
   readonly from?: string
 }
 
-/** A save as the configuration use case takes it; parsed strictly there. */
-export interface SetupBlock {
-  alpha_text: Record<string, unknown>
-  expected_policy_revision?: number
-}
-
 const money = { min: alphaLimits.microusdMin, max: alphaLimits.microusdMax }
 const saveBytesMax = 65_536
-
-const definition: VerbDefinition<AlphaShow> = {
-  meta: {
-    name: 'alpha setup',
-    summary: 'set up, enable, change or disable the text capability',
-    description:
-      'Saves the limits, the key and the consent of the text capability. Enabling it, or changing '
-      + 'it while enabled, needs the acknowledgment that the provider sees plaintext and the '
-      + 'policy revision that `alpha show` prints. Disabling needs neither. Without flags on a '
-      + 'terminal it is a form; its confirmation starts unchecked.',
-    examples: [
-      '$ sallyport alpha setup',
-      '$ sallyport alpha setup --enable --api-key-file key --max-output-tokens 512 '
-        + '--timeout-seconds 30 --request-cost-bound-microusd 20000 '
-        + '--spend-ceiling-microusd 1000000 --acknowledge-plaintext-egress '
-        + '--expected-policy-revision 1',
-      '$ sallyport alpha setup --disable',
-      '$ sallyport alpha setup --from setup.json --json',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: alphaSetup,
-  },
-  flags: (command) => command
-    .option('--enable', 'enable the capability')
-    .option('--disable', 'disable it; set-up, key and limits remain')
-    .addOption(integerFlag('--max-output-tokens <n>', 'longest answer in tokens', {
-      min: alphaLimits.outputTokensMin, max: alphaLimits.outputTokensMax,
-    }))
-    .option('--timeout-seconds <s>', 'longest wait for an answer (1 to 45)')
-    .addOption(moneyFlag('--request-cost-bound-microusd <n>', 'hold for one request', money))
-    .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
-    .option('--api-key-file <file>', "the provider's key; - for stdin")
-    .option('--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext')
-    .addOption(integerFlag('--expected-policy-revision <n>', 'as `alpha show` prints it', {
-      min: 0, max: Number.MAX_SAFE_INTEGER,
-    }))
-    .option(...voidAnswersFlag)
-    .option('--from <file>', 'a whole request as JSON; - for stdin'),
-  text: (result, view) => alphaText(result, view),
-}
 
 const numberText = (text: string): number => {
   if (/^(?:0|[1-9][0-9]{0,3})(?:\.[0-9]{1,6})?$/.test(text)) return Number(text)
@@ -164,27 +115,61 @@ const fillIn = async (
   return saved
 }
 
-/** Saves the set-up. */
-export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
-  if (options.from !== undefined && namesOf(options).length > 1) {
-    throw fail.usage('several_sources', 'The document of --from stands alone.')
-  }
-  const bytes = options.from === undefined ? null : await readInput(deps, {
-    from: options.from, flag: '--from', bytesMax: saveBytesMax,
-  })
-  const opened = await loginToMutate(deps)
-  const { gov, session } = opened
-  const { provider } = deploymentProfile(gov.store)
-  const answer = ({ requests }: Saved): AlphaShow =>
-    alphaSetup.answer({ ...showAlpha(gov, session, provider), requests })
-  if (bytes !== null) {
-    return answer(await saveListing(deps, opened, { bytes, only: 'alpha_text' }, options))
-  }
-  const current = showAlpha(gov, session, provider)
-  if (namesOf(options).length === 0) return answer(await fillIn(options, deps, opened, current))
-  const value = await acknowledged(deps, gov, current, await blockOf(options, deps, current))
-  return answer(await saveListing(deps, opened, { value, only: 'alpha_text' }, options))
+export const setup: VerbRecord<SetupOptions, AlphaShow> = {
+  summary: 'set up, enable, change or disable the text capability',
+  description:
+    'Saves the limits, the key and the consent of the text capability. Enabling it, or changing '
+    + 'it while enabled, needs the acknowledgment that the provider sees plaintext and the '
+    + 'policy revision that `alpha show` prints. Disabling needs neither. Without flags on a '
+    + 'terminal it is a form; its confirmation starts unchecked.',
+  examples: [
+    '$ sallyport alpha setup',
+    '$ sallyport alpha setup --enable --api-key-file key --max-output-tokens 512 '
+      + '--timeout-seconds 30 --request-cost-bound-microusd 20000 '
+      + '--spend-ceiling-microusd 1000000 --acknowledge-plaintext-egress '
+      + '--expected-policy-revision 1',
+    '$ sallyport alpha setup --disable',
+    '$ sallyport alpha setup --from setup.json --json',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
+  json: alphaSetup,
+  flags: (command) => command
+    .option('--enable', 'enable the capability')
+    .option('--disable', 'disable it; set-up, key and limits remain')
+    .addOption(integerFlag('--max-output-tokens <n>', 'longest answer in tokens', {
+      min: alphaLimits.outputTokensMin, max: alphaLimits.outputTokensMax,
+    }))
+    .option('--timeout-seconds <s>', 'longest wait for an answer (1 to 45)')
+    .addOption(moneyFlag('--request-cost-bound-microusd <n>', 'hold for one request', money))
+    .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
+    .option('--api-key-file <file>', "the provider's key; - for stdin")
+    .option('--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext')
+    .addOption(integerFlag('--expected-policy-revision <n>', 'as `alpha show` prints it', {
+      min: 0, max: Number.MAX_SAFE_INTEGER,
+    }))
+    .option(...voidAnswersFlag)
+    .option('--from <file>', 'a whole request as JSON; - for stdin'),
+  text: alphaText,
+  run: async (options, deps) => {
+    if (options.from !== undefined && namesOf(options).length > 1) {
+      throw fail.usage('several_sources', 'The document of --from stands alone.')
+    }
+    const bytes = options.from === undefined ? null : await readInput(deps, {
+      from: options.from, flag: '--from', bytesMax: saveBytesMax,
+    })
+    const opened = await loginToMutate(deps)
+    const { gov, session } = opened
+    const { provider } = deploymentProfile(gov.store)
+    const answer = ({ requests }: Saved): AlphaShow =>
+      alphaSetup.answer({ ...showAlpha(gov, session, provider), requests })
+    if (bytes !== null) {
+      return answer(await saveListing(deps, opened, { bytes, only: 'alpha_text' }, options))
+    }
+    const current = showAlpha(gov, session, provider)
+    if (namesOf(options).length === 0) return answer(await fillIn(options, deps, opened, current))
+    const value = await acknowledged(deps, gov, current, await blockOf(options, deps, current))
+    return answer(await saveListing(deps, opened, { value, only: 'alpha_text' }, options))
+  },
 }
-
-/** Parses a line of `alpha setup`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,32 +1,25 @@
-import { alphaTasks } from '../../../alpha/task-contract.js'
-import type { TaskDocument } from '../../../governance/board/task-document.js'
+/** What was asked of the text capability, and what came of it. */
 import { alphaCapability } from '../../../alpha/constants.js'
-import { listTasks } from '../../../governance/board/read.js'
+import { readOutput } from '../../../alpha/output.js'
+import { receiptLine } from '../../../alpha/receipt.js'
+import { alphaTasks, alphaTask, alphaOutput } from '../../../alpha/task-contract.js'
+import { listTasks, requireOwnTask } from '../../../governance/board/read.js'
 import { amountCell } from '../../amount.js'
 import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { taskText } from '../../task-text.js'
+import { verb } from '../../verb.js'
+import { answerText } from './ask.js'
 
-/** Flags of `alpha tasks`. */
-export interface TasksOptions {
-  readonly limit: number
-  readonly open?: boolean
-}
-
-const definition: VerbDefinition<TaskDocument[]> = {
-  meta: {
-    name: 'alpha tasks',
-    summary: 'list your text tasks, newest first',
-    description: 'Lists the tasks of the text capability: states, charges, reviews; no content.',
-    examples: ['$ sallyport alpha tasks', '$ sallyport alpha tasks --open --json'],
-    session: 'required',
-    ids: { after: 'task' },
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
-    json: alphaTasks,
-  },
+export const tasks = verb(alphaTasks, {
+  summary: 'list your text tasks, newest first',
+  description: 'Lists the tasks of the text capability: states, charges, reviews; no content.',
+  examples: ['$ sallyport alpha tasks', '$ sallyport alpha tasks --open --json'],
+  session: 'required',
+  ids: { after: 'task' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
     .option('--open', 'only tasks that are not finished')
@@ -38,19 +31,54 @@ const definition: VerbDefinition<TaskDocument[]> = {
       amountCell(view, row.cost?.charged_microusd ?? null), row.created_at,
     ]),
   ),
-}
+  run: async ({ limit, open = false, after }, deps) => {
+    const { gov, session } = await deps.login('see')
+    const view = gov.store.read()
+    const tasks = listTasks(view, session, {
+      kind: alphaCapability, limit: limit + 1, openOnly: open, after,
+    })
+    const shown = cutAt(deps, tasks, limit, ({ task_id: id }) => id)
+    return shown.map((task) => ({ view, task }))
+  },
+})
 
-/** Lists. */
-export const run: Run<TasksOptions, TaskDocument[]> = async (options, deps) => {
-  const { limit, open = false, after } = requestOf(alphaTasks, options)
-  const { gov, session } = await deps.login('see')
-  const view = gov.store.read()
-  const tasks = listTasks(view, session, {
-    kind: alphaCapability, limit: limit + 1, openOnly: open, after,
-  })
-  const shown = cutAt(deps, tasks, limit, ({ task_id: id }) => id)
-  return alphaTasks.answer(shown.map((task) => ({ view, task })))
-}
+export const task = verb(alphaTask, {
+  summary: 'show one text task and its receipt',
+  description: 'Shows state, charge, review and receipt of a task; never question or answer.',
+  examples: ['$ sallyport alpha task task_0190f…', '$ sallyport alpha task task_0190f… --json'],
+  session: 'required',
+  ids: { task: 'task' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  flags: (command) => command.argument('<task>', 'id of the task'),
+  text: ({ task, receipt }) =>
+    taskText(task) + (receipt === null ? '' : `${receiptLine(receipt)}\n`),
+  run: async (request, deps) => {
+    const { gov, session } = await deps.login('see')
+    const view = gov.store.read()
+    const task = requireOwnTask(view, session, request.task, { for: 'show' })
+    return { view, task }
+  },
+})
 
-/** Parses a line of `alpha tasks`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const output = verb(alphaOutput, {
+  summary: 'print the answer and receipt of a task again',
+  description:
+    'Reads the stored answer of a succeeded task. It contacts nobody. The owner, the session '
+    + 'and the goal revision of the task must be current.',
+  examples: [
+    '$ sallyport alpha output task_0190f…', '$ sallyport alpha output task_0190f… --json',
+  ],
+  session: 'required',
+  ids: { task: 'task' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
+  flags: (command) => command.argument('<task>', 'id of the task'),
+  text: answerText,
+  run: async (request, deps) => {
+    const { gov, session } = await deps.login('see')
+    await gov.observer.at('ask.output')
+    const output = readOutput(gov, session, request.task)
+    return { ...output, view: gov.store.read() }
+  },
+})

@@ -6,21 +6,9 @@ import { codehostLimits } from '../../../codehost/constants.js'
 import { fail } from '../../../base/errors.js'
 import { integerFlag, offered } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
-import { requestOf } from '../../request.js'
 import { fieldLines } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { jobText } from './job-text.js'
-
-/** Argument and flags of `codehost approve`. */
-export interface ApproveOptions {
-  readonly job?: string
-  readonly previewDigest?: string
-  readonly standing?: boolean
-  readonly connection?: string
-  readonly action?: readonly string[]
-  readonly until?: string
-  readonly maxJobs?: number
-}
 
 const approvedText = ({ job, standing }: ApprovedDocument): string => {
   if (job !== null) return jobText(job)
@@ -29,46 +17,6 @@ const approvedText = ({ job, standing }: ApprovedDocument): string => {
     ['consent', standing.consent], ['actions', standing.actions.join(', ')],
     ['until', standing.expires_at], ['jobs', `${standing.jobs_used} of ${standing.jobs_max}`],
   ])
-}
-
-const definition: VerbDefinition<ApprovedDocument> = {
-  meta: {
-    name: 'codehost approve',
-    summary: 'approve exactly what a preview showed, or issues and comments for a while',
-    description:
-      'Approves one job by the digest that its preview ends with: any other byte, consent or '
-      + 'session is another digest. With --standing it gives an authority that stands for the '
-      + 'approval of so many issues and comments, until a time and never longer than the consent; '
-      + '`codehost grants` lists it, `codehost revoke` ends it.',
-    examples: [
-      '$ sallyport codehost approve JOB --preview-digest D',
-      '$ sallyport codehost approve --standing --connection ID --action comment.create '
-        + '--until 2026-11-22T15:00:00Z --max-jobs 5',
-    ],
-    session: 'required',
-    ids: { job: 'job', connection: 'connection' },
-    decides: true,
-    damage: 'refuses',
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-      'damaged',
-    ],
-    json: codehostApprove,
-  },
-  flags: (command) => command
-    .argument('[job]', 'id of the job')
-    .option('--preview-digest <digest>', 'as `codehost preview` shows it')
-    .option('--standing', 'give an authority that stands for approvals')
-    .option('--connection <id>', 'with --standing: its connection')
-    .addOption(offered(
-      new Option('--action <action...>', `with --standing: ${followActions.join(', ')}`),
-      followActions,
-    ))
-    .option('--until <time>', 'with --standing: when it ends (ISO 8601 UTC)')
-    .addOption(integerFlag('--max-jobs <n>', 'with --standing: for so many jobs', {
-      min: 1, max: codehostLimits.standingJobsMax,
-    })),
-  text: approvedText,
 }
 
 const wrongFlags = () => fail.usage(
@@ -96,19 +44,49 @@ const exactOf = (request: Request) => {
   return { jobId: job, previewDigest }
 }
 
-/** Approves. */
-export const run: Run<ApproveOptions, ApprovedDocument> = async (options, deps) => {
-  const request = requestOf(codehostApprove, options)
-  if (request.standing === true) {
-    const wanted = standingOf(request)
+export const approve = verb(codehostApprove, {
+  summary: 'approve exactly what a preview showed, or issues and comments for a while',
+  description:
+    'Approves one job by the digest that its preview ends with: any other byte, consent or '
+    + 'session is another digest. With --standing it gives an authority that stands for the '
+    + 'approval of so many issues and comments, until a time and never longer than the consent; '
+    + '`codehost grants` lists it, `codehost revoke` ends it.',
+  examples: [
+    '$ sallyport codehost approve JOB --preview-digest D',
+    '$ sallyport codehost approve --standing --connection ID --action comment.create '
+      + '--until 2026-11-22T15:00:00Z --max-jobs 5',
+  ],
+  session: 'required',
+  ids: { job: 'job', connection: 'connection' },
+  decides: true,
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  flags: (command) => command
+    .argument('[job]', 'id of the job')
+    .option('--preview-digest <digest>', 'as `codehost preview` shows it')
+    .option('--standing', 'give an authority that stands for approvals')
+    .option('--connection <id>', 'with --standing: its connection')
+    .addOption(offered(
+      new Option('--action <action...>', `with --standing: ${followActions.join(', ')}`),
+      followActions,
+    ))
+    .option('--until <time>', 'with --standing: when it ends (ISO 8601 UTC)')
+    .addOption(integerFlag('--max-jobs <n>', 'with --standing: for so many jobs', {
+      min: 1, max: codehostLimits.standingJobsMax,
+    })),
+  text: approvedText,
+  run: async (request, deps) => {
+    if (request.standing === true) {
+      const wanted = standingOf(request)
+      const { gov, session } = await loginToMutate(deps)
+      return { standing: await giveStanding(gov, session, wanted) }
+    }
+    const exact = exactOf(request)
     const { gov, session } = await loginToMutate(deps)
-    return codehostApprove.answer({ standing: await giveStanding(gov, session, wanted) })
-  }
-  const exact = exactOf(request)
-  const { gov, session } = await loginToMutate(deps)
-  const job = await approveJob(gov, session, { ...exact, producer: deps.producer })
-  return codehostApprove.answer({ job })
-}
-
-/** Parses a line of `codehost approve`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+    const job = await approveJob(gov, session, { ...exact, producer: deps.producer })
+    return { job }
+  },
+})

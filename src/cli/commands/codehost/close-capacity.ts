@@ -1,5 +1,5 @@
 import { requestOfBytes, requestOfFields } from '../../../codehost/closure/ask.js'
-import { closeCapacity } from '../../../codehost/closure/close.js'
+import { closeCapacity as closeProved } from '../../../codehost/closure/close.js'
 import { codehostCloseCapacity, type ClosedDocument } from '../../../codehost/closure/contract.js'
 import { closureLimits } from '../../../codehost/closure/limits.js'
 import { keptRequest } from '../../../codehost/closure/look.js'
@@ -7,81 +7,22 @@ import type { ReadRequest } from '../../../codehost/closure/request.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginAlone } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { askToClose, evidenceLines } from './close-form.js'
 import { receiptText } from './closure-text.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost close-capacity`. */
-export interface CloseCapacityOptions {
-  readonly job: string
+export interface CloseCapacityOptions extends LineOf<typeof codehostCloseCapacity> {
   readonly from?: string
   readonly retry?: boolean
-  readonly acknowledgedCapacityClose?: boolean
-  readonly expectedJobRevision?: number
-  readonly expectedConnectionRevision?: number
-  readonly expectedConnectionFence?: number
-  readonly idempotencyKey?: string
-  readonly remoteId?: number
-  readonly remoteCommitId?: string
-  readonly prNumber?: number
 }
 
 const number = { min: 1, max: Number.MAX_SAFE_INTEGER }
-
-const definition: VerbDefinition<ClosedDocument> = {
-  meta: {
-    name: 'codehost close-capacity',
-    summary: 'free the connection of a job whose effects are all proved to have happened',
-    description:
-      'Reads back everything that a job may have sent, by GET alone, and frees the connection '
-      + 'that it occupies where all of it is proved. Nothing else changes: the job stays unknown, '
-      + 'blocked or failed, and never runs again. What cannot be proved leaves the connection '
-      + 'occupied, with a named reason. The request is kept in pending/ before anybody is '
-      + 'contacted; --retry sends the very same one, and a request that was applied is answered '
-      + 'from the state, with no contact. On a terminal, without the expected numbers, it is a '
-      + 'form.',
-    examples: [
-      '$ sallyport codehost close-capacity JOB --acknowledged-capacity-close '
-        + '--expected-job-revision 6 --expected-connection-revision 2 '
-        + '--expected-connection-fence 1',
-      '$ sallyport codehost close-capacity JOB --from request.json --json',
-      '$ sallyport codehost close-capacity JOB --retry',
-    ],
-    session: 'required',
-    ids: { job: 'job' },
-    decides: true,
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-      'damaged', 'cancelled',
-    ],
-    json: codehostCloseCapacity,
-  },
-  flags: (command) => command
-    .argument('<job>', 'id of the job')
-    .option('--from <file>', 'the whole request as JSON; - for stdin')
-    .option('--retry', 'send the kept request of this job again')
-    .option('--acknowledged-capacity-close', 'I know that this closes capacity and proves nothing '
-      + 'else')
-    .addOption(integerFlag('--expected-job-revision <n>', 'as `codehost job` shows it', number))
-    .addOption(integerFlag(
-      '--expected-connection-revision <n>', 'as `codehost connections` shows it', number))
-    .addOption(integerFlag('--expected-connection-fence <n>', 'the fence of the job', number))
-    .option('--idempotency-key <uuid>', 'key of this request; a new one without it')
-    .addOption(integerFlag(
-      '--remote-id <n>', 'number of the issue or comment, where its reply was lost', number))
-    .option('--remote-commit-id <id>', 'commit of a publication whose reply was lost')
-    .addOption(integerFlag(
-      '--pr-number <n>', 'pull request of a publication whose reply was lost', number)),
-  text: ({ receipt }) => receiptText(receipt),
-}
 
 /** What a form shows and asks; given as flags it makes a request of its own. */
 const decidedOf = (options: CloseCapacityOptions) => ({
@@ -125,16 +66,57 @@ const requestFrom = async (
     : requestOfFields(gov, session, job, fieldsOf(options))
 }
 
-/** Reads back and closes. */
-export const run: Run<CloseCapacityOptions, ClosedDocument> = async (options, deps) => {
-  const { job } = requestOf(codehostCloseCapacity, options)
-  const { gov, session } = await loginAlone(deps)
-  const read = await requestFrom(options, deps, gov, session)
-  return codehostCloseCapacity.answer(
-    await closeCapacity({ ...codehostContext(deps, gov), ...evidenceLines(deps) }, session, {
-      jobId: job, read,
-    }))
+export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
+  summary: 'free the connection of a job whose effects are all proved to have happened',
+  description:
+    'Reads back everything that a job may have sent, by GET alone, and frees the connection '
+    + 'that it occupies where all of it is proved. Nothing else changes: the job stays unknown, '
+    + 'blocked or failed, and never runs again. What cannot be proved leaves the connection '
+    + 'occupied, with a named reason. The request is kept in pending/ before anybody is '
+    + 'contacted; --retry sends the very same one, and a request that was applied is answered '
+    + 'from the state, with no contact. On a terminal, without the expected numbers, it is a '
+    + 'form.',
+  examples: [
+    '$ sallyport codehost close-capacity JOB --acknowledged-capacity-close '
+      + '--expected-job-revision 6 --expected-connection-revision 2 '
+      + '--expected-connection-fence 1',
+    '$ sallyport codehost close-capacity JOB --from request.json --json',
+    '$ sallyport codehost close-capacity JOB --retry',
+  ],
+  session: 'required',
+  ids: { job: 'job' },
+  decides: true,
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged', 'cancelled',
+  ],
+  json: codehostCloseCapacity,
+  flags: (command) => command
+    .argument('<job>', 'id of the job')
+    .option('--from <file>', 'the whole request as JSON; - for stdin')
+    .option('--retry', 'send the kept request of this job again')
+    .option('--acknowledged-capacity-close', 'I know that this closes capacity and proves nothing '
+      + 'else')
+    .addOption(integerFlag('--expected-job-revision <n>', 'as `codehost job` shows it', number))
+    .addOption(integerFlag(
+      '--expected-connection-revision <n>', 'as `codehost connections` shows it', number))
+    .addOption(integerFlag('--expected-connection-fence <n>', 'the fence of the job', number))
+    .option('--idempotency-key <uuid>', 'key of this request; a new one without it')
+    .addOption(integerFlag(
+      '--remote-id <n>', 'number of the issue or comment, where its reply was lost', number))
+    .option('--remote-commit-id <id>', 'commit of a publication whose reply was lost')
+    .addOption(integerFlag(
+      '--pr-number <n>', 'pull request of a publication whose reply was lost', number)),
+  text: ({ receipt }) => receiptText(receipt),
+  run: async (options, deps) => {
+    const { job } = requestOf(codehostCloseCapacity, options)
+    const { gov, session } = await loginAlone(deps)
+    const read = await requestFrom(options, deps, gov, session)
+    return codehostCloseCapacity.answer(
+      await closeProved({ ...codehostContext(deps, gov), ...evidenceLines(deps) }, session, {
+        jobId: job, read,
+      }))
+  },
 }
-
-/** Parses a line of `codehost close-capacity`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -7,7 +7,7 @@ import type { ReadRequest } from '../../../codehost/closure/request.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import type { Prompter } from '../../prompt.js'
 import { fieldLines } from '../../text.js'
 

@@ -1,42 +1,25 @@
-import {
-  codehostClosures, type ClosureLine, type ShownClosureDocument,
-} from '../../../codehost/closure/contract.js'
+import { codehostClosures } from '../../../codehost/closure/contract.js'
 import { listClosures, showClosure } from '../../../codehost/closure/look.js'
 import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
-import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { closureCells, closureHeads, receiptText } from './closure-text.js'
 
-/** Argument and flags of `codehost closures`. */
-export interface ClosuresOptions {
-  readonly closure?: string
-  readonly receipt?: boolean
-  readonly after?: string
-  readonly limit?: number
-}
-
-type Shown = ClosureLine[] | ShownClosureDocument
-
-const definition: VerbDefinition<Shown> = {
-  meta: {
-    name: 'codehost closures',
-    summary: 'list what capacity was closed, or show one closure with its receipt',
-    description:
-      'Lists your closures, newest first: which job, which connection, how many effects were '
-      + 'observed, and that nothing else of the job changed. With a closure it shows that one. '
-      + 'With --json it prints the receipt as it lies in the state, always the same. It '
-      + 'contacts nobody.',
-    examples: [
-      '$ sallyport codehost closures', '$ sallyport codehost closures CLOSURE --receipt > r.json',
-    ],
-    session: 'required',
-    ids: { closure: 'closure', after: 'closure' },
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
-    json: codehostClosures,
-  },
+export const closures = verb(codehostClosures, {
+  summary: 'list what capacity was closed, or show one closure with its receipt',
+  description:
+    'Lists your closures, newest first: which job, which connection, how many effects were '
+    + 'observed, and that nothing else of the job changed. With a closure it shows that one. '
+    + 'With --json it prints the receipt as it lies in the state, always the same. It '
+    + 'contacts nobody.',
+  examples: [
+    '$ sallyport codehost closures', '$ sallyport codehost closures CLOSURE --receipt > r.json',
+  ],
+  session: 'required',
+  ids: { closure: 'closure', after: 'closure' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
   flags: (command) => command
     .argument('[closure]', 'id of a closure')
     .option('--receipt', 'print its receipt alone, as canonical JSON')
@@ -49,20 +32,14 @@ const definition: VerbDefinition<Shown> = {
     if (shown.canonical === null) return receiptText(shown.receipt)
     return { out: `${shown.canonical}\n`, exact: true }
   },
-}
-
-/** Lists or shows. */
-export const run: Run<ClosuresOptions, Shown> = async (options, deps) => {
-  const { closure, after, limit = 50, receipt = false } = requestOf(codehostClosures, options)
-  const { gov, session } = await deps.login('read', { touch: false })
-  const view = gov.store.read()
-  return codehostClosures.answer(closure === undefined
-    ? cutAt(
-      deps, listClosures(view, session, { after, limit: limit + 1 }), limit,
-      ({ closure_id: id }) => id,
-    )
-    : { closure: showClosure(view, session, closure), receipt })
-}
-
-/** Parses a line of `codehost closures`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async ({ closure, after, limit = 50, receipt = false }, deps) => {
+    const { gov, session } = await deps.login('read', { touch: false })
+    const view = gov.store.read()
+    return closure === undefined
+      ? cutAt(
+        deps, listClosures(view, session, { after, limit: limit + 1 }), limit,
+        ({ closure_id: id }) => id,
+      )
+      : { closure: showClosure(view, session, closure), receipt }
+  },
+})

@@ -2,7 +2,7 @@
 import { fail } from '../../../base/errors.js'
 import { codehostLimits } from '../../../codehost/constants.js'
 import type { Connection } from '../../../governance/connections/rows.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import type { Prompter } from '../../prompt.js'
 
 /** What somebody filled in; what is left as it is, is left out. */

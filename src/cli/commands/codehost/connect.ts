@@ -1,68 +1,23 @@
-import { connect, reconnect } from '../../../codehost/connect.js'
+import { connect as makeConnection, reconnect } from '../../../codehost/connect.js'
 import { codehostConnect, type ConnectionDocument } from '../../../codehost/contract.js'
 import { codehostLimits } from '../../../codehost/constants.js'
 import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/read.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
-import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import {
   newConnectionForm, savedConnectionForm, type FilledConnection,
 } from './connect-form.js'
-import { connectionText } from './text.js'
+import { connectionText } from './connections.js'
 
 /** Flags of `codehost connect`. */
-export interface ConnectOptions {
-  readonly connection?: string
-  readonly repo?: string
+export interface ConnectOptions extends Omit<LineOf<typeof codehostConnect>, 'token'> {
   readonly tokenFile?: string
-  readonly mode?: 'disabled' | 'reconcile_only'
-  readonly expectedRevision?: number
-}
-
-const definition: VerbDefinition<ConnectionDocument> = {
-  meta: {
-    name: 'codehost connect',
-    summary: 'save a connection to a repository, or change one',
-    description:
-      'Stores a token for one exact repository. It identifies an account and allows nothing: '
-      + 'writes need a consent of their own (`codehost consent`). Nobody is contacted. With '
-      + '--connection an existing one gets another token, repository or mode; whatever consent it '
-      + 'had has ended then. A new one takes up the row of one of the repository that was '
-      + 'disconnected. A token that is stored again, the same one too, is another '
-      + 'credential: a job that is not settled cannot be closed with it. Without flags on a '
-      + 'terminal it is a form; its confirmation starts unchecked.',
-    examples: [
-      '$ sallyport codehost connect',
-      '$ sallyport codehost connect --repo octo-org/hello --token-file token',
-      '$ sallyport codehost connect --connection ID --token-file token --expected-revision 3',
-    ],
-    session: 'required',
-    ids: { connection: 'connection' },
-    decides: true,
-    damage: 'refuses',
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-      'damaged',
-    ],
-    json: codehostConnect,
-  },
-  flags: (command) => command
-    .option('--connection <id>', 'change this one instead of making one')
-    .option('--repo <owner/name>', 'the one repository that it is for')
-    .option('--token-file <file>', 'the host’s token; - for stdin')
-    .addOption(choiceFlag('--mode <mode>', 'what it may be used for until a consent', [
-      'disabled', 'reconcile_only',
-    ]))
-    .addOption(integerFlag('--expected-revision <n>', 'as `codehost connections` shows it', {
-      min: 1, max: Number.MAX_SAFE_INTEGER,
-    })),
-  text: connectionText,
 }
 
 const requireMade = ({ repo, tokenFile }: ConnectOptions): void => {
@@ -102,31 +57,63 @@ const filled = async (
   : savedConnectionForm(
     deps, requireOwnConnection(gov.store.read(), session, options.connection)))
 
-/** Saves. */
-export const run: Run<ConnectOptions, ConnectionDocument> = async (options, deps) => {
-  const { connection: connectionId, mode, ...flags } = requestOf(codehostConnect, options)
-  const asks = isForm(options, deps)
-  if (!asks) (connectionId === undefined ? requireMade : requireChanged)(options)
-  let token = await tokenOf(options, deps)
-  try {
-    const opened = await loginToMutate(deps)
-    const { gov, session } = opened
-    const form: FilledConnection = asks ? await filled(options, deps, opened) : {}
-    token ??= form.token
-    const repo = form.repo ?? flags.repo
-    const expectedRevision = form.expectedRevision ?? flags.expected_revision
-    const saved = connectionId === undefined
-      ? connect(gov, session, {
-        repository: repo ?? '', mode: mode ?? 'disabled', token: token ?? Buffer.alloc(0),
-      })
-      : reconnect(gov, session, {
-        connectionId, expectedRevision: expectedRevision ?? 0, repository: repo, mode, token,
-      })
-    return codehostConnect.answer(await saved)
-  } finally {
-    token?.fill(0)
-  }
+export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
+  summary: 'save a connection to a repository, or change one',
+  description:
+    'Stores a token for one exact repository. It identifies an account and allows nothing: '
+    + 'writes need a consent of their own (`codehost consent`). Nobody is contacted. With '
+    + '--connection an existing one gets another token, repository or mode; whatever consent it '
+    + 'had has ended then. A new one takes up the row of one of the repository that was '
+    + 'disconnected. A token that is stored again, the same one too, is another '
+    + 'credential: a job that is not settled cannot be closed with it. Without flags on a '
+    + 'terminal it is a form; its confirmation starts unchecked.',
+  examples: [
+    '$ sallyport codehost connect',
+    '$ sallyport codehost connect --repo octo-org/hello --token-file token',
+    '$ sallyport codehost connect --connection ID --token-file token --expected-revision 3',
+  ],
+  session: 'required',
+  ids: { connection: 'connection' },
+  decides: true,
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  json: codehostConnect,
+  flags: (command) => command
+    .option('--connection <id>', 'change this one instead of making one')
+    .option('--repo <owner/name>', 'the one repository that it is for')
+    .option('--token-file <file>', 'the host’s token; - for stdin')
+    .addOption(choiceFlag('--mode <mode>', 'what it may be used for until a consent', [
+      'disabled', 'reconcile_only',
+    ]))
+    .addOption(integerFlag('--expected-revision <n>', 'as `codehost connections` shows it', {
+      min: 1, max: Number.MAX_SAFE_INTEGER,
+    })),
+  text: connectionText,
+  run: async (options, deps) => {
+    const { connection: connectionId, mode, ...flags } = requestOf(codehostConnect, options)
+    const asks = isForm(options, deps)
+    if (!asks) (connectionId === undefined ? requireMade : requireChanged)(options)
+    let token = await tokenOf(options, deps)
+    try {
+      const opened = await loginToMutate(deps)
+      const { gov, session } = opened
+      const form: FilledConnection = asks ? await filled(options, deps, opened) : {}
+      token ??= form.token
+      const repo = form.repo ?? flags.repo
+      const expectedRevision = form.expectedRevision ?? flags.expected_revision
+      const saved = connectionId === undefined
+        ? makeConnection(gov, session, {
+          repository: repo ?? '', mode: mode ?? 'disabled', token: token ?? Buffer.alloc(0),
+        })
+        : reconnect(gov, session, {
+          connectionId, expectedRevision: expectedRevision ?? 0, repository: repo, mode, token,
+        })
+      return codehostConnect.answer(await saved)
+    } finally {
+      token?.fill(0)
+    }
+  },
 }
-
-/** Parses a line of `codehost connect`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

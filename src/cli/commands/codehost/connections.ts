@@ -1,23 +1,50 @@
-import { codehostConnections, type ConnectionDocument } from '../../../codehost/contract.js'
+/** Connections to a code host: listing them, and narrowing what may be written through them. */
+import { Argument } from 'commander'
+import { fail } from '../../../base/errors.js'
 import { listedConnections } from '../../../codehost/connections.js'
+import {
+  codehostConnections, codehostGrants, codehostMode, codehostDisconnect, codehostRevoke,
+  type ConnectionDocument,
+} from '../../../codehost/contract.js'
+import { standingsOf } from '../../../codehost/jobs/standing.js'
+import { setMode, disconnect as dropConnection, revokeConsent } from '../../../codehost/narrow.js'
+import { offered } from '../../flags.js'
+import { afterStop, loginToStop } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { consentLine } from './text.js'
+import { fieldLines } from '../../text.js'
+import { verb, type VerbRecord } from '../../verb.js'
 
-const definition: VerbDefinition<ConnectionDocument[]> = {
-  meta: {
-    name: 'codehost connections',
-    summary: 'list your connections: mode, consent, capacity',
-    description:
-      'Lists your saved connections with their mode, whether writes were ever opted in to, how '
-      + 'the consent stands now, when it ends, and whether a job occupies the connection. It '
-      + 'contacts nobody.',
-    examples: ['$ sallyport codehost connections', '$ sallyport codehost connections --json'],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['unauthorized', 'no_state', 'damaged'],
-    json: codehostConnections,
-  },
+/** What its consent allows, in one line. */
+export const consentLine = ({ consent }: Pick<ConnectionDocument, 'consent'>): string => {
+  if (consent === null) return 'none was ever given'
+  const until = consent.state === 'issued' ? ` until ${consent.expires_at}` : ''
+  return `${consent.state}${until}: ${consent.actions.join(', ')}`
+}
+
+/** A connection as lines of text. */
+export const connectionText = (one: ConnectionDocument): string => fieldLines([
+  ['connection', one.id],
+  ['repository', one.repository_id === null
+    ? one.repository : `${one.repository} (number ${one.repository_id})`],
+  ['mode', one.mode],
+  ['revision', String(one.revision)],
+  ['opt-in', one.opt_in ? 'given' : 'not given'],
+  ['consent', consentLine(one)],
+  ...(one.consent === null ? [] : [['session', one.consent.root] as const]),
+  ['capacity', one.active_job_id === null ? 'free' : `occupied by ${one.active_job_id}`],
+])
+
+export const connections = verb(codehostConnections, {
+  summary: 'list your connections: mode, consent, capacity',
+  description:
+    'Lists your saved connections with their mode, whether writes were ever opted in to, how '
+    + 'the consent stands now, when it ends, and whether a job occupies the connection. It '
+    + 'contacts nobody.',
+  examples: ['$ sallyport codehost connections', '$ sallyport codehost connections --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
     rows.map((row) => [
@@ -25,13 +52,122 @@ const definition: VerbDefinition<ConnectionDocument[]> = {
       row.occupied_for_good === true ? 'occupied for good' : row.capacity,
     ]),
   ),
+  run: async (_request, deps) => {
+    const { gov, session } = await deps.login('see')
+    return listedConnections(gov, session)
+  },
+})
+
+export const grants = verb(codehostGrants, {
+  summary: 'list what your connections allow, and until when',
+  description:
+    'Lists the consents of your connections, derived from their rows on each read: what was '
+    + 'opted in to, the actions, the session it rests on, when it ends, and whether it is '
+    + 'issued, expired, revoked or stopped. Nothing is read from this list when something is '
+    + 'written.',
+  examples: ['$ sallyport codehost grants', '$ sallyport codehost grants --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
+  text: (rows, view) => renderTable(
+    view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],
+    rows.map((row) => [
+      view.id(row.connection), row.repository, row.state, row.expires_at,
+      row.actions.join(', '),
+      row.standing.map((one) =>
+        `${one.jobs_used} of ${one.jobs_max} jobs until ${one.expires_at}`).join('; '),
+    ]),
+  ),
+  run: async (_request, deps) => {
+    const { gov, session } = await deps.login('read')
+    const view = gov.store.read()
+    return listedConnections(gov, session).map((one) =>
+      ({ ...one, authorities: standingsOf(view, one.connection.connection_id) }))
+  },
+})
+
+/** Arguments of `codehost mode`. */
+export interface ModeOptions {
+  readonly connection: string
+  readonly mode: string
 }
 
-/** Lists. */
-export const run: Run<object, ConnectionDocument[]> = async (_options, deps) => {
-  const { gov, session } = await deps.login('see')
-  return codehostConnections.answer(listedConnections(gov, session))
+export const mode: VerbRecord<ModeOptions, ConnectionDocument> = {
+  summary: 'disable a connection, or leave it for reads alone',
+  description:
+    '`disabled` and `reconcile_only` both end what may be written, at once; the second says '
+    + 'that reads which settle earlier work are what it is kept for. `active` is never set '
+    + 'here: a consent makes a connection active, and returning to it takes a new one.',
+  examples: [
+    '$ sallyport codehost mode ID disabled', '$ sallyport codehost mode ID reconcile_only',
+  ],
+  session: 'required',
+  ids: { connection: 'connection' },
+  decides: true,
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  json: codehostMode,
+  flags: (command) => command
+    .argument('<connection>', 'id of the connection')
+    .addArgument(offered(
+      new Argument('<mode>', 'disabled or reconcile_only'), ['disabled', 'reconcile_only'],
+    )),
+  text: connectionText,
+  run: async (options, deps) => {
+    if (options.mode === 'active') {
+      throw fail.rejected('mode_by_consent', 'Only a consent makes a connection active.', {
+        next: 'See `sallyport codehost consent --help`.',
+      })
+    }
+    const { connection, mode } = requestOf(codehostMode, options)
+    const { gov, session } = await loginToStop(deps)
+    const narrowed = await setMode(gov, session, { connectionId: connection, mode })
+    await afterStop(deps, gov, narrowed.recorded)
+    return codehostMode.answer(narrowed)
+  },
 }
 
-/** Parses a line of `codehost connections`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const disconnect = verb(codehostDisconnect, {
+  summary: 'remove the token of a connection and end its consent; its row stays',
+  description:
+    'The consent ends at once, then the token is taken out of the vault. What jobs did stays '
+    + 'shown; a later `codehost connect` to the same repository takes the row up again, so that '
+    + 'a job in CI leaves no connection behind at each run. Refused while a job occupies the '
+    + 'connection: what was sent is settled with the token that it was sent with.',
+  examples: ['$ sallyport codehost disconnect ID', '$ sallyport codehost disconnect ID --json'],
+  session: 'required',
+  ids: { connection: 'connection' },
+  decides: true,
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  flags: (command) => command.argument('<connection>', 'id of the connection'),
+  text: connectionText,
+  run: async ({ connection }, deps) => {
+    const { gov, session } = await loginToStop(deps)
+    const done = await dropConnection(gov, session, connection)
+    await afterStop(deps, gov, done.recorded)
+    return done
+  },
+})
+
+export const revoke = verb(codehostRevoke, {
+  summary: 'take back the consent of a connection, at once',
+  description:
+    'Nothing more is written through the connection once it has answered, also while a job '
+    + 'occupies it. It is no undo: what was sent stays sent, and stays shown. Reads go on, so '
+    + 'that what was sent can be found out.',
+  examples: ['$ sallyport codehost revoke ID', '$ sallyport codehost revoke ID --json'],
+  session: 'required',
+  ids: { connection: 'connection' },
+  decides: true,
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  flags: (command) => command.argument('<connection>', 'id of the connection'),
+  text: connectionText,
+  run: async ({ connection }, deps) => {
+    const { gov, session } = await loginToStop(deps)
+    const revoked = await revokeConsent(gov, session, connection)
+    await afterStop(deps, gov, revoked.recorded)
+    return revoked
+  },
+})

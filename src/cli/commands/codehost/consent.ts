@@ -6,14 +6,13 @@ import { durationText } from '../../../base/duration.js'
 import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/read.js'
 import type { Connection } from '../../../governance/connections/rows.js'
-import type { VerbDeps } from '../../bound.js'
 import { durationFlag, integerFlag, offered } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
-import { connectionText } from './text.js'
+import { connectionText } from './connections.js'
 
 /** Argument and flags of `codehost consent`. */
 export interface ConsentOptions {
@@ -22,51 +21,6 @@ export interface ConsentOptions {
   readonly duration?: number
   readonly acknowledge?: boolean
   readonly expectedRevision?: number
-}
-
-const definition: VerbDefinition<ConnectionDocument> = {
-  meta: {
-    name: 'codehost consent',
-    summary: 'allow named writes to one repository, for an hour at most',
-    description:
-      'Asks the code host what the repository is and whose the token is (two GETs), shows what '
-      + 'it tells of the token beside the exact words of the consent, and saves it: the connection '
-      + 'is active until the '
-      + 'consent ends, which is never later than this session. Each action is named; nothing '
-      + 'stands for several. Only the default owner can give one. Jobs still need an approval '
-      + 'each. On a terminal it is a form: what is not on the line is asked for, and starts '
-      + 'unchecked.',
-    examples: [
-      '$ sallyport codehost consent ID',
-      '$ sallyport codehost consent ID --action issue.create --duration 30m --acknowledge '
-        + '--expected-revision 1',
-      '$ sallyport codehost consent ID --action git.object.create git.ref.create '
-        + 'pull_request.create --acknowledge --expected-revision 4 --json',
-    ],
-    session: 'required',
-    ids: { connection: 'connection' },
-    decides: true,
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
-      'locked', 'damaged',
-    ],
-    json: codehostConsent,
-  },
-  flags: (command) => command
-    .argument('<connection>', 'id of the connection')
-    .addOption(offered(new Option(
-      '--action <action...>', `what to allow: ${codehostActions.join(', ')}`,
-    ), codehostActions))
-    .addOption(durationFlag('--duration <time>', 'how long; first 30m', {
-      min: codehostLimits.grantMsMin, max: codehostLimits.grantMsMax,
-    }))
-    .option('--acknowledge', 'the text that is shown is what you consent to')
-    .addOption(integerFlag('--expected-revision <n>', 'as `codehost connections` shows it', {
-      min: 1, max: Number.MAX_SAFE_INTEGER,
-    })),
-  text: connectionText,
 }
 
 /** Somebody to ask, the same one for every question of this line; null where nobody can be. */
@@ -131,25 +85,62 @@ const acknowledged = async (
   throw fail.cancelled('declined', 'Declined; nothing was changed.')
 }
 
-/** Prepares, shows and saves. */
-export const run: Run<ConsentOptions, ConnectionDocument> = async (options, deps) => {
-  const { gov, session } = await loginToMutate(deps)
-  const prompter = await personOf(options, deps)
-  const request = requestOf(codehostConsent, {
-    duration: codehostLimits.grantMsDefault, ...options,
-    action: await actionsOf(options, prompter),
-    ...shownRevision(options, deps, prompter, () => requireOwnConnection(
-      gov.store.read(), session, options.connection)),
-  })
-  const ctx = codehostContext(deps, gov)
-  const prepared = await prepareConsent(ctx, session, {
-    connectionId: request.connection, expectedRevision: request.expected_revision,
-    actions: request.action, durationMs: request.duration,
-    canAcknowledge: request.acknowledge === true || prompter !== null,
-  })
-  const agreed = await acknowledged(prepared, options, deps, prompter)
-  return codehostConsent.answer(await issueConsent(ctx, session, prepared, agreed))
+export const consent: VerbRecord<ConsentOptions, ConnectionDocument> = {
+  summary: 'allow named writes to one repository, for an hour at most',
+  description:
+    'Asks the code host what the repository is and whose the token is (two GETs), shows what '
+    + 'it tells of the token beside the exact words of the consent, and saves it: the connection '
+    + 'is active until the '
+    + 'consent ends, which is never later than this session. Each action is named; nothing '
+    + 'stands for several. Only the default owner can give one. Jobs still need an approval '
+    + 'each. On a terminal it is a form: what is not on the line is asked for, and starts '
+    + 'unchecked.',
+  examples: [
+    '$ sallyport codehost consent ID',
+    '$ sallyport codehost consent ID --action issue.create --duration 30m --acknowledge '
+      + '--expected-revision 1',
+    '$ sallyport codehost consent ID --action git.object.create git.ref.create '
+      + 'pull_request.create --acknowledge --expected-revision 4 --json',
+  ],
+  session: 'required',
+  ids: { connection: 'connection' },
+  decides: true,
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+    'locked', 'damaged',
+  ],
+  json: codehostConsent,
+  flags: (command) => command
+    .argument('<connection>', 'id of the connection')
+    .addOption(offered(new Option(
+      '--action <action...>', `what to allow: ${codehostActions.join(', ')}`,
+    ), codehostActions))
+    .addOption(durationFlag('--duration <time>', 'how long; first 30m', {
+      min: codehostLimits.grantMsMin, max: codehostLimits.grantMsMax,
+    }))
+    .option('--acknowledge', 'the text that is shown is what you consent to')
+    .addOption(integerFlag('--expected-revision <n>', 'as `codehost connections` shows it', {
+      min: 1, max: Number.MAX_SAFE_INTEGER,
+    })),
+  text: connectionText,
+  run: async (options, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    const prompter = await personOf(options, deps)
+    const request = requestOf(codehostConsent, {
+      duration: codehostLimits.grantMsDefault, ...options,
+      action: await actionsOf(options, prompter),
+      ...shownRevision(options, deps, prompter, () => requireOwnConnection(
+        gov.store.read(), session, options.connection)),
+    })
+    const ctx = codehostContext(deps, gov)
+    const prepared = await prepareConsent(ctx, session, {
+      connectionId: request.connection, expectedRevision: request.expected_revision,
+      actions: request.action, durationMs: request.duration,
+      canAcknowledge: request.acknowledge === true || prompter !== null,
+    })
+    const agreed = await acknowledged(prepared, options, deps, prompter)
+    return codehostConsent.answer(await issueConsent(ctx, session, prepared, agreed))
+  },
 }
-
-/** Parses a line of `codehost consent`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,56 +1,185 @@
-import { codehostJobs, type ListedJobDocument } from '../../../codehost/jobs/contract.js'
+/** Jobs of a code host: listing them, looking at one, and taking one back or over. */
+import { codehostDiscard, codehostInspect } from '../../../codehost/closure/contract.js'
+import { closureLimits } from '../../../codehost/closure/limits.js'
+import { discardKept, inspectKept, inspectText } from '../../../codehost/closure/look.js'
+import { sealedReadText } from '../../../codehost/closure/offline/given.js'
 import { closureView } from '../../../codehost/closure/projection.js'
-import { listJobs } from '../../../codehost/jobs/list.js'
+import { adoptJob } from '../../../codehost/jobs/adopt.js'
+import { cancelJob } from '../../../codehost/jobs/cancel.js'
+import { requireOwnJob } from '../../../codehost/jobs/change.js'
+import {
+  codehostJobs, codehostJob, historyNames, codehostCancel, codehostAdopt,
+} from '../../../codehost/jobs/contract.js'
+import { listJobs, showJob, shownReadback } from '../../../codehost/jobs/list.js'
 import { jobStates } from '../../../codehost/jobs/rows.js'
 import { cutAt } from '../../cut.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
-import { requestOf } from '../../request.js'
+import { readInputText } from '../../input.js'
+import { afterStop, loginToStop, loginToMutate } from '../../mutate.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { jobCells, jobHeads } from './job-text.js'
+import { verb } from '../../verb.js'
+import { inspectionText } from './closure-text.js'
+import { jobCells, jobHeads, shownJobText, jobText } from './job-text.js'
 
-/** Flags of `codehost jobs`. */
-export interface JobsOptions {
-  readonly connection?: string
-  readonly state?: string
-  readonly after?: string
-  readonly limit?: number
-}
-
-const definition: VerbDefinition<ListedJobDocument[]> = {
-  meta: {
-    name: 'codehost jobs',
-    summary: 'list your jobs: what waits, what is unknown, what occupies a connection',
-    description:
-      'Lists your jobs, newest first. A job in unknown_external_effect or failed occupies its '
-      + 'connection; `codehost job` tells the way on. It contacts nobody.',
-    examples: [
-      '$ sallyport codehost jobs', '$ sallyport codehost jobs --state unknown_external_effect',
-    ],
-    session: 'required',
-    ids: { connection: 'connection', after: 'job' },
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
-    json: codehostJobs,
-  },
+export const jobs = verb(codehostJobs, {
+  summary: 'list your jobs: what waits, what is unknown, what occupies a connection',
+  description:
+    'Lists your jobs, newest first. A job in unknown_external_effect or failed occupies its '
+    + 'connection; `codehost job` tells the way on. It contacts nobody.',
+  examples: [
+    '$ sallyport codehost jobs', '$ sallyport codehost jobs --state unknown_external_effect',
+  ],
+  session: 'required',
+  ids: { connection: 'connection', after: 'job' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
   flags: (command) => command
     .option('--connection <id>', 'only those of one connection')
     .addOption(choiceFlag('--state <state>', 'only those in one state', [...jobStates]))
     .option('--after <job>', 'only those older than this one')
     .addOption(integerFlag('--limit <n>', 'at most so many (default 50)', { min: 1, max: 1_000 })),
   text: (rows, view) => renderTable(view, jobHeads, rows.map((row) => jobCells(view, row))),
-}
+  run: async (request, deps) => {
+    const { gov, session } = await deps.login('see')
+    const view = gov.store.read()
+    const { limit = 50 } = request
+    const found = listJobs(gov, view, session, { ...request, limit: limit + 1 })
+    return cutAt(deps, found, limit, ({ job }) => job.job_id)
+      .map((one) => ({ ...one, ...closureView(view, session, one.job) }))
+  },
+})
 
-/** Lists. */
-export const run: Run<JobsOptions, ListedJobDocument[]> = async (options, deps) => {
-  const request = requestOf(codehostJobs, options)
-  const { gov, session } = await deps.login('see')
-  const view = gov.store.read()
-  const { limit = 50 } = request
-  const found = listJobs(gov, view, session, { ...request, limit: limit + 1 })
-  return codehostJobs.answer(cutAt(deps, found, limit, ({ job }) => job.job_id)
-    .map((one) => ({ ...one, ...closureView(view, session, one.job) })))
-}
+export const job = verb(codehostJob, {
+  summary: 'show one job and its way on, or one of its histories',
+  description:
+    'Shows where a job stands, what may have happened, whether it occupies its connection, and '
+    + 'what you can do. With --history it prints the canonical lines of one of its append-only '
+    + 'histories, as their limits count them: effects, artifacts, checkpoints or reads. With '
+    + '--readback it prints one sealed readback, which `codehost verify` checks offline.',
+  examples: [
+    '$ sallyport codehost job JOB', '$ sallyport codehost job JOB --history effects',
+    '$ sallyport codehost job JOB --readback ID > r.json',
+  ],
+  session: 'required',
+  ids: { job: 'job' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
+  flags: (command) => command
+    .argument('<job>', 'id of the job')
+    .addOption(choiceFlag('--history <name>', 'print one of its histories', [...historyNames]))
+    .option('--readback <id>', 'print one sealed readback alone, as canonical JSON'),
+  text: shownJobText,
+  run: async ({ job, history, readback }, deps) => {
+    const { gov, session } = await deps.login('see')
+    const view = gov.store.read()
+    const shown = showJob(gov, view, session, job, history)
+    return {
+      ...shown, ...closureView(view, session, shown.job),
+      readback: readback === undefined ? null : sealedReadText(shownReadback(view, job, readback)),
+    }
+  },
+})
 
-/** Parses a line of `codehost jobs`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const cancel = verb(codehostCancel, {
+  summary: 'give a job up of which nothing was sent, or stop one that runs',
+  description:
+    'A job that waits is cancelled. Of one that runs nothing more is sent, at once; what may '
+    + 'have been sent before is not taken back, stays shown, and keeps its connection. There is '
+    + 'no undo.',
+  examples: ['$ sallyport codehost cancel JOB', '$ sallyport codehost cancel JOB --json'],
+  session: 'required',
+  ids: { job: 'job' },
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  flags: (command) => command.argument('<job>', 'id of the job'),
+  text: jobText,
+  run: async ({ job }, deps) => {
+    const { gov, session } = await loginToStop(deps)
+    const { recorded } = await cancelJob(gov, session, job)
+    await afterStop(deps, gov, recorded)
+    return { job: requireOwnJob(gov.store.read(), session, job), recorded }
+  },
+})
+
+export const adopt = verb(codehostAdopt, {
+  summary: 'let the task of a reconciled job count as done',
+  description:
+    'Takes over what `codehost reconcile` proved, for the task that the job ran as. The receipt '
+    + 'that counts is the one in the rows; session, goal, credential and revision of the '
+    + 'connection must be what it says. It contacts nobody; where the connection has changed '
+    + 'since, it asks for another readback.',
+  examples: ['$ sallyport codehost adopt JOB', '$ sallyport codehost adopt JOB --json'],
+  session: 'required',
+  ids: { job: 'job' },
+  decides: true,
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  flags: (command) => command.argument('<job>', 'id of the job'),
+  text: jobText,
+  run: async ({ job }, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    return adoptJob(gov, session, job)
+  },
+})
+
+export const discard = verb(codehostDiscard, {
+  summary: 'drop the kept request of a job, once it is decided',
+  description:
+    'Inspects the kept request anew and drops it where it was applied or never can be; where '
+    + 'neither is proved it stays. Whatever is asked for after that is acknowledged anew, under '
+    + 'a new key and the numbers of then.',
+  examples: ['$ sallyport codehost discard JOB', '$ sallyport codehost discard JOB --json'],
+  session: 'required',
+  ids: { job: 'job' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
+  flags: (command) => command
+    .argument('<job>', 'id of the job')
+    .option('--idempotency-key <uuid>', 'which kept request, where there are several'),
+  text: (document) => `Dropped.\n${inspectionText(document)}`,
+  run: async ({ job, idempotency_key: key }, deps) => {
+    const { gov, session } = await deps.login('read', { touch: false })
+    return discardKept(gov, session, { jobId: job, key })
+  },
+})
+
+const bytesAChar = 4
+
+export const inspect = verb(codehostInspect, {
+  summary: 'say what became of a request to close capacity; contacts nobody',
+  description:
+    'Answers one of three: the request was applied, with its receipt; it was not and never can '
+    + 'be, because a revision or fence has passed or another request closed the job; or neither '
+    + 'is proved. Without --from it takes the request that is kept for the job. It changes '
+    + 'nothing, and asks nobody.',
+  examples: [
+    '$ sallyport codehost inspect JOB', '$ sallyport codehost inspect JOB --from request.json',
+  ],
+  session: 'required',
+  ids: { job: 'job' },
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged',
+  ],
+  flags: (command) => command
+    .argument('<job>', 'id of the job')
+    .option('--from <file>', 'the request as JSON, at most 2048 characters; - for stdin')
+    .option('--idempotency-key <uuid>', 'which kept request, where there are several'),
+  text: inspectionText,
+  run: async ({ job, idempotency_key: key }, deps, line: { readonly from?: string }) => {
+    const { gov, session } = await deps.login('read', { touch: false })
+    if (line.from === undefined) {
+      return inspectKept(gov, session, { jobId: job, key })
+    }
+    const text = await readInputText(deps, {
+      from: line.from, flag: '--from', bytesMax: bytesAChar * closureLimits.inspectCharsMax,
+    })
+    return inspectText(gov, session, job, text)
+  },
+})

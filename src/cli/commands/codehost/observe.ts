@@ -7,67 +7,17 @@ import {
   observeRequestOf, observeRequestOfBytes, type ObserveRequest,
 } from '../../../codehost/closure/observe/request.js'
 import { fail } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginAlone } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { bytesText, fieldLines } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost observe`. */
-export interface ObserveOptions {
-  readonly job: string
+export interface ObserveOptions extends LineOf<typeof codehostObserve> {
   readonly from?: string
-  readonly acknowledgedClosureObservation?: boolean
-  readonly expectedReadRevision?: number
-}
-
-const definition: VerbDefinition<ObservationDocument> = {
-  meta: {
-    name: 'codehost observe',
-    summary: 'look once more at what a closure proved; GET alone',
-    description:
-      'Reads back what the closure of a job proved, under the session, connection, repository and '
-      + 'credential of then, with an acknowledgment of its own and the revision at which the '
-      + 'connection is read now. What is found as it was sealed is one more line of the READ '
-      + 'history. It frees nothing, reserves nothing, settles nothing and removes no fence, '
-      + 'whatever it finds.',
-    examples: [
-      '$ sallyport codehost observe JOB --acknowledged-closure-observation '
-        + '--expected-read-revision 2',
-      '$ sallyport codehost observe JOB --from request.json --json',
-    ],
-    session: 'required',
-    ids: { job: 'job' },
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-      'damaged', 'cancelled',
-    ],
-    json: codehostObserve,
-  },
-  flags: (command) => command
-    .argument('<job>', 'id of the closed job')
-    .option('--from <file>', 'the whole request as JSON; - for stdin')
-    .option('--acknowledged-closure-observation', 'I know that this reads, and changes nothing')
-    .addOption(integerFlag(
-      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it', {
-        min: 1, max: Number.MAX_SAFE_INTEGER,
-      },
-    )),
-  text: (seen) => fieldLines([
-    ['job', `${seen.job}, still ${seen.job_state}`],
-    ['closure', seen.closure],
-    ['observed', `${seen.observed_at} at revision ${seen.read_revision}: ${seen.gets} GETs, `
-      + bytesText(seen.raw_bytes)],
-    ...seen.effects.map((one) =>
-      ['seen', `effect ${one.effect}, ${one.action}: GET ${one.path}`] as const),
-    ...seen.journals.map((one) => ['journal', one] as const),
-    ['so', 'It is as it was sealed. Nothing else changed; the job never runs again.'],
-  ]),
 }
 
 /** On a terminal the acknowledgment may be given at a prompt, which starts unchecked. */
@@ -98,14 +48,52 @@ const requestFrom = async (
   }))
 }
 
-/** Looks. */
-export const run: Run<ObserveOptions, ObservationDocument> = async (options, deps) => {
-  const { job } = requestOf(codehostObserve, options)
-  const { gov, session } = await loginAlone(deps)
-  const request = await requestFrom(options, deps)
-  return codehostObserve.answer(
-    await observeClosed(codehostContext(deps, gov), session, { jobId: job, request }))
+export const observe: VerbRecord<ObserveOptions, ObservationDocument> = {
+  summary: 'look once more at what a closure proved; GET alone',
+  description:
+    'Reads back what the closure of a job proved, under the session, connection, repository and '
+    + 'credential of then, with an acknowledgment of its own and the revision at which the '
+    + 'connection is read now. What is found as it was sealed is one more line of the READ '
+    + 'history. It frees nothing, reserves nothing, settles nothing and removes no fence, '
+    + 'whatever it finds.',
+  examples: [
+    '$ sallyport codehost observe JOB --acknowledged-closure-observation '
+      + '--expected-read-revision 2',
+    '$ sallyport codehost observe JOB --from request.json --json',
+  ],
+  session: 'required',
+  ids: { job: 'job' },
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged', 'cancelled',
+  ],
+  json: codehostObserve,
+  flags: (command) => command
+    .argument('<job>', 'id of the closed job')
+    .option('--from <file>', 'the whole request as JSON; - for stdin')
+    .option('--acknowledged-closure-observation', 'I know that this reads, and changes nothing')
+    .addOption(integerFlag(
+      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it', {
+        min: 1, max: Number.MAX_SAFE_INTEGER,
+      },
+    )),
+  text: (seen) => fieldLines([
+    ['job', `${seen.job}, still ${seen.job_state}`],
+    ['closure', seen.closure],
+    ['observed', `${seen.observed_at} at revision ${seen.read_revision}: ${seen.gets} GETs, `
+      + bytesText(seen.raw_bytes)],
+    ...seen.effects.map((one) =>
+      ['seen', `effect ${one.effect}, ${one.action}: GET ${one.path}`] as const),
+    ...seen.journals.map((one) => ['journal', one] as const),
+    ['so', 'It is as it was sealed. Nothing else changed; the job never runs again.'],
+  ]),
+  run: async (options, deps) => {
+    const { job } = requestOf(codehostObserve, options)
+    const { gov, session } = await loginAlone(deps)
+    const request = await requestFrom(options, deps)
+    return codehostObserve.answer(
+      await observeClosed(codehostContext(deps, gov), session, { jobId: job, request }))
+  },
 }
-
-/** Parses a line of `codehost observe`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

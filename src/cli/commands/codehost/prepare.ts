@@ -6,12 +6,11 @@ import type { FollowWish } from '../../../codehost/jobs/plan.js'
 import type { Job } from '../../../codehost/jobs/rows.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag, offered } from '../../flags.js'
 import { readInputText } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
@@ -30,55 +29,6 @@ export interface PrepareOptions {
   readonly messageFile?: string
   readonly goal?: string
   readonly idempotencyKey?: string
-}
-
-const definition: VerbDefinition<JobDocument> = {
-  meta: {
-    name: 'codehost prepare',
-    summary: 'seal what a job will write, for you to look at and approve',
-    description:
-      'Prepares an issue, a comment, or a publication of a folder as a new branch with a pull '
-      + 'request, under the consent that the connection has now. What will be sent is sealed and '
-      + 'does not change any more; the connection stays free. For an issue or comment nobody is '
-      + 'contacted; for a publication the base is read from the host (GET alone) and the folder is '
-      + 'read once. Look at it with `codehost preview`, approve it by its digest, then run it. A '
-      + 'job belongs to this session and this consent; neither another session nor a new consent '
-      + 'takes it over.',
-    examples: [
-      '$ sallyport codehost prepare issue --connection ID --title "Fix the build" --body-file b.md',
-      '$ sallyport codehost prepare comment --connection ID --issue 12 --body-file - --json',
-      '$ sallyport codehost prepare publication --connection ID --source . --base main '
-        + '--branch fix/build --title "Fix the build" --author "Ada <ada@example.org>"',
-    ],
-    session: 'required',
-    ids: { connection: 'connection', goal: 'goal' },
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
-      'locked', 'damaged',
-    ],
-    json: codehostPrepare,
-  },
-  flags: (command) => command
-    .addArgument(offered(
-      new Argument('<what>', 'issue, comment or publication'), ['issue', 'comment', 'publication'],
-    ))
-    .option('--connection <id>', 'the connection that it is written through')
-    .option('--title <text>', 'title of an issue or of a pull request')
-    .option('--body-file <file>', 'what it says, in UTF-8; - for stdin')
-    .addOption(integerFlag('--issue <n>', 'issue or pull request that a comment is for', {
-      min: 1, max: Number.MAX_SAFE_INTEGER,
-    }))
-    .option('--mark', 'put a line with a nonce behind it: what is like it proves nothing')
-    .option('--source <folder>', 'folder that is published')
-    .option('--base <branch>', 'branch that a publication starts from')
-    .option('--branch <name>', 'new branch that it makes')
-    .option('--author <person>', 'who wrote the commit, as NAME <ADDRESS>')
-    .option('--message-file <file>', 'message of the commit; left out: the title')
-    .option('--goal <id>', 'what it is for; left out: your default goal')
-    .option('--idempotency-key <uuid>', 'the same key and request give the same job'),
-  text: jobText,
 }
 
 /** A body of the longest permitted length takes up to four bytes a character. */
@@ -159,16 +109,57 @@ const prepared = async (request: Request, deps: VerbDeps): Promise<Job> => {
   })
 }
 
-/** Prepares. */
-export const run: Run<PrepareOptions, JobDocument> = async (options, deps) => {
-  const author = await authorOf(options, deps)
-  const message = await messageOf(options, deps)
-  const request = requestOf(codehostPrepare, {
-    ...options, body: await bodyOf(options, deps),
-    ...(author === undefined ? {} : { author }), ...(message === undefined ? {} : { message }),
-  })
-  return codehostPrepare.answer(await prepared(request, deps))
+export const prepare: VerbRecord<PrepareOptions, JobDocument> = {
+  summary: 'seal what a job will write, for you to look at and approve',
+  description:
+    'Prepares an issue, a comment, or a publication of a folder as a new branch with a pull '
+    + 'request, under the consent that the connection has now. What will be sent is sealed and '
+    + 'does not change any more; the connection stays free. For an issue or comment nobody is '
+    + 'contacted; for a publication the base is read from the host (GET alone) and the folder is '
+    + 'read once. Look at it with `codehost preview`, approve it by its digest, then run it. A '
+    + 'job belongs to this session and this consent; neither another session nor a new consent '
+    + 'takes it over.',
+  examples: [
+    '$ sallyport codehost prepare issue --connection ID --title "Fix the build" --body-file b.md',
+    '$ sallyport codehost prepare comment --connection ID --issue 12 --body-file - --json',
+    '$ sallyport codehost prepare publication --connection ID --source . --base main '
+      + '--branch fix/build --title "Fix the build" --author "Ada <ada@example.org>"',
+  ],
+  session: 'required',
+  ids: { connection: 'connection', goal: 'goal' },
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+    'locked', 'damaged',
+  ],
+  json: codehostPrepare,
+  flags: (command) => command
+    .addArgument(offered(
+      new Argument('<what>', 'issue, comment or publication'), ['issue', 'comment', 'publication'],
+    ))
+    .option('--connection <id>', 'the connection that it is written through')
+    .option('--title <text>', 'title of an issue or of a pull request')
+    .option('--body-file <file>', 'what it says, in UTF-8; - for stdin')
+    .addOption(integerFlag('--issue <n>', 'issue or pull request that a comment is for', {
+      min: 1, max: Number.MAX_SAFE_INTEGER,
+    }))
+    .option('--mark', 'put a line with a nonce behind it: what is like it proves nothing')
+    .option('--source <folder>', 'folder that is published')
+    .option('--base <branch>', 'branch that a publication starts from')
+    .option('--branch <name>', 'new branch that it makes')
+    .option('--author <person>', 'who wrote the commit, as NAME <ADDRESS>')
+    .option('--message-file <file>', 'message of the commit; left out: the title')
+    .option('--goal <id>', 'what it is for; left out: your default goal')
+    .option('--idempotency-key <uuid>', 'the same key and request give the same job'),
+  text: jobText,
+  run: async (options, deps) => {
+    const author = await authorOf(options, deps)
+    const message = await messageOf(options, deps)
+    const request = requestOf(codehostPrepare, {
+      ...options, body: await bodyOf(options, deps),
+      ...(author === undefined ? {} : { author }), ...(message === undefined ? {} : { message }),
+    })
+    return codehostPrepare.answer(await prepared(request, deps))
+  },
 }
-
-/** Parses a line of `codehost prepare`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

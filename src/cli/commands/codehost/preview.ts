@@ -1,51 +1,11 @@
-import { codehostPreview, type PreviewDocument } from '../../../codehost/jobs/preview-contract.js'
+import { codehostPreview } from '../../../codehost/jobs/preview-contract.js'
 import { previewJob } from '../../../codehost/jobs/preview.js'
 import { diffPublication } from '../../../codehost/jobs/publication/diff.js'
 import { fail } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb, type VerbDeps } from '../../verb.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { previewText } from './job-text.js'
-
-/** Argument and flag of `codehost preview`. */
-export interface PreviewOptions {
-  readonly job: string
-  readonly diff?: boolean
-}
-
-const definition: VerbDefinition<PreviewDocument> = {
-  meta: {
-    name: 'codehost preview',
-    summary: 'look at exactly what a job will send',
-    description:
-      'Shows every creation of a job in order, what it says, what it takes, and what is left of '
-      + 'the consent and the session that it rests on. `codehost approve` names the digest at its '
-      + 'end. It contacts nobody and changes nothing; with --diff it reads files of the base (at '
-      + 'most 200, GET alone) and shows what a publication changes there as a patch.',
-    examples: [
-      '$ sallyport codehost preview JOB', '$ sallyport codehost preview JOB --json',
-      '$ sallyport codehost preview JOB --diff',
-    ],
-    session: 'required',
-    ids: { job: 'job' },
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
-      'locked', 'damaged',
-    ],
-    json: codehostPreview,
-  },
-  flags: (command) => command
-    .argument('<job>', 'id of the job')
-    .option('--diff', 'also what a publication changes on the base, as a patch'),
-  // A line of a patch that was broken would read as two.
-  text: (shown) => ({
-    out: previewText(shown), exact: (shown.publication?.diff ?? null) !== null,
-  }),
-}
 
 const withDiff = async (jobId: string, deps: VerbDeps) => {
   const { gov, session } = await loginToMutate(deps)
@@ -59,13 +19,35 @@ const withDiff = async (jobId: string, deps: VerbDeps) => {
   return { ...preview, diff }
 }
 
-/** Shows it. */
-export const run: Run<PreviewOptions, PreviewDocument> = async (options, deps) => {
-  const { job, diff } = requestOf(codehostPreview, options)
-  if (diff === true) return codehostPreview.answer(await withDiff(job, deps))
-  const { gov, session } = await deps.login('see')
-  return codehostPreview.answer({ ...previewJob(gov, session, job), diff: null })
-}
-
-/** Parses a line of `codehost preview`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const preview = verb(codehostPreview, {
+  summary: 'look at exactly what a job will send',
+  description:
+    'Shows every creation of a job in order, what it says, what it takes, and what is left of '
+    + 'the consent and the session that it rests on. `codehost approve` names the digest at its '
+    + 'end. It contacts nobody and changes nothing; with --diff it reads files of the base (at '
+    + 'most 200, GET alone) and shows what a publication changes there as a patch.',
+  examples: [
+    '$ sallyport codehost preview JOB', '$ sallyport codehost preview JOB --json',
+    '$ sallyport codehost preview JOB --diff',
+  ],
+  session: 'required',
+  ids: { job: 'job' },
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+    'locked', 'damaged',
+  ],
+  flags: (command) => command
+    .argument('<job>', 'id of the job')
+    .option('--diff', 'also what a publication changes on the base, as a patch'),
+  // A line of a patch that was broken would read as two.
+  text: (shown) => ({
+    out: previewText(shown), exact: (shown.publication?.diff ?? null) !== null,
+  }),
+  run: async ({ job, diff }, deps) => {
+    if (diff === true) return withDiff(job, deps)
+    const { gov, session } = await deps.login('see')
+    return { ...previewJob(gov, session, job), diff: null }
+  },
+})

@@ -1,44 +1,33 @@
-import { codehostReconcile, type JobDocument } from '../../../codehost/jobs/contract.js'
+import { codehostReconcile } from '../../../codehost/jobs/contract.js'
 import { reconcileJob } from '../../../codehost/jobs/reconcile.js'
 import { integerFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
-/** Argument and flag of `codehost reconcile`. */
-export interface ReconcileOptions {
-  readonly job: string
-  readonly expectedReadRevision?: number
-}
-
-const definition: VerbDefinition<JobDocument> = {
-  meta: {
-    name: 'codehost reconcile',
-    summary: 'read back what a job may have done; GET alone',
-    description:
-      'Reads what the job made by the exact number that the host gave it, git objects by the id '
-      + 'that was known before, a branch by its name, and compares it with what was sealed. What '
-      + 'matches settles the job and frees its connection; `codehost adopt` then lets its task '
-      + 'count as done. Of a publication of which some was never sent, `codehost resume` sends the '
-      + 'rest then. It works in every mode of the connection and whatever '
-      + 'became of the consent, in the session that prepared the job and with the token that it '
-      + 'was sent with. What has no number, because its reply was lost, is never searched for.',
-    examples: [
-      '$ sallyport codehost reconcile JOB --expected-read-revision 3',
-      '$ sallyport codehost reconcile JOB --expected-read-revision 3 --json',
-    ],
-    session: 'required',
-    ids: { job: 'job' },
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
-      'locked', 'damaged', 'cancelled',
-    ],
-    json: codehostReconcile,
-  },
+export const reconcile = verb(codehostReconcile, {
+  summary: 'read back what a job may have done; GET alone',
+  description:
+    'Reads what the job made by the exact number that the host gave it, git objects by the id '
+    + 'that was known before, a branch by its name, and compares it with what was sealed. What '
+    + 'matches settles the job and frees its connection; `codehost adopt` then lets its task '
+    + 'count as done. Of a publication of which some was never sent, `codehost resume` sends the '
+    + 'rest then. It works in every mode of the connection and whatever '
+    + 'became of the consent, in the session that prepared the job and with the token that it '
+    + 'was sent with. What has no number, because its reply was lost, is never searched for.',
+  examples: [
+    '$ sallyport codehost reconcile JOB --expected-read-revision 3',
+    '$ sallyport codehost reconcile JOB --expected-read-revision 3 --json',
+  ],
+  session: 'required',
+  ids: { job: 'job' },
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+    'locked', 'damaged', 'cancelled',
+  ],
   flags: (command) => command
     .argument('<job>', 'id of the job')
     .addOption(integerFlag(
@@ -47,17 +36,10 @@ const definition: VerbDefinition<JobDocument> = {
       },
     )),
   text: jobText,
-}
-
-/** Reads back. */
-export const run: Run<ReconcileOptions, JobDocument> = async (options, deps) => {
-  const { job, expected_read_revision: expectedReadRevision } =
-    requestOf(codehostReconcile, options)
-  const { gov, session } = await loginToMutate(deps)
-  return codehostReconcile.answer(await reconcileJob(codehostContext(deps, gov), session, {
-    jobId: job, expectedReadRevision,
-  }))
-}
-
-/** Parses a line of `codehost reconcile`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async ({ job, expected_read_revision: expectedReadRevision }, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    return reconcileJob(codehostContext(deps, gov), session, {
+      jobId: job, expectedReadRevision,
+    })
+  },
+})

@@ -1,67 +1,78 @@
-import { codehostRun, type RanDocument } from '../../../codehost/jobs/contract.js'
-import { onItsWay } from '../../../codehost/jobs/way-now.js'
-import { runApproved, runFailure, runJob } from '../../../codehost/jobs/run.js'
+/** Running a job, and going on with one that stopped before it was sent. */
 import { fail } from '../../../base/errors.js'
-import { loginToMutate } from '../../mutate.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { codehostRun, codehostResume } from '../../../codehost/jobs/contract.js'
+import { runApproved, runFailure, runJob } from '../../../codehost/jobs/run.js'
+import { onItsWay } from '../../../codehost/jobs/way-now.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
+import { loginToMutate } from '../../mutate.js'
+import { verb } from '../../verb.js'
 import { jobText } from './job-text.js'
 
-/** Argument and flag of `codehost run`. */
-export interface RunOptions {
-  readonly job?: string
-  readonly approved?: boolean
-}
-
-const definition: VerbDefinition<RanDocument> = {
-  meta: {
-    name: 'codehost run',
-    summary: 'send what was approved, once, and read it back',
-    description:
-      'Looks whether the repository is still the one that was consented to, occupies the '
-      + 'connection, sends what was approved, and reads it back: only that counts as done and '
-      + 'frees the connection. A publication is made once by git on this machine first; then each '
-      + 'of its creations is sent in order, and the first that is not answered as made ends the '
-      + 'run. What may have been sent is never sent again. A reply that is lost '
-      + 'leaves the job unknown; `codehost reconcile` settles what can be read back. With '
-      + '--approved it runs every job that waits, for a scheduler.',
-    examples: ['$ sallyport codehost run JOB', '$ sallyport codehost run --approved --json'],
-    session: 'required',
-    ids: { job: 'job' },
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'partial',
-      'no_state', 'locked', 'damaged', 'cancelled',
-    ],
-    json: codehostRun,
-  },
+export const run = verb(codehostRun, {
+  summary: 'send what was approved, once, and read it back',
+  description:
+    'Looks whether the repository is still the one that was consented to, occupies the '
+    + 'connection, sends what was approved, and reads it back: only that counts as done and '
+    + 'frees the connection. A publication is made once by git on this machine first; then each '
+    + 'of its creations is sent in order, and the first that is not answered as made ends the '
+    + 'run. What may have been sent is never sent again. A reply that is lost '
+    + 'leaves the job unknown; `codehost reconcile` settles what can be read back. With '
+    + '--approved it runs every job that waits, for a scheduler.',
+  examples: ['$ sallyport codehost run JOB', '$ sallyport codehost run --approved --json'],
+  session: 'required',
+  ids: { job: 'job' },
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'partial',
+    'no_state', 'locked', 'damaged', 'cancelled',
+  ],
   flags: (command) => command
     .argument('[job]', 'id of the job')
     .option('--approved', 'every job that waits: approved, or under a standing authority'),
   text: ({ jobs }) => (jobs.length === 0
     ? 'No job waits to be run.\n'
     : jobs.map(({ failure: _, ...job }) => jobText(job)).join('\n')),
-}
+  run: async ({ job: jobId, approved }, deps) => {
+    if ((jobId === undefined) !== (approved === true)) {
+      throw fail.usage('run_flags', 'Name one job, or give --approved.', {
+        next: 'See `sallyport codehost jobs`.',
+      })
+    }
+    const { gov, session } = await loginToMutate(deps)
+    const ctx = codehostContext(deps, gov)
+    if (jobId === undefined) return runApproved(ctx, session)
+    const ran = await runJob(ctx, session, jobId)
+    const failure = runFailure(gov, ran)
+    if (failure !== null) throw failure
+    const done = onItsWay(gov, gov.store.read(), ran.job)
+    return [{ jobId, ...done, failure: null }]
+  },
+})
 
-/** Runs. */
-export const run: Run<RunOptions, RanDocument> = async (options, deps) => {
-  const { job: jobId, approved } = requestOf(codehostRun, options)
-  if ((jobId === undefined) !== (approved === true)) {
-    throw fail.usage('run_flags', 'Name one job, or give --approved.', {
-      next: 'See `sallyport codehost jobs`.',
-    })
-  }
-  const { gov, session } = await loginToMutate(deps)
-  const ctx = codehostContext(deps, gov)
-  if (jobId === undefined) return codehostRun.answer(await runApproved(ctx, session))
-  const ran = await runJob(ctx, session, jobId)
-  const failure = runFailure(gov, ran)
-  if (failure !== null) throw failure
-  const done = onItsWay(gov, gov.store.read(), ran.job)
-  return codehostRun.answer([{ jobId, ...done, failure: null }])
-}
-
-/** Parses a line of `codehost run`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const resume = verb(codehostResume, {
+  summary: 'go on with a job of which something was never sent',
+  description:
+    'Goes on under the same approval, consent and session, and sends only what provably never '
+    + 'left this machine. What may have been sent is read back by `codehost reconcile`, not '
+    + 'sent again.',
+  examples: ['$ sallyport codehost resume JOB', '$ sallyport codehost resume JOB --json'],
+  session: 'required',
+  ids: { job: 'job' },
+  decides: true,
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+    'locked', 'damaged', 'cancelled',
+  ],
+  flags: (command) => command.argument('<job>', 'id of the job'),
+  text: jobText,
+  run: async ({ job }, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    const ran = await runJob(codehostContext(deps, gov), session, job, { verb: 'resume' })
+    const failure = runFailure(gov, ran)
+    if (failure !== null) throw failure
+    return ran.job
+  },
+})

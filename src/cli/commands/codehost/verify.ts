@@ -4,41 +4,31 @@ import {
 import { givenLimits } from '../../../codehost/closure/offline/given.js'
 import { verifyReceipt } from '../../../codehost/closure/offline/verify-receipt.js'
 import { readInput } from '../../input.js'
-import { requestOf } from '../../request.js'
 import { fieldLines } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-
-/** Argument of `codehost verify`. */
-export interface VerifyOptions {
-  readonly receipt: string
-}
+import { verb } from '../../verb.js'
 
 type Readback = VerifiedDocument['readbacks'][number]
 
 const readbackLine = ({ effect, action, path, object_id: id }: Readback): string =>
   `effect ${effect}, ${action}: GET ${path}${id === null ? '' : `, object ${id}`}`
 
-const definition: VerbDefinition<VerifiedDocument> = {
-  meta: {
-    name: 'codehost verify',
-    summary: 'check a kept receipt of a closure or a readback, offline and without a session',
-    description:
-      'Checks a receipt byte for byte against the key, the rows and the sealed content of a state: '
-      + 'its seal, what it is bound to, the journals and the chained histories that bear it out, '
-      + 'and ids of git objects by git’s own rule. It needs no session, takes no lock, changes '
-      + 'nothing and contacts nobody, so a copy of a state will do (--state-dir). It proves our '
-      + 'record and not the host.',
-    examples: [
-      '$ sallyport codehost closures CLOSURE --receipt > r.json',
-      '$ sallyport codehost verify r.json',
-      '$ sallyport --state-dir copy/state codehost verify r.json --json',
-    ],
-    session: 'none',
-    anchor: 'any',
-    damage: 'refuses',
-    exits: ['rejected', 'blocked', 'no_state', 'damaged'],
-    json: codehostVerify,
-  },
+export const verify = verb(codehostVerify, {
+  summary: 'check a kept receipt of a closure or a readback, offline and without a session',
+  description:
+    'Checks a receipt byte for byte against the key, the rows and the sealed content of a state: '
+    + 'its seal, what it is bound to, the journals and the chained histories that bear it out, '
+    + 'and ids of git objects by git’s own rule. It needs no session, takes no lock, changes '
+    + 'nothing and contacts nobody, so a copy of a state will do (--state-dir). It proves our '
+    + 'record and not the host.',
+  examples: [
+    '$ sallyport codehost closures CLOSURE --receipt > r.json',
+    '$ sallyport codehost verify r.json',
+    '$ sallyport --state-dir copy/state codehost verify r.json --json',
+  ],
+  session: 'none',
+  anchor: 'any',
+  damage: 'refuses',
+  exits: ['rejected', 'blocked', 'no_state', 'damaged'],
   flags: (command) => command.argument('<receipt>', 'file that holds the receipt; - for stdin'),
   text: ({ readbacks, ...of }) => fieldLines([
     ['receipt', `${of.receipt === 'closure' ? 'closure' : 'readback'} ${of.id}, ${of.at}`],
@@ -48,17 +38,11 @@ const definition: VerbDefinition<VerifiedDocument> = {
     ...readbacks.map((one) => ['read', readbackLine(one)] as const),
     ['so', of.statement],
   ]),
-}
-
-/** Verifies. */
-export const run: Run<VerifyOptions, VerifiedDocument> = async (options, deps) => {
-  const { receipt } = requestOf(codehostVerify, options)
-  const gov = await deps.gov('read')
-  const bytes = await readInput(deps, {
-    from: receipt, flag: 'the receipt', bytesMax: givenLimits.bytesMax,
-  })
-  return codehostVerify.answer(verifyReceipt(gov, bytes))
-}
-
-/** Parses a line of `codehost verify`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async ({ receipt }, deps) => {
+    const gov = await deps.gov('read')
+    const bytes = await readInput(deps, {
+      from: receipt, flag: 'the receipt', bytesMax: givenLimits.bytesMax,
+    })
+    return verifyReceipt(gov, bytes)
+  },
+})

@@ -5,16 +5,22 @@ import { completionScript, shells } from '../../completion/scripts.js'
 import type { Shell } from '../../completion/scripts.js'
 import { offered } from '../../flags.js'
 import { describeNouns, describeTree } from '../../tree.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 
 /** Which shell. */
 export interface CompletionOptions {
   readonly shell: Shell
 }
 
-const meta: VerbMeta = {
-  name: 'completion',
+const shellArgument = (): Argument => {
+  const argument = offered(new Argument('<shell>', shells.join(', ')), shells)
+  return argument.argParser((word) => {
+    if ((shells as readonly string[]).includes(word)) return word
+    throw fail.rejected('unknown_shell', `The shell is one of ${shells.join(', ')}.`)
+  })
+}
+
+export const completion: VerbRecord<CompletionOptions, string> = {
   summary: 'print a completion script for a shell',
   description: 'Prints a script that completes commands and flags in bash, zsh or fish.',
   examples: [
@@ -26,28 +32,8 @@ const meta: VerbMeta = {
   damage: 'unasked',
   exits: ['rejected'],
   json: null,
+  flags: (command) => command.addArgument(shellArgument()),
+  text: (script) => ({ out: script, exact: true }),
+  run: async ({ shell }, deps) =>
+    completionScript(shell, await describeTree(deps), describeNouns(deps)),
 }
-
-const shellArgument = (): Argument => {
-  const argument = offered(new Argument('<shell>', shells.join(', ')), shells)
-  return argument.argParser((word) => {
-    if ((shells as readonly string[]).includes(word)) return word
-    throw fail.rejected('unknown_shell', `The shell is one of ${shells.join(', ')}.`)
-  })
-}
-
-/** Parses a line of `completion`. */
-export const build: Build = (deps) =>
-  defineVerb<CompletionOptions, string>(
-    deps,
-    {
-      meta,
-      flags: (command) => command.addArgument(shellArgument()),
-      text: (script) => ({ out: script, exact: true }),
-    },
-    completion,
-  )
-
-/** Writes the script from the command tree. */
-export const completion: Run<CompletionOptions, string> = async ({ shell }, deps) =>
-  completionScript(shell, await describeTree(deps), describeNouns(deps))

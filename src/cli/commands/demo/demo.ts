@@ -2,40 +2,14 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SallyportError } from '../../../base/errors.js'
-import { sandboxDemo, type DemoDocument } from '../../../sandbox/contract.js'
+import { sandboxDemo } from '../../../sandbox/contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb, type VerbDeps } from '../../verb.js'
 import { playAlpha } from './alpha.js'
 import { playCodehost } from './codehost.js'
 import { edgePlaces, playEdge } from './edge.js'
 import { playShots, shotsPlaces } from './shots.js'
 import { openStage } from './stage.js'
-
-const definition: VerbDefinition<DemoDocument> = {
-  meta: {
-    name: 'demo',
-    summary: 'see the whole program at work, with no key, no cost and no network',
-    description:
-      'Starts the sandbox on loopback, makes a temporary state directory and runs real commands '
-      + 'against it over real TLS. Each step is printed as the command a person would type and '
-      + 'what it answered. Nothing is left running; the state stays for a look.',
-    examples: ['$ sallyport demo'],
-    session: 'none',
-    damage: 'unasked',
-    exits: [],
-    json: sandboxDemo,
-  },
-  text: ({ dir, state_dir, config_dir }) => [
-    '',
-    'That was the demo. Nothing is left running. Look around in what it left:',
-    `    export SALLYPORT_STATE_DIR=${state_dir} SALLYPORT_CONFIG_DIR=${config_dir}`,
-    '    sallyport status',
-    `The page of the report: ${join(dir, 'report.html')}`,
-    `Remove it with: rm -r ${dir}`,
-    '',
-  ].join('\n'),
-}
 
 const startSandboxIn = async (deps: VerbDeps, dir: string): Promise<Sandbox> => {
   const { startSandbox } = await import('../../../sandbox/start.js')
@@ -55,33 +29,49 @@ const publishes = async (deps: VerbDeps): Promise<boolean> => {
   }
 }
 
-/** Plays the demo. */
-export const run: Run<object, DemoDocument> = async (_options, deps) => {
-  const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
-  const folders = {
-    stateDir: join(dir, 'state'), configDir: join(dir, 'config'), device: join(dir, 'device'),
-  }
-  deps.io.writeOut(
-    'The sandbox plays provider, gateway and code host on loopback, over real TLS.\n')
-  const sandbox = await startSandboxIn(deps, join(dir, 'sandbox'))
-  try {
-    const stage = openStage(deps, folders)
-    await playAlpha(stage, sandbox)
-    const shots = shotsPlaces(dir)
-    await playShots(stage, sandbox, shots)
-    await playEdge(deps, stage, edgePlaces(dir, folders.stateDir, shots))
-    await playCodehost(stage, sandbox, {
-      source: join(dir, 'source'), publishes: await publishes(deps),
-    })
-    await stage.play({ say: 'The state is sound.', argv: ['state', 'check'] })
-    await stage.play({ say: 'Everything at a glance.', argv: ['status'] })
-  } finally {
-    await sandbox.stop()
-  }
-  return sandboxDemo.answer({
-    dir, state_dir: folders.stateDir, config_dir: folders.configDir,
-  })
-}
-
-/** Parses a line of `demo`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const demo = verb(sandboxDemo, {
+  summary: 'see the whole program at work, with no key, no cost and no network',
+  description:
+    'Starts the sandbox on loopback, makes a temporary state directory and runs real commands '
+    + 'against it over real TLS. Each step is printed as the command a person would type and '
+    + 'what it answered. Nothing is left running; the state stays for a look.',
+  examples: ['$ sallyport demo'],
+  session: 'none',
+  damage: 'unasked',
+  exits: [],
+  text: ({ dir, state_dir, config_dir }) => [
+    '',
+    'That was the demo. Nothing is left running. Look around in what it left:',
+    `    export SALLYPORT_STATE_DIR=${state_dir} SALLYPORT_CONFIG_DIR=${config_dir}`,
+    '    sallyport status',
+    `The page of the report: ${join(dir, 'report.html')}`,
+    `Remove it with: rm -r ${dir}`,
+    '',
+  ].join('\n'),
+  run: async (_request, deps) => {
+    const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
+    const folders = {
+      stateDir: join(dir, 'state'), configDir: join(dir, 'config'), device: join(dir, 'device'),
+    }
+    deps.io.writeOut(
+      'The sandbox plays provider, gateway and code host on loopback, over real TLS.\n')
+    const sandbox = await startSandboxIn(deps, join(dir, 'sandbox'))
+    try {
+      const stage = openStage(deps, folders)
+      await playAlpha(stage, sandbox)
+      const shots = shotsPlaces(dir)
+      await playShots(stage, sandbox, shots)
+      await playEdge(deps, stage, edgePlaces(dir, folders.stateDir, shots))
+      await playCodehost(stage, sandbox, {
+        source: join(dir, 'source'), publishes: await publishes(deps),
+      })
+      await stage.play({ say: 'The state is sound.', argv: ['state', 'check'] })
+      await stage.play({ say: 'Everything at a glance.', argv: ['status'] })
+    } finally {
+      await sandbox.stop()
+    }
+    return {
+      dir, state_dir: folders.stateDir, config_dir: folders.configDir,
+    }
+  },
+})

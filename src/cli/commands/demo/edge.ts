@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import type { ShotsPlaces } from './shots.js'
 import type { Stage } from './stage.js'
 

@@ -1,7 +1,7 @@
 /** Runs lines of the demo as a person would type them, and shows what each answered. */
 import { Readable } from 'node:stream'
 import { fail } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 
 /** One line of the demo. */
 export interface Line {

@@ -1,12 +1,12 @@
 /** `sallyport doctor`: whether this machine can run the program. Looks, and touches nothing. */
-import {
-  doctor as doctorContract, type DoctorDocument,
-} from '../../../fabric/doctor-contract.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
+import { doctor as doctorContract } from '../../../fabric/doctor-contract.js'
+import { verb } from '../../verb.js'
 
-const meta: VerbMeta = {
-  name: 'doctor',
+/**
+ * Runs every check. A state that does not open has no blocks to tell: why it does not is what the
+ * checks and `state check` say. Throws `Degraded` with a `blocked` failure when one is a problem.
+ */
+export const doctor = verb(doctorContract, {
   summary: 'check whether this machine can run sallyport',
   description:
     'Looks at Node, the lock add-on, the folders and key files with their modes, the ' +
@@ -18,41 +18,25 @@ const meta: VerbMeta = {
   anchor: 'any',
   damage: 'unasked',
   exits: ['blocked', 'rejected'],
-  json: doctorContract,
-}
-
-/** Parses a line of `doctor`. */
-export const build: Build = (deps) =>
-  defineVerb<object, DoctorDocument>(
-    deps,
-    {
-      meta,
-      text: ({ checks }, view) => {
-        const marks = {
-          ok: view.paint('green', 'ok     '),
-          note: view.paint('yellow', 'note   '),
-          problem: view.paint('red', 'problem'),
-        }
-        return checks
-          .map(({ name, result, text, next }) => {
-            const step = next === null ? '' : `         next: ${next}\n`
-            return `${marks[result]}  ${name}: ${view.foreign(text)}\n${step}`
-          })
-          .join('')
-      },
-    },
-    doctor,
-  )
-
-/**
- * Runs every check. A state that does not open has no blocks to tell: why it does not is what the
- * checks and `state check` say. Throws `Degraded` with a `blocked` failure when one is a problem.
- */
-export const doctor: Run<object, DoctorDocument> = async (_options, deps) => {
-  const { runChecks, standingBlocks } = await import('../../../fabric/doctor.js')
-  const { serviceChecks } = await import('../../../fabric/doctor-service.js')
-  const blocks = await deps.gov('read')
-    .then(async (gov) => [...serviceChecks(gov, deps), ...await standingBlocks(gov)])
-    .catch(() => [])
-  return doctorContract.answer([...runChecks(deps), ...blocks])
-}
+  text: ({ checks }, view) => {
+    const marks = {
+      ok: view.paint('green', 'ok     '),
+      note: view.paint('yellow', 'note   '),
+      problem: view.paint('red', 'problem'),
+    }
+    return checks
+      .map(({ name, result, text, next }) => {
+        const step = next === null ? '' : `         next: ${next}\n`
+        return `${marks[result]}  ${name}: ${view.foreign(text)}\n${step}`
+      })
+      .join('')
+  },
+  run: async (_request, deps) => {
+    const { runChecks, standingBlocks } = await import('../../../fabric/doctor.js')
+    const { serviceChecks } = await import('../../../fabric/doctor-service.js')
+    const blocks = await deps.gov('read')
+      .then(async (gov) => [...serviceChecks(gov, deps), ...await standingBlocks(gov)])
+      .catch(() => [])
+    return [...runChecks(deps), ...blocks]
+  },
+})

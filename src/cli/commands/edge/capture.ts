@@ -1,47 +1,31 @@
 /** `sallyport edge capture`: one picture into the spool of this device. */
-import { edgeCapture, type CaptureDocument }
-  from '../../../edge/device/capture-contract.js'
+import { edgeCapture } from '../../../edge/device/capture-contract.js'
 import type { Eviction } from '../../../edge/device/spool/evictions.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { deviceContext } from './device.js'
-
-/** Argument and flags of `edge capture`. */
-export interface CaptureOptions {
-  readonly file: string
-  readonly requestId?: string
-  readonly purpose?: string
-  readonly source?: string
-  readonly cloudEgress?: boolean
-  readonly modelEgress?: boolean
-}
 
 /** One that left the spool unsent, in a line. */
 export const evictionLine = ({ request_id, reason, bytes }: Eviction): string =>
   `left unsent (${reason}): ${request_id}, ${bytes} bytes`
 
-const definition: VerbDefinition<CaptureDocument> = {
-  meta: {
-    name: 'edge capture',
-    summary: 'put a screenshot into the spool of this device',
-    description:
-      'Reads a PNG or JPEG of at most 20 MiB and puts a copy into the private spool of this '
-      + 'device, from which `edge daemon` sends it to the paired service. The file itself stays as '
-      + 'it is; a link is not followed. What the blocklist of settings.json names is refused '
-      + 'before it is opened. A request id that waits already is taken once. It contacts nobody, '
-      + 'and needs neither a state directory nor a login. Egress to clouds and models is off '
-      + 'unless said, each by its own flag; both are only told to the service, which takes such a '
-      + 'capture where the device was paired with that egress (`edge pair --allow-cloud-egress`, '
-      + '`--allow-model-egress`). Else the daemon puts it aside.',
-    examples: [
-      '$ sallyport edge capture shot.png',
-      '$ sallyport edge capture shot.png --source editor --purpose timesheet --json',
-    ],
-    session: 'none',
-    damage: 'unasked',
-    exits: ['rejected', 'conflict', 'blocked', 'locked'],
-    json: edgeCapture,
-  },
+export const capture = verb(edgeCapture, {
+  summary: 'put a screenshot into the spool of this device',
+  description:
+    'Reads a PNG or JPEG of at most 20 MiB and puts a copy into the private spool of this '
+    + 'device, from which `edge daemon` sends it to the paired service. The file itself stays as '
+    + 'it is; a link is not followed. What the blocklist of settings.json names is refused '
+    + 'before it is opened. A request id that waits already is taken once. It contacts nobody, '
+    + 'and needs neither a state directory nor a login. Egress to clouds and models is off '
+    + 'unless said, each by its own flag; both are only told to the service, which takes such a '
+    + 'capture where the device was paired with that egress (`edge pair --allow-cloud-egress`, '
+    + '`--allow-model-egress`). Else the daemon puts it aside.',
+  examples: [
+    '$ sallyport edge capture shot.png',
+    '$ sallyport edge capture shot.png --source editor --purpose timesheet --json',
+  ],
+  session: 'none',
+  damage: 'unasked',
+  exits: ['rejected', 'conflict', 'blocked', 'locked'],
   flags: (command) => command
     .argument('<file>', 'the picture')
     .option('--request-id <uuid>', 'a UUID in lowercase that names this capture (made otherwise)')
@@ -56,13 +40,8 @@ const definition: VerbDefinition<CaptureDocument> = {
       ...evicted.map(evictionLine),
     ],
   }),
-}
-
-const run: Run<CaptureOptions, CaptureDocument> = async (options, deps) => {
-  const request = requestOf(edgeCapture, options)
-  const { captureFile } = await import('../../../edge/device/capture.js')
-  return edgeCapture.answer(await captureFile(deviceContext(deps), deps.cwd, request))
-}
-
-/** Parses a line of `edge capture`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  run: async (request, deps) => {
+    const { captureFile } = await import('../../../edge/device/capture.js')
+    return captureFile(deviceContext(deps), deps.cwd, request)
+  },
+})

@@ -1,51 +1,11 @@
 /** `sallyport edge daemon`: sends what waits in the spool of this device to the paired service. */
-import { edgeDaemon, type DaemonDocument, type DaemonEvent }
-  from '../../../edge/device/daemon-contract.js'
+import { edgeDaemon, type DaemonEvent } from '../../../edge/device/daemon-contract.js'
 import type { PairingString } from '../../../edge/device/pairing-string.js'
-import type { VerbDeps } from '../../bound.js'
 import { readSecret } from '../../input.js'
 import { writeJsonLine, writeLine } from '../../output.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb, type VerbDeps } from '../../verb.js'
 import { evictionLine } from './capture.js'
 import { deviceContext } from './device.js'
-
-/** Flags of `edge daemon`. */
-export interface DaemonOptions {
-  readonly once?: boolean
-  readonly pairFile?: string
-  readonly deviceName?: string
-}
-
-const definition: VerbDefinition<DaemonDocument> = {
-  meta: {
-    name: 'edge daemon',
-    summary: 'send what this device captured to the paired service',
-    description:
-      'Sends what waits in the spool, in order, to the one service that this device was paired '
-      + 'with, and to nobody else; the service is known by its key. What got no answer is sent '
-      + 'again as the same request, after gaps that grow; what the service will never take lies '
-      + 'aside with its reason. Where the service does not take the device any more, nothing is '
-      + 'sent until it is paired again. With --pair-file it redeems a pairing string first: a file '
-      + 'of mode 600 that `edge pair` wrote, or - for stdin. It stays in the foreground until '
-      + 'Ctrl-C or SIGTERM and then ends with status 0. With --once it sends what waits and ends: '
-      + 'for cron. It needs neither a state directory nor a login, and knows no model.',
-    examples: [
-      '$ sallyport edge daemon --pair-file pairing.txt',
-      '$ sallyport edge daemon --once --json',
-    ],
-    session: 'none',
-    damage: 'unasked',
-    contacts: true,
-    exits: ['rejected', 'unauthorized', 'remote', 'locked'],
-    json: edgeDaemon,
-  },
-  flags: (command) => command
-    .option('--once', 'send what waits, then end')
-    .option('--pair-file <file>', 'redeem this pairing string first (- for stdin)')
-    .option('--device-name <name>', 'what the service calls this device (the machine unless said)'),
-  text: (line) => `${lineText(line as DaemonEvent)}\n`,
-}
 
 const spoolText = ({ items, bytes, aside }: { items: number; bytes: number; aside: number }) =>
   `${items} waiting, ${bytes} bytes${aside === 0 ? '' : `, ${aside} aside`}`
@@ -84,24 +44,45 @@ const pairingOf = async (deps: VerbDeps, from: string): Promise<PairingString> =
   return pairing
 }
 
-const run: Run<DaemonOptions, DaemonDocument> = async (options, deps) => {
-  const request = requestOf(edgeDaemon, options)
-  const pairing = options.pairFile === undefined ? null : await pairingOf(deps, options.pairFile)
-  const [{ runDaemon }, { hostname }] = await Promise.all([
-    import('../../../edge/device/daemon.js'), import('node:os'),
-  ])
-  const { clock, env, execArgv, resolve } = deps
-  return edgeDaemon.answer(await runDaemon({
-    ...deviceContext(deps),
-    net: { clock, env, execArgv, resolve },
-    chance: Math.random,
-    tell: (event) => say(deps, event),
-  }, { ...request, pairing, hostName: plainName(hostname()) }))
-}
-
 /** A machine may be called anything; a device is called by plain characters. */
 const plainName = (name: string): string =>
   name.replace(/[^A-Za-z0-9._-]/g, '-').replace(/^[^A-Za-z0-9]+/, '').slice(0, 64) || 'device'
 
-/** Parses a line of `edge daemon`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+export const daemon = verb(edgeDaemon, {
+  summary: 'send what this device captured to the paired service',
+  description:
+    'Sends what waits in the spool, in order, to the one service that this device was paired '
+    + 'with, and to nobody else; the service is known by its key. What got no answer is sent '
+    + 'again as the same request, after gaps that grow; what the service will never take lies '
+    + 'aside with its reason. Where the service does not take the device any more, nothing is '
+    + 'sent until it is paired again. With --pair-file it redeems a pairing string first: a file '
+    + 'of mode 600 that `edge pair` wrote, or - for stdin. It stays in the foreground until '
+    + 'Ctrl-C or SIGTERM and then ends with status 0. With --once it sends what waits and ends: '
+    + 'for cron. It needs neither a state directory nor a login, and knows no model.',
+  examples: [
+    '$ sallyport edge daemon --pair-file pairing.txt',
+    '$ sallyport edge daemon --once --json',
+  ],
+  session: 'none',
+  damage: 'unasked',
+  contacts: true,
+  exits: ['rejected', 'unauthorized', 'remote', 'locked'],
+  flags: (command) => command
+    .option('--once', 'send what waits, then end')
+    .option('--pair-file <file>', 'redeem this pairing string first (- for stdin)')
+    .option('--device-name <name>', 'what the service calls this device (the machine unless said)'),
+  text: (line) => `${lineText(line as DaemonEvent)}\n`,
+  run: async (request, deps, line: { readonly pairFile?: string }) => {
+    const pairing = line.pairFile === undefined ? null : await pairingOf(deps, line.pairFile)
+    const [{ runDaemon }, { hostname }] = await Promise.all([
+      import('../../../edge/device/daemon.js'), import('node:os'),
+    ])
+    const { clock, env, execArgv, resolve } = deps
+    return runDaemon({
+      ...deviceContext(deps),
+      net: { clock, env, execArgv, resolve },
+      chance: Math.random,
+      tell: (event) => say(deps, event),
+    }, { ...request, pairing, hostName: plainName(hostname()) })
+  },
+})

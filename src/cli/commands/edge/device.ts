@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { baseFolder, pathFrom } from '../../../base/user-folders.js'
 import type { DeviceContext } from '../../../edge/device/capture.js'
 import { nodeFiles } from '../../../state/files.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 
 /**
  * The folder of the device: SALLYPORT_EDGE_DIR, else `sallyport-edge` beside the state of other

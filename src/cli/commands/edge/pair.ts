@@ -10,7 +10,7 @@ import { serviceIdentity } from '../../../governance/service/identity.js'
 import { integerFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 
 /** Flags of `edge pair`. */
 export interface PairOptions {
@@ -26,48 +26,6 @@ type Paired = ReturnType<typeof edgePair.answer>
 
 /** The line itself, for a terminal; never in the document. */
 const lines = new WeakMap<Paired, string>()
-
-const definition: VerbDefinition<Paired> = {
-  meta: {
-    name: 'edge pair',
-    summary: 'make the line by which one capture device pairs itself',
-    description:
-      'Makes a one-time line that holds where the service is, the key that it must show and a '
-      + 'code of ten minutes. Give it to the device by a file (`edge daemon --pair-file F`): '
-      + 'whoever has it can pair one device as you. The device may then send screenshots and read '
-      + 'back what it sent, and nothing else. This path is partial: it knows no provider, nothing '
-      + 'that a device sends is analysed, and it does not replace the image folder. A capture that '
-      + 'declares egress is taken only where the pairing allows it, each kind by its own flag; it '
-      + 'is kept with the capture and sends nothing. The service must have been started once.',
-    examples: [
-      '$ sallyport edge pair --file pairing.txt',
-      '$ sallyport edge pair --name camera',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: edgePair,
-  },
-  flags: (command) => command
-    .option('--name <name>', 'what the device is called here')
-    .option('--file <file>', 'write the line to this new file (600) and not to stdout')
-    .option('--allow-cloud-egress', 'take captures that declare egress to a cloud')
-    .option('--allow-model-egress', 'take captures that declare egress to a model')
-    .addOption(integerFlag('--max-bytes <n>', 'store at most so many bytes (5 GiB unless said)', {
-      min: 1, max: edgeLimits.bytesMax,
-    }))
-    .addOption(integerFlag(
-      '--max-items <n>', 'store at most so many captures (100000 unless said)',
-      { min: 1, max: edgeLimits.itemsMax },
-    )),
-  text: (offered) => {
-    const line = lines.get(offered)
-    return {
-      out: line === undefined ? `${String(offered.file)}\n` : `${line}\n`,
-      notes: [`The code ends at ${offered.expires_at}; it pairs one device.`],
-    }
-  },
-}
 
 const writeLine = (path: string, line: string): void => {
   try {
@@ -87,23 +45,57 @@ const wishesOf = (options: PairOptions): LimitWishes => ({
   ...(options.maxItems === undefined ? {} : { items_max: options.maxItems }),
 })
 
-/** Offers a pairing. */
-export const run: Run<PairOptions, Paired> = async (options, deps) => {
-  const { name, limits } = requestOf(edgePair, { name: options.name, limits: wishesOf(options) })
-  if (deps.globals.json && options.file === undefined) {
-    throw fail.usage('pairing_file_needed', 'The line is a secret: with --json, give --file F.')
-  }
-  const { gov, session } = await loginToMutate(deps)
-  const { origin, pin } = serviceIdentity(gov)
-  const { pairing, code } = await offerPairing(gov, session, {
-    origin, pin, limits, ...(name === undefined ? {} : { name }),
-  })
-  const file = options.file === undefined ? null : pathFrom(deps.cwd, options.file)
-  if (file !== null) writeLine(file, pairing)
-  const offered = edgePair.answer({ code, file })
-  if (file === null) lines.set(offered, pairing)
-  return offered
+export const pair: VerbRecord<PairOptions, Paired> = {
+  summary: 'make the line by which one capture device pairs itself',
+  description:
+    'Makes a one-time line that holds where the service is, the key that it must show and a '
+    + 'code of ten minutes. Give it to the device by a file (`edge daemon --pair-file F`): '
+    + 'whoever has it can pair one device as you. The device may then send screenshots and read '
+    + 'back what it sent, and nothing else. This path is partial: it knows no provider, nothing '
+    + 'that a device sends is analysed, and it does not replace the image folder. A capture that '
+    + 'declares egress is taken only where the pairing allows it, each kind by its own flag; it '
+    + 'is kept with the capture and sends nothing. The service must have been started once.',
+  examples: [
+    '$ sallyport edge pair --file pairing.txt',
+    '$ sallyport edge pair --name camera',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
+  json: edgePair,
+  flags: (command) => command
+    .option('--name <name>', 'what the device is called here')
+    .option('--file <file>', 'write the line to this new file (600) and not to stdout')
+    .option('--allow-cloud-egress', 'take captures that declare egress to a cloud')
+    .option('--allow-model-egress', 'take captures that declare egress to a model')
+    .addOption(integerFlag('--max-bytes <n>', 'store at most so many bytes (5 GiB unless said)', {
+      min: 1, max: edgeLimits.bytesMax,
+    }))
+    .addOption(integerFlag(
+      '--max-items <n>', 'store at most so many captures (100000 unless said)',
+      { min: 1, max: edgeLimits.itemsMax },
+    )),
+  text: (offered) => {
+    const line = lines.get(offered)
+    return {
+      out: line === undefined ? `${String(offered.file)}\n` : `${line}\n`,
+      notes: [`The code ends at ${offered.expires_at}; it pairs one device.`],
+    }
+  },
+  run: async (options, deps) => {
+    const { name, limits } = requestOf(edgePair, { name: options.name, limits: wishesOf(options) })
+    if (deps.globals.json && options.file === undefined) {
+      throw fail.usage('pairing_file_needed', 'The line is a secret: with --json, give --file F.')
+    }
+    const { gov, session } = await loginToMutate(deps)
+    const { origin, pin } = serviceIdentity(gov)
+    const { pairing, code } = await offerPairing(gov, session, {
+      origin, pin, limits, ...(name === undefined ? {} : { name }),
+    })
+    const file = options.file === undefined ? null : pathFrom(deps.cwd, options.file)
+    if (file !== null) writeLine(file, pairing)
+    const offered = edgePair.answer({ code, file })
+    if (file === null) lines.set(offered, pairing)
+    return offered
+  },
 }
-
-/** Parses a line of `edge pair`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

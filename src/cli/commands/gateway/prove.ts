@@ -9,12 +9,11 @@ import { slotNames, type SlotName } from '../../../gateway/constants.js'
 import { gatewayReceiptLine } from '../../../gateway/receipt.js'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import type { VerbDeps } from '../../bound.js'
 import { clientOf } from '../../../fabric/client.js'
 import { offered } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Arguments and flags of `gateway prove`. */
 export interface ProveOptions {
@@ -34,7 +33,7 @@ const provedLine = (one: ProvedDocument, view: View): string => {
 const entryLine = (entry: ProofEntry, view: View): string =>
   entry.ok ? provedLine(entry, view) : `${entry.slot}: ${entry.code}: ${entry.message}`
 
-const text: VerbDefinition<ProveDocument>['text'] = (result, view) => {
+const text: VerbFace<ProveDocument>['text'] = (result, view) => {
   const lines = Array.isArray(result)
     ? result.map((entry) => entryLine(entry, view)) : [provedLine(result, view)]
   const receipts = Array.isArray(result)
@@ -43,38 +42,6 @@ const text: VerbDefinition<ProveDocument>['text'] = (result, view) => {
   return {
     out: lines.map((line) => `${line}\n`).join(''), notes: receipts.map(gatewayReceiptLine),
   }
-}
-
-const definition: VerbDefinition<ProveDocument> = {
-  meta: {
-    name: 'gateway prove',
-    summary: 'prove a slot with one small paid request',
-    description:
-      'Sends one synthetic request through the exact route of a slot, reads its charge from the '
-      + 'reply and keeps what model and provider called themselves. A proof is bound to model, '
-      + 'upstream list, key and prompt, and is stale after 24 hours. With --if-stale nobody is '
-      + 'contacted while the proof is current, and an attempt that failed or is uncertain is not '
-      + 'repeated.',
-    examples: [
-      '$ sallyport gateway prove chat',
-      '$ sallyport gateway prove report --if-stale --json',
-      '$ sallyport gateway prove --all --if-stale',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
-      'locked', 'damaged',
-      'partial',
-    ],
-    json: gatewayProve,
-  },
-  flags: (command) => command
-    .addArgument(offered(new Argument('[slot]', 'chat, report or screenshot'), slotNames))
-    .option('--all', 'every slot that is set; one failure does not stop the others')
-    .option('--if-stale', 'only when there is no current proof'),
-  text,
 }
 
 const slotOf = (text: string): SlotName => {
@@ -89,22 +56,46 @@ const contextOf = (deps: VerbDeps, gov: Gov) => gatewayContext(gov, {
   client: clientOf(deps, deploymentProfile(gov.store)), signal: deps.stop,
 })
 
-/** Proves. */
-export const run: Run<ProveOptions, ProveDocument> = async (options, deps) => {
-  const { slot, all = false, ifStale = false } = options
-  if (all === (slot !== undefined)) {
-    throw fail.usage('one_slot', 'Name one slot, or give --all.')
-  }
-  const request = gatewayProve.request({
-    slot: slot === undefined ? undefined : slotOf(slot), if_stale: ifStale,
-  })
-  const { gov, session } = await loginToMutate(deps)
-  const { proveAll, proveSlot } = await import('../../../gateway/prove.js')
-  const context = contextOf(deps, gov)
-  return gatewayProve.answer(request.slot === undefined
-    ? await proveAll(context, session, { ifStale })
-    : await proveSlot(context, session, { slot: request.slot, ifStale }))
+export const prove: VerbRecord<ProveOptions, ProveDocument> = {
+  summary: 'prove a slot with one small paid request',
+  description:
+    'Sends one synthetic request through the exact route of a slot, reads its charge from the '
+    + 'reply and keeps what model and provider called themselves. A proof is bound to model, '
+    + 'upstream list, key and prompt, and is stale after 24 hours. With --if-stale nobody is '
+    + 'contacted while the proof is current, and an attempt that failed or is uncertain is not '
+    + 'repeated.',
+  examples: [
+    '$ sallyport gateway prove chat',
+    '$ sallyport gateway prove report --if-stale --json',
+    '$ sallyport gateway prove --all --if-stale',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
+    'locked', 'damaged',
+    'partial',
+  ],
+  json: gatewayProve,
+  flags: (command) => command
+    .addArgument(offered(new Argument('[slot]', 'chat, report or screenshot'), slotNames))
+    .option('--all', 'every slot that is set; one failure does not stop the others')
+    .option('--if-stale', 'only when there is no current proof'),
+  text,
+  run: async (options, deps) => {
+    const { slot, all = false, ifStale = false } = options
+    if (all === (slot !== undefined)) {
+      throw fail.usage('one_slot', 'Name one slot, or give --all.')
+    }
+    const request = gatewayProve.request({
+      slot: slot === undefined ? undefined : slotOf(slot), if_stale: ifStale,
+    })
+    const { gov, session } = await loginToMutate(deps)
+    const { proveAll, proveSlot } = await import('../../../gateway/prove.js')
+    const context = contextOf(deps, gov)
+    return gatewayProve.answer(request.slot === undefined
+      ? await proveAll(context, session, { ifStale })
+      : await proveSlot(context, session, { slot: request.slot, ifStale }))
+  },
 }
-
-/** Parses a line of `gateway prove`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -11,7 +11,7 @@ import { gatewayNeedsAcknowledgment, gatewayStatements } from '../../../gateway/
 import { parseGatewayInput } from '../../../gateway/setup.js'
 import type { Gov } from '../../../governance/context.js'
 import { collections } from '../../../governance/rows.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import { requireYes } from '../../ask-verdict.js'
 import { askLimit, changeText, moneyLimit, nothingChanges, refusalOf } from '../../form.js'
 import type { Prompter } from '../../prompt.js'

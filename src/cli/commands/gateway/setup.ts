@@ -10,12 +10,11 @@ import { parseGatewayInput } from '../../../gateway/setup.js'
 import { showGateway } from '../../../gateway/show.js'
 import type { Gov } from '../../../governance/context.js'
 import { policyHead } from '../../../governance/policy/head.js'
-import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag, moneyFlag, offered } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { tellTyped } from '../../typed.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
 import type { GatewayDocument } from './setup-draft.js'
 import { fillGatewayForm } from './setup-form.js'
@@ -41,62 +40,6 @@ export interface GatewaySetupOptions {
 }
 
 const money = { min: limits.microusdMin, max: limits.microusdMax }
-
-const definition: VerbDefinition<GatewayShow> = {
-  meta: {
-    name: 'gateway setup',
-    summary: 'set up slots, key, ceiling and consents of the general model route',
-    description:
-      'Saves one slot at a time: its exact model and the upstream hosts that may serve it. Key, '
-      + 'shared ceiling and the other slots stay as they are unless named. Whatever widens the '
-      + 'route needs the acknowledgment of cloud egress and the policy revision that `gateway '
-      + 'show` prints; each purpose needs a consent of its own. Disabling, removing a slot and '
-      + 'lowering a limit need neither. Without flags on a '
-      + 'terminal it is a form: Enter keeps what is saved, and every consent starts unmarked.',
-    examples: [
-      '$ sallyport gateway setup',
-      '$ sallyport gateway setup --slot chat --model gateway/acme/text-1 --upstream-allow '
-        + 'acme-host --api-key-file key --spend-ceiling-microusd 1000000 --consent gateway.chat '
-        + '--acknowledge-cloud-egress --expected-policy-revision 3',
-      '$ sallyport gateway setup --slot report --timeout-seconds 20',
-      '$ sallyport gateway setup --spend-ceiling-microusd 500000 --json',
-      '$ sallyport gateway setup --disable',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: gatewaySetup,
-  },
-  flags: (command) => command
-    .addOption(choiceFlag('--slot <slot>', 'the slot that the slot flags are about', slotNames))
-    .option('--model <selector>', 'exactly gateway/<provider>/<model>')
-    .option('--upstream-allow <list>', 'upstream slugs, separated by commas')
-    .addOption(moneyFlag(
-      '--request-cost-bound-microusd <n>',
-      `hold for one request; first ${limits.requestBoundMicrousdDefault}, or the ceiling if less`,
-      money,
-    ))
-    .option(
-      '--timeout-seconds <s>',
-      `longest wait for a reply; first ${limits.timeoutSecondsDefault} `
-        + `(${limits.timeoutSecondsMin} to ${limits.timeoutSecondsMax})`,
-    )
-    .addOption(choiceFlag('--remove-slot <slot>', 'remove a slot', slotNames))
-    .option('--api-key-file <file>', "the gateway's key; - for stdin")
-    .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
-    .addOption(offered(new Option(
-      '--consent <purpose...>', `purposes to consent to: ${gatewayPurposes.join(', ')}`,
-    ), gatewayPurposes))
-    .option('--enable', 'enable the route (a first set-up does)')
-    .option('--disable', 'disable it; slots, key and proofs remain')
-    .option('--acknowledge-cloud-egress', 'content leaves for the gateway and its upstream hosts')
-    .addOption(integerFlag('--expected-policy-revision <n>', 'as `gateway show` prints it', {
-      min: 0, max: Number.MAX_SAFE_INTEGER,
-    }))
-    .option(...voidAnswersFlag)
-    .option('--from <file>', 'a whole request as JSON; - for stdin'),
-  text: (result, view) => gatewayText(result, view),
-}
 
 const seconds = (text: string): number => {
   if (/^(?:0|[1-9][0-9]{0,3})(?:\.[0-9]{1,6})?$/.test(text)) return Number(text)
@@ -205,33 +148,81 @@ const fillIn = async (
   return saved
 }
 
-/** Saves the route. */
-export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) => {
-  const given = Object.keys(options).filter((name) => name !== 'voidAnswers').length
-  if (given === 0 && !deps.interactive) {
-    throw fail.usage('nothing_to_save', 'Name what to save.', {
-      next: 'Flags and an example: `sallyport gateway setup --help`.',
-    })
-  }
-  if (options.from !== undefined && given > 1) {
-    throw fail.usage('several_sources', 'The document of --from stands alone.')
-  }
-  const bytes = options.from === undefined ? null : await readInput(deps, {
-    from: options.from, flag: '--from', bytesMax: configurationBytesMax,
-  })
-  const block = bytes !== null || given === 0 ? null : await blockOf(options, deps)
-  const opened = await loginToMutate(deps)
-  const save = async (): Promise<Saved> => {
-    if (block !== null) {
-      const value = await acknowledged(options, deps, opened.gov, block)
-      return saveListing(deps, opened, { value, only: 'gateway' }, options)
+export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
+  summary: 'set up slots, key, ceiling and consents of the general model route',
+  description:
+    'Saves one slot at a time: its exact model and the upstream hosts that may serve it. Key, '
+    + 'shared ceiling and the other slots stay as they are unless named. Whatever widens the '
+    + 'route needs the acknowledgment of cloud egress and the policy revision that `gateway '
+    + 'show` prints; each purpose needs a consent of its own. Disabling, removing a slot and '
+    + 'lowering a limit need neither. Without flags on a '
+    + 'terminal it is a form: Enter keeps what is saved, and every consent starts unmarked.',
+  examples: [
+    '$ sallyport gateway setup',
+    '$ sallyport gateway setup --slot chat --model gateway/acme/text-1 --upstream-allow '
+      + 'acme-host --api-key-file key --spend-ceiling-microusd 1000000 --consent gateway.chat '
+      + '--acknowledge-cloud-egress --expected-policy-revision 3',
+    '$ sallyport gateway setup --slot report --timeout-seconds 20',
+    '$ sallyport gateway setup --spend-ceiling-microusd 500000 --json',
+    '$ sallyport gateway setup --disable',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
+  json: gatewaySetup,
+  flags: (command) => command
+    .addOption(choiceFlag('--slot <slot>', 'the slot that the slot flags are about', slotNames))
+    .option('--model <selector>', 'exactly gateway/<provider>/<model>')
+    .option('--upstream-allow <list>', 'upstream slugs, separated by commas')
+    .addOption(moneyFlag(
+      '--request-cost-bound-microusd <n>',
+      `hold for one request; first ${limits.requestBoundMicrousdDefault}, or the ceiling if less`,
+      money,
+    ))
+    .option(
+      '--timeout-seconds <s>',
+      `longest wait for a reply; first ${limits.timeoutSecondsDefault} `
+        + `(${limits.timeoutSecondsMin} to ${limits.timeoutSecondsMax})`,
+    )
+    .addOption(choiceFlag('--remove-slot <slot>', 'remove a slot', slotNames))
+    .option('--api-key-file <file>', "the gateway's key; - for stdin")
+    .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
+    .addOption(offered(new Option(
+      '--consent <purpose...>', `purposes to consent to: ${gatewayPurposes.join(', ')}`,
+    ), gatewayPurposes))
+    .option('--enable', 'enable the route (a first set-up does)')
+    .option('--disable', 'disable it; slots, key and proofs remain')
+    .option('--acknowledge-cloud-egress', 'content leaves for the gateway and its upstream hosts')
+    .addOption(integerFlag('--expected-policy-revision <n>', 'as `gateway show` prints it', {
+      min: 0, max: Number.MAX_SAFE_INTEGER,
+    }))
+    .option(...voidAnswersFlag)
+    .option('--from <file>', 'a whole request as JSON; - for stdin'),
+  text: gatewayText,
+  run: async (options, deps) => {
+    const given = Object.keys(options).filter((name) => name !== 'voidAnswers').length
+    if (given === 0 && !deps.interactive) {
+      throw fail.usage('nothing_to_save', 'Name what to save.', {
+        next: 'Flags and an example: `sallyport gateway setup --help`.',
+      })
     }
-    return bytes === null ? fillIn(options, deps, opened)
-      : saveListing(deps, opened, { bytes, only: 'gateway' }, options)
-  }
-  const { requests } = await save()
-  return gatewaySetup.answer({ ...shown(opened), requests })
+    if (options.from !== undefined && given > 1) {
+      throw fail.usage('several_sources', 'The document of --from stands alone.')
+    }
+    const bytes = options.from === undefined ? null : await readInput(deps, {
+      from: options.from, flag: '--from', bytesMax: configurationBytesMax,
+    })
+    const block = bytes !== null || given === 0 ? null : await blockOf(options, deps)
+    const opened = await loginToMutate(deps)
+    const save = async (): Promise<Saved> => {
+      if (block !== null) {
+        const value = await acknowledged(options, deps, opened.gov, block)
+        return saveListing(deps, opened, { value, only: 'gateway' }, options)
+      }
+      return bytes === null ? fillIn(options, deps, opened)
+        : saveListing(deps, opened, { bytes, only: 'gateway' }, options)
+    }
+    const { requests } = await save()
+    return gatewaySetup.answer({ ...shown(opened), requests })
+  },
 }
-
-/** Parses a line of `gateway setup`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -6,16 +6,15 @@ import { columns } from '../../help/sections.js'
 import { topicList, topicText } from '../../help/topics.js'
 import { describeTree } from '../../tree.js'
 import { nounHelp, overview } from '../../help/overview.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 
 /** What was asked for. */
 export interface HelpOptions {
   readonly topic?: readonly string[]
 }
 
-const meta: VerbMeta = {
-  name: 'help',
+/** Finds the page. Throws `not_found`. */
+export const help: VerbRecord<HelpOptions, string> = {
   summary: 'explain a topic or a command',
   description: [
     'Prints a help topic, or the help of a command.\n\nTopics:',
@@ -26,37 +25,25 @@ const meta: VerbMeta = {
   damage: 'unasked',
   exits: ['not_found'],
   json: null,
-}
-
-/** Parses a line of `help`. */
-export const build: Build = (deps) =>
-  defineVerb<HelpOptions, string>(
-    deps,
-    {
-      meta,
-      flags: (command) => command.argument('[topic...]', 'a topic, or the words of a command'),
-      text: (page, view) => helpText(page, view),
-    },
-    help,
-  )
-
-/** Finds the page. Throws `not_found`. */
-export const help: Run<HelpOptions, string> = async ({ topic: words = [] }, deps) => {
-  const name = words.join(' ')
-  if (words.length === 0) return overview(deps)
-  const topic = words.length === 1 ? topicText(name) : null
-  if (topic !== null) return topic
-  const noun = deps.commands.find((entry) => 'noun' in entry && entry.noun === name)
-  if (noun !== undefined && 'noun' in noun) return nounHelp(noun, deps)
-  const tree = await describeTree(deps)
-  const verb = tree.find(({ meta: { name: one } }) => one === name)
-  if (verb !== undefined) return verb.help
-  const topics = topicList().map(([one]) => one)
-  const known = [...topics, ...tree.map(({ meta: { name: one } }) => one)]
-  const close = known.filter((one) => editDistance(one, name) <= 2)
-  throw fail.notFound('no_such_topic', 'There is no such topic or command.', {
-    next: close.length > 0
-      ? `Did you mean ${close.map((one) => `\`sallyport help ${one}\``).join(' or ')}?`
-      : `Topics: ${topics.join(', ')}.`,
-  })
+  flags: (command) => command.argument('[topic...]', 'a topic, or the words of a command'),
+  text: helpText,
+  run: async ({ topic: words = [] }, deps) => {
+    const name = words.join(' ')
+    if (words.length === 0) return overview(deps)
+    const topic = words.length === 1 ? topicText(name) : null
+    if (topic !== null) return topic
+    const noun = deps.commands.find((entry) => 'noun' in entry && entry.noun === name)
+    if (noun !== undefined && 'noun' in noun) return nounHelp(noun, deps)
+    const tree = await describeTree(deps)
+    const verb = tree.find(({ meta: { name: one } }) => one === name)
+    if (verb !== undefined) return verb.help
+    const topics = topicList().map(([one]) => one)
+    const known = [...topics, ...tree.map(({ meta: { name: one } }) => one)]
+    const close = known.filter((one) => editDistance(one, name) <= 2)
+    throw fail.notFound('no_such_topic', 'There is no such topic or command.', {
+      next: close.length > 0
+        ? `Did you mean ${close.map((one) => `\`sallyport help ${one}\``).join(' or ')}?`
+        : `Topics: ${topics.join(', ')}.`,
+    })
+  },
 }

@@ -5,59 +5,14 @@ import { baseFolder, pathFrom } from '../../../base/user-folders.js'
 import { stateInit, type InitDocument } from '../../../fabric/init-contract.js'
 import { caBytesMax, parseProfile, profileBytesMax } from '../../../governance/profile-file.js'
 import { defaultProfile, type DeploymentProfile } from '../../../governance/profile.js'
-import type { VerbDeps } from '../../bound.js'
 import { readInput, readSecret } from '../../input.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `init`. */
-export interface InitOptions {
+export interface InitOptions extends Omit<LineOf<typeof stateInit>, 'passphrase'> {
   readonly profile?: string
-  readonly owner?: string
-  readonly workspace?: string
   readonly passphraseFile?: string
-}
-
-const definition: VerbDefinition<InitDocument> = {
-  meta: {
-    name: 'init',
-    summary: 'make the state directory',
-    description:
-      'Makes the state directory with its first owner and seals the deployment profile: which '
-      + 'provider, model and hosts it may ever reach. Nothing can change them later. It opens no '
-      + 'session and contacts nobody beyond this machine. Run again with the same profile, owner '
-      + 'and workspace it changes nothing. --profile takes a name or a file (with a slash, or '
-      + 'ending with .json): default is NEAR AI Cloud for text, OpenRouter for pictures and '
-      + 'GitHub; sandbox is the sandbox that runs in its default folder. Both are sealed for '
-      + 'good. The built-in profile and the form of a profile file: '
-      + 'sallyport help profile.',
-    examples: [
-      '$ sallyport init',
-      '$ sallyport init --owner maria --passphrase-file ./passphrase',
-      '$ sallyport init --profile sandbox',
-      '$ sallyport init --profile ./sandbox/profile.json --state-dir /tmp/trial',
-    ],
-    session: 'none',
-    damage: 'unasked',
-    exits: ['rejected', 'conflict', 'not_found', 'remote', 'locked'],
-    json: stateInit,
-  },
-  flags: (command) => command
-    .option('--profile <profile>', 'default, sandbox, or a file; sealed for good')
-    .option('--owner <name>', 'name of the first owner (default: owner)')
-    .option('--workspace <dir>', 'the workspace, an absolute path')
-    .option('--passphrase-file <file>', 'a passphrase for the owner; - for stdin'),
-  text: (result) => [
-    `state      ${result.state_dir}`,
-    `owner      ${result.owner}`,
-    `profile    ${result.profile}, sealed for good`,
-    `provider   ${result.provider.name} at ${result.provider.base_url}`,
-    `model      ${result.provider.model_id}`,
-    `gateway    ${result.gateway_base_url ?? 'none'}`,
-    'next       sallyport setup leads through the rest, or sallyport login,',
-    '           with the same --state-dir if you gave one',
-    '',
-  ].join('\n'),
 }
 
 const workspaceOf = (deps: VerbDeps, given: string | undefined): string => {
@@ -108,25 +63,59 @@ const passphraseOf = async (deps: VerbDeps, file: string | undefined) => {
   return readSecret(deps, { from: file, flag: '--passphrase-file', bytesMax: 1_024 })
 }
 
-/** Makes the state directory. */
-export const run: Run<InitOptions, InitDocument> = async (options, deps) => {
-  const profile = await profileOf(deps, options)
-  const { initState, madeBefore } = await import('../../../fabric/init.js')
-  const { stateDir: dir, configDir } = deps.places
-  const { owner: ownerName = 'owner' } = requestOf(stateInit, options)
-  const request = {
-    dir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock, signal: deps.stop, profile,
-    ownerName,
-  }
-  const before = madeBefore(request)
-  if (before !== null) {
-    deps.note('It is there already, with this profile, owner and workspace: nothing was changed.')
-    return stateInit.answer({ ...before, profile })
-  }
-  const passphrase = await passphraseOf(deps, options.passphraseFile)
-  const made = await initState({ ...request, passphrase })
-  return stateInit.answer({ ...made, profile })
+export const init: VerbRecord<InitOptions, InitDocument> = {
+  summary: 'make the state directory',
+  description:
+    'Makes the state directory with its first owner and seals the deployment profile: which '
+    + 'provider, model and hosts it may ever reach. Nothing can change them later. It opens no '
+    + 'session and contacts nobody beyond this machine. Run again with the same profile, owner '
+    + 'and workspace it changes nothing. --profile takes a name or a file (with a slash, or '
+    + 'ending with .json): default is NEAR AI Cloud for text, OpenRouter for pictures and '
+    + 'GitHub; sandbox is the sandbox that runs in its default folder. Both are sealed for '
+    + 'good. The built-in profile and the form of a profile file: '
+    + 'sallyport help profile.',
+  examples: [
+    '$ sallyport init',
+    '$ sallyport init --owner maria --passphrase-file ./passphrase',
+    '$ sallyport init --profile sandbox',
+    '$ sallyport init --profile ./sandbox/profile.json --state-dir /tmp/trial',
+  ],
+  session: 'none',
+  damage: 'unasked',
+  exits: ['rejected', 'conflict', 'not_found', 'remote', 'locked'],
+  json: stateInit,
+  flags: (command) => command
+    .option('--profile <profile>', 'default, sandbox, or a file; sealed for good')
+    .option('--owner <name>', 'name of the first owner (default: owner)')
+    .option('--workspace <dir>', 'the workspace, an absolute path')
+    .option('--passphrase-file <file>', 'a passphrase for the owner; - for stdin'),
+  text: (result) => [
+    `state      ${result.state_dir}`,
+    `owner      ${result.owner}`,
+    `profile    ${result.profile}, sealed for good`,
+    `provider   ${result.provider.name} at ${result.provider.base_url}`,
+    `model      ${result.provider.model_id}`,
+    `gateway    ${result.gateway_base_url ?? 'none'}`,
+    'next       sallyport setup leads through the rest, or sallyport login,',
+    '           with the same --state-dir if you gave one',
+    '',
+  ].join('\n'),
+  run: async (options, deps) => {
+    const profile = await profileOf(deps, options)
+    const { initState, madeBefore } = await import('../../../fabric/init.js')
+    const { stateDir: dir, configDir } = deps.places
+    const { owner: ownerName = 'owner' } = requestOf(stateInit, options)
+    const request = {
+      dir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock, signal: deps.stop, profile,
+      ownerName,
+    }
+    const before = madeBefore(request)
+    if (before !== null) {
+      deps.note('It is there already, with this profile, owner and workspace: nothing was changed.')
+      return stateInit.answer({ ...before, profile })
+    }
+    const passphrase = await passphraseOf(deps, options.passphraseFile)
+    const made = await initState({ ...request, passphrase })
+    return stateInit.answer({ ...made, profile })
+  },
 }
-
-/** Parses a line of `init`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

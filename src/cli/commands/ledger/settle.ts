@@ -14,14 +14,13 @@ import { requireUnknownCharge, type FoundAmount } from '../../../governance/ledg
 import { ownUnknownFor, settledAtOnceMax } from '../../../governance/ledger/own.js'
 import type { Reservation } from '../../../governance/rows.js'
 import type { Session } from '../../../governance/session/types.js'
-import type { VerbDeps } from '../../bound.js'
 import { moneyFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { tell } from '../../output.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { reservationsTable, reservationText } from './text.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
+import { reservationsTable, reservationText } from './ledger.js'
 
 /** Flags of `ledger settle`. */
 export interface SettleOptions {
@@ -42,46 +41,6 @@ const whereFlag = (): Option =>
       details: { field: '--where', rule: 'format' },
     })
   })
-
-const definition: VerbDefinition<SettleDocument> = {
-  meta: {
-    name: 'ledger settle',
-    summary: 'settle an unknown charge by hand, or all of one status',
-    description:
-      'Records what the bill of the provider says for an operation whose charge is not known, in '
-      + 'place of its full bound. The task of the operation stays blocked until `task close`: no '
-      + 'answer comes back and nothing is sent again. The row names you and the session; of a note '
-      + 'only the SHA-256 is kept. An amount above the bound waits for a review like any overrun. '
-      + 'The day of the screenshot budget counts the amount from then on, no longer the bound. '
-      + `With --where ${whereForm} all your unknown charges whose request was answered with that `
-      + 'status (reason http_status_NNN in ledger reservations) are shown first, then settled at '
-      + 'that amount each, in one record: all or none, the newest '
-      + `${settledAtOnceMax.toLocaleString('en')} at a time.`,
-    examples: [
-      '$ sallyport ledger settle op_0190f… --amount-microusd 1840',
-      '$ sallyport ledger settle --where status=402 --amount 0usd',
-      '$ sallyport ledger settle op_0190f… --amount-microusd 0 --note-file bill.txt --yes --json',
-    ],
-    session: 'required',
-    ids: { operation: 'operation' },
-    decides: true,
-    damage: 'refuses',
-    exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-      'damaged',
-    ],
-    json: ledgerSettle,
-  },
-  flags: (command) => command
-    .argument('[operation]', 'id of the operation, from ledger reservations')
-    .addOption(whereFlag())
-    .addOption(moneyFlag('--amount-microusd <n>', 'what was billed', {
-      min: 0, max: amountMicrousdMax,
-    }))
-    .option('--note-file <file>', 'a note whose SHA-256 goes into the row; - for stdin')
-    .option('--yes', 'do not ask'),
-  text: (found) => 'settled' in found ? settledText(found) : reservationText(found),
-}
 
 const settledText = ({ settled, more }: SettledDocument): string => {
   const amount = moneyText(settled[0]?.charged_microusd ?? 0)
@@ -186,22 +145,56 @@ const settleOne = async (
   return ledgerSettle.answer(settled as Reservation)
 }
 
-/** Settles. */
-export const run: Run<SettleOptions, SettleDocument> = async (options, deps) => {
-  requireOneSelection(options)
-  const { operation, where, amount_microusd: amount, note_digest: note } = requestOf(ledgerSettle, {
-    ...options, amountMicrousd: await askedAmount(options, deps),
-    noteDigest: await noteDigest(options, deps),
-  })
-  const decided: Decided = {
-    found: { amount, ...(note === undefined ? {} : { note_digest: note }) },
-    yes: options.yes === true,
-  }
-  const by = await loginToMutate(deps)
-  const reason = where === undefined ? null : reasonOfWhere(where)
-  if (reason !== null) return settleAll(deps, by, reason, decided)
-  return settleOne(deps, by, operation ?? '', decided)
+export const settle: VerbRecord<SettleOptions, SettleDocument> = {
+  summary: 'settle an unknown charge by hand, or all of one status',
+  description:
+    'Records what the bill of the provider says for an operation whose charge is not known, in '
+    + 'place of its full bound. The task of the operation stays blocked until `task close`: no '
+    + 'answer comes back and nothing is sent again. The row names you and the session; of a note '
+    + 'only the SHA-256 is kept. An amount above the bound waits for a review like any overrun. '
+    + 'The day of the screenshot budget counts the amount from then on, no longer the bound. '
+    + `With --where ${whereForm} all your unknown charges whose request was answered with that `
+    + 'status (reason http_status_NNN in ledger reservations) are shown first, then settled at '
+    + 'that amount each, in one record: all or none, the newest '
+    + `${settledAtOnceMax.toLocaleString('en')} at a time.`,
+  examples: [
+    '$ sallyport ledger settle op_0190f… --amount-microusd 1840',
+    '$ sallyport ledger settle --where status=402 --amount 0usd',
+    '$ sallyport ledger settle op_0190f… --amount-microusd 0 --note-file bill.txt --yes --json',
+  ],
+  session: 'required',
+  ids: { operation: 'operation' },
+  decides: true,
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  json: ledgerSettle,
+  flags: (command) => command
+    .argument('[operation]', 'id of the operation, from ledger reservations')
+    .addOption(whereFlag())
+    .addOption(moneyFlag('--amount-microusd <n>', 'what was billed', {
+      min: 0, max: amountMicrousdMax,
+    }))
+    .option('--note-file <file>', 'a note whose SHA-256 goes into the row; - for stdin')
+    .option('--yes', 'do not ask'),
+  text: (found) => 'settled' in found ? settledText(found) : reservationText(found),
+  run: async (options, deps) => {
+    requireOneSelection(options)
+    const {
+      operation, where, amount_microusd: amount, note_digest: note,
+    } = requestOf(ledgerSettle, {
+      ...options, amountMicrousd: await askedAmount(options, deps),
+      noteDigest: await noteDigest(options, deps),
+    })
+    const decided: Decided = {
+      found: { amount, ...(note === undefined ? {} : { note_digest: note }) },
+      yes: options.yes === true,
+    }
+    const by = await loginToMutate(deps)
+    const reason = where === undefined ? null : reasonOfWhere(where)
+    if (reason !== null) return settleAll(deps, by, reason, decided)
+    return settleOne(deps, by, operation ?? '', decided)
+  },
 }
-
-/** Parses a line of `ledger settle`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -5,67 +5,24 @@ import { passphraseLimits } from '../../../governance/passphrase.js'
 import { sessionLogin, type LoginDocument } from '../../../governance/session/contract.js'
 import { logout } from '../../../governance/stops/people.js'
 import { sessionFacts } from '../../../governance/session/live.js'
-import { login, sessionLimits, takesPassphrase } from '../../../governance/session/login.js'
+import {
+  login as logIn, sessionLimits, takesPassphrase,
+} from '../../../governance/session/login.js'
 import { saveToken, tokenPath } from '../../../governance/session/token.js'
-import type { VerbDeps } from '../../bound.js'
 import { durationFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { recoverFirst } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { fieldLines } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `login`; durations in milliseconds. */
-export interface LoginOptions {
-  readonly owner?: string
+export interface LoginOptions extends Omit<LineOf<typeof sessionLogin>, 'passphrase'> {
   readonly passphraseFile?: string
-  readonly idle: number
-  readonly ttl: number
-  readonly replace?: boolean
   readonly tokenFile?: string
 }
 
 const { idleMsMin, idleMsMax, ttlMsMin, ttlMsMax } = sessionLimits
-
-/** How its line is read and its document shown. */
-export const definition: VerbDefinition<LoginDocument> = {
-  meta: {
-    name: 'login',
-    summary: 'open a session',
-    description:
-      'Opens a session of an owner and keeps its token in the state directory, or in --token-file '
-      + 'alone; the token is never printed. CI passes it on in SALLYPORT_SESSION. An owner without '
-      + 'a passphrase logs in by possession of the state directory and its key. A second login '
-      + 'ends no session; --replace ends the others of the same owner.',
-    examples: [
-      '$ sallyport login',
-      '$ sallyport login --owner maria --passphrase-file ./passphrase --ttl 1h',
-      '$ sallyport login --token-file ./token --json',
-      '$ SALLYPORT_SESSION="$(cat ./token)" sallyport status',
-    ],
-    session: 'none',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
-    json: sessionLogin,
-  },
-  flags: (command) => command
-    .option('--owner <name>', 'who logs in (needed where there are several owners)')
-    .option('--passphrase-file <file>', 'the passphrase of the owner; - for stdin')
-    .addOption(durationFlag('--idle <time>', 'ends after so long without use', {
-      min: idleMsMin, max: idleMsMax,
-    }).default(30 * 60_000, '30m'))
-    .addOption(durationFlag('--ttl <time>', 'ends after so long in any case', {
-      min: ttlMsMin, max: ttlMsMax,
-    }).default(8 * 3_600_000, '8h'))
-    .option('--replace', 'end the other sessions of this owner')
-    .option('--token-file <file>', 'write the token to this file (mode 600) and nowhere else'),
-  text: ({ root }) => fieldLines([
-    ['session', root.id],
-    ['owner', root.principal],
-    ['idle until', root.idle_expires_at],
-    ['expires', root.expires_at],
-  ]),
-}
 
 const passphraseOf = async (
   deps: VerbDeps, gov: Gov, { owner, passphraseFile: from }: LoginOptions,
@@ -98,21 +55,52 @@ const keepToken = async (gov: Gov, path: string, token: string): Promise<void> =
   }
 }
 
-/** Logs in. */
-export const run: Run<LoginOptions, LoginDocument> = async (options, deps) => {
-  const gov = await deps.gov('write')
-  const path = tokenPlace(deps, gov, options.tokenFile)
-  const passphrase = await passphraseOf(deps, gov, options)
-  const { idle, ttl, ...request } = requestOf(sessionLogin, { ...options, passphrase })
-  const { root, token } = await login(gov, { ...request, idleMs: idle, ttlMs: ttl })
-  deps.secrets.add(token)
-  await keepToken(gov, path, token)
-  await recoverFirst(deps, gov)
-  if (deps.env['SALLYPORT_SESSION']) {
-    deps.note('note: SALLYPORT_SESSION is set and goes before the session that was just opened')
-  }
-  return sessionLogin.answer(sessionFacts(gov.store.read(), gov, root))
+export const login: VerbRecord<LoginOptions, LoginDocument> = {
+  summary: 'open a session',
+  description:
+    'Opens a session of an owner and keeps its token in the state directory, or in --token-file '
+    + 'alone; the token is never printed. CI passes it on in SALLYPORT_SESSION. An owner without '
+    + 'a passphrase logs in by possession of the state directory and its key. A second login '
+    + 'ends no session; --replace ends the others of the same owner.',
+  examples: [
+    '$ sallyport login',
+    '$ sallyport login --owner maria --passphrase-file ./passphrase --ttl 1h',
+    '$ sallyport login --token-file ./token --json',
+    '$ SALLYPORT_SESSION="$(cat ./token)" sallyport status',
+  ],
+  session: 'none',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
+  json: sessionLogin,
+  flags: (command) => command
+    .option('--owner <name>', 'who logs in (needed where there are several owners)')
+    .option('--passphrase-file <file>', 'the passphrase of the owner; - for stdin')
+    .addOption(durationFlag('--idle <time>', 'ends after so long without use', {
+      min: idleMsMin, max: idleMsMax,
+    }).default(30 * 60_000, '30m'))
+    .addOption(durationFlag('--ttl <time>', 'ends after so long in any case', {
+      min: ttlMsMin, max: ttlMsMax,
+    }).default(8 * 3_600_000, '8h'))
+    .option('--replace', 'end the other sessions of this owner')
+    .option('--token-file <file>', 'write the token to this file (mode 600) and nowhere else'),
+  text: ({ root }) => fieldLines([
+    ['session', root.id],
+    ['owner', root.principal],
+    ['idle until', root.idle_expires_at],
+    ['expires', root.expires_at],
+  ]),
+  run: async (options, deps) => {
+    const gov = await deps.gov('write')
+    const path = tokenPlace(deps, gov, options.tokenFile)
+    const passphrase = await passphraseOf(deps, gov, options)
+    const { idle, ttl, ...request } = requestOf(sessionLogin, { ...options, passphrase })
+    const { root, token } = await logIn(gov, { ...request, idleMs: idle, ttlMs: ttl })
+    deps.secrets.add(token)
+    await keepToken(gov, path, token)
+    await recoverFirst(deps, gov)
+    if (deps.env['SALLYPORT_SESSION']) {
+      deps.note('note: SALLYPORT_SESSION is set and goes before the session that was just opened')
+    }
+    return sessionLogin.answer(sessionFacts(gov.store.read(), gov, root))
+  },
 }
-
-/** Parses a line of `login`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -4,7 +4,7 @@ import { fail } from '../../../base/errors.js'
 import { parseClosed } from '../../../base/schema.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import type { HttpsReply } from '../../../net/types.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import { refusalShape } from '../../../sandbox/contract.js'
 import { sandboxDir } from './dir.js'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { sandboxStatusShape } from '../../../sandbox/contract.js'
 import { folderFiles } from '../../../sandbox/folder.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import { askControl } from './control.js'
 import { sandboxDir } from './dir.js'
 

@@ -3,47 +3,14 @@ import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/cont
 import type { Sandbox } from '../../../sandbox/start.js'
 import { fieldLines } from '../../text.js'
 import { requestOf } from '../../request.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord } from '../../verb.js'
 import { dirFlag, sandboxDir } from './dir.js'
 
 /** Flags of `sandbox start`. */
-export interface SandboxStartOptions {
-  readonly dir?: string
-}
+export type SandboxStartOptions = LineOf<typeof sandboxStart>
 
 /** Sandboxes that run in this process, by the result that names them. */
 const running = new WeakMap<SandboxStartedDocument, Sandbox>()
-
-const definition: VerbDefinition<SandboxStartedDocument> = {
-  meta: {
-    name: 'sandbox start',
-    summary: 'run a provider and a gateway on loopback, with real TLS',
-    description:
-      'Runs a text provider and a model gateway on this machine, with a certificate made on the '
-      + 'spot, and writes the deployment profile for `init`. Any key is accepted, nothing costs '
-      + 'anything and nothing leaves the machine. It stays in the foreground until Ctrl-C or '
-      + 'SIGTERM. The folder keeps ports and certificate, so that a state made against it works '
-      + 'again after the next start.',
-    examples: [
-      '$ sallyport sandbox start',
-      '$ sallyport sandbox start --dir ./sandbox',
-      '$ sallyport sandbox start --json',
-    ],
-    session: 'none',
-    damage: 'unasked',
-    exits: ['rejected', 'conflict'],
-    json: sandboxStart,
-  },
-  flags: (command) => command.option(...dirFlag),
-  text: (started, view) => view.foreign(textOf(started)),
-  after: async (started, deps) => {
-    const sandbox = running.get(started)
-    if (sandbox === undefined) return
-    await stopped(deps.stop)
-    await sandbox.stop()
-  },
-}
 
 const stopped = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -91,14 +58,37 @@ const textOf = (started: SandboxStartedDocument): string =>
  * Starts the sandbox. Throws `sandbox_dir_not_empty` (rejected) and `sandbox_port_taken`
  * (conflict).
  */
-export const run: Run<SandboxStartOptions, SandboxStartedDocument> = async (options, deps) => {
-  const { startSandbox } = await import('../../../sandbox/start.js')
-  const dir = sandboxDir(deps, requestOf(sandboxStart, options).dir)
-  const sandbox = await startSandbox({ dir, clock: deps.clock })
-  const started = sandboxStart.answer({ dir, sandbox })
-  running.set(started, sandbox)
-  return started
+export const start: VerbRecord<SandboxStartOptions, SandboxStartedDocument> = {
+  summary: 'run a provider and a gateway on loopback, with real TLS',
+  description:
+    'Runs a text provider and a model gateway on this machine, with a certificate made on the '
+    + 'spot, and writes the deployment profile for `init`. Any key is accepted, nothing costs '
+    + 'anything and nothing leaves the machine. It stays in the foreground until Ctrl-C or '
+    + 'SIGTERM. The folder keeps ports and certificate, so that a state made against it works '
+    + 'again after the next start.',
+  examples: [
+    '$ sallyport sandbox start',
+    '$ sallyport sandbox start --dir ./sandbox',
+    '$ sallyport sandbox start --json',
+  ],
+  session: 'none',
+  damage: 'unasked',
+  exits: ['rejected', 'conflict'],
+  json: sandboxStart,
+  flags: (command) => command.option(...dirFlag),
+  text: (started, view) => view.foreign(textOf(started)),
+  after: async (started, deps) => {
+    const sandbox = running.get(started)
+    if (sandbox === undefined) return
+    await stopped(deps.stop)
+    await sandbox.stop()
+  },
+  run: async (options, deps) => {
+    const { startSandbox } = await import('../../../sandbox/start.js')
+    const dir = sandboxDir(deps, requestOf(sandboxStart, options).dir)
+    const sandbox = await startSandbox({ dir, clock: deps.clock })
+    const started = sandboxStart.answer({ dir, sandbox })
+    running.set(started, sandbox)
+    return started
+  },
 }
-
-/** Parses a line of `sandbox start`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

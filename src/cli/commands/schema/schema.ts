@@ -3,11 +3,10 @@ import {
   schemaShow, type JsonSchemaDocument, type SchemaRow,
 } from '../../../base/json-schema-contract.js'
 import { fail } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
-import { nameOf } from '../../entry.js'
+import { verbAt } from '../../line.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { nameOf, type VerbRecord, type VerbDeps } from '../../verb.js'
 
 /** Arguments and flags of `schema`. */
 export interface SchemaOptions {
@@ -16,38 +15,6 @@ export interface SchemaOptions {
 }
 
 type Shown = SchemaRow[] | JsonSchemaDocument
-
-const definition: VerbDefinition<Shown> = {
-  meta: {
-    name: 'schema',
-    summary: 'print the JSON Schema of results, requests and errors',
-    description:
-      'Prints the JSON Schema (2020-12) of what a command prints with --json, of each line where '
-      + 'it prints several; with --input of the request it stands for, in the names of the HTTP '
-      + 'service. `error` names the schema of every failure. Without words it lists all. Fields '
-      + 'are only ever added under one version, so a reader skips those it does not know. It '
-      + 'needs no state and touches nothing.',
-    examples: [
-      '$ sallyport schema',
-      '$ sallyport schema alpha ask > answer.schema.json',
-      '$ sallyport schema goal update --input',
-      '$ sallyport schema error',
-    ],
-    session: 'none',
-    damage: 'unasked',
-    exits: ['not_found'],
-    json: schemaShow,
-  },
-  flags: (command) => command
-    .argument('[command...]', 'the words of a command, or error or page')
-    .option('--input', 'the request in place of the result'),
-  text: (shown, view) => Array.isArray(shown)
-    ? renderTable(
-      view, ['schema', 'of', 'commands'],
-      shown.map(({ schema, kind, commands }) => [schema, kind, commands.join(', ')]),
-    )
-    : { out: `${JSON.stringify(shown, null, 2)}\n`, exact: true },
-}
 
 const unknown = () => fail.notFound('schema_not_found', 'There is no such schema.', {
   next: 'The list: `sallyport schema`.',
@@ -59,7 +26,8 @@ const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
   const verb = entry !== undefined && 'noun' in entry
     ? entry.verbs.find((one) => one.verb === second) : entry
   if (verb === undefined || words.length !== (entry === verb ? 1 : 2)) throw unknown()
-  const { json } = (await verb.load()).build(deps).meta
+  const noun = entry !== undefined && 'noun' in entry ? entry.noun : null
+  const { json } = (await verbAt(noun, verb, deps)).meta
   if (json === null) {
     throw fail.notFound('schema_not_found', 'This command prints no JSON.', {
       next: 'The list: `sallyport schema`.',
@@ -69,24 +37,50 @@ const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
 }
 
 /** Finds and converts. Throws `not_found` `schema_not_found`. */
-export const run: Run<SchemaOptions, Shown> = async (options, deps) => {
-  const { command: words, input = false } = requestOf(schemaShow, { command: [], ...options })
-  const schemas = await import('../../schemas.js')
-  if (words.length === 0) {
-    const { describeTree } = await import('../../tree.js')
-    const all = schemas.allSchemas(await describeTree(deps))
-    return schemaShow.answer(all.map(({ schema, kind, commands }) => ({ schema, kind, commands })))
-  }
-  if (words.length === 1 && words[0] === 'error' && !input) {
-    return schemaShow.answer(schemas.errorSchema() as JsonSchemaDocument)
-  }
-  if (words.length === 1 && words[0] === 'page' && !input) {
-    return schemaShow.answer(schemas.pageSchema() as JsonSchemaDocument)
-  }
-  const contract = await contractOf(deps, words)
-  const found = input ? schemas.inputSchema(contract) : schemas.resultSchema(contract)
-  return schemaShow.answer(found as JsonSchemaDocument)
+export const schema: VerbRecord<SchemaOptions, Shown> = {
+  summary: 'print the JSON Schema of results, requests and errors',
+  description:
+    'Prints the JSON Schema (2020-12) of what a command prints with --json, of each line where '
+    + 'it prints several; with --input of the request it stands for, in the names of the HTTP '
+    + 'service. `error` names the schema of every failure. Without words it lists all. Fields '
+    + 'are only ever added under one version, so a reader skips those it does not know. It '
+    + 'needs no state and touches nothing.',
+  examples: [
+    '$ sallyport schema',
+    '$ sallyport schema alpha ask > answer.schema.json',
+    '$ sallyport schema goal update --input',
+    '$ sallyport schema error',
+  ],
+  session: 'none',
+  damage: 'unasked',
+  exits: ['not_found'],
+  json: schemaShow,
+  flags: (command) => command
+    .argument('[command...]', 'the words of a command, or error or page')
+    .option('--input', 'the request in place of the result'),
+  text: (shown, view) => Array.isArray(shown)
+    ? renderTable(
+      view, ['schema', 'of', 'commands'],
+      shown.map(({ schema, kind, commands }) => [schema, kind, commands.join(', ')]),
+    )
+    : { out: `${JSON.stringify(shown, null, 2)}\n`, exact: true },
+  run: async (options, deps) => {
+    const { command: words, input = false } = requestOf(schemaShow, { command: [], ...options })
+    const schemas = await import('../../schemas.js')
+    if (words.length === 0) {
+      const { describeTree } = await import('../../tree.js')
+      const all = schemas.allSchemas(await describeTree(deps))
+      return schemaShow.answer(
+        all.map(({ schema, kind, commands }) => ({ schema, kind, commands })))
+    }
+    if (words.length === 1 && words[0] === 'error' && !input) {
+      return schemaShow.answer(schemas.errorSchema() as JsonSchemaDocument)
+    }
+    if (words.length === 1 && words[0] === 'page' && !input) {
+      return schemaShow.answer(schemas.pageSchema() as JsonSchemaDocument)
+    }
+    const contract = await contractOf(deps, words)
+    const found = input ? schemas.inputSchema(contract) : schemas.resultSchema(contract)
+    return schemaShow.answer(found as JsonSchemaDocument)
+  },
 }
-
-/** Parses a line of `schema`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

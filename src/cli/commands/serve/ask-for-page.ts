@@ -10,7 +10,7 @@ import type { HttpsReply } from '../../../net/types.js'
 import { certificateFileOf } from '../../../service/material.js'
 import { pageOffer } from '../../../service/page/contract.js'
 import { serve } from '../../../service/start.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import { currentToken } from '../../login.js'
 
 const replyBytesMax = 65_536

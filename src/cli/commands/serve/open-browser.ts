@@ -1,6 +1,6 @@
 /** Hands a file to the browser of whoever sits here; only its name is in the process list. */
 import { spawn } from 'node:child_process'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 
 const openerOf = (platform: string, env: VerbDeps['env']): string | null => {
   if (platform === 'darwin') return 'open'

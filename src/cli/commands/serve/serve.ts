@@ -1,20 +1,16 @@
 import { SallyportError } from '../../../base/errors.js'
-import { serve, startService, type StartedService } from '../../../service/start.js'
-import type { VerbDeps } from '../../bound.js'
+import {
+  serve as serveContract, startService, type StartedService,
+} from '../../../service/start.js'
 import { openInBrowser } from './open-browser.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `serve`. */
-export interface ServeOptions {
-  readonly port?: number
-  readonly page?: boolean
-  readonly open?: boolean
-  readonly logRequests?: boolean
-}
+export type ServeOptions = LineOf<typeof serveContract>
 
-type Served = ReturnType<typeof serve.answer>
+type Served = ReturnType<typeof serveContract.answer>
 
 const running = new WeakMap<Served, StartedService>()
 
@@ -51,33 +47,57 @@ const untilStopped = async (result: Served, deps: VerbDeps): Promise<void> => {
   await started.stop()
 }
 
-const definition: VerbDefinition<Served> = {
-  meta: {
-    name: 'serve',
-    summary: 'offer what programs and devices need over HTTPS on loopback',
-    description:
-      'Listens on 127.0.0.1 and ::1 alone, with a key of its own that is sealed in the vault, and '
-      + 'answers requests that bear the token of a session. It shares the state directory with '
-      + 'terminals and timers beside it; a second service of the same state is refused. The port '
-      + 'is chosen once and kept. What it offers is told by GET /openapi.json. A signal ends it: '
-      + 'what is under way comes to its own end first. What it does is told on stderr, one line '
-      + 'of JSON each: start, stop, refused credentials and failures, at most 30 of a kind a '
-      + 'minute; every request with --log-requests. No line holds a body, a token or a query. '
-      + '--page serves a page for a browser besides, on a port of its own of loopback; --open '
-      + 'makes a private file that opens it once, within a minute, for the session in use. Where '
-      + 'the service runs already, --open asks it for a new one and ends.',
-    examples: [
-      '$ sallyport serve',
-      '$ sallyport serve --open',
-      '$ sallyport serve --port 8443 --json',
-    ],
-    session: 'optional',
-    damage: 'refuses',
-    exits: [
-      'rejected', 'unauthorized', 'blocked', 'conflict', 'remote', 'no_state', 'locked', 'damaged',
-    ],
-    json: serve,
-  },
+/** The session that a way into the page is for; null where none is asked for. */
+const openerOf = async (open: boolean, deps: VerbDeps): Promise<string | null> =>
+  (open ? (await deps.login('read')).session.root.root_id : null)
+
+const begin = async (
+  { port, page, open, log_requests: all = false }: ReturnType<typeof serveContract.request>,
+  deps: VerbDeps,
+): Promise<Served> => {
+  const { stateDir, configDir } = deps.places
+  const openFor = await openerOf(open === true, deps)
+  const started = await startService({
+    world: deps, port, pid: process.pid,
+    place: { stateDir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock },
+    log: { write: (line) => deps.io.writeErr(`${line}\n`), all },
+    page: page === true || open === true ? { openFor } : undefined,
+  })
+  const result = serveContract.answer(started)
+  running.set(result, started)
+  if (started.offered !== null) codes.set(result, started.offered.code)
+  return result
+}
+
+/** Another port is a wish that the one that runs cannot fulfil. */
+const asksElsewhere = (
+  { port }: ReturnType<typeof serveContract.request>, { details }: SallyportError,
+): boolean => port !== undefined && details['origin'] !== `https://127.0.0.1:${port}`
+
+export const serve: VerbRecord<ServeOptions, Served> = {
+  summary: 'offer what programs and devices need over HTTPS on loopback',
+  description:
+    'Listens on 127.0.0.1 and ::1 alone, with a key of its own that is sealed in the vault, and '
+    + 'answers requests that bear the token of a session. It shares the state directory with '
+    + 'terminals and timers beside it; a second service of the same state is refused. The port '
+    + 'is chosen once and kept. What it offers is told by GET /openapi.json. A signal ends it: '
+    + 'what is under way comes to its own end first. What it does is told on stderr, one line '
+    + 'of JSON each: start, stop, refused credentials and failures, at most 30 of a kind a '
+    + 'minute; every request with --log-requests. No line holds a body, a token or a query. '
+    + '--page serves a page for a browser besides, on a port of its own of loopback; --open '
+    + 'makes a private file that opens it once, within a minute, for the session in use. Where '
+    + 'the service runs already, --open asks it for a new one and ends.',
+  examples: [
+    '$ sallyport serve',
+    '$ sallyport serve --open',
+    '$ sallyport serve --port 8443 --json',
+  ],
+  session: 'optional',
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'blocked', 'conflict', 'remote', 'no_state', 'locked', 'damaged',
+  ],
+  json: serveContract,
   flags: (command) => command.addOption(integerFlag(
     '--port <n>', 'listen on this port from now on (default: the one of before, or a free one)',
     { min: 1, max: 65_535 },
@@ -96,46 +116,15 @@ const definition: VerbDefinition<Served> = {
     ],
   }),
   after: untilStopped,
+  run: async (options, deps) => {
+    const request = requestOf(serveContract, options)
+    try {
+      return await begin(request, deps)
+    } catch (error) {
+      const isRunning = error instanceof SallyportError && error.code === 'service_running'
+      if (request.open !== true || !isRunning || asksElsewhere(request, error)) throw error
+      const { askForPage } = await import('./ask-for-page.js')
+      return askForPage(deps, error)
+    }
+  },
 }
-
-/** The session that a way into the page is for; null where none is asked for. */
-const openerOf = async (open: boolean, deps: VerbDeps): Promise<string | null> =>
-  (open ? (await deps.login('read')).session.root.root_id : null)
-
-const begin = async (
-  { port, page, open, log_requests: all = false }: ReturnType<typeof serve.request>, deps: VerbDeps,
-): Promise<Served> => {
-  const { stateDir, configDir } = deps.places
-  const openFor = await openerOf(open === true, deps)
-  const started = await startService({
-    world: deps, port, pid: process.pid,
-    place: { stateDir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock },
-    log: { write: (line) => deps.io.writeErr(`${line}\n`), all },
-    page: page === true || open === true ? { openFor } : undefined,
-  })
-  const result = serve.answer(started)
-  running.set(result, started)
-  if (started.offered !== null) codes.set(result, started.offered.code)
-  return result
-}
-
-/** Another port is a wish that the one that runs cannot fulfil. */
-const asksElsewhere = (
-  { port }: ReturnType<typeof serve.request>, { details }: SallyportError,
-): boolean => port !== undefined && details['origin'] !== `https://127.0.0.1:${port}`
-
-/** Starts the service, or asks the one that runs for a way into its page. */
-export const run: Run<ServeOptions, Served> = async (options, deps) => {
-  const request = requestOf(serve, options)
-  try {
-    return await begin(request, deps)
-  } catch (error) {
-    const isRunning = error instanceof SallyportError && error.code === 'service_running'
-    if (request.open !== true || !isRunning || asksElsewhere(request, error)) throw error
-    const { askForPage } = await import('./ask-for-page.js')
-    return askForPage(deps, error)
-  }
-}
-
-/** Parses a line of `serve`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

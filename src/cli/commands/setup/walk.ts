@@ -5,10 +5,10 @@ import type { SetupDocument, SetupStep, StepStanding } from '../../../fabric/set
 import { setupStanding, standingWithoutState } from '../../../fabric/setup/standing.js'
 import { noStanding } from '../../../fabric/timers/standing.js'
 import type { Gov } from '../../../governance/context.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
-import { foundTimers } from '../timers/found.js'
+import { foundTimers } from '../timers/timers.js'
 import { talks, type Talk } from './talk.js'
 
 /** What stands, and how far the state has come: a step that saved something moved it. */

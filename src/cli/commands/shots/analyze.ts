@@ -4,14 +4,8 @@ import { nextOfPass, shotsAnalyze } from '../../../shots/analysis/contract.js'
 import { gateTextOf } from '../../../shots/gates.js'
 import type { AnalysisItem, AnalysisReceipt } from '../../../shots/receipts/analysis.js'
 import { integerFlag } from '../../flags.js'
-import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { withJobs } from './open.js'
-
-/** Flags of `shots analyze`. */
-export interface AnalyzeVerbOptions {
-  readonly limit?: number
-}
 
 const line = ({ observation_id: id, outcome, ...one }: AnalysisItem): string => {
   const { reason, cost_microusd: cost, held_microusd: held } = one
@@ -70,44 +64,35 @@ export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, no
   }
 }
 
-const definition: VerbDefinition<AnalysisReceipt> = {
-  meta: {
-    name: 'shots analyze',
-    summary: 'have pending images analysed through the gateway',
-    description:
-      'Takes the oldest pending images, judges every gate again, and sends each at most once to '
-      + 'the vision model of the screenshot slot. Blocked images whose reason is gone become '
-      + 'pending first; those from before the consent stay blocked. A paid request whose outcome '
-      + 'is not known is never repeated by itself. The receipt counts every image once: looked at '
-      + '= analysed + failed + blocked + left for later.',
-    examples: ['$ sallyport shots analyze', '$ sallyport shots analyze --limit 50 --json'],
-    session: 'none',
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',
-      'partial',
-      'cancelled',
-    ],
-    json: shotsAnalyze,
-  },
+export const analyze = verb(shotsAnalyze, {
+  summary: 'have pending images analysed through the gateway',
+  description:
+    'Takes the oldest pending images, judges every gate again, and sends each at most once to '
+    + 'the vision model of the screenshot slot. Blocked images whose reason is gone become '
+    + 'pending first; those from before the consent stay blocked. A paid request whose outcome '
+    + 'is not known is never repeated by itself. The receipt counts every image once: looked at '
+    + '= analysed + failed + blocked + left for later.',
+  examples: ['$ sallyport shots analyze', '$ sallyport shots analyze --limit 50 --json'],
+  session: 'none',
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',
+    'partial',
+    'cancelled',
+  ],
   flags: (command) => command.addOption(integerFlag(
     '--limit <n>',
     `most images of this pass; analysis_limit of the settings, else ${
       shotLimits.analysisItemsDefault}`,
     { min: 1, max: shotLimits.analysisItemsMax },
   )),
-  text: (receipt) => analysisReceiptText(receipt),
-}
-
-const run: Run<AnalyzeVerbOptions, AnalysisReceipt> = async (options, deps) => {
-  const { limit } = requestOf(shotsAnalyze, options)
-  const { analyzeBatch } = await import('../../../shots/analysis/batch.js')
-  const receipt = await withJobs(deps, (ctx) => analyzeBatch(ctx, {
-    scheduled: false, ...(limit === undefined ? {} : { limit }),
-  }))
-  return shotsAnalyze.answer(receipt)
-}
-
-/** Parses a line of `shots analyze`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+  text: analysisReceiptText,
+  run: async ({ limit }, deps) => {
+    const { analyzeBatch } = await import('../../../shots/analysis/batch.js')
+    const receipt = await withJobs(deps, (ctx) => analyzeBatch(ctx, {
+      scheduled: false, ...(limit === undefined ? {} : { limit }),
+    }))
+    return receipt
+  },
+})

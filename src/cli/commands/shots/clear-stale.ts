@@ -1,8 +1,9 @@
 import { countText } from '../../../base/counted.js'
-import { clearStale, shotsClearStale, staleNow, type ClearStaleReceipt }
-  from '../../../shots/clear-stale.js'
+import {
+  clearStale as clearStaleRows, shotsClearStale, staleNow, type ClearStaleReceipt,
+} from '../../../shots/clear-stale.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Flags of `shots clear-stale`. */
@@ -10,38 +11,30 @@ export interface ClearStaleOptions {
   readonly yes?: boolean
 }
 
-const definition: VerbDefinition<ClearStaleReceipt> = {
-  meta: {
-    name: 'shots clear-stale',
-    summary: 'archive incomplete observations of earlier folders',
-    description:
-      'Archives observations that were never analysed and lie under another folder than the one in '
-      + 'force. Rows with an analysis are never archived, nor is one whose paid request is under '
-      + 'way. Archived rows stay on disk and in the historical count; no image is touched.',
-    examples: ['$ sallyport shots clear-stale', '$ sallyport shots clear-stale --yes --json'],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
-    json: shotsClearStale,
-  },
+export const clearStale: VerbRecord<ClearStaleOptions, ClearStaleReceipt> = {
+  summary: 'archive incomplete observations of earlier folders',
+  description:
+    'Archives observations that were never analysed and lie under another folder than the one in '
+    + 'force. Rows with an analysis are never archived, nor is one whose paid request is under '
+    + 'way. Archived rows stay on disk and in the historical count; no image is touched.',
+  examples: ['$ sallyport shots clear-stale', '$ sallyport shots clear-stale --yes --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
+  json: shotsClearStale,
   flags: (command) => command.option('--yes', 'do not ask'),
   text: ({ archived, skipped_active: skipped }) => ({
     out: `${archived} archived\n`,
     notes: skipped === 0 ? [] : [`${skipped} left alone: a paid request is under way`],
   }),
+  run: async ({ yes }, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    const ctx = shotsContext(deps, gov)
+    const stale = staleNow(ctx, gov.store.read())
+    if (stale > 0 && yes !== true) {
+      const what = countText(stale, 'incomplete observation')
+      await deps.confirm(`Archive ${what} of other folders?`, '--yes')
+    }
+    return shotsClearStale.answer(await clearStaleRows(ctx, session))
+  },
 }
-
-/** Archives, after the count was seen. */
-const run: Run<ClearStaleOptions, ClearStaleReceipt> = async ({ yes }, deps) => {
-  const { gov, session } = await loginToMutate(deps)
-  const ctx = shotsContext(deps, gov)
-  const stale = staleNow(ctx, gov.store.read())
-  if (stale > 0 && yes !== true) {
-    const what = countText(stale, 'incomplete observation')
-    await deps.confirm(`Archive ${what} of other folders?`, '--yes')
-  }
-  return shotsClearStale.answer(await clearStale(ctx, session))
-}
-
-/** Parses a line of `shots clear-stale`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

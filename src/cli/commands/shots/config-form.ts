@@ -8,7 +8,7 @@ import {
   parseSettingsChange, savedSettings, type SavedShotSettings,
 } from '../../../shots/source/settings.js'
 import { moneyText } from '../../../base/money.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
 import {

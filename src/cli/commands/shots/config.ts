@@ -9,12 +9,11 @@ import {
 } from '../../../shots/source/config.js'
 import { shotsConfig } from '../../../shots/source/contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
-import type { VerbDeps } from '../../bound.js'
 import { offered } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { sentBeforeLines } from '../../sent-before.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { addSettingFlags, changeOfFlags, settingNames } from './config-flags.js'
 import { saveByForm } from './config-form.js'
 import { configText } from './config-text.js'
@@ -26,47 +25,6 @@ export interface ShotsConfigOptions {
   readonly from?: string
   readonly unset?: readonly string[]
   readonly [flag: string]: unknown
-}
-
-const definition: VerbDefinition<ShotsConfig> = {
-  meta: {
-    name: 'shots config',
-    summary: 'show or save folder, analysis controls, budget and job settings',
-    description:
-      '`show` prints every setting with its value in force and where it comes from (environment, '
-      + 'settings, default), and what the gateway slots own: model, upstream hosts, key, ceiling '
-      + 'and consents, which `gateway setup` changes. `set` saves what its flags name and leaves '
-      + 'the rest; a folder that is too broad is refused and nothing is saved then. The controls '
-      + '(fallbacks, data collection, zdr, budget) have no default that opens anything. Areas that '
-      + '--ignore names do not count when two images are compared, so that a clock makes no new '
-      + 'image each minute; they hide nothing, an image is sent as it is. They are of one screen '
-      + 'size; without it, of that of the newest image. Without a flag, on a terminal, `set` is '
-      + 'the form of `shots setup`.',
-    examples: [
-      '$ sallyport shots config show',
-      '$ sallyport shots config set --folder /home/me/Pictures/Screenshots',
-      '$ sallyport shots config set --analysis on --cloud-upload on --fallbacks deny '
-        + '--data-collection deny --zdr on --budget-microusd 500000 --budget-requests 200 '
-        + '--request-cost-bound-microusd 20000 --analysis-job-timeout-seconds 120',
-      '$ sallyport shots config set --ignore 1920x1080:1800,0,120,40 --ignore 1920x1080:0,0,80,20',
-      '$ sallyport shots config set --no-ignore 1920x1080:0,0,80,20',
-      '$ sallyport shots config set --from settings.json --json',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
-    json: shotsConfig,
-  },
-  flags: (command) => {
-    const action = offered(new Argument('<action>', 'set or show'), ['set', 'show'])
-    return addSettingFlags(command.addArgument(action))
-      .addOption(offered(
-        new Option('--unset <setting...>', 'forget saved settings, named as `show` names them'),
-        settingNames,
-      ))
-      .option('--from <file>', 'settings as JSON, named as `show --json` names them; - for stdin')
-  },
-  text: (result, view) => configText(result, view),
 }
 
 const depthMax = 3
@@ -122,11 +80,45 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   return shotsConfig.answer(showShotsConfig(ctx, gov.store.read(), saved))
 }
 
-const run: Run<ShotsConfigOptions, ShotsConfig> = async (options, deps) => {
-  if (options.action === 'show') return show(options, deps)
-  if (options.action === 'set') return set(options, deps)
-  throw fail.usage('config_action', 'Say what to do with the settings: set or show.')
+export const config: VerbRecord<ShotsConfigOptions, ShotsConfig> = {
+  summary: 'show or save folder, analysis controls, budget and job settings',
+  description:
+    '`show` prints every setting with its value in force and where it comes from (environment, '
+    + 'settings, default), and what the gateway slots own: model, upstream hosts, key, ceiling '
+    + 'and consents, which `gateway setup` changes. `set` saves what its flags name and leaves '
+    + 'the rest; a folder that is too broad is refused and nothing is saved then. The controls '
+    + '(fallbacks, data collection, zdr, budget) have no default that opens anything. Areas that '
+    + '--ignore names do not count when two images are compared, so that a clock makes no new '
+    + 'image each minute; they hide nothing, an image is sent as it is. They are of one screen '
+    + 'size; without it, of that of the newest image. Without a flag, on a terminal, `set` is '
+    + 'the form of `shots setup`.',
+  examples: [
+    '$ sallyport shots config show',
+    '$ sallyport shots config set --folder /home/me/Pictures/Screenshots',
+    '$ sallyport shots config set --analysis on --cloud-upload on --fallbacks deny '
+      + '--data-collection deny --zdr on --budget-microusd 500000 --budget-requests 200 '
+      + '--request-cost-bound-microusd 20000 --analysis-job-timeout-seconds 120',
+    '$ sallyport shots config set --ignore 1920x1080:1800,0,120,40 --ignore 1920x1080:0,0,80,20',
+    '$ sallyport shots config set --no-ignore 1920x1080:0,0,80,20',
+    '$ sallyport shots config set --from settings.json --json',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
+  json: shotsConfig,
+  flags: (command) => {
+    const action = offered(new Argument('<action>', 'set or show'), ['set', 'show'])
+    return addSettingFlags(command.addArgument(action))
+      .addOption(offered(
+        new Option('--unset <setting...>', 'forget saved settings, named as `show` names them'),
+        settingNames,
+      ))
+      .option('--from <file>', 'settings as JSON, named as `show --json` names them; - for stdin')
+  },
+  text: configText,
+  run: async (options, deps) => {
+    if (options.action === 'show') return show(options, deps)
+    if (options.action === 'set') return set(options, deps)
+    throw fail.usage('config_action', 'Say what to do with the settings: set or show.')
+  },
 }
-
-/** Parses a line of `shots config`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

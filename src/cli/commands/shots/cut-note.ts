@@ -1,5 +1,5 @@
 import type { Page } from '../../../shots/observations/page.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 
 /** Says on stderr when a list was cut; `others` names flags that reach the rest. */
 export const noteCut = <T>(

@@ -3,13 +3,11 @@ import { explainPath, shotsExplain, type Explanation } from '../../../shots/expl
 import { becauseOf, decodeReasons } from '../../../shots/explain-reasons.js'
 import type { View } from '../../output.js'
 import { fieldLines, visibleLine } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Argument of `shots explain`. */
-export interface ExplainOptions {
-  readonly path: string
-}
+export type ExplainOptions = LineOf<typeof shotsExplain>
 
 const outcomeText = ({ outcome, reason, seen_at: at }: Explanation): string =>
   outcome.replace('_', ' ')
@@ -50,33 +48,26 @@ const explanationText = (one: Explanation, view: View): string => {
   ])
 }
 
-const definition: VerbDefinition<Explanation> = {
-  meta: {
-    name: 'shots explain',
-    summary: 'what became of one file and why',
-    description:
-      'Says whether a file is known, what it became (an observation, a duplicate, suppressed as '
-      + 'a like image with the measured difference and the limit, or rejected with the reason), '
-      + 'and what a scan would do with it now. It reads no content, needs no session, takes no '
-      + 'lock, changes no byte and contacts nobody.',
-    examples: [
-      '$ sallyport shots explain ~/Pictures/Screenshots/shot.png',
-      '$ sallyport shots explain shot.png --json',
-    ],
-    session: 'none',
-    damage: 'shows',
-    exits: ['no_state', 'damaged'],
-    json: shotsExplain,
-  },
+export const explain: VerbRecord<ExplainOptions, Explanation> = {
+  summary: 'what became of one file and why',
+  description:
+    'Says whether a file is known, what it became (an observation, a duplicate, suppressed as '
+    + 'a like image with the measured difference and the limit, or rejected with the reason), '
+    + 'and what a scan would do with it now. It reads no content, needs no session, takes no '
+    + 'lock, changes no byte and contacts nobody.',
+  examples: [
+    '$ sallyport shots explain ~/Pictures/Screenshots/shot.png',
+    '$ sallyport shots explain shot.png --json',
+  ],
+  session: 'none',
+  damage: 'shows',
+  exits: ['no_state', 'damaged'],
+  json: shotsExplain,
   flags: (command) => command.argument('<path>', 'the file'),
-  text: (result, view) => explanationText(result, view),
+  text: explanationText,
+  run: async (options, deps) => {
+    const { path } = shotsExplain.request({ path: resolve(deps.cwd, options.path) })
+    const gov = await deps.gov('see')
+    return shotsExplain.answer(explainPath(shotsContext(deps, gov), gov.store.read(), path))
+  },
 }
-
-const run: Run<ExplainOptions, Explanation> = async (options, deps) => {
-  const { path } = shotsExplain.request({ path: resolve(deps.cwd, options.path) })
-  const gov = await deps.gov('see')
-  return shotsExplain.answer(explainPath(shotsContext(deps, gov), gov.store.read(), path))
-}
-
-/** Parses a line of `shots explain`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

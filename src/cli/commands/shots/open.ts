@@ -2,7 +2,7 @@
 import type { Face, Gov } from '../../../governance/context.js'
 import type { ShotsContext } from '../../../shots/context.js'
 import { countingLock } from '../../../shots/locked.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import { recoverFirst } from '../../mutate.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 

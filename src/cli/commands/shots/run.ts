@@ -1,42 +1,14 @@
 /** `sallyport shots run`: the scheduler's three jobs, on their intervals or once. */
 import { shotsRun, type RunDocument, type TurnDocument } from '../../../shots/jobs-contract.js'
 import type { JobTurn } from '../../../shots/jobs.js'
-import type { VerbDeps } from '../../bound.js'
 import { writeJsonLine, writeLine } from '../../output.js'
 import { requestOf } from '../../request.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { standingText } from './analyze.js'
 import { withJobs } from './open.js'
 
 /** Flags of `shots run`. */
-export interface RunOptions {
-  readonly once?: boolean
-}
-
-const definition: VerbDefinition<RunDocument> = {
-  meta: {
-    name: 'shots run',
-    summary: 'run the jobs: take in, analyse, digest',
-    description:
-      'Runs screenshot_folder_ingest, screenshot_folder_analysis and '
-      + 'screenshot_observation_digest on the intervals of the settings, and prints one line for '
-      + 'each turn with its receipt. A job that fails comes again; the others go on. A job that '
-      + 'another process is running is left alone. It stays in the foreground until Ctrl-C or '
-      + 'SIGTERM and then ends with status 0. With --once each job has one turn, one after '
-      + 'another, and the exit status tells the gravest failure: for cron.',
-    examples: ['$ sallyport shots run', '$ sallyport shots run --once --json'],
-    session: 'none',
-    damage: 'refuses',
-    contacts: true,
-    exits: [
-      'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',
-      'partial',
-    ],
-    json: shotsRun,
-  },
-  flags: (command) => command.option('--once', 'one turn of each job, then end'),
-  text: (line) => `${lineText(line)}\n`,
-}
+export type RunOptions = LineOf<typeof shotsRun>
 
 const numbers = (receipt: object): string =>
   Object.entries(receipt)
@@ -60,16 +32,34 @@ const say = (deps: VerbDeps, turn: JobTurn): void => {
   else writeLine(deps, lineText(line))
 }
 
-const run: Run<RunOptions, RunDocument> = async (options, deps) => {
-  const { once } = requestOf(shotsRun, options)
-  const { runJobs, runOnce } = await import('../../../shots/jobs.js')
-  return withJobs(deps, async (ctx) => {
-    const told = (turn: JobTurn): void => say(deps, turn)
-    if (once === true) return shotsRun.answer({ ended: await runOnce(ctx, told) })
-    await runJobs(ctx, told)
-    return shotsRun.answer({ ended: [] })
-  }, 'job')
+export const run: VerbRecord<RunOptions, RunDocument> = {
+  summary: 'run the jobs: take in, analyse, digest',
+  description:
+    'Runs screenshot_folder_ingest, screenshot_folder_analysis and '
+    + 'screenshot_observation_digest on the intervals of the settings, and prints one line for '
+    + 'each turn with its receipt. A job that fails comes again; the others go on. A job that '
+    + 'another process is running is left alone. It stays in the foreground until Ctrl-C or '
+    + 'SIGTERM and then ends with status 0. With --once each job has one turn, one after '
+    + 'another, and the exit status tells the gravest failure: for cron.',
+  examples: ['$ sallyport shots run', '$ sallyport shots run --once --json'],
+  session: 'none',
+  damage: 'refuses',
+  contacts: true,
+  exits: [
+    'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',
+    'partial',
+  ],
+  json: shotsRun,
+  flags: (command) => command.option('--once', 'one turn of each job, then end'),
+  text: (line) => `${lineText(line)}\n`,
+  run: async (options, deps) => {
+    const { once } = requestOf(shotsRun, options)
+    const { runJobs, runOnce } = await import('../../../shots/jobs.js')
+    return withJobs(deps, async (ctx) => {
+      const told = (turn: JobTurn): void => say(deps, turn)
+      if (once === true) return shotsRun.answer({ ended: await runOnce(ctx, told) })
+      await runJobs(ctx, told)
+      return shotsRun.answer({ ended: [] })
+    }, 'job')
+  },
 }
-
-/** Parses a line of `shots run`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,4 +1,4 @@
-/** `sallyport shots scan`: takes in what is new in the image folder. */
+/** Scanning the folder: once, or whenever something changes in it. */
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { shotLimits } from '../../../shots/constants.js'
@@ -6,54 +6,57 @@ import type { ScanReceipt } from '../../../shots/receipts/scan.js'
 import { shotsScan } from '../../../shots/scan/contract.js'
 import { parseScanInput, type ScanInput } from '../../../shots/scan/input.js'
 import { otherFolderNote } from '../../../shots/scan/other-folder.js'
-import type { VerbDeps } from '../../bound.js'
+import { shotsWatch, type WatchEvent } from '../../../shots/watch/contract.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { writeJsonLine, writeLine, type View } from '../../output.js'
+import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
 import { withJobs } from './open.js'
-import { scanReceiptText } from './scan-text.js'
+
+/** One line of counts. */
+export const scanCountsLine = (receipt: ScanReceipt): string =>
+  `${receipt.scanned} looked at: ${receipt.ingested} ingested, ${receipt.duplicate} duplicate `
+  + `(${receipt.known} known), ${receipt.suppressed} suppressed, ${receipt.rejected} rejected, `
+  + `${receipt.deferred} deferred`
+
+const reasonLines = ({ reasons }: ScanReceipt): string[] =>
+  Object.entries(reasons).sort().map(([reason, files]) => `  ${reason}: ${files}`)
+
+const problemLines = ({ problems, problems_left_out: more }: ScanReceipt, view: View): string[] => [
+  ...problems.map((one) => `  ${view.foreign(one.name.text)}: ${one.reason}`),
+  ...(more > 0 ? [`  and ${more} more`] : []),
+]
+
+const smallLines = ({ small_changes: small }: ScanReceipt): string[] => {
+  if (small === undefined) return []
+  const where = small.area === null ? ''
+    : `; ${small.area_images} of this folder in ${small.area}, to be left out with`
+  return [
+    `changed in one small area only: ${small.images}${where}`,
+    ...small.next.map(({ command }) => `  ${command}`),
+  ]
+}
+
+/** The receipt as text. */
+export const scanReceiptText = (receipt: ScanReceipt, view: View): string => {
+  const problems = problemLines(receipt, view)
+  const reasons = reasonLines(receipt)
+  return [
+    `${view.foreign(receipt.root)}`,
+    scanCountsLine(receipt),
+    ...(reasons.length > 0 ? ['by reason:', ...reasons] : []),
+    ...smallLines(receipt),
+    ...(problems.length > 0 ? ['files to look at:', ...problems] : []),
+    receipt.recorded ? `receipt ${receipt.receipt_id ?? ''}` : 'nothing new was written',
+    '',
+  ].join('\n')
+}
 
 /** Flags of `shots scan`. */
 export interface ScanVerbOptions {
   readonly folder?: string
   readonly limit?: number
   readonly from?: string
-}
-
-const definition: VerbDefinition<ScanReceipt> = {
-  meta: {
-    name: 'shots scan',
-    summary: 'take in what is new in the image folder',
-    description:
-      'Looks at every .png, .jpg and .jpeg file of the folder, reads each new one once and writes '
-      + 'one observation per new image. Same bytes are a duplicate; what looks the same as the '
-      + 'image before it is suppressed. Nothing in the folder is changed, nothing is sent '
-      + 'anywhere and no model is asked. The receipt counts every file once: looked at = ingested '
-      + '+ duplicate + suppressed + rejected + deferred. Known files are not read again and do '
-      + 'not count towards the limit. Another folder than the configured one (--folder, or '
-      + 'screenshot_folder of --from) is a folder of its own: until it is the configured one, its '
-      + 'observations are stale_root, so they are not analysed and in no digest or report, and '
-      + 'clear-stale archives them. To have them count, save the folder first: shots config set '
-      + '--folder DIR.',
-    examples: [
-      '$ sallyport shots scan',
-      '$ sallyport shots scan --folder /srv/shots --limit 500',
-      "$ echo '{\"limit\": 20}' | sallyport shots scan --from - --json",
-    ],
-    session: 'none',
-    damage: 'refuses',
-    exits: ['rejected', 'no_state', 'locked', 'damaged', 'cancelled'],
-    json: shotsScan,
-  },
-  flags: (command) => command
-    .option('--folder <dir>', 'this folder for once; its observations are stale (see above)')
-    .addOption(integerFlag(
-      '--limit <n>',
-      `new files to read; ingest_limit of the settings, else ${shotLimits.ingestImagesDefault}`,
-      { min: 1, max: shotLimits.ingestImagesMax },
-    ))
-    .option('--from <file>', 'input as JSON {screenshot_folder?, limit?}; - for stdin'),
-  text: (receipt, view) => scanReceiptText(receipt, view),
 }
 
 const inputBytesMax = 65_536
@@ -75,20 +78,88 @@ const inputOf = async (options: ScanVerbOptions, deps: VerbDeps): Promise<ScanIn
     parseStrictJson(bytes, { bytesMax: inputBytesMax, depthMax: inputDepthMax }))
 }
 
-const run: Run<ScanVerbOptions, ScanReceipt> = async (options, deps) => {
-  const input = await inputOf(options, deps)
-  const { scanFolder } = await import('../../../shots/scan/scan.js')
-  const receipt = await withJobs(deps, async (ctx) => {
-    const scanned = await scanFolder(ctx, {
-      ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
-      ...(input.limit === undefined ? {} : { limit: input.limit }),
+export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
+  summary: 'take in what is new in the image folder',
+  description:
+    'Looks at every .png, .jpg and .jpeg file of the folder, reads each new one once and writes '
+    + 'one observation per new image. Same bytes are a duplicate; what looks the same as the '
+    + 'image before it is suppressed. Nothing in the folder is changed, nothing is sent '
+    + 'anywhere and no model is asked. The receipt counts every file once: looked at = ingested '
+    + '+ duplicate + suppressed + rejected + deferred. Known files are not read again and do '
+    + 'not count towards the limit. Another folder than the configured one (--folder, or '
+    + 'screenshot_folder of --from) is a folder of its own: until it is the configured one, its '
+    + 'observations are stale_root, so they are not analysed and in no digest or report, and '
+    + 'clear-stale archives them. To have them count, save the folder first: shots config set '
+    + '--folder DIR.',
+  examples: [
+    '$ sallyport shots scan',
+    '$ sallyport shots scan --folder /srv/shots --limit 500',
+    "$ echo '{\"limit\": 20}' | sallyport shots scan --from - --json",
+  ],
+  session: 'none',
+  damage: 'refuses',
+  exits: ['rejected', 'no_state', 'locked', 'damaged', 'cancelled'],
+  json: shotsScan,
+  flags: (command) => command
+    .option('--folder <dir>', 'this folder for once; its observations are stale (see above)')
+    .addOption(integerFlag(
+      '--limit <n>',
+      `new files to read; ingest_limit of the settings, else ${shotLimits.ingestImagesDefault}`,
+      { min: 1, max: shotLimits.ingestImagesMax },
+    ))
+    .option('--from <file>', 'input as JSON {screenshot_folder?, limit?}; - for stdin'),
+  text: scanReceiptText,
+  run: async (options, deps) => {
+    const input = await inputOf(options, deps)
+    const { scanFolder } = await import('../../../shots/scan/scan.js')
+    const receipt = await withJobs(deps, async (ctx) => {
+      const scanned = await scanFolder(ctx, {
+        ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
+        ...(input.limit === undefined ? {} : { limit: input.limit }),
+      })
+      const note = otherFolderNote(ctx, scanned)
+      if (note !== null) deps.note(note)
+      return scanned
     })
-    const note = otherFolderNote(ctx, scanned)
-    if (note !== null) deps.note(note)
-    return scanned
-  })
-  return shotsScan.answer(receipt)
+    return shotsScan.answer(receipt)
+  },
 }
 
-/** Parses a line of `shots scan`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)
+/** `shots watch` takes no flags of its own. */
+export type WatchOptions = Record<string, never>
+
+const tickLine = (receipt: ScanReceipt): string =>
+  `${receipt.at} ${scanCountsLine(receipt)}`
+  + (receipt.status === 'degraded' ? `; degraded: ${receipt.reason ?? 'unknown'}` : '')
+
+const say = (deps: VerbDeps, told: WatchEvent, text: string): void => {
+  deps.progress.clear()
+  if (deps.globals.json) writeJsonLine(deps, shotsWatch.document(told))
+  else writeLine(deps, text)
+}
+
+export const watch = verb(shotsWatch, {
+  summary: 'take in new screenshots as they appear',
+  description:
+    'Follows the configured folder and takes a finished file in within two seconds. Notices of '
+    + 'the system only say when to look; the look itself is a scan, as `shots scan` makes one, '
+    + 'and a slow one comes in any case. The folder may be removed, made again and renamed '
+    + 'meanwhile. One line for each tick that changed something. It stays in the foreground '
+    + 'until Ctrl-C or SIGTERM and then ends with status 0. It analyses nothing: see `shots '
+    + 'run`.',
+  examples: ['$ sallyport shots watch', '$ sallyport shots watch --json'],
+  session: 'none',
+  damage: 'refuses',
+  exits: ['rejected', 'blocked', 'no_state', 'locked', 'damaged'],
+  text: () => 'stopped\n',
+  run: async (_request, deps) => {
+    const { watchFolder } = await import('../../../shots/watch/watch.js')
+    await withJobs(deps, (ctx) => watchFolder(ctx, {
+      ready: ({ folder }) =>
+        say(deps, { event: 'watching', folder }, `watching ${deps.view.foreign(folder)}`),
+      tick: (receipt) => say(deps, { event: 'tick', receipt }, tickLine(receipt)),
+      trouble: (error) => say(deps, { event: 'trouble', error }, error.message),
+    }), 'job')
+    return { event: 'stopped' as const }
+  },
+})

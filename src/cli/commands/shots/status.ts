@@ -2,9 +2,8 @@ import { SallyportError } from '../../../base/errors.js'
 import { maxAgeMs, shotsStatus } from '../../../shots/status/contract.js'
 import type { ShotsStatus } from '../../../shots/status/shape.js'
 import { readShotsStatus, type StatusSite } from '../../../shots/status/status.js'
-import type { VerbDeps } from '../../bound.js'
 import { durationFlag } from '../../flags.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { statusText } from './status-text.js'
 
@@ -14,36 +13,6 @@ export interface ShotsStatusOptions {
   readonly maxAge?: number
   /** Milliseconds. */
   readonly maxAnalysisAge?: number
-}
-
-const definition: VerbDefinition<ShotsStatus> = {
-  meta: {
-    name: 'shots status',
-    summary: 'one look at folder, observations, analysis and the remote vision route',
-    description:
-      'Shows the folder in force and where it comes from, how many images lie there, what was '
-      + 'observed and analysed, what waits and what failed, and whether remote routing is safe. '
-      + 'Each number is about the folder it names. It needs no session, takes no lock, changes no '
-      + 'byte and contacts nobody; what cannot be told in short time is marked partial. With '
-      + '--max-age the status is 7 when the newest item is older, or when there is none; '
-      + 'with --max-analysis-age the same of the newest analysis.',
-    examples: [
-      '$ sallyport shots status',
-      '$ sallyport shots status --json',
-      '$ sallyport shots status --max-age 2h --quiet',
-    ],
-    session: 'none',
-    anchor: 'any',
-    damage: 'shows',
-    exits: ['rejected', 'blocked', 'no_state'],
-    json: shotsStatus,
-  },
-  flags: (command) => command.addOption(
-    durationFlag('--max-age <duration>', 'greatest age of the newest item', maxAgeMs),
-  ).addOption(durationFlag(
-    '--max-analysis-age <duration>', 'greatest age of the newest analysis', maxAgeMs,
-  )),
-  text: (status, view) => statusText(status, view),
 }
 
 /** The state, or why it cannot be opened; without one at all there is nothing to tell. */
@@ -58,20 +27,43 @@ const stateOf = async (deps: VerbDeps): Promise<StatusSite['state']> => {
   }
 }
 
-const run: Run<ShotsStatusOptions, ShotsStatus> = async (options, deps) => {
-  const { maxAge, maxAnalysisAge } = options
-  const asked = shotsStatus.request({
-    ...(maxAge === undefined ? {} : { max_age_ms: maxAge }),
-    ...(maxAnalysisAge === undefined ? {} : { max_analysis_age_ms: maxAnalysisAge }),
-  })
-  const state = await stateOf(deps)
-  const { stateDir } = deps.places
-  const status = readShotsStatus({ clock: deps.clock, stateDir, state })
-  return shotsStatus.answer({
-    status, maxAgeMs: asked.max_age_ms ?? null,
-    maxAnalysisAgeMs: asked.max_analysis_age_ms ?? null, nowMs: deps.clock.wallMs(),
-  })
+export const status: VerbRecord<ShotsStatusOptions, ShotsStatus> = {
+  summary: 'one look at folder, observations, analysis and the remote vision route',
+  description:
+    'Shows the folder in force and where it comes from, how many images lie there, what was '
+    + 'observed and analysed, what waits and what failed, and whether remote routing is safe. '
+    + 'Each number is about the folder it names. It needs no session, takes no lock, changes no '
+    + 'byte and contacts nobody; what cannot be told in short time is marked partial. With '
+    + '--max-age the status is 7 when the newest item is older, or when there is none; '
+    + 'with --max-analysis-age the same of the newest analysis.',
+  examples: [
+    '$ sallyport shots status',
+    '$ sallyport shots status --json',
+    '$ sallyport shots status --max-age 2h --quiet',
+  ],
+  session: 'none',
+  anchor: 'any',
+  damage: 'shows',
+  exits: ['rejected', 'blocked', 'no_state'],
+  json: shotsStatus,
+  flags: (command) => command.addOption(
+    durationFlag('--max-age <duration>', 'greatest age of the newest item', maxAgeMs),
+  ).addOption(durationFlag(
+    '--max-analysis-age <duration>', 'greatest age of the newest analysis', maxAgeMs,
+  )),
+  text: statusText,
+  run: async (options, deps) => {
+    const { maxAge, maxAnalysisAge } = options
+    const asked = shotsStatus.request({
+      ...(maxAge === undefined ? {} : { max_age_ms: maxAge }),
+      ...(maxAnalysisAge === undefined ? {} : { max_analysis_age_ms: maxAnalysisAge }),
+    })
+    const state = await stateOf(deps)
+    const { stateDir } = deps.places
+    const status = readShotsStatus({ clock: deps.clock, stateDir, state })
+    return shotsStatus.answer({
+      status, maxAgeMs: asked.max_age_ms ?? null,
+      maxAnalysisAgeMs: asked.max_analysis_age_ms ?? null, nowMs: deps.clock.wallMs(),
+    })
+  },
 }
-
-/** Parses a line of `shots status`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

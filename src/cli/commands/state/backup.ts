@@ -1,19 +1,84 @@
-/** `sallyport state backup DIR`: a consistent copy, without the key. */
+/** Copies of a state: making one, proving it, putting it in place, and what was kept aside. */
+import { existsSync } from 'node:fs'
+import { resolve, join } from 'node:path'
+import { countText } from '../../../base/counted.js'
+import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
-import { stateBackup, type StateBackupDocument } from '../../../fabric/state-contract.js'
-import { bytesText } from '../../text.js'
-import { requestOf } from '../../request.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
+import {
+  stateKept, stateBackup, stateVerify, stateRestore, type Kept, type StateVerifyDocument,
+  type StateRestoreDocument,
+} from '../../../fabric/state-contract.js'
+import type { View } from '../../output.js'
+import { bytesText, fieldLines } from '../../text.js'
+import { verb } from '../../verb.js'
+import { siteOf } from './state.js'
 
-/** Where to. */
-export interface BackupOptions {
-  readonly dir: string
-  readonly salvage?: boolean
-}
+/** What was carried over from states that were put aside, in words; empty when nothing was. */
+export const keptText = (
+  {
+    kept_liabilities: kept, unread_operations: unread, unreadable_states: lost,
+    kept_artifacts: artifacts, owners_to_enable: owners,
+  }: Kept,
+): string => [
+  kept === 0
+    ? '' : `${countText(kept, 'later charge is', 'later charges are')} kept as unknown: `
+      + 'sallyport ledger reservations\n',
+  lost === 0 ? '' : `${countText(lost, 'former state')} could not be read at all.\n`,
+  artifacts === 0
+    ? '' : `${countText(artifacts, 'artifact')} without a record kept aside: `
+      + 'sallyport state kept\n',
+  ...owners.map((name) =>
+    `Whether ${name} was still enabled cannot be told: sallyport principal enable ${name}\n`),
+  ...unread.map((operation) =>
+    'What unread records may have cost is held, up to the whole ceiling. When you have seen the '
+    + `bill: sallyport ledger settle ${operation} --amount-microusd N\n`),
+  unread.length === 0
+    ? '' : 'Idempotency keys that may have been used there count as spent: sallyport state keys\n',
+].join('')
 
-const meta: VerbMeta = {
-  name: 'state backup',
+/** Lists, or removes one. Throws `not_found` `artifact_not_kept`. */
+export const kept = verb(stateKept, {
+  summary: 'artifacts kept aside by a repair or a restore, and removing them',
+  description:
+    'After a repair that could not replay every record, or a restore, stored artifacts may be ' +
+    'left that no record names: answers that were paid for may be among them. They lie sealed ' +
+    'in aside/kept, no compaction removes them, and no backup holds them. This lists them by ' +
+    'name; with --remove one of them is removed for good.',
+  examples: [
+    '$ sallyport state kept',
+    '$ sallyport state kept --remove 5f2c… --yes',
+  ],
+  session: 'none',
+  anchor: 'any',
+  damage: 'unasked',
+  exits: ['rejected', 'not_found', 'no_state'],
+  flags: (command) =>
+    command
+      .option('--remove <name>', 'remove the kept artifact of this name for good')
+      .option('--yes', 'do not ask'),
+  text: ({ kept, removed }) => {
+    const lines = kept.map(({ name, bytes }) => `${name}  ${bytesText(bytes)}\n`).join('')
+    if (removed !== null) return `Removed ${removed}; ${kept.length} are left.\n`
+    return kept.length === 0 ? 'Nothing is kept aside.\n' : lines
+  },
+  run: async ({ remove }, deps, line: { readonly yes?: boolean }) => {
+    if (!existsSync(deps.places.stateDir)) {
+      throw fail.noState('no_state', 'There is no state directory here.', {
+        next: 'Run `sallyport init`, or name another one with --state-dir.',
+      })
+    }
+    const { keptArtifacts, removeKept } = await import('../../../state/care/kept.js')
+    const { stateDir } = deps.places
+    if (remove !== undefined) {
+      if (line.yes !== true) await deps.confirm('Remove this artifact for good?', '--yes')
+      removeKept(stateDir, remove)
+    }
+    return { kept: keptArtifacts(stateDir), removed: remove ?? null }
+  },
+})
+
+/** Copies. Throws `conflict` where something is there already. */
+export const backup = verb(stateBackup, {
   summary: 'copy the state into a new folder',
   description:
     'Makes a consistent copy while others go on working. The vault key is not in it: a backup ' +
@@ -29,33 +94,109 @@ const meta: VerbMeta = {
   anchor: 'any',
   damage: 'decides',
   exits: ['rejected', 'conflict', 'no_state', 'locked', 'damaged'],
-  json: stateBackup,
+  flags: (command) =>
+    command
+      .argument('<dir>', 'a folder that does not exist yet')
+      .option('--salvage', 'copy what is left of a damaged state, and say what is lost'),
+  text: ({ to, files, bytes, sequence, loss }, view) =>
+    `${view.foreign(to)}\n` +
+    `${files} files, ${bytesText(bytes)}, up to record ${sequence}; the key is not in it.\n` +
+    (loss === null
+      ? '' : `It is not whole: ${loss.damage.join(', ')}; ${loss.artifacts.length} artifacts ` +
+        'are not in it.\n'),
+  run: async ({ dir, salvage = false }, deps) => {
+    const { backupWhole } = await import('../../../fabric/state-care.js')
+    const store = await deps.openStore('write')
+    return backupWhole(store, pathFrom(deps.cwd, dir), salvage)
+  },
+})
+
+const verifyText = (report: StateVerifyDocument, view: View): string => {
+  const lines = report.problems.map(({ code, severity, message, subject }) => {
+    const where = subject === undefined ? '' : ` (${view.foreign(subject)})`
+    return `${severity}  ${code}: ${message}${where}\n`
+  })
+  const { loss } = report
+  const facts = fieldLines([
+    ['store', report.store_id],
+    ['made', report.created_at],
+    ['up to record', String(report.sequence)],
+    ['files', `${report.files}, ${bytesText(report.bytes)}`],
+    ['documents', String(report.documents)],
+    ['artifacts', String(report.artifacts)],
+    ['lacks', loss === null ? 'nothing'
+      : `${loss.damage.join(', ')}; ${loss.artifacts.length} artifacts`],
+  ])
+  return `${lines.join('')}${facts}${report.ok ? 'The backup can be restored.\n' : ''}`
 }
 
-/** Parses a line of `state backup`. */
-export const build: Build = (deps) =>
-  defineVerb<BackupOptions, StateBackupDocument>(
-    deps,
-    {
-      meta,
-      flags: (command) =>
-        command
-          .argument('<dir>', 'a folder that does not exist yet')
-          .option('--salvage', 'copy what is left of a damaged state, and say what is lost'),
-      text: ({ to, files, bytes, sequence, loss }, view) =>
-        `${view.foreign(to)}\n` +
-        `${files} files, ${bytesText(bytes)}, up to record ${sequence}; the key is not in it.\n` +
-        (loss === null
-          ? '' : `It is not whole: ${loss.damage.join(', ')}; ${loss.artifacts.length} artifacts ` +
-            'are not in it.\n'),
-    },
-    backup,
-  )
+/** Verifies. Throws `rejected` where there is no backup, `damaged` where it is not whole. */
+export const verify = verb(stateVerify, {
+  summary: 'read a backup whole and say whether it could be restored',
+  description:
+    'Compares every file of a backup with its length and hash, and reads the state in it as ' +
+    '`state check` does: chains, documents, artifacts, ledger, audit, policy. It opens what is ' +
+    'sealed with the key of the key folder. It writes nothing and needs no state of its own, so ' +
+    'it may run on the machine that holds the backups, beside a copy of the keys.',
+  examples: [
+    '$ sallyport state verify /mnt/backup/sallyport-monday',
+    "$ sallyport state verify /mnt/backup/sallyport-monday --json | jq '.problems'",
+  ],
+  session: 'none',
+  anchor: 'any',
+  damage: 'unasked',
+  exits: ['rejected', 'blocked', 'damaged'],
+  flags: (command) => command.argument('<dir>', 'a folder that `state backup` made'),
+  text: verifyText,
+  run: async ({ dir }, deps) => {
+    const { verifyWhole } = await import('../../../fabric/state-care.js')
+    return verifyWhole(siteOf(deps), resolve(deps.cwd, dir))
+  },
+})
 
-/** Copies. Throws `conflict` where something is there already. */
-export const backup: Run<BackupOptions, StateBackupDocument> = async (options, deps) => {
-  const { dir, salvage = false } = requestOf(stateBackup, options)
-  const { backupWhole } = await import('../../../fabric/state-care.js')
-  const store = await deps.openStore('write')
-  return stateBackup.answer(await backupWhole(store, pathFrom(deps.cwd, dir), salvage))
+const restoreText = (report: StateRestoreDocument, view: View): string => {
+  const { sequence, copied_to: copied } = report
+  return [
+    `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n`,
+    keptText(report),
+    copied === null
+      ? 'There was no state here: what was spent since the backup is not in its ledger.\n'
+      : `What was there before: ${view.foreign(copied)}\n`,
+  ].join('')
 }
+
+/** Restores. Asks first where a state is there already. */
+export const restore = verb(stateRestore, {
+  summary: 'put a backup in place, with the policy revoked',
+  description:
+    'Checks the backup whole, copies what is there into the folder aside/, and puts the backup ' +
+    'in its place. Every session ends, every unfinished contact counts as unknown, and the ' +
+    'policy is revoked above everything that the anchor remembers: an old copy contacts nobody ' +
+    'until you grant anew. What the replaced state owed and the backup does not know stays held ' +
+    'as unknown, and its idempotency keys stay spent; where a part of it cannot be read, or the ' +
+    'anchor remembers more than it shows, the whole ceiling is held until you settle it. What ' +
+    'had been narrowed there stays narrow: ' +
+    'disabled owners, withdrawn consents, closed gates, the lower ceiling. Where it cannot be ' +
+    'read whole, or is not there, every owner but the one who restores waits for `principal ' +
+    'enable`. It needs the key folder of the store.',
+  examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
+  session: 'none',
+  anchor: 'any',
+  damage: 'unasked',
+  exits: ['rejected', 'conflict', 'blocked', 'locked', 'damaged'],
+  flags: (command) =>
+    command
+      .argument('<dir>', 'a folder that `state backup` made')
+      .option('--owner <name>', 'who restores, if not the first owner')
+      .option('--yes', 'replace the state that is there without asking'),
+  text: restoreText,
+  run: async ({ dir, owner }, deps, line: { readonly yes?: boolean }) => {
+    const present = existsSync(join(deps.places.stateDir, 'STATE'))
+    if (present && line.yes !== true) {
+      await deps.confirm('Put the backup in place of the state that is there?', '--yes')
+    }
+    const { restoreWhole } = await import('../../../fabric/state-care.js')
+    const from = pathFrom(deps.cwd, dir)
+    return restoreWhole({ ...siteOf(deps), owner }, from)
+  },
+})

@@ -3,18 +3,14 @@ import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
 import { pruneAge, statePrune, type StatePruneDocument } from '../../../fabric/prune/contract.js'
 import type { PruneRequest } from '../../../fabric/prune/prune.js'
-import type { VerbDeps } from '../../bound.js'
 import { durationFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { bytesText } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `state prune`. */
-export interface PruneOptions {
-  readonly olderThan?: number
-  readonly dryRun?: boolean
-  readonly aside?: string
+export interface PruneOptions extends LineOf<typeof statePrune> {
   readonly yes?: boolean
 }
 
@@ -41,40 +37,6 @@ const pruneText = (found: StatePruneDocument): string => {
   return `Removed ${whatOf(found)}.\n${more}${sizes}${backups}`
 }
 
-const definition: VerbDefinition<StatePruneDocument> = {
-  meta: {
-    name: 'state prune',
-    summary: 'remove old ended tasks, and what else a person may let go',
-    description:
-      'Removes, for good and for every owner, what has not changed for as long as you say: ended '
-      + 'tasks of the text capability whose charge is known and that wait for no review, with '
-      + 'their job, decision, route, question and answer; receipts of jobs that had nothing to '
-      + 'do; ended sessions that nothing names any more; copies aside of finished repairs and '
-      + 'restores. It never touches money, bills, the audit, consents, stops, observations or an '
-      + 'idempotency key: the same request under a key whose task is gone is refused with '
-      + '`result_pruned`, and nothing is sent. Then every file is merged until none holds what '
-      + 'was removed. Others may work beside it; cut off, it goes on when it is run again.',
-    examples: [
-      '$ sallyport state prune --older-than 90d --dry-run',
-      '$ sallyport state prune --older-than 365d --yes --json',
-      '$ sallyport state prune --aside repair-20261120T101500000Z-5f2c1a',
-    ],
-    session: 'required',
-    damage: 'refuses',
-    exits: [
-      'rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'locked', 'damaged',
-      'cancelled',
-    ],
-    json: statePrune,
-  },
-  flags: (command) => command
-    .addOption(durationFlag('--older-than <age>', 'how long ago it last changed', pruneAge))
-    .option('--dry-run', 'tell what would go, and change nothing')
-    .option('--aside <name>', 'remove this finished copy below aside/, whatever it holds')
-    .option('--yes', 'do not ask'),
-  text: pruneText,
-}
-
 const requireSomething = ({ olderThan, aside }: PruneOptions): void => {
   if (olderThan !== undefined || aside !== undefined) return
   throw fail.usage('age_required', 'How old what goes must be is missing.', {
@@ -88,20 +50,46 @@ const look = async (deps: VerbDeps, request: PruneRequest): Promise<StatePruneDo
   return lookForOld(gov, request)
 }
 
-/** Tells what would go, asks, and removes it. */
-export const run: Run<PruneOptions, StatePruneDocument> = async (options, deps) => {
-  requireSomething(options)
-  const { older_than: olderThanMs, aside, dry_run: dryRun } = requestOf(statePrune, options)
-  const request = { olderThanMs, aside, signal: deps.stop }
-  if (dryRun === true) return statePrune.answer(await look(deps, request))
-  if (options.yes !== true) {
-    const found = await look(deps, request)
-    await deps.confirm(`Remove ${whatOf(found)} for good?`, '--yes')
-  }
-  const { gov, session } = await loginToMutate(deps)
-  const { pruneState } = await import('../../../fabric/prune/prune.js')
-  return statePrune.answer(await pruneState(gov, session, request))
+export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
+  summary: 'remove old ended tasks, and what else a person may let go',
+  description:
+    'Removes, for good and for every owner, what has not changed for as long as you say: ended '
+    + 'tasks of the text capability whose charge is known and that wait for no review, with '
+    + 'their job, decision, route, question and answer; receipts of jobs that had nothing to '
+    + 'do; ended sessions that nothing names any more; copies aside of finished repairs and '
+    + 'restores. It never touches money, bills, the audit, consents, stops, observations or an '
+    + 'idempotency key: the same request under a key whose task is gone is refused with '
+    + '`result_pruned`, and nothing is sent. Then every file is merged until none holds what '
+    + 'was removed. Others may work beside it; cut off, it goes on when it is run again.',
+  examples: [
+    '$ sallyport state prune --older-than 90d --dry-run',
+    '$ sallyport state prune --older-than 365d --yes --json',
+    '$ sallyport state prune --aside repair-20261120T101500000Z-5f2c1a',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'locked', 'damaged',
+    'cancelled',
+  ],
+  json: statePrune,
+  flags: (command) => command
+    .addOption(durationFlag('--older-than <age>', 'how long ago it last changed', pruneAge))
+    .option('--dry-run', 'tell what would go, and change nothing')
+    .option('--aside <name>', 'remove this finished copy below aside/, whatever it holds')
+    .option('--yes', 'do not ask'),
+  text: pruneText,
+  run: async (options, deps) => {
+    requireSomething(options)
+    const { older_than: olderThanMs, aside, dry_run: dryRun } = requestOf(statePrune, options)
+    const request = { olderThanMs, aside, signal: deps.stop }
+    if (dryRun === true) return statePrune.answer(await look(deps, request))
+    if (options.yes !== true) {
+      const found = await look(deps, request)
+      await deps.confirm(`Remove ${whatOf(found)} for good?`, '--yes')
+    }
+    const { gov, session } = await loginToMutate(deps)
+    const { pruneState } = await import('../../../fabric/prune/prune.js')
+    return statePrune.answer(await pruneState(gov, session, request))
+  },
 }
-
-/** Parses a line of `state prune`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

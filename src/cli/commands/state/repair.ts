@@ -4,44 +4,9 @@ import { stateRepair, type StateRepairDocument } from '../../../fabric/state-con
 import { existsSync } from 'node:fs'
 import { fail } from '../../../base/errors.js'
 import type { View } from '../../output.js'
-import { requestOf } from '../../request.js'
-import { defineVerb } from '../../verb.js'
-import type { Build, Run, VerbMeta } from '../../verb.js'
-import { keptText } from './kept-text.js'
-import { siteOf } from './site.js'
-
-/** Who repairs. */
-export interface RepairOptions {
-  readonly owner?: string
-  /** Files of which what cannot be read is given up. */
-  readonly lost?: readonly string[]
-}
-
-const meta: VerbMeta = {
-  name: 'state repair',
-  summary: 'bring a damaged state back to the last whole moment',
-  description:
-    'Copies what is there into the folder aside/ first, puts single flipped bits right, rebuilds ' +
-    'the rest from what is provably true and says what was lost. Where records may be lost, ' +
-    'every session ends, every unfinished contact counts as unknown, and the policy is left ' +
-    'revoked: grant anew after it. Records behind an untrue one are not replayed, but what they ' +
-    'show stays owed and their idempotency keys stay spent; and the whole ceiling is held for ' +
-    'what nobody can read, until you have looked at the bill and settle it with `ledger settle`. ' +
-    'Every owner but the one who repairs waits for `principal enable` then. ' +
-    'It changes nothing where nothing is damaged, and names the damage that it leaves. ' +
-    'An error of the disk is no damage: it ends the repair, which names the file. Where that ' +
-    'stays so, --lost keeps what can be read of this file and counts the rest as lost; the file ' +
-    'itself goes into aside/.',
-  examples: [
-    '$ sallyport state repair',
-    '$ sallyport state repair --lost wal/000000000004.log',
-  ],
-  session: 'none',
-  anchor: 'any',
-  damage: 'unasked',
-  exits: ['rejected', 'no_state', 'locked', 'damaged'],
-  json: stateRepair,
-}
+import { verb } from '../../verb.js'
+import { keptText } from './backup.js'
+import { siteOf } from './state.js'
 
 /** Given once for each file: a shell's pattern after it would take them all. */
 const lostFlag = (): Option => {
@@ -49,39 +14,6 @@ const lostFlag = (): Option => {
   return new Option('--lost <file>', text)
     .argParser((file: string, before: readonly string[] = []): readonly string[] =>
       [...before, file])
-}
-
-/** Parses a line of `state repair`. */
-export const build: Build = (deps) =>
-  defineVerb<RepairOptions, StateRepairDocument>(
-    deps,
-    {
-      meta,
-      flags: (command) =>
-        command
-          .option('--owner <name>', 'who repairs, if not the first owner')
-          .addOption(lostFlag()),
-      text: (report, view) => {
-        const { changed, copied_to: copied, done } = report
-        if (!changed) return unchangedText(report, view) + keptText(report)
-        const lines = done.map(({ message }) => `${message}\n`)
-        if (copied !== null) lines.push(`What was there before: ${view.foreign(copied)}\n`)
-        return lines.join('') + lossText(report) + leftText(report, view) + keptText(report)
-      },
-    },
-    repair,
-  )
-
-/** Repairs. Throws `damaged` `beyond_repair` where nothing is whole. */
-export const repair: Run<RepairOptions, StateRepairDocument> = async (options, deps) => {
-  const { owner, lost } = requestOf(stateRepair, options)
-  if (!existsSync(deps.places.stateDir)) {
-    throw fail.noState('no_state', 'There is no state directory here.', {
-      next: 'Run `sallyport init`, or name another one with --state-dir.',
-    })
-  }
-  const { repairWhole } = await import('../../../fabric/state-care.js')
-  return stateRepair.answer(await repairWhole({ ...siteOf(deps), owner }, lost))
 }
 
 /** What stays as it is: a repair makes no bytes that are in no log. */
@@ -111,3 +43,48 @@ const lossText = ({ loss, done }: StateRepairDocument): string => {
     `${loss.documents} documents.\nThe policy is revoked and every session has ended.\n`
   )
 }
+
+/** Repairs. Throws `damaged` `beyond_repair` where nothing is whole. */
+export const repair = verb(stateRepair, {
+  summary: 'bring a damaged state back to the last whole moment',
+  description:
+    'Copies what is there into the folder aside/ first, puts single flipped bits right, rebuilds ' +
+    'the rest from what is provably true and says what was lost. Where records may be lost, ' +
+    'every session ends, every unfinished contact counts as unknown, and the policy is left ' +
+    'revoked: grant anew after it. Records behind an untrue one are not replayed, but what they ' +
+    'show stays owed and their idempotency keys stay spent; and the whole ceiling is held for ' +
+    'what nobody can read, until you have looked at the bill and settle it with `ledger settle`. ' +
+    'Every owner but the one who repairs waits for `principal enable` then. ' +
+    'It changes nothing where nothing is damaged, and names the damage that it leaves. ' +
+    'An error of the disk is no damage: it ends the repair, which names the file. Where that ' +
+    'stays so, --lost keeps what can be read of this file and counts the rest as lost; the file ' +
+    'itself goes into aside/.',
+  examples: [
+    '$ sallyport state repair',
+    '$ sallyport state repair --lost wal/000000000004.log',
+  ],
+  session: 'none',
+  anchor: 'any',
+  damage: 'unasked',
+  exits: ['rejected', 'no_state', 'locked', 'damaged'],
+  flags: (command) =>
+    command
+      .option('--owner <name>', 'who repairs, if not the first owner')
+      .addOption(lostFlag()),
+  text: (report, view) => {
+    const { changed, copied_to: copied, done } = report
+    if (!changed) return unchangedText(report, view) + keptText(report)
+    const lines = done.map(({ message }) => `${message}\n`)
+    if (copied !== null) lines.push(`What was there before: ${view.foreign(copied)}\n`)
+    return lines.join('') + lossText(report) + leftText(report, view) + keptText(report)
+  },
+  run: async ({ owner, lost }, deps) => {
+    if (!existsSync(deps.places.stateDir)) {
+      throw fail.noState('no_state', 'There is no state directory here.', {
+        next: 'Run `sallyport init`, or name another one with --state-dir.',
+      })
+    }
+    const { repairWhole } = await import('../../../fabric/state-care.js')
+    return repairWhole({ ...siteOf(deps), owner }, lost)
+  },
+})

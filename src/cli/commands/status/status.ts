@@ -8,9 +8,8 @@ import {
 import type { StatusLine } from '../../../governance/capability.js'
 import type { Gov } from '../../../governance/context.js'
 import { runningText } from '../../../governance/service/running.js'
-import type { VerbDeps } from '../../bound.js'
 import { writeLine, type View } from '../../output.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `status`. */
 export interface StatusOptions {
@@ -66,29 +65,6 @@ const statusText = (status: StatusDocument, view: View): string => {
   ].join('\n')
 }
 
-const definition: VerbDefinition<StatusDocument> = {
-  meta: {
-    name: 'status',
-    summary: 'one look at policy, capabilities, money and open tasks',
-    description:
-      'Shows where the policy stands, the status of each capability, the balance of the one '
-      + 'ledger, when the jobs of timers last ran, which process serves the state, and the charges '
-      + 'and effects that wait for a person, those of a process that died among them. With '
-      + '--check it ends with 7 where one waits, for cron and monitors. It needs no session, takes '
-      + 'no lock, changes no byte and contacts nobody.',
-    examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --check'],
-    session: 'none',
-    anchor: 'any',
-    damage: 'shows',
-    exits: ['blocked', 'no_state', 'damaged'],
-    json: statusShow,
-  },
-  flags: (command) => command
-    .option('--watch', 'show it anew every two seconds, until stopped')
-    .option('--check', 'end with 7 where a charge or an effect waits for a person'),
-  text: statusText,
-}
-
 const watchMs = 2_000
 /** Clears the screen and begins at its top. */
 const clearScreen = '\u001b[H\u001b[2J'
@@ -109,22 +85,39 @@ const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
 }
 
 /** Reads the status. Throws `Degraded` with `blocked` where something waits and was asked for. */
-export const run: Run<StatusOptions, StatusDocument> = async (options, deps) => {
-  const { watch: watches, check = false } = options
-  if (watches === true && check) {
-    throw fail.usage('watch_or_check', 'A check ends at once, and a watch goes on.', {
-      next: 'Give one of them: `sallyport status --check`.',
-    })
-  }
-  if (watches === true && deps.globals.json) {
-    throw fail.usage('watch_is_text', 'With --json there is one document, and nothing to watch.', {
-      next: 'Leave out --watch: `sallyport status --json`.',
-    })
-  }
-  const gov = await deps.gov('read')
-  if (watches === true) await watch(deps, gov)
-  return (check ? statusCheck : statusShow).answer(await readStatus(gov))
+export const status: VerbRecord<StatusOptions, StatusDocument> = {
+  summary: 'one look at policy, capabilities, money and open tasks',
+  description:
+    'Shows where the policy stands, the status of each capability, the balance of the one '
+    + 'ledger, when the jobs of timers last ran, which process serves the state, and the charges '
+    + 'and effects that wait for a person, those of a process that died among them. With '
+    + '--check it ends with 7 where one waits, for cron and monitors. It needs no session, takes '
+    + 'no lock, changes no byte and contacts nobody.',
+  examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --check'],
+  session: 'none',
+  anchor: 'any',
+  damage: 'shows',
+  exits: ['blocked', 'no_state', 'damaged'],
+  json: statusShow,
+  flags: (command) => command
+    .option('--watch', 'show it anew every two seconds, until stopped')
+    .option('--check', 'end with 7 where a charge or an effect waits for a person'),
+  text: statusText,
+  run: async (options, deps) => {
+    const { watch: watches, check = false } = options
+    if (watches === true && check) {
+      throw fail.usage('watch_or_check', 'A check ends at once, and a watch goes on.', {
+        next: 'Give one of them: `sallyport status --check`.',
+      })
+    }
+    if (watches === true && deps.globals.json) {
+      throw fail.usage(
+        'watch_is_text', 'With --json there is one document, and nothing to watch.', {
+          next: 'Leave out --watch: `sallyport status --json`.',
+        })
+    }
+    const gov = await deps.gov('read')
+    if (watches === true) await watch(deps, gov)
+    return (check ? statusCheck : statusShow).answer(await readStatus(gov))
+  },
 }
-
-/** Parses a line of `status`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

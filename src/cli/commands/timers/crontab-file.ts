@@ -1,6 +1,6 @@
 /** The crontab of the user, read and replaced by the program crontab. */
 import { fail, SallyportError } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import { ask } from './host.js'
 
 /**

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { fail, type SallyportError } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 
 /** How a program of the machine ended. */
 export interface Ended {

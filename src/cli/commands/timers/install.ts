@@ -9,54 +9,19 @@ import { timerStanding } from '../../../fabric/timers/standing.js'
 import { unitsOf, type UnitFile } from '../../../fabric/timers/units.js'
 import type { Gov } from '../../../governance/context.js'
 import { resolveSettings, savedSettings } from '../../../shots/source/settings.js'
-import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, parseDuration } from '../../flags.js'
 import { tell } from '../../output.js'
 import { terminalSafe } from '../../text.js'
-import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { foundTimers } from './found.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
 import { findProgram, hasSystemd, systemctl } from './host.js'
 import { oneAtATime } from './one-at-a-time.js'
+import { foundTimers, dropLines, dropUnits, timersText } from './timers.js'
 import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
-import { dropLines, dropUnits } from './remove.js'
-import { timersText } from './text.js'
 
 /** Flags of `timers install`. */
-export interface InstallOptions {
-  readonly with?: Scheduler
-  readonly checkAge?: string
-  readonly mailTo?: string
+export interface InstallOptions extends LineOf<typeof timersInstall> {
   readonly yes?: boolean
-}
-
-const definition: VerbDefinition<Timers> = {
-  meta: {
-    name: 'timers install',
-    summary: 'run scan, analysis and digests on timers of systemd or cron',
-    description:
-      'Makes user units of systemd, or lines of your crontab, for the jobs that the settings ask '
-      + 'for, on their intervals. They are shown first; a yes, which starts unchecked, installs '
-      + 'them in place of earlier ones. They name the program, the state and the key folder by '
-      + 'absolute paths and hold no secret. Cron mails you what fails; with systemd --mail-to '
-      + 'does, at most once an hour for each job. Never as root.',
-    examples: [
-      '$ sallyport timers install',
-      '$ sallyport timers install --with cron --yes',
-      '$ sallyport timers install --with systemd --check-age 2h --mail-to me@example.org',
-    ],
-    session: 'none',
-    damage: 'refuses',
-    exits: ['rejected', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: timersInstall,
-  },
-  flags: (command) => command
-    .addOption(choiceFlag(
-      '--with <scheduler>', 'what runs them; systemd where it answers, else cron', schedulers))
-    .option('--check-age <duration>', 'hourly look that fails without an image younger than this')
-    .option('--mail-to <address>', 'with systemd: who is told what failed, by sendmail')
-    .option('--yes', 'install without a question'),
-  text: timersText,
 }
 
 const ageMs = { min: 60_000, max: 30 * 86_400_000 }
@@ -156,21 +121,43 @@ const tellWhatLacks = (deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[]): voi
   }
 }
 
-const run: Run<InstallOptions, Timers> = async (options, deps) => {
-  requireUser(deps)
-  const gov = await deps.gov('read')
-  const { checkAge, mailTo } = options
-  if (checkAge !== undefined) parseDuration('--check-age', checkAge, ageMs)
-  const jobs = timerJobs(resolveSettings(gov.store.read(), {}), checkAge ?? null)
-  const scheduler = options.with ?? (await hasSystemd(deps) ? 'systemd' : 'cron')
-  const recipe = recipeOf(deps, scheduler, jobs, mailTo)
-  // Also with --quiet: nobody is asked about what was not shown.
-  for (const line of recipe.shown) tell(deps.io, terminalSafe(line))
-  tellWhatLacks(deps, gov, jobs)
-  if (options.yes !== true) await deps.confirm('Install these timers', '--yes')
-  await oneAtATime(deps, 'timers install', () => recipe.install())
-  return timersInstall.answer(await foundTimers(deps, timerStanding(gov)))
+export const install: VerbRecord<InstallOptions, Timers> = {
+  summary: 'run scan, analysis and digests on timers of systemd or cron',
+  description:
+    'Makes user units of systemd, or lines of your crontab, for the jobs that the settings ask '
+    + 'for, on their intervals. They are shown first; a yes, which starts unchecked, installs '
+    + 'them in place of earlier ones. They name the program, the state and the key folder by '
+    + 'absolute paths and hold no secret. Cron mails you what fails; with systemd --mail-to '
+    + 'does, at most once an hour for each job. Never as root.',
+  examples: [
+    '$ sallyport timers install',
+    '$ sallyport timers install --with cron --yes',
+    '$ sallyport timers install --with systemd --check-age 2h --mail-to me@example.org',
+  ],
+  session: 'none',
+  damage: 'refuses',
+  exits: ['rejected', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
+  json: timersInstall,
+  flags: (command) => command
+    .addOption(choiceFlag(
+      '--with <scheduler>', 'what runs them; systemd where it answers, else cron', schedulers))
+    .option('--check-age <duration>', 'hourly look that fails without an image younger than this')
+    .option('--mail-to <address>', 'with systemd: who is told what failed, by sendmail')
+    .option('--yes', 'install without a question'),
+  text: timersText,
+  run: async (options, deps) => {
+    requireUser(deps)
+    const gov = await deps.gov('read')
+    const { checkAge, mailTo } = options
+    if (checkAge !== undefined) parseDuration('--check-age', checkAge, ageMs)
+    const jobs = timerJobs(resolveSettings(gov.store.read(), {}), checkAge ?? null)
+    const scheduler = options.with ?? (await hasSystemd(deps) ? 'systemd' : 'cron')
+    const recipe = recipeOf(deps, scheduler, jobs, mailTo)
+    // Also with --quiet: nobody is asked about what was not shown.
+    for (const line of recipe.shown) tell(deps.io, terminalSafe(line))
+    tellWhatLacks(deps, gov, jobs)
+    if (options.yes !== true) await deps.confirm('Install these timers', '--yes')
+    await oneAtATime(deps, 'timers install', () => recipe.install())
+    return timersInstall.answer(await foundTimers(deps, timerStanding(gov)))
+  },
 }
-
-/** Parses a line of `timers install`. */
-export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fail, SallyportError } from '../../../base/errors.js'
 import { baseFolder } from '../../../base/user-folders.js'
 import { kernelStateLock, takeLock } from '../../../state/lock.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 import { stopped } from './host.js'
 
 /** A user has one crontab: the place is that of the user, whatever a shell exports. */

@@ -7,7 +7,7 @@ import { fail, SallyportError } from '../../../base/errors.js'
 import { baseFolder } from '../../../base/user-folders.js'
 import { unitMark, unitPrefix, type UnitFile } from '../../../fabric/timers/units.js'
 import { ioFailure } from '../../../state/files.js'
-import type { VerbDeps } from '../../bound.js'
+import type { VerbDeps } from '../../verb.js'
 
 /** Where units of the user lie; a relative path counts as absent, as for systemd. */
 export const unitFolder = (deps: VerbDeps): string =>

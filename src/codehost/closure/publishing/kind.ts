@@ -1,6 +1,6 @@
 /** How a publication is proved when its capacity is closed. */
 import { closureBlocked } from '../blockers.js'
-import type { ClosureKind } from '../kinds.js'
+import type { ClosureKind } from '../kind.js'
 import { publicationReadLimits, type PublicationReadLimits } from '../limits.js'
 import { holdProducerGuard, requireQuiescence } from './quiescence.js'
 import { readPublicationEvidence } from './read.js'

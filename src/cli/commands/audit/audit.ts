@@ -1,0 +1,90 @@
+/** `sallyport audit`: who did what. */
+import { auditList, auditShow, type AuditDocument } from '../../../governance/audit-contract.js'
+import { findAudit, auditLink } from '../../../governance/audit-read.js'
+import { timeZoneOf } from '../../../observations/zone.js'
+import { cutAt } from '../../cut.js'
+import { integerFlag } from '../../flags.js'
+import { requestOf } from '../../request.js'
+import { pointInTime } from '../../since.js'
+import { renderTable } from '../../table.js'
+import { fieldLines } from '../../text.js'
+import { verb, type LineOf, type VerbRecord } from '../../verb.js'
+
+/** The facts of a row in one line: `name=value`, separated by spaces. */
+export const factsText = ({ facts }: AuditDocument): string =>
+  Object.entries(facts).map(([name, value]) => `${name}=${String(value)}`).join(' ')
+
+/** Flags of `audit list`. */
+export type AuditListOptions = LineOf<typeof auditList>
+
+export const list: VerbRecord<AuditListOptions, AuditDocument[]> = {
+  summary: 'list what was done, newest first',
+  description:
+    'Lists rows of the audit, of every owner: logins, consents, tasks, money settled by hand, '
+    + 'recoveries. Rows hold ids, names and numbers, never a question, an answer or a key. The '
+    + 'audit is only ever appended to, and each row names the digest of the one before.',
+  examples: [
+    '$ sallyport audit list',
+    '$ sallyport audit list --what session --since 8h',
+    '$ sallyport audit list --principal maria --limit 500 --json',
+  ],
+  session: 'required',
+  ids: { after: 'audit' },
+  damage: 'shows',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  json: auditList,
+  flags: (command) => command
+    .addOption(integerFlag('--limit <n>', 'most rows', { min: 1, max: 10_000 }).default(50))
+    .option('--since <time>', 'from a day, a time or an age on: 2026-11-20, 2026-11-20T10:00Z, 8h')
+    .option('--what <name>', 'only what has this name or begins with it: session, session.login')
+    .option('--principal <owner>', 'only what this owner did, by name or id')
+    .option('--after <row>', 'only those older than this one'),
+  text: (rows, view) => renderTable(
+    view, ['row', 'at', 'what', 'owner', 'subject', 'facts'],
+    rows.map((row) => [
+      view.id(row.id), row.at, row.what, row.principal_name ?? row.principal ?? '-',
+      view.id(row.subject ?? '-'), factsText(row),
+    ]),
+  ),
+  run: async (options, deps) => {
+    const { since, ...given } = options
+    const from = since === undefined
+      ? undefined : pointInTime('--since', since, deps.clock, timeZoneOf(deps.env))
+    const request = requestOf(auditList, { ...given, since: from })
+    const { gov } = await deps.login('read')
+    const found = findAudit(gov.store.read(), { ...request, limit: request.limit + 1 })
+    return auditList.answer(cutAt(deps, found, request.limit, ({ row }) => row.audit_id))
+  },
+}
+
+export const show = verb(auditShow, {
+  summary: 'show one row of the audit and whether the chain holds round it',
+  description:
+    'Shows a row, its digest, the rows before and after it, and whether each names the other '
+    + 'as it is. Where they do not, a row was altered, lost or added there, and the status is '
+    + '12. The whole chain is checked by `state check`.',
+  examples: ['$ sallyport audit show aud_0190f…', '$ sallyport audit show aud_0190f… --json'],
+  session: 'required',
+  ids: { audit: 'audit' },
+  damage: 'shows',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  flags: (command) => command.argument('<audit>', 'id of the row, from audit list'),
+  text: ({ audit, chain }, view) => fieldLines([
+    ['row', `${audit.id}, ${audit.number} of ${chain.rows}`],
+    ['at', audit.at],
+    ['what', audit.what],
+    ['owner', audit.principal_name ?? audit.principal ?? '-'],
+    ['session', audit.root ?? '-'],
+    ['subject', audit.subject ?? '-'],
+    ['facts', view.foreign(factsText(audit))],
+    ['before it', chain.previous_id ?? 'none, it is the first'],
+    ['after it', chain.next_id ?? 'none, it is the newest'],
+    ['digest', chain.digest],
+    ['chain', chain.verifies
+      ? view.paint('green', 'holds here') : view.paint('red', 'broken here')],
+  ]),
+  run: async ({ audit }, deps) => {
+    const { gov } = await deps.login('read')
+    return auditLink(gov.store.read(), audit)
+  },
+})

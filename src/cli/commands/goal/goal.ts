@@ -1,0 +1,122 @@
+/** `sallyport goal`: what tasks are for. */
+import type { Option } from 'commander'
+import {
+  goalAdd, goalList, goalShow, goalUpdate, goalClose, type GoalDocument,
+} from '../../../governance/goals-contract.js'
+import {
+  addGoal, listGoals, requireOwnGoal, updateGoal, closeGoal,
+} from '../../../governance/goals.js'
+import { integerFlag } from '../../flags.js'
+import { loginToMutate } from '../../mutate.js'
+import { renderTable } from '../../table.js'
+import { fieldLines, visibleLine } from '../../text.js'
+import { verb } from '../../verb.js'
+
+/** A goal as lines of text. */
+export const goalText = (goal: GoalDocument): string => fieldLines([
+  ['goal', goal.id],
+  ['title', visibleLine(goal.title)],
+  ['state', goal.is_default ? `${goal.state} (default)` : goal.state],
+  ['revision', String(goal.revision)],
+  ['updated', goal.updated_at],
+])
+
+/** `--expected-revision`: a change of the goal in between is then a conflict. */
+export const expectedRevisionFlag = (): Option =>
+  integerFlag('--expected-revision <n>', 'refuse if the goal has another revision', {
+    min: 1, max: Number.MAX_SAFE_INTEGER,
+  })
+
+export const add = verb(goalAdd, {
+  summary: 'add a goal',
+  description:
+    'Adds a goal that tasks can be given to. Its title is one line, 1 to 200 characters.',
+  examples: ['$ sallyport goal add "Learn about tides"'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
+  flags: (command) => command.argument('<title>', 'what it is, in one line'),
+  text: goalText,
+  run: async ({ title }, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    return addGoal(gov, session, title)
+  },
+})
+
+export const list = verb(goalList, {
+  summary: 'list your goals, oldest first',
+  description: 'Lists your goals. Tasks that name none belong to the default goal.',
+  examples: ['$ sallyport goal list', '$ sallyport goal list --open --json'],
+  session: 'required',
+  damage: 'shows',
+  exits: ['unauthorized', 'no_state', 'damaged'],
+  flags: (command) => command.option('--open', 'only goals that are open'),
+  text: (rows, view) => renderTable(
+    view, ['goal', 'state', 'revision', 'default', 'title'],
+    rows.map((row) => [
+      view.id(row.id), row.state, String(row.revision), row.is_default ? 'yes' : 'no', row.title,
+    ]),
+  ),
+  run: async ({ open }, deps) => {
+    const { gov, session } = await deps.login('read')
+    return listGoals(gov.store.read(), session)
+      .filter(({ state }) => state === 'open' || open !== true)
+  },
+})
+
+export const show = verb(goalShow, {
+  summary: 'show one goal',
+  description: 'Shows one of your goals with its revision.',
+  examples: ['$ sallyport goal show goal_0190f…'],
+  session: 'required',
+  ids: { goal: 'goal' },
+  damage: 'shows',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  flags: (command) => command.argument('<goal>', 'id of the goal'),
+  text: goalText,
+  run: async ({ goal }, deps) => {
+    const { gov, session } = await deps.login('read')
+    return requireOwnGoal(gov.store.read(), session, goal)
+  },
+})
+
+export const update = verb(goalUpdate, {
+  summary: 'give a goal another title and the next revision',
+  description:
+    'Changes a goal. Tasks that were admitted under the earlier revision are not contacted or '
+    + 'adopted any more; finished ones are readable again after `task recover`.',
+  examples: ['$ sallyport goal update goal_0190f… --title "Learn about spring tides"'],
+  session: 'required',
+  ids: { goal: 'goal' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  flags: (command) => command
+    .argument('<goal>', 'id of the goal')
+    .requiredOption('--title <title>', 'what it is, in one line')
+    .addOption(expectedRevisionFlag()),
+  text: goalText,
+  run: async ({ goal: goalId, title, expected_revision: expectedRevision }, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    return updateGoal(gov, session, { goalId, title, expectedRevision })
+  },
+})
+
+export const close = verb(goalClose, {
+  summary: 'close a goal',
+  description:
+    'Closes a goal: it takes no more tasks, and what is under way for it is not contacted or '
+    + 'adopted any more. The default goal stays open.',
+  examples: ['$ sallyport goal close goal_0190f…'],
+  session: 'required',
+  ids: { goal: 'goal' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  flags: (command) => command
+    .argument('<goal>', 'id of the goal')
+    .addOption(expectedRevisionFlag()),
+  text: goalText,
+  run: async ({ goal: goalId, expected_revision: expectedRevision }, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    return closeGoal(gov, session, { goalId, expectedRevision })
+  },
+})

@@ -1,0 +1,165 @@
+/** `sallyport ledger`: the ceiling, holds and charges, and what a person says of an overrun. */
+import { countText } from '../../../base/counted.js'
+import { fail } from '../../../base/errors.js'
+import { moneyText } from '../../../base/money.js'
+import {
+  ledgerShow, ledgerReservations, ledgerReview, type ReservationDocument,
+} from '../../../governance/ledger/contract.js'
+import { settleCommand } from '../../../governance/ledger/due.js'
+import { ownReservations } from '../../../governance/ledger/own.js'
+import { ledgerStanding } from '../../../governance/ledger/read.js'
+import { amountCell } from '../../amount.js'
+import { askVerdict } from '../../ask-verdict.js'
+import { cutAt } from '../../cut.js'
+import { integerFlag } from '../../flags.js'
+import { loginToMutate } from '../../mutate.js'
+import type { View } from '../../output.js'
+import { requestOf } from '../../request.js'
+import { renderTable } from '../../table.js'
+import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
+
+/** What a person has to do about a reservation; empty when nothing. */
+const dueOf = ({ state, overrun }: ReservationDocument): string => {
+  if (state === 'unknown') return 'settle by hand'
+  return overrun === 'review_required' ? 'review the overrun' : ''
+}
+
+/** A reservation as lines of text. */
+export const reservationText = (one: ReservationDocument): string => {
+  const line = (name: string, value: string): string => `${name.padEnd(11)}${value}\n`
+  const due = dueOf(one)
+  return [
+    line('operation', one.operation_id),
+    ...(one.task_id === null ? [] : [line('task', one.task_id)]),
+    ...(one.subject === null ? [] : [line('for', one.subject)]),
+    line('runtime', `${one.runtime} (${one.profile})`),
+    line('state', one.state),
+    line('bound', moneyText(one.bound_microusd)),
+    line('charged', one.charged_microusd === null ? '-' : moneyText(one.charged_microusd)),
+    ...(one.overrun === 'none' ? [] : [line('overrun', one.overrun)]),
+    ...(due === '' ? [] : [line('due', due)]),
+  ].join('')
+}
+
+/** Reservations as a list, newest first. */
+export const reservationsTable = (
+  view: View, rows: readonly ReservationDocument[],
+): Promise<string> => renderTable(
+  view, ['operation', 'runtime', 'state', 'bound', 'charged', 'due', 'reason', 'for'],
+  rows.map((row) => [
+    view.id(row.operation_id), row.runtime, row.state, amountCell(view, row.bound_microusd),
+    amountCell(view, row.charged_microusd), dueOf(row), row.reason ?? '',
+    row.subject === null ? '-' : view.id(row.subject),
+  ]),
+)
+
+export const show = verb(ledgerShow, {
+  summary: 'show the ceiling and what is settled, held and unknown',
+  description:
+    'Shows the one ledger of this state directory. Settled, held and unknown together are '
+    + 'compared with the ceiling before any contact. A hold is a local admission hold in this '
+    + 'ledger, not a limit that a provider enforces. An unknown charge keeps its full bound '
+    + 'until it is settled by hand.',
+  examples: ['$ sallyport ledger show', '$ sallyport ledger show --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'blocked', 'no_state', 'damaged'],
+  text: ({ ledger, open }, view) => {
+    if (ledger === null) return 'There is no ledger yet; the first set-up of a route makes it.\n'
+    const line = (name: string, value: number): string =>
+      `${name.padEnd(11)}${moneyText(value)}\n`
+    const due = (count: number, what: string, next: string): string => count === 0 ? ''
+      : `${view.paint('yellow', 'due')}        ${countText(count, what)}: ${next}\n`
+    return [
+      line('ceiling', ledger.ceiling_microusd),
+      line('settled', ledger.settled_microusd),
+      line('held', ledger.held_microusd),
+      line('unknown', ledger.unknown_microusd),
+      line('available', ledger.available_microusd),
+      due(open.unknown, 'unknown charge', settleCommand('OPERATION')),
+      due(open.overrun_review_required, 'overrun', 'sallyport ledger review OPERATION'),
+    ].join('')
+  },
+  run: async (_request, deps) => {
+    const { gov } = await deps.login('see')
+    return ledgerStanding(gov.store.read())
+  },
+})
+
+export const reservations = verb(ledgerReservations, {
+  summary: 'list your holds, unknown charges and overruns, newest first',
+  description:
+    'Lists your reservations that still hold money or wait for you: reserved, contacted, '
+    + 'unknown, or charged above their bound and not reviewed. Those of disabled owners are '
+    + 'among them, because nobody else could settle them. --all adds the finished ones. An '
+    + 'unknown charge has its reason: http_status_402 is the status that the request got. What '
+    + 'was sent for one image names its observation.',
+  examples: ['$ sallyport ledger reservations', '$ sallyport ledger reservations --all --json'],
+  session: 'required',
+  ids: { after: 'operation' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+  flags: (command) => command
+    .option('--all', 'also the settled and released ones')
+    .addOption(
+      integerFlag('--limit <n>', 'most reservations', { min: 1, max: 10_000 }).default(50),
+    )
+    .option('--after <operation>', 'only those older than this one'),
+  text: (rows, view) => reservationsTable(view, rows),
+  run: async ({ all = false, limit, after }, deps) => {
+    const { gov, session } = await deps.login('see')
+    const view = gov.store.read()
+    const found = ownReservations(view, session, { closed: all, limit: limit + 1, after })
+    const rows = cutAt(deps, found, limit, ({ operation_id: id }) => id)
+    return { view, rows }
+  },
+})
+
+/** Flags of `ledger review`. */
+export interface LedgerReviewOptions {
+  readonly operation: string
+  readonly accept?: boolean
+  readonly reject?: boolean
+}
+
+const verdictOf = async (
+  { accept, reject }: LedgerReviewOptions, deps: VerbDeps,
+): Promise<'accept' | 'reject'> => {
+  if (accept !== reject) return accept ? 'accept' : 'reject'
+  if (accept === undefined && deps.interactive) return askVerdict(deps, ['accept', 'reject'])
+  throw fail.usage('one_verdict', 'Give one of --accept and --reject.')
+}
+
+export const review: VerbRecord<LedgerReviewOptions, ReservationDocument> = {
+  summary: 'accept or reject a charge above its bound',
+  description:
+    'The charge stands either way. Accepting releases the answer that waits for it, if the '
+    + 'session, goal and consent that asked for it are still current; rejecting drops it. A '
+    + 'verdict is never changed. What a disabled owner left may be rejected by any other.',
+  examples: [
+    '$ sallyport ledger review op_0190f… --accept',
+    '$ sallyport ledger review op_0190f… --reject --json',
+  ],
+  session: 'required',
+  ids: { operation: 'operation' },
+  decides: true,
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  json: ledgerReview,
+  flags: (command) => command
+    .argument('<operation>', 'id of the operation, from ledger reservations')
+    .option('--accept', 'the overrun is accepted')
+    .option('--reject', 'it is not; the answer is dropped'),
+  text: reservationText,
+  run: async (options, deps) => {
+    const { operation, verdict } = requestOf(ledgerReview, {
+      ...options, verdict: await verdictOf(options, deps),
+    })
+    const { gov, session } = await loginToMutate(deps)
+    const { reviewAnyOverrun } = await import('../../../fabric/tasks.js')
+    return ledgerReview.answer(await reviewAnyOverrun(gov, session, operation, verdict))
+  },
+}

@@ -1,0 +1,139 @@
+/** `sallyport policy`: the one policy of every route. */
+import { SallyportError } from '../../../base/errors.js'
+import type { Gov } from '../../../governance/context.js'
+import {
+  policyShow, policyRevoke, policyHistory, type PolicyRevokedDocument,
+} from '../../../governance/policy/contract.js'
+import { listPolicy } from '../../../governance/policy/head.js'
+import { revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
+import { showPolicy } from '../../../governance/policy/show.js'
+import { stopFoldersOf } from '../../../state/store-ids.js'
+import { cutAt } from '../../cut.js'
+import { integerFlag } from '../../flags.js'
+import { recoverFirst } from '../../mutate.js'
+import { sentBeforeLines } from '../../sent-before.js'
+import { renderTable } from '../../table.js'
+import { verb, type VerbRecord } from '../../verb.js'
+
+export const show = verb(policyShow, {
+  summary: 'show the policy, its witness and every consent',
+  description:
+    'Shows the last published revision, whether its witness agrees, and the consents with '
+    + 'whether each is current. One policy governs every route.',
+  examples: ['$ sallyport policy show', '$ sallyport policy show --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
+  text: ({ policy, usable, block, witness, consents }, view) => [
+    `revision  ${policy.revision}`,
+    `state     ${view.paint(usable ? 'green' : 'yellow', policy.state)} (${policy.reason})`,
+    ...(block === null ? [] : [`blocked   ${block}`]),
+    `witness   ${witness}`,
+    `epoch     ${policy.epoch}, fence ${policy.fence}`,
+    ...consents.map((one) =>
+      `consent   ${one.purpose}: ${one.state}${one.current ? ', current' : ''}`),
+    '',
+  ].join('\n'),
+  run: async (_request, deps) => {
+    const { gov } = await deps.login('read')
+    return showPolicy(gov)
+  },
+})
+
+const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string =>
+  (code === 'lock_held' || code === 'lock_wait_stopped'
+    ? 'Another process holds the state; the next command that writes records it.'
+    : 'The state takes no record now; it is recorded when it is repaired.')
+
+const stoppedText = (document: PolicyRevokedDocument): string => {
+  if (document.under_way.length > 0) return 'Stopped for every request but those of one process.'
+  const every = 'Every route is stopped: alpha, gateway and code host'
+  return document.revision === null
+    ? `${every}. ${recordedText(document)}` : `${every} (policy revision ${document.revision}).`
+}
+
+/** How long the record of a stop that is in force waits for the lock, milliseconds. */
+const recordWaitMs = 2_000
+
+/** The routes are stopped: nothing that comes after may make it look otherwise. */
+const recoverAfter = async (deps: Parameters<typeof recoverFirst>[0], gov: Gov): Promise<void> => {
+  try {
+    await recoverFirst(deps, gov)
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    deps.note(`Stopped, but what a dead process left was not resolved: ${error.message}`)
+  }
+}
+
+/** Revokes. A session is named in the record when there is one, and never asked for. */
+export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
+  summary: 'stop every route at once',
+  description:
+    'Stops every route and ends every consent, those to write to a code host too, at once: '
+    + 'nothing more leaves once it has '
+    + 'answered. It needs no session, no lock, no key and no sound state, because stopping must '
+    + 'never be hard; what cannot be recorded now is in force all the same and is recorded by '
+    + 'the next command that writes. Requests that had been sent before are named, and a charge '
+    + 'that is already owed is still read back. A process that holds a request and does not '
+    + 'answer is named too (status 11): it may still send when it wakes. Each route has to be '
+    + 'granted anew afterwards.',
+  examples: ['$ sallyport policy revoke', '$ sallyport policy revoke --json'],
+  session: 'none',
+  anchor: 'any',
+  damage: 'decides',
+  exits: ['no_state', 'locked', 'damaged'],
+  json: policyRevoke,
+  text: (document) => [
+    stoppedText(document),
+    ...sentBeforeLines(document.requests),
+    '',
+  ].join('\n'),
+  run: async (_options, deps) => {
+    const { stateDir, configDir } = deps.places
+    const folders = stopFoldersOf({ dir: stateDir, configDir })
+    if (folders.length === 0) await deps.openStore('read')
+    let by: RevokeOrder['by'] = { principal: null, root: null }
+    try {
+      const { session } = await deps.login('read', { touch: false })
+      by = { principal: session.principal.principal_id, root: session.root.root_id }
+    } catch {
+      // Neither an ended session nor a damaged state must keep anybody from stopping.
+    }
+    const { openForStop } = await import('../../store.js')
+    let gov: Gov | null = null
+    const open = async (): Promise<Gov> => (gov = await openForStop(deps, recordWaitMs))
+    try {
+      const revoked = await revokePolicy({ stateDir, folders, clock: deps.clock, by, open })
+      if (gov !== null && revoked.why === null) await recoverAfter(deps, gov)
+      return policyRevoke.answer(revoked)
+    } finally {
+      (gov as Gov | null)?.store.close()
+    }
+  },
+}
+
+export const history = verb(policyHistory, {
+  summary: 'list the published policy revisions, newest first',
+  description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
+  examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
+  flags: (command) => command
+    .addOption(integerFlag('--limit <n>', 'most revisions', { min: 1, max: 100_000 }).default(50))
+    .addOption(integerFlag(
+      '--after <revision>', 'only those below this one', { min: 1, max: Number.MAX_SAFE_INTEGER },
+    )),
+  text: (rows, view) => renderTable(
+    view, ['revision', 'state', 'reason', 'epoch', 'fence', 'published'],
+    rows.map((row) => [
+      String(row.revision), row.state, row.reason, String(row.epoch), String(row.fence),
+      row.published_at,
+    ]),
+  ),
+  run: async ({ limit, after }, deps) => {
+    const { gov } = await deps.login('read')
+    const found = listPolicy(gov.store.read(), limit + 1, after)
+    return cutAt(deps, found, limit, ({ revision }) => String(revision))
+  },
+})

@@ -1,0 +1,149 @@
+/** `sallyport principal`: who may log in. */
+import { countText } from '../../../base/counted.js'
+import { fail } from '../../../base/errors.js'
+import { enablePrincipal } from '../../../governance/enable.js'
+import { passphraseLimits } from '../../../governance/passphrase.js'
+import {
+  principalAdd, principalList, principalDisable, principalEnable, type PrincipalDocument,
+  type PrincipalAddedDocument,
+} from '../../../governance/principals-contract.js'
+import { addPrincipal, defaultPrincipal, listPrincipals } from '../../../governance/principals.js'
+import { disablePrincipal } from '../../../governance/stops/people.js'
+import { readSecret } from '../../input.js'
+import { loginToMutate, afterStop, loginToStop } from '../../mutate.js'
+import { requestOf } from '../../request.js'
+import { renderTable } from '../../table.js'
+import { fieldLines } from '../../text.js'
+import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
+
+/** How an owner stands, in a few words. */
+export const principalState = (
+  { disabled_at: at, disabled_for_good: forGood }: PrincipalDocument,
+): string => {
+  if (at === null) return 'enabled'
+  return forGood ? 'disabled for good' : 'disabled by a restore'
+}
+
+/** An owner as lines of text. */
+export const principalText = (facts: PrincipalDocument): string => fieldLines([
+  ['owner', facts.name],
+  ['id', facts.id],
+  ['state', principalState(facts)],
+  ['passphrase', facts.has_passphrase ? 'yes' : 'none'],
+])
+
+/** Flags of `principal add`. */
+export interface PrincipalAddOptions {
+  readonly name: string
+  readonly passphraseFile?: string
+}
+
+const passphraseOf = async (deps: VerbDeps, from: string | undefined): Promise<string> => {
+  const flag = '--passphrase-file'
+  if (from !== undefined) {
+    return readSecret(deps, { from, flag, bytesMax: passphraseLimits.bytesMax + 2 })
+  }
+  const person = await deps.ask(`Give ${flag}.`)
+  const first = await person.secret('Passphrase of the new owner')
+  const second = await person.secret('The same again')
+  deps.secrets.add(first)
+  deps.secrets.add(second)
+  if (first === second) return first
+  throw fail.rejected('passphrase_differs', 'The two passphrases differ; nobody was added.')
+}
+
+export const add: VerbRecord<PrincipalAddOptions, PrincipalAddedDocument> = {
+  summary: 'add an owner',
+  description:
+    'Adds an owner with a passphrase (8 to 1024 bytes) and a default goal. Each owner sees and '
+    + 'reviews only its own tasks and goals; all share one policy and one spend ceiling.',
+  examples: ['$ sallyport principal add maria --passphrase-file ./passphrase'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
+  json: principalAdd,
+  flags: (command) => command
+    .argument('<name>', 'name of the owner')
+    .option('--passphrase-file <file>', 'the passphrase; - for stdin (asked for on a terminal)'),
+  text: ({ principal }) => principalText(principal),
+  run: async (options, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    const passphrase = await passphraseOf(deps, options.passphraseFile)
+    const request = requestOf(principalAdd, { ...options, passphrase })
+    return principalAdd.answer(await addPrincipal(gov, session, request))
+  },
+}
+
+export const list = verb(principalList, {
+  summary: 'list the owners',
+  description: 'Lists the owners, oldest first; of a passphrase only whether there is one.',
+  examples: ['$ sallyport principal list', '$ sallyport principal list --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
+  text: (rows, view) => renderTable(
+    view, ['owner', 'state', 'passphrase', 'added', 'id'],
+    rows.map((row) => [
+      row.name, principalState(row), row.has_passphrase ? 'yes' : 'none', row.created_at, row.id,
+    ]),
+  ),
+  run: async (_request, deps) => {
+    const { gov } = await deps.login('read')
+    const view = gov.store.read()
+    return {
+      principals: listPrincipals(view), byDefault: defaultPrincipal(view),
+    }
+  },
+})
+
+const question = 'Disable this owner for good? No command lets it in again while the state knows '
+  + 'it; a backup from before does not.'
+
+export const disable = verb(principalDisable, {
+  summary: 'disable an owner for good',
+  description:
+    'Ends every session of an owner and lets it log in no more. Its tasks, goals and what it '
+    + 'owes stay. The last owner cannot be disabled. Nothing enables an owner again whom a '
+    + 'person has disabled, not even `principal enable`, while the state knows it: a backup from '
+    + 'before, where the state of after is lost, and a repair that lost the record know nothing '
+    + 'of it, and this owner waits for `principal enable` then as every other one does. To end '
+    + 'only what somebody does now, revoke the session (`session revoke`).',
+  examples: ['$ sallyport principal disable maria', '$ sallyport principal disable maria --yes'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  flags: (command) => command
+    .argument('<name>', 'name or id of the owner')
+    .option('--yes', 'do not ask'),
+  text: ({ principal, sessions_ended: ended }) =>
+    `${principalText(principal)}${countText(ended, 'session')} ended.\n`,
+  run: async ({ name }, deps, line: { readonly yes?: boolean }) => {
+    const { gov, session } = await loginToStop(deps)
+    if (deps.interactive && line.yes !== true) {
+      await deps.confirm(question, '--yes')
+    }
+    const disabled = await disablePrincipal(gov, session, name)
+    await afterStop(deps, gov, disabled.recorded)
+    return disabled
+  },
+})
+
+export const enable = verb(principalEnable, {
+  summary: 'let an owner log in again after a restore',
+  description:
+    'Where a backup was put in place, or a damaged state repaired, and nothing told which owners '
+    + 'had been disabled since, only the one who did it may log in. This lets another owner log '
+    + 'in again, by name; consents and acknowledgments that it gave before do not come back. An '
+    + 'owner that a person disabled stays disabled for good where the state still tells so; '
+    + 'where that is lost, whoever runs this has to remember.',
+  examples: ['$ sallyport principal enable maria'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  flags: (command) => command.argument('<name>', 'name or id of the owner'),
+  text: ({ principal }) => principalText(principal),
+  run: async ({ name }, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    return enablePrincipal(gov, session, name)
+  },
+})

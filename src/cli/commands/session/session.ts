@@ -1,0 +1,99 @@
+/** `sallyport session`: who is logged in, and ending sessions. */
+import {
+  sessionShow, sessionList, sessionRevoke, type SessionDocument,
+} from '../../../governance/session/contract.js'
+import { listSessions } from '../../../governance/session/end.js'
+import { sessionFacts } from '../../../governance/session/live.js'
+import { dropToken, tokenPath } from '../../../governance/session/token.js'
+import { revokeSession } from '../../../governance/stops/people.js'
+import { currentToken } from '../../login.js'
+import { afterStop, loginToStop } from '../../mutate.js'
+import type { View } from '../../output.js'
+import { renderTable } from '../../table.js'
+import { fieldLines } from '../../text.js'
+import { verb } from '../../verb.js'
+
+/** One word for how a session stands. */
+export const sessionState = ({ live, ended_reason }: SessionDocument): string =>
+  live ? 'live' : ended_reason === null ? 'expired' : `ended (${ended_reason})`
+
+/** A session as lines of text. */
+export const sessionText = (facts: SessionDocument): string => fieldLines([
+  ['session', facts.id],
+  ['owner', facts.principal],
+  ['state', sessionState(facts)],
+  ['opened', facts.issued_at],
+  ['last use', facts.last_use_at],
+  ['idle until', facts.idle_expires_at],
+  ['expires', facts.expires_at],
+])
+
+export const show = verb(sessionShow, {
+  summary: 'show the session in use',
+  description: 'Shows whose session is in use and when it ends. Looking counts as a use.',
+  examples: ['$ sallyport session show', '$ sallyport session show --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
+  text: ({ root }) => sessionText(root),
+  run: async (_request, deps) => {
+    const { gov, session } = await deps.login('read')
+    return sessionFacts(gov.store.read(), gov, session.root)
+  },
+})
+
+// A session of another owner is ended by its whole id alone.
+const shownId = (rows: SessionDocument[], { id, principal }: SessionDocument, view: View): string =>
+  rows.every((row) => row.principal === principal) ? view.id(id) : id
+
+export const list = verb(sessionList, {
+  summary: 'list your sessions, newest first',
+  description:
+    'Lists sessions and when they end; those that have been over for 30 days are not kept.',
+  examples: ['$ sallyport session list', '$ sallyport session list --all --live --json'],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['unauthorized', 'no_state', 'damaged'],
+  flags: (command) => command
+    .option('--all', 'the sessions of every owner')
+    .option('--live', 'only those that are live'),
+  text: (rows, view) => renderTable(
+    view, ['session', 'owner', 'state', 'opened', 'idle until', 'expires'],
+    rows.map((row) => [
+      shownId(rows, row, view), row.principal, sessionState(row), row.issued_at,
+      row.idle_expires_at, row.expires_at,
+    ]),
+  ),
+  run: async (request, deps) => {
+    const { gov, session } = await deps.login('read')
+    const view = gov.store.read()
+    return listSessions(gov, view, session, {
+      all: request.all === true, live: request.live === true,
+    })
+  },
+})
+
+export const revoke = verb(sessionRevoke, {
+  summary: 'end a session by its id',
+  description:
+    'Ends one of your sessions, or that of any other owner: ending only ever stops something, '
+    + 'and is audited. Nothing that the session admitted is contacted or adopted any more.',
+  examples: ['$ sallyport session revoke root_0190f…'],
+  session: 'required',
+  ids: { session: 'session' },
+  decides: true,
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
+  flags: (command) => command.argument('<session>', 'id of the session'),
+  text: ({ root }) => sessionText(root),
+  run: async (request, deps) => {
+    const { gov, session } = await loginToStop(deps)
+    const revoked = await revokeSession(gov, session, request.session)
+    await afterStop(deps, gov, revoked.recorded)
+    const token = currentToken(gov, deps.env)
+    if (revoked.session.id === session.root.root_id && token !== null) {
+      dropToken(tokenPath(gov.store.dir), token)
+    }
+    return revoked
+  },
+})

@@ -1,0 +1,196 @@
+/** What was observed: listing it, showing one of it, finding it. */
+import { moneyText } from '../../../base/money.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
+import { timeZoneOf } from '../../../observations/zone.js'
+import { analysisStatuses, shotLimits } from '../../../shots/constants.js'
+import {
+  shotsList, shotsShow, type ObservationDocument,
+} from '../../../shots/observations/contract.js'
+import type { Listed } from '../../../shots/observations/facts.js'
+import { listObservations } from '../../../shots/observations/list.js'
+import { showObservation } from '../../../shots/observations/show.js'
+import { shotsFind, type SearchDocument } from '../../../shots/search/contract.js'
+import { searchTexts } from '../../../shots/search/search.js'
+import { nextPage } from '../../cut.js'
+import { choiceFlag, integerFlag } from '../../flags.js'
+import type { View } from '../../output.js'
+import { requestOf } from '../../request.js'
+import { pointInTime } from '../../since.js'
+import { renderTable } from '../../table.js'
+import { bytesText, fieldLines, visibleLine } from '../../text.js'
+import { verb, type LineOf, type VerbRecord } from '../../verb.js'
+import { noteCut } from './cut-note.js'
+
+/** Flags of `shots list`. */
+export type ShotsListOptions = LineOf<typeof shotsList>
+
+/** Why it is not analysed; what was analysed needs no reason. */
+const reasonOf = ({ analysis_status: status, reason }: Listed): string =>
+  status === 'succeeded' || status === 'needs_reanalysis' ? '' : reason ?? ''
+
+export const list: VerbRecord<ShotsListOptions, Listed[]> = {
+  summary: 'list observations, newest capture first',
+  description:
+    'Lists observations of every folder that are not archived. The status is the one of now: '
+    + 'an analysis of another model, prompt or schema shows as needs_reanalysis, an incomplete '
+    + 'row of another folder as stale_root. Nobody is contacted and no byte is changed.',
+  examples: [
+    '$ sallyport shots list',
+    '$ sallyport shots list --status failed --since 8h --json',
+    '$ sallyport shots list --archived --limit 10',
+  ],
+  session: 'none',
+  ids: { after: 'observation' },
+  damage: 'shows',
+  exits: ['rejected', 'not_found', 'no_state', 'damaged'],
+  json: shotsList,
+  flags: (command) => command
+    .addOption(choiceFlag('--status <status>', 'only this analysis status', analysisStatuses))
+    .option('--since <time>', 'captured since a day (of TZ), a time with its offset, or an age')
+    .addOption(integerFlag(
+      '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
+      { min: 1, max: shotLimits.listItemsMax },
+    ))
+    .option('--archived', 'archived ones too')
+    .option('--after <observation>', 'only those captured before this one'),
+  text: (rows, view) => renderTable(
+    view, ['observation', 'captured', 'status', 'size', 'like', 'file', 'reason'],
+    rows.map((row) => [
+      view.id(row.observation_id), row.captured_at,
+      row.classification ?? (row.archived_at === null ? row.analysis_status : 'archived'),
+      row.width === null ? row.format : `${row.width}x${row.height} ${row.format}`,
+      String(row.suppressed_count), row.path, reasonOf(row),
+    ]),
+  ),
+  run: async ({ since, ...options }, deps) => {
+    const from = since === undefined
+      ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
+    const gov = await deps.gov('see')
+    const ctx = shotsContext(deps, gov)
+    const query = requestOf(shotsList, { ...options, ...from })
+    const page = listObservations(ctx, gov.store.read(), query)
+    noteCut(
+      deps, page, ({ observation_id: id }) => id, ' or --limit N, fewer with --status or --since')
+    return shotsList.answer(page.rows)
+  },
+}
+
+const runText = ({ screenshot_visual_run: run }: ObservationDocument): [string, string][] =>
+  run === null ? [] : [[
+    'like images', `${run.suppressed_count}, from ${run.first_seen} to ${run.last_seen}`,
+  ]]
+
+const analysisText = (one: ObservationDocument): [string, string][] => {
+  const { analysis: made } = one
+  return made === null ? [] : [[
+    'analysed', `${made.analyzed_at} by ${made.model} (${made.reply_model}), `
+      + `${moneyText(made.cost_microusd)}${made.earlier ? ', before the newest attempt' : ''}`,
+  ]]
+}
+
+const payloadText = (payload: Readonly<Record<string, unknown>>): string =>
+  `\nWritten by the model:\n${JSON.stringify(payload, null, 2)}\n`
+
+const showText = (one: ObservationDocument, view: View): string => {
+  const shown = (text: string): string => visibleLine(view.foreign(text))
+  const size = one.width === null ? 'dimensions unknown' : `${one.width}x${one.height}`
+  const reason = one.reason === null ? '' : ` (${one.reason})`
+  const facts = fieldLines([
+    ['observation', one.observation_id],
+    ['source', one.source],
+    ['folder', shown(one.root)],
+    ...one.paths.map(({ path }): [string, string] => ['file', shown(path)]),
+    ['captured', `${one.captured_at}${one.captured_in_future ? ' (ahead of the clock)' : ''}`],
+    ['observed', one.observed_at],
+    ['image', `${one.format}, ${size}, ${bytesText(one.bytes)}`],
+    ['sha256', one.sha256],
+    ...runText(one),
+    ['status', `${one.analysis_status}${reason}`],
+    ...(one.classification === null ? [] : [['class', one.classification] as const]),
+    ...(one.archived_at === null ? [] : [['archived', one.archived_at] as const]),
+    ['attempts', String(one.analyzer.attempts)],
+    ['for reports', one.report_readiness.replace('_', ' ')],
+    ...analysisText(one),
+  ])
+  return one.payload === undefined ? facts : facts + view.foreign(payloadText(one.payload))
+}
+
+export const show = verb(shotsShow, {
+  summary: 'local facts of one observation',
+  description:
+    'Prints the local facts of an observation: source, hash, size, format, dimensions, files, '
+    + 'run of like images, status with its reason, readiness for reports. What a model wrote '
+    + 'about it is printed only with --analysis. Nobody is contacted.',
+  examples: [
+    '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000',
+    '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000 --analysis --json',
+  ],
+  session: 'required',
+  ids: { id: 'observation' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
+  flags: (command) => command
+    .argument('<id>', 'id of the observation')
+    .option('--analysis', 'print what the model wrote, too'),
+  text: showText,
+  run: async ({ id, analysis }, deps) => {
+    const { gov } = await deps.login('see')
+    return showObservation(shotsContext(deps, gov), gov.store.read(), id, analysis)
+  },
+})
+
+/** Argument and flags of `shots find`. */
+export type FindOptions = LineOf<typeof shotsFind>
+
+const notesOf = (
+  { found, looked_at: { analyses, digests }, unreadable, next_page: next }: SearchDocument,
+) => [
+  `${found.length} found in ${analyses} analyses and ${digests} digests`
+    + (next === null ? '' : '; there is more to look at, or less with --since'),
+  ...(next === null ? [] : [`More: ${next}`]),
+  ...(unreadable === 0 ? [] : [
+    `${unreadable} could not be opened: \`sallyport state check\``,
+  ]),
+]
+
+export const find: VerbRecord<FindOptions, SearchDocument> = {
+  summary: 'look for a text in what models wrote about screenshots',
+  description:
+    'Looks for a text in every stored analysis and digest, newest first, and prints the id, the '
+    + 'time and a line around it. Letter case and runs of white space make no difference. '
+    + 'Archived observations are left out. Nobody is contacted and no byte is changed.',
+  examples: [
+    '$ sallyport shots find invoice',
+    '$ sallyport shots find "pull request" --since 7d --json',
+  ],
+  session: 'required',
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  json: shotsFind,
+  flags: (command) => command
+    .argument('<text>', 'what to look for')
+    .option('--since <time>', 'captured since a day (of TZ), a time with its offset, or an age')
+    .addOption(integerFlag(
+      '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
+      { min: 1, max: shotLimits.listItemsMax },
+    ))
+    .option('--after <id>', 'only what comes behind this observation or digest, by its whole id'),
+  text: async (result, view) => ({
+    out: await renderTable(
+      view, ['time', 'kind', 'id', 'in', 'text'],
+      result.found.map(({ at, kind, id, field, line }) =>
+        [at, kind, view.id(id), field, visibleLine(view.foreign(line))]),
+    ),
+    notes: notesOf(result),
+  }),
+  run: async ({ since, ...options }, deps) => {
+    const from = since === undefined
+      ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
+    const search = requestOf(shotsFind, { ...options, ...from })
+    const { gov } = await deps.login('read')
+    const result = await searchTexts(shotsContext(deps, gov), gov.store.read(), search)
+    const last = result.found.at(-1)
+    if (result.more && last !== undefined) deps.cut = { flag: '--after', value: last.id }
+    return shotsFind.answer({ result, nextPage: nextPage(deps) })
+  },
+}

@@ -1,0 +1,194 @@
+/** `sallyport task`: the work board. */
+import { countText } from '../../../base/counted.js'
+import { fail } from '../../../base/errors.js'
+import {
+  taskList, taskShow, taskReview, taskCancel, taskRecover, taskClose,
+} from '../../../fabric/tasks-contract.js'
+import { listTasks, requireOwnTask } from '../../../governance/board/read.js'
+import type { BoardTaskDocument } from '../../../governance/board/task-document.js'
+import { taskStates } from '../../../governance/rows.js'
+import { cutAt } from '../../cut.js'
+import { choiceFlag, integerFlag } from '../../flags.js'
+import { loginToMutate, afterStop, loginToStop } from '../../mutate.js'
+import { requestOf } from '../../request.js'
+import { renderTable } from '../../table.js'
+import { boardTaskText } from '../../task-text.js'
+import { verb, type VerbRecord } from '../../verb.js'
+import { verdictOf, type ReviewOptions } from '../alpha/review.js'
+
+export const list = verb(taskList, {
+  summary: 'list your tasks of every kind, newest first',
+  description:
+    'Lists your own tasks: states, reviews, whether this session may read their output. No '
+    + 'content. Tasks of another session of yours are listed, too: `task recover` takes '
+    + 'them over.',
+  examples: ['$ sallyport task list', '$ sallyport task list --state blocked --json'],
+  session: 'required',
+  ids: { goal: 'goal', after: 'task' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+  flags: (command) => command
+    .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
+    .option('--open', 'only tasks that are not finished')
+    .addOption(choiceFlag('--state <state>', 'only tasks in this state', taskStates))
+    .option('--kind <kind>', 'only tasks of this kind')
+    .option('--goal <id>', 'only tasks of this goal')
+    .option('--after <task>', 'only those older than this one'),
+  text: (rows, view) => renderTable(
+    view, ['task', 'kind', 'state', 'review', 'access', 'created'],
+    rows.map((row) => [
+      view.id(row.id), row.kind, row.blocked ? `blocked (${row.blocked.reason})` : row.state,
+      row.done ? 'done' : row.review, row.access, row.created_at,
+    ]),
+  ),
+  run: async ({ limit, open, state, kind, goal, after }, deps) => {
+    const { gov, session } = await deps.login('see')
+    const view = gov.store.read()
+    const tasks = listTasks(view, session, {
+      limit: limit + 1, openOnly: open === true, state, kind, goalId: goal, after,
+    })
+    const shown = cutAt(deps, tasks, limit, ({ task_id: id }) => id)
+    return shown.map((task) => ({ view, session, task }))
+  },
+})
+
+export const show = verb(taskShow, {
+  summary: 'show one of your tasks and its receipt',
+  description: 'Shows state, charge, review and receipt of a task; never its input or output.',
+  examples: ['$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json'],
+  session: 'required',
+  ids: { task: 'task' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  flags: (command) => command.argument('<task>', 'id of the task'),
+  text: ({ task }) => boardTaskText(task),
+  run: async (request, deps) => {
+    const { gov, session } = await deps.login('see')
+    const view = gov.store.read()
+    const task = requireOwnTask(view, session, request.task, { for: 'show' })
+    return { view, session, task }
+  },
+})
+
+export const review: VerbRecord<ReviewOptions, BoardTaskDocument> = {
+  summary: 'approve or reject what a task gave',
+  description:
+    'Approving makes a succeeded task done; rejecting leaves it succeeded and never done; what '
+    + 'it cost stands either way. --accept-overrun releases a result whose charge passed its '
+    + 'bound, --accept-held one that waits because a save was under way when it came. A task '
+    + 'whose charge is not known cannot be reviewed.',
+  examples: [
+    '$ sallyport task review task_0190f… --approve',
+    '$ sallyport task review task_0190f… --reject --json',
+  ],
+  session: 'required',
+  ids: { task: 'task' },
+  decides: true,
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  json: taskReview,
+  flags: (command) => command
+    .argument('<task>', 'id of the task')
+    .option('--approve', 'the result serves its goal: done')
+    .option('--reject', 'it does not')
+    .option('--accept-overrun', 'accept a charge above the request bound')
+    .option('--accept-held', 'accept a result that a save made wait'),
+  text: boardTaskText,
+  run: async (options, deps) => {
+    const request = requestOf(taskReview, { ...options, verdict: await verdictOf(options, deps) })
+    const { gov, session } = await loginToMutate(deps)
+    const { reviewAnyTask } = await import('../../../fabric/tasks.js')
+    const task = await reviewAnyTask(gov, session, request.task, request.verdict)
+    return taskReview.answer({ view: gov.store.read(), session, task })
+  },
+}
+
+export const cancel = verb(taskCancel, {
+  summary: 'cancel one of your tasks',
+  description:
+    'Cancels a task at once, or asks the process that works on it to stop at its next step: '
+    + 'nothing more is sent, what was sent is settled, and its result is dropped. A task that is '
+    + 'blocked on money cannot be cancelled.',
+  examples: ['$ sallyport task cancel task_0190f…'],
+  session: 'required',
+  ids: { task: 'task' },
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  flags: (command) => command.argument('<task>', 'id of the task'),
+  text: boardTaskText,
+  run: async (request, deps) => {
+    const { gov, session } = await loginToStop(deps)
+    const { cancelAnyTask } = await import('../../../fabric/tasks.js')
+    const cancelled = await cancelAnyTask(gov, session, request.task)
+    await afterStop(deps, gov, cancelled.recorded)
+    const view = gov.store.read()
+    return { view, session, task: cancelled.seenIn(view), told: cancelled.told }
+  },
+})
+
+const allText = (count: number): string => count === 0
+  ? 'No finished task of yours belongs to another session.\n'
+  : `${countText(count, 'finished task')} of yours ${count === 1 ? 'belongs' : 'belong'} to this `
+    + 'session now.\n'
+
+export const recover = verb(taskRecover, {
+  summary: 'take over your tasks from an earlier session of yours',
+  description:
+    'Lets the session in use read, review and cancel a task that an earlier session of the same '
+    + 'owner admitted; the step is audited and moves the anchor. A paid answer that is held for '
+    + 'a review can be accepted by it then. It never lets the task be contacted: that needs the '
+    + 'session that admitted it. A finished task also follows its goal to the present revision. '
+    + 'With --all every finished task of yours is taken over in one audited act; those that are '
+    + 'under way, wait to be started or whose charge is not known are taken over one by one.',
+  examples: ['$ sallyport task recover task_0190f…', '$ sallyport task recover --all'],
+  session: 'required',
+  ids: { task: 'task' },
+  damage: 'refuses',
+  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  flags: (command) => command
+    .argument('[task]', 'id of the task')
+    .option('--all', 'every finished task of yours'),
+  text: (found) => 'id' in found ? boardTaskText(found) : allText(found.recovered),
+  run: async ({ task: id, all = false }, deps) => {
+    if (all !== (id === undefined)) {
+      throw fail.usage('one_task_or_all', 'Name one task, or give --all.', {
+        next: 'Run `sallyport task list`, or `sallyport task recover --all`.',
+      })
+    }
+    const { gov, session } = await loginToMutate(deps)
+    const { recoverAllTasks, recoverAnyTask } = await import('../../../fabric/tasks.js')
+    if (id === undefined) return recoverAllTasks(gov, session)
+    const task = await recoverAnyTask(gov, session, id)
+    return { view: gov.store.read(), session, task }
+  },
+})
+
+export const close = verb(taskClose, {
+  summary: 'close a task whose unknown charge has been settled',
+  description:
+    'Ends a task that an unknown charge had blocked, once `ledger settle` has said what it cost: '
+    + 'it counts as failed (charge_settled_by_hand) and waits for nobody any more. No answer '
+    + 'comes back and nothing is sent. A task of a disabled owner may be closed by any other.',
+  examples: ['$ sallyport task close task_0190f…'],
+  session: 'required',
+  ids: { task: 'task' },
+  damage: 'refuses',
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+    'damaged',
+  ],
+  flags: (command) => command.argument('<task>', 'id of the task'),
+  text: boardTaskText,
+  run: async (request, deps) => {
+    const { gov, session } = await loginToMutate(deps)
+    const { closeAnyTask } = await import('../../../fabric/close-task.js')
+    const task = await closeAnyTask(gov, session, request.task)
+    return { view: gov.store.read(), session, task }
+  },
+})

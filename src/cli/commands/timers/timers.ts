@@ -1,0 +1,120 @@
+/** `sallyport timers`: which are installed, and removing them. */
+import { join } from 'node:path'
+import { durationText } from '../../../base/duration.js'
+import { timersShow, timersRemove, type Timers } from '../../../fabric/timers/contract.js'
+import { cronLinesOf, withoutBlock } from '../../../fabric/timers/crontab.js'
+import { timerId } from '../../../fabric/timers/jobs.js'
+import { timerStanding, noStanding, type TimerStanding } from '../../../fabric/timers/standing.js'
+import { verb, type VerbDeps, type VerbRecord } from '../../verb.js'
+import { readCrontabBeside, readCrontab, writeCrontab } from './crontab-file.js'
+import { lingers, hasSystemd, systemctl } from './host.js'
+import { oneAtATime } from './one-at-a-time.js'
+import { ownUnits, unitFolder, removeUnits } from './unit-files.js'
+
+const line = (name: string, value: string): string => `${name.padEnd(11)}${value}`
+
+const lingeringText = ({ scheduler, lingering }: Timers): readonly string[] => {
+  if (scheduler !== 'systemd') return []
+  if (lingering === null) return [line('lingering', 'not known; see loginctl')]
+  return [line('lingering', lingering
+    ? 'on: they run while you are logged out'
+    : 'off: they run only while you are logged in; to change that: loginctl enable-linger')]
+}
+
+const proofLines = ({ proofs, renew_proof: renews }: Timers): readonly string[] => {
+  const ages = proofs.map(({ slot, state, age_seconds: age }) =>
+    line('proof', `${slot}: ${state}${age === null ? '' : `, ${durationText(age * 1_000)} old`}`))
+  return ages.length === 0 || renews !== false ? ages : [
+    ...ages,
+    line('', 'it is stale after 24 h and nothing is sent then; a job renews it with'),
+    line('', 'sallyport shots config set --renew-proof on'),
+  ]
+}
+
+/** What is installed and what it last did, as text. */
+export const timersText = (timers: Timers): string => [
+  line('timers', timers.scheduler ?? 'none: sallyport timers install'),
+  ...timers.entries.map((entry) => line('', entry)),
+  ...lingeringText(timers),
+  ...(timers.last_runs === null ? [] : Object.entries(timers.last_runs).map(([job, at]) =>
+    line('last run', `${job}: ${at ?? 'none known'}`))),
+  ...proofLines(timers),
+  '',
+].join('\n')
+
+/**
+ * What is installed. Asks loginctl only where units are. Throws `conflict`
+ * `crontab_altered`.
+ */
+export const foundTimers = async (deps: VerbDeps, standing: TimerStanding): Promise<Timers> => {
+  const id = timerId(deps.places.stateDir)
+  const units = ownUnits(deps, id)
+  if (units.length > 0) {
+    const entries = units.map((name) => join(unitFolder(deps), name))
+    return { scheduler: 'systemd', entries, lingering: await lingers(deps), ...standing }
+  }
+  const lines = cronLinesOf(id, await readCrontabBeside(deps) ?? '')
+  const scheduler = lines === null ? null : 'cron' as const
+  return { scheduler, entries: [...lines ?? []], lingering: null, ...standing }
+}
+
+export const show = verb(timersShow, {
+  summary: 'which timers are installed, when their jobs last ran, how old the proofs are',
+  description:
+    'Reads the units or the crontab lines of this state directory, asks whether user units go on '
+    + 'while nobody is logged in, and tells the newest run of each job by its own receipts, '
+    + 'whoever started it. It needs no session and changes nothing.',
+  examples: ['$ sallyport timers show', '$ sallyport timers show --json'],
+  session: 'none',
+  damage: 'refuses',
+  exits: ['conflict', 'no_state', 'damaged'],
+  text: timersText,
+  run: async (_request, deps) => foundTimers(deps, timerStanding(await deps.gov('read'))),
+})
+
+/**
+ * Stops these units and takes them out, also where no manager answers. Throws `failed`
+ * `systemd_refused` where one answers and does not stop them.
+ */
+export const dropUnits = async (deps: VerbDeps, units: readonly string[]): Promise<void> => {
+  if (units.length === 0) return
+  const answers = await hasSystemd(deps)
+  const timers = units.filter((name) => name.endsWith('.timer'))
+  if (answers && timers.length > 0) await systemctl(deps, 'disable', '--now', ...timers)
+  removeUnits(deps, units)
+  if (answers) return systemctl(deps, 'daemon-reload')
+  deps.note('No manager of user units answers here. One that runs elsewhere forgets them at its '
+    + 'next start.')
+}
+
+/** Takes the lines out of a crontab, if it was read and they are in it. */
+export const dropLines = async (
+  deps: VerbDeps, id: string, crontab: string | null,
+): Promise<void> => {
+  const rest = crontab === null ? null : withoutBlock(id, crontab)
+  if (rest !== null && rest !== crontab) await writeCrontab(deps, rest)
+}
+
+export const remove: VerbRecord<object, Timers> = {
+  summary: 'stop and remove the timers of this state directory',
+  description:
+    'Stops the timers and removes what `timers install` made: unit files with its mark, and the '
+    + 'lines between its two marks in the crontab. Every other line stays byte for byte. It asks '
+    + 'nothing, needs no session and opens no state.',
+  examples: ['$ sallyport timers remove'],
+  session: 'none',
+  damage: 'unasked',
+  exits: ['conflict', 'locked'],
+  json: timersRemove,
+  text: timersText,
+  run: async (_options, deps) => {
+    const id = timerId(deps.places.stateDir)
+    await oneAtATime(deps, 'timers remove', async () => {
+      const units = ownUnits(deps, id)
+      await dropUnits(deps, units)
+      const read = units.length > 0 ? readCrontabBeside : readCrontab
+      await dropLines(deps, id, await read(deps))
+    })
+    return timersRemove.answer({ scheduler: null, entries: [], lingering: null, ...noStanding })
+  },
+}
