@@ -250,7 +250,8 @@ t.test('a question that has its task, or is another owner\'s, is not dropped and
   t.strictSame(await at.get('/api/work-board/inputs'), [])
   t.hasStrict((await drop(at, used)).json(), { error: { code: 'input_used', status: 409 } })
   const mine = await handIn(at)
-  const [phrase, token] = [world.place.write('phrase', 'a long passphrase'), world.place.path('bob')]
+  const { place } = world
+  const [phrase, token] = [place.write('phrase', 'a long passphrase'), place.path('bob')]
   must(await world.run(['principal', 'add', 'bob', '--passphrase-file', phrase]))
   must(await world.run(
     ['login', '--owner', 'bob', '--passphrase-file', phrase, '--token-file', token]))

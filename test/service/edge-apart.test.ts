@@ -54,7 +54,8 @@ t.test('S-044 a scan of the image folder comes to the same with a paired device 
 t.test('whoever ends the pairing of another owner is told that it ended, and nothing of what its device sent, by verb and by route', async (t) => {
   const world = await World.in(t).state().session()
   const at = await serving(t, world)
-  const [phrase, token] = [world.place.write('phrase', 'a long passphrase'), world.place.path('bob')]
+  const { place } = world
+  const [phrase, token] = [place.write('phrase', 'a long passphrase'), place.path('bob')]
   must(await world.run(['principal', 'add', 'bob', '--passphrase-file', phrase]))
   must(await world.run(
     ['login', '--owner', 'bob', '--passphrase-file', phrase, '--token-file', token]))

@@ -126,7 +126,8 @@ t.test('each verb has a route that the description names, or stands in the page 
   const { paths } = (await at.ask('GET', '/openapi.json')).json()
   const said = JSON.stringify(paths)
   const verbs = (await allVerbs()).map(({ meta: { name } }) => name)
-  const routed = verbs.filter((name) => new RegExp(`The same as \`sallyport ${name}[\` ]`).test(said))
+  const routed = verbs.filter((name) =>
+    new RegExp(`The same as \`sallyport ${name}[\` ]`).test(said))
   const page = readFileSync('docs/service.md', 'utf8')
   const none = firstColumn(page, 'At a terminal alone')
   t.equal(new Set(none).size, none.length, 'each once')

@@ -35,16 +35,14 @@ export const keptInputCollection: CollectionSpec<KeptInput> = {
   name: 'alpha_inputs', schema: keptShape, partition: 'one',
 }
 
-const waitingShape =
-  v.strictObject({ input_artifact_id: v.string(), expires_at: v.string() })
+const waitingShape = v.strictObject({ input_artifact_id: v.string(), expires_at: v.string() })
 
 const waitingDocument = ({ artifact_id: id, expires_at: end }: KeptInput) =>
   ({ input_artifact_id: id, expires_at: end })
 
 /** Handing a question in. */
 export const alphaInput = contract({
-  name: 'alpha.input', version: 1, input: alphaInputShape,
-  output: waitingShape,
+  name: 'alpha.input', version: 1, input: alphaInputShape, output: waitingShape,
   toDocument: waitingDocument,
 })
 

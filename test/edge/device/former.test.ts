@@ -60,7 +60,7 @@ t.test('a pairing that was written whole when its daemon was killed counts, and 
   const again = await killedAtRename(device)
   const { credential: next } = JSON.parse(readFileSync(again.left, 'utf8'))
   must(await device.pair())
-  t.strictSame(device.service.ended, [before, credential, next], 'also where it is paired once more')
+  t.strictSame(device.service.ended, [before, credential, next], 'paired once more')
   t.strictSame(readdirSync(device.place.edgeDir).filter((name) => name.startsWith('.tmp-')), [])
 })
 
