@@ -45,5 +45,5 @@ export const requestStand = (spend: ReportSpend): BudgetStand =>
 
 /** How many charges of the day are disputed, in words. */
 export const disputedText = ({ disputed_charges: count }: ReportSpend): string =>
-  `${countText(count, 'charge')} above ${count === 1 ? 'its bound, waiting' : 'their bounds, waiting'}`
-  + ' for a review'
+  `${countText(count, 'charge')} above ${count === 1 ? 'its bound' : 'their bounds'}, `
+  + 'waiting for a review'

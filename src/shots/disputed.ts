@@ -36,8 +36,8 @@ export const roomNext = (reason: RoomReason, disputed: readonly string[]): strin
   reviewFirst(disputed) + (reason === 'budget_exhausted' ? usedUp.next : ceilingText)
 
 /**
- * What a receipt keeps of it for the reason that it tells: the first few, since what is told of them
- * is one command or a list. Nothing where nothing is disputed.
+ * What a receipt keeps of it for the reason that it tells: the first few, since what is told of
+ * them is one command or a list. Nothing where nothing is disputed.
  */
 export const disputedIn = (
   ctx: ShotsContext, reason: string | null | undefined,

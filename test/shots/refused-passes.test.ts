@@ -64,7 +64,8 @@ for (const status of [402, 404, 500, 503, 408]) {
     ])
     t.match((await world.run(['ledger', 'reservations'])).stdout, `${reason}\t${image}\n`)
     t.equal((await statusOf(here)).paused.observation_id, image)
-    t.match((await world.run(['shots', 'status'])).stdout, `${reason}, 1 refusal in a row, the last of`)
+    t.match((await world.run(['shots', 'status'])).stdout,
+      new RegExp(`${reason}, 1 refusal in a row, the last of op_\\S+ \\(${image}\\)`))
     await healthy(t, world)
   })
 }

@@ -84,8 +84,8 @@ export const pauseOf = (view: Pick<View, 'get'>, slot: SlotName, nowMs: number):
 }
 
 /**
- * The pause that this very call left, or null. It ends a pass however short it is: a machine that is
- * slow to write it down must not take its end for leave to go on.
+ * The pause that this very call left, or null. It ends a pass however short it is: a machine that
+ * is slow to write it down must not take its end for leave to go on.
  */
 export const pauseLeftBy = (
   view: Pick<View, 'get'>, slot: SlotName, operationId: string,

@@ -101,7 +101,7 @@ const acceptedOf = (root: JsonRecord): ReplyReason | AcceptedReply => {
 
 /** Judges one reply. Total: it never throws on any reply. Raw bytes are counted before parsing. */
 export const judgeGatewayReply = (reply: HttpsReply): ReplyVerdict => {
-  const told = { status: reply.status, retryAfter: retryAfterOf(reply) }
+  const told: Refusal = { status: reply.status, retryAfter: retryAfterOf(reply) }
   const refusal = reply.status === 200 ? null : told
   const outer = outerReason(reply)
   if (outer !== null) return unreadable(outer, refusal)

@@ -56,6 +56,6 @@ export const ceilingNext = (view: View, principalId: string): string =>
 export const moneyNext = (view: View, operationId: string): string => {
   const due = moneyDueOf(view, operationId)
   if (due === null) return 'Run `sallyport ledger reservations`.'
-  return due.kind === 'review'
-    ? `Run \`${reviewCommand(operationId)}\` first.` : `Run \`${settleCommand(operationId)}\` first.`
+  const command = due.kind === 'review' ? reviewCommand(operationId) : settleCommand(operationId)
+  return `Run \`${command}\` first.`
 }

@@ -58,8 +58,8 @@ const moneyWaits = ({ course }: ScreenReport): Waiting[] => {
   const { unknown_charges: unknown, held_microusd: held, overruns: ofRows } = course.money_due
   const today = course.spend?.disputed_charges ?? 0
   const overruns = Math.max(ofRows, today)
-  const whole = today === 0 ? nothing
-    : html`; the day counts the whole of ${today < overruns ? num(today) : today === 1 ? 'it' : 'them'}`
+  const those = today < overruns ? num(today) : html`${today === 1 ? 'it' : 'them'}`
+  const whole = today === 0 ? nothing : html`; the day counts the whole of ${those}`
   const see = 'See `sallyport ledger reservations`, then for each '
   return [
     ...(unknown === 0 ? [] : [{

@@ -143,7 +143,8 @@ const longestPart = (report: ScreenReport, zone: Zone): Markup => {
   const items = longest.map((run) => {
     const name = report.facts.observations[runs.indexOf(run)]?.filename ?? ''
     const until = momentNear(zone, run.last_seen_at, run.captured_at)
-    return html`<li><b class="num">${spanText(stoodMs(run))}</b><span><bdi class="file">${name}</bdi>
+    const stood = spanText(stoodMs(run))
+    return html`<li><b class="num">${stood}</b><span><bdi class="file">${name}</bdi>
 <small>${num(moment(zone, run.captured_at))} to ${num(until)},
 ${statusText(run.status)}</small></span></li>`
   })

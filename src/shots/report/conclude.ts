@@ -185,7 +185,7 @@ const nothingNext = (
     : 'Give --since an earlier time; what lies in the folder is taken in by `sallyport shots scan`.'
 }
 
-/** Only somebody's retry asks a gateway that has just refused: reports are written by timers, too. */
+/** Only somebody's retry asks a gateway that has just refused: timers write reports, too. */
 const requireNoPause = (ctx: ShotsContext, view: View): void => {
   const pause = textPause(ctx, view)
   if (pause === null) return

@@ -217,7 +217,8 @@ t.test('A-124 the list of reservations says why a charge is not known', async (t
     (await desk.run(['reservations', '--all', '--json'])).json()
       .map((row: { reason: string | null }) => row.reason)
   t.strictSame(await reasons(), ['http_status_402', 'http_status_503', 'http_status_402'])
-  t.match((await desk.run(['reservations'])).stdout, /^op_2\t.*\tsettle by hand\thttp_status_503\t-$/m)
+  t.match((await desk.run(['reservations'])).stdout,
+    /^op_2\t.*\tsettle by hand\thttp_status_503\t-$/m)
   await desk.run(['settle', 'op_3', '--amount-microusd', '0', '--yes'])
   t.strictSame(await reasons(), [null, 'http_status_503', 'http_status_402'], 'now it is known')
 })

@@ -134,7 +134,8 @@ t.test('the screens that stood longest are told however many newer ones are list
   const told = page.slice(page.indexOf('class="longest"')).replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
   t.match(told, /^class="longest"> 2 h stood-120\.png .* 1 h 30 min stood-90\.png /)
-  t.match(page.replace(/\s+/g, ' '), 'the newest, and those whose summary is told or that stood longest')
+  t.match(page.replace(/\s+/g, ' '),
+    'the newest, and those whose summary is told or that stood longest')
   t.end()
 })
 
