@@ -55,10 +55,17 @@ const refused: Readonly<Record<string, string>> = {
   wrong_model: 'reply_model_changed',
   wrong_upstream: 'reply_provider_changed',
   empty_answer: 'empty_content',
+  error_beside: 'error_member',
+  error_in_choice: 'error_member',
+  chunk_object: 'stream_piece',
+  delta: 'stream_piece',
 }
 
 /** Faults that leave the charge unknown. */
-const unknown = ['no_cost', 'status_500', 'shot_huge_error', 'reset_before_headers'] as const
+const unknown = [
+  'no_cost', 'status_500', 'shot_huge_error', 'reset_before_headers', 'first_line_http2',
+  'first_line_foreign', 'first_line_nul', 'switching',
+] as const
 
 // One chain: its last two subtests look at what all of those before have left behind.
 t.test('S-151 S-150 what is refused or uncertain', async (t) => {
@@ -119,6 +126,13 @@ t.test('S-086 S-087 text in the picture gives no orders', async (t) => {
   t.strictSame(payload.snippets, [planted.order, planted.markup], 'kept as data, exactly')
   t.strictSame(savedSettings(world.view()), before, 'no setting changed')
   t.equal((await world.run(['shots', 'analyze', '--json'])).json().scanned, 0)
+})
+
+t.test('S-151 an error of null beside an analysis is none', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  const { row } = await withFault(world, 'error_null')
+  t.equal(row.analysis_status, 'succeeded')
 })
 
 t.test('S-089 unknown, null and no confidence at all are a good answer', async (t) => {

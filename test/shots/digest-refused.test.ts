@@ -57,6 +57,32 @@ t.test('S-101 S-102 S-087 S-141 a text that is too long, holds data, a hash, a c
   checkLedger(t, world)
 })
 
+/** Replies that are no reply, and what a digest comes to; null: it is written. */
+const noReplies: Readonly<Record<string, string | null>> = {
+  error_beside: 'error_member', error_in_choice: 'error_member', chunk_object: 'stream_piece',
+  delta: 'stream_piece', first_line_http2: 'reply_malformed', first_line_foreign: 'reply_malformed',
+  first_line_nul: 'reply_malformed', switching: 'reply_malformed', error_null: null,
+}
+
+t.test('S-101 S-105 what is no reply gives no digest: its charge stands or stays unknown, and it is sent once', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const faults = Object.entries(noReplies)
+  await world.analysed(...faults.map(([name], at) => ({ name: `${name}.png`, at: moment(at + 2, 3) })))
+  for (const [at, [fault, reason]] of faults.entries()) {
+    world.sandbox.faults.set(fault, { service: 'gateway', times: 1 })
+    const ran = await world.digest('--window-end', moment(at + 1))
+    t.hasStrict(ran.json().windows, [reason === null
+      ? { outcome: 'written' } : { outcome: 'failed', reason, episode: null }], fault)
+    t.equal(world.asked().length, at + 1, fault)
+  }
+  t.equal(world.episodes().length, 1)
+  const again = (await world.digest()).json()
+  t.hasStrict(again, { written: 0, failed: 0 })
+  t.equal(world.asked().length, faults.length, 'none is repeated by itself')
+  checkLedger(t, world)
+})
+
 t.test('S-104 S-159 a call that provably sent nothing is made later; one whose consent went between claim and send sends nothing', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()

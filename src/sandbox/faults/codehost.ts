@@ -124,11 +124,19 @@ const errorBeside = (json: JsonObject): void => {
   json.error = { message: 'sandbox fault' }
 }
 
+const errorOfNull = (json: JsonObject): void => {
+  json.error = null
+}
+
 const objects: readonly FaultSpec[] = [
   members('write_error_beside', 'host_write', 'a creation that is done: an error in its reply',
     errorBeside),
   members('read_error_beside', 'host_read', 'a read: an error beside what was asked for',
     errorBeside),
+  members('write_error_null', 'host_write', 'a creation that is done: an error of null in its reply',
+    errorOfNull),
+  members('read_error_null', 'host_read', 'a read: an error of null beside what was asked for',
+    errorOfNull),
   members('write_other_id', 'host_write', 'a creation that is done: another id in the reply',
     (json) => {
       if (json.sha !== undefined) json.sha = otherId

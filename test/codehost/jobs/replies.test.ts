@@ -25,6 +25,10 @@ const creations: readonly (readonly [string, string, string])[] = [
   ['write_too_fast', 'failed', 'codehost_rate_limited'],
   ['write_limit_named', 'failed', 'codehost_rate_limited'],
   ['write_limit_spent', 'failed', 'codehost_rate_limited'],
+  ['write_error_beside', 'unknown_external_effect', 'reply_malformed'],
+  ['write_first_line_http2', 'unknown_external_effect', 'reply_malformed'],
+  ['write_first_line_nul', 'unknown_external_effect', 'reply_malformed'],
+  ['write_switching', 'unknown_external_effect', 'reply_malformed'],
 ]
 
 t.test('a creation without a whole confirmation is unknown or refused, keeps its connection and is never sent again', async (t) => {
@@ -173,6 +177,10 @@ const readbacks: readonly (readonly [string, string])[] = [
   ['read_redirect_301', 'repository_moved'],
   ['read_malformed', 'codehost_reply'],
   ['read_status_500', 'codehost_reply'],
+  ['read_error_beside', 'codehost_reply'],
+  ['read_first_line_foreign', 'reply_malformed'],
+  ['read_first_line_nul', 'reply_malformed'],
+  ['read_switching', 'reply_malformed'],
 ]
 
 t.test('C-104 C-107 C-109 C-110 what was created and not read back is unknown, until a readback matches', async (t) => {
@@ -202,6 +210,31 @@ t.test('C-104 C-107 C-109 C-110 what was created and not read back is unknown, u
   }
   t.equal(at.posts().length, readbacks.length, 'each was sent once')
   t.equal((await at.run(['state', 'check'])).status, 0)
+})
+
+t.test('an error of null in what the host tells is none, of a creation and of every read', async (t) => {
+  const at = await working(t)
+  for (const fault of ['write_error_null', 'read_error_null']) {
+    at.sandbox.faults.set(fault, { service: 'codehost' })
+  }
+  must(await at.consent())
+  const job = await at.approved()
+  must(await at.runJob(job))
+  t.equal(at.job(job).state, 'succeeded')
+})
+
+t.test('a repository that is told beside an error, or by no reply, gets no consent', async (t) => {
+  const at = await working(t)
+  const faults = [
+    'read_error_beside', 'read_first_line_http2', 'read_first_line_nul', 'read_switching',
+  ]
+  for (const fault of faults) {
+    const before = at.connection()
+    at.sandbox.faults.set(fault, { service: 'codehost', times: 1 })
+    const ran = await at.consent()
+    t.equal(ran.status, 9, `${fault}: ${ran.stderr}`)
+    t.strictSame(at.connection(), before, fault)
+  }
 })
 
 t.test('what another job was proved by proves no second one', async (t) => {
