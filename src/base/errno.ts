@@ -11,7 +11,7 @@ export const errnoOf = (error: unknown): string => {
   return 'errno' in error && error.errno === -constants.errno.EDQUOT ? 'EDQUOT' : error.code
 }
 
-/** What a write says that the system took in part and no more: see `writeAll` in `state/files.ts`. */
+/** What a write says that the system took in part and no more: `writeAll` of `state/files.ts`. */
 export const shortWrite = 'ESHORT'
 
 /** `failed` `disk_full` where there is no room, or no more that this user may have; else null. */

@@ -16,7 +16,7 @@ const magicBytes = 4
 /** How much longer sealed bytes are than what they hold. */
 export const sealedExtraBytes = magicBytes + nonceBytes + tagBytes
 
-/** Reads the store's key; `blocked`/`key_missing`, `damaged`/`key_damaged`, `failed` of the disk. */
+/** Reads the store's key; `blocked`/`key_missing`, `damaged`/`key_damaged`, or the disk's. */
 export const readKey = (files: Files, path: string): Buffer => {
   const bytes = orIoFailure('reading the key', () => readWhole(files, path, fileBytesMax.key))
   if (bytes === undefined) {

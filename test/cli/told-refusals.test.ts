@@ -155,7 +155,8 @@ t.test('a token, a report, samples and a pairing line that a quota keeps out are
   for (const [argv, call, names] of cases) {
     const ran = spawnSync('strace', [
       '-f', '-qq', '-o', '/dev/null', '-e', `inject=${call}:error=EDQUOT`,
-      ...names.flatMap((name) => ['-P', place.path(name)]), process.execPath, app, ...argv, '--json',
+      ...names.flatMap((name) => ['-P', place.path(name)]),
+      process.execPath, app, ...argv, '--json',
     ], { cwd: place.cwd, env: place.env, encoding: 'utf8' })
     const line = ran.stderr.split('\n').findLast((one) => one.startsWith('{')) ?? '{}'
     t.hasStrict([ran.status, JSON.parse(line).error], [1, {

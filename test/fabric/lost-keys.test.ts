@@ -53,7 +53,8 @@ t.test('A-026 a key that a client dated an hour ahead, and one of a clock a year
 const losses: Readonly<Record<string, (rig: AlphaWorld, before: Backup) => Promise<unknown>>> = {
   'the newest records are zeros': async (rig, { bytes }) => {
     const log = newestLog(rig.place.stateDir)
-    writeFileSync(log, Buffer.concat([bytes, Buffer.alloc(readFileSync(log).length - bytes.length)]))
+    const zeros = Buffer.alloc(readFileSync(log).length - bytes.length)
+    writeFileSync(log, Buffer.concat([bytes, zeros]))
     must(await rig.run(['state', 'repair']))
   },
   'the newest log is gone': async (rig) => {
@@ -70,7 +71,8 @@ const losses: Readonly<Record<string, (rig: AlphaWorld, before: Backup) => Promi
 interface Backup { readonly bytes: Buffer; readonly backup: string }
 
 for (const [what, lose] of Object.entries(losses)) {
-  t.test(`A-026 a key that was used where ${what} is not asked and paid again until a person releases it`, async (t) => {
+  t.test(`A-026 a key that was used where ${what} is not asked and paid again until a person `
+    + 'releases it', async (t) => {
     const rig = await World.in(t).sandbox().state().session().alpha()
     const backup = rig.place.path('backup')
     must(await rig.run(['state', 'compact']))

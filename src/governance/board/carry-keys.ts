@@ -6,8 +6,8 @@ import { collections, type LostKeys, type Task, type UsedKey } from '../rows.js'
 /**
  * A key that was used in a former state never sends anything again (A-026). Tasks name their keys
  * too: one whose own record cannot be read is known by its task. Where neither can be read, the
- * whole range of keys that damage took counts as used, and every key where records are gone. Answers
- * how many came to be spent by name.
+ * whole range of keys that damage took counts as used, and every key where records are gone.
+ * Answers how many came to be spent by name.
  */
 export const carryKeys = (tx: Tx, now: string, formers: readonly Former[]): number => {
   const { idempotency, openTasks, closedTasks } = collections

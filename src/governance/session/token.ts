@@ -47,10 +47,11 @@ export const saveToken = (path: string, token: string): void => {
   try {
     writePrivate(path, `${token}\n`)
   } catch (cause) {
-    throw fullDisk(cause, 'writing the session token') ?? fail.failed('token_not_written', 'The session token could not be written to its file.', {
-      next: 'Check that the folder of the token file can be written to, then log in again.',
-      cause,
-    })
+    throw fullDisk(cause, 'writing the session token')
+      ?? fail.failed('token_not_written', 'The session token could not be written to its file.', {
+        next: 'Check that the folder of the token file can be written to, then log in again.',
+        cause,
+      })
   }
 }
 

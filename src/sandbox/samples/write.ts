@@ -32,9 +32,9 @@ export const writeSamples = (
         next: 'Name an empty folder.',
       })
     }
-    const what = 'The samples could not be written.'
-    throw fullDisk(error, 'writing the samples') ?? fail.failed('samples_not_written', what, {
-      reason: errnoOf(error), cause: error,
-    })
+    throw fullDisk(error, 'writing the samples')
+      ?? fail.failed('samples_not_written', 'The samples could not be written.', {
+        reason: errnoOf(error), cause: error,
+      })
   }
 }

@@ -12,10 +12,11 @@ import { locateFolder } from '../source/folder.js'
 import { shotCollections } from '../observations/rows.js'
 import { savedSettings } from '../source/settings.js'
 
-const notWritten = (error: unknown, what: string): SallyportError =>
-  fullDisk(error, 'writing a report') ?? fail.failed('report_not_written', what, {
-    reason: errnoOf(error), cause: error,
-  })
+const notWritten = (error: unknown): SallyportError =>
+  fullDisk(error, 'writing a report')
+    ?? fail.failed('report_not_written', 'The report file could not be written.', {
+      reason: errnoOf(error), cause: error,
+    })
 
 const realFolder = (path: string): string => {
   try {
@@ -96,14 +97,14 @@ export const writeReportFile = (path: string, text: string): void => {
         next: 'Name another file.',
       })
     }
-    throw notWritten(error, 'The report file could not be made.')
+    throw notWritten(error)
   }
   try {
     writeAll(descriptor, Buffer.from(text))
     fsyncSync(descriptor)
   } catch (error) {
     unlinkSync(path)
-    throw notWritten(error, 'The report file could not be written.')
+    throw notWritten(error)
   } finally {
     closeSync(descriptor)
   }

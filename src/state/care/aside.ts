@@ -83,7 +83,7 @@ export const formerStates = (
     settled: files.stat(join(path, settledName)) !== undefined,
   }))
 
-/** The newest folder of which not everything has been carried over yet; undefined: there is none. */
+/** The newest folder of which not all has been carried over yet; undefined: there is none. */
 export const unsettledFolder = (
   dir: string, files: Files,
 ): { readonly path: string; readonly places: Places } | undefined => {

@@ -130,7 +130,7 @@ const withEarlier = (site: Site, report: RepairReport): RepairReport => {
   }
 }
 
-/** What a repair lost of the state that it has put aside; a restore loses nothing of what it has. */
+/** What a repair lost of the state that it put aside; a restore loses nothing of what it has. */
 const lossIn = (
   files: Files, { path, places }: { readonly path: string; readonly places: Places },
 ): Loss => {

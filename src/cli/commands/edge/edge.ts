@@ -110,10 +110,10 @@ const writeBytes = (gov: Gov, session: Session, id: string, path: string): void 
     fd = openSync(path, 'wx', 0o600)
   } catch (cause) {
     reader.close()
-    const what = 'That file cannot be made, or is there already.'
-    throw fullDisk(cause, 'writing the capture') ?? fail.rejected('out_file', what, {
-      next: 'Name a file that is not there yet.', cause,
-    })
+    throw fullDisk(cause, 'writing the capture')
+      ?? fail.rejected('out_file', 'That file cannot be made, or is there already.', {
+        next: 'Name a file that is not there yet.', cause,
+      })
   }
   try {
     // Goes on where the disk takes only a part: what it refuses then is an error.

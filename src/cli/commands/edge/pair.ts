@@ -31,10 +31,10 @@ const writeLine = (path: string, line: string): void => {
   try {
     writeFileSync(path, `${line}\n`, { flag: 'wx', mode: 0o600 })
   } catch (cause) {
-    const what = 'The line could not be written to that file.'
-    throw fullDisk(cause, 'writing the line') ?? fail.rejected('pairing_file', what, {
-      next: 'Name a file that is not there yet, in a folder of your own.', cause,
-    })
+    throw fullDisk(cause, 'writing the line')
+      ?? fail.rejected('pairing_file', 'The line could not be written to that file.', {
+        next: 'Name a file that is not there yet, in a folder of your own.', cause,
+      })
   }
 }
 
