@@ -1,5 +1,6 @@
 /** Rows of the text capability, for check, repair and restore. */
 import type { CapabilityRows } from '../governance/capability.js'
+import { everybodys, isOwnOperation, own } from '../governance/exported.js'
 import { keptInputCollection } from './ask/kept-input.js'
 import { billingUuidCollection } from './billing-uuids.js'
 import { carryAlphaGates } from './narrowings.js'
@@ -11,5 +12,10 @@ export const alphaRows: CapabilityRows = {
     alphaSetupCollection, billingUuidCollection, keptInputCollection,
   ],
   rules: [],
+  exported: [
+    everybodys(alphaSetupCollection),
+    own(billingUuidCollection, (doc, taker) => isOwnOperation(taker, doc.operation_id)),
+    own(keptInputCollection, (doc, { owner }) => doc.owner === owner),
+  ],
   narrowed: carryAlphaGates,
 }

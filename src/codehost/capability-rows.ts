@@ -4,6 +4,7 @@ import { collectionsOf } from '../state/history/spec.js'
 import type { HistorySpec } from '../state/types.js'
 import { closureCollection } from './closure/rows.js'
 import { verifyClosures } from './closure/verify.js'
+import { exportedOfCodehost, operationsOfJobs } from './exported.js'
 import { carryJobs } from './jobs/carry.js'
 import { jobHistories } from './jobs/histories.js'
 import { stageProblems } from './jobs/publication/stages.js'
@@ -19,6 +20,8 @@ export const codehostRows: CapabilityRows = {
       .flatMap((spec) => collectionsOf(spec as HistorySpec<unknown>)),
   ],
   rules: [verifyJobs, verifyClosures],
+  exported: exportedOfCodehost,
+  operationsOf: operationsOfJobs,
   carry: carryJobs,
   lying: stageProblems,
 }

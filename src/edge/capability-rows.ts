@@ -1,5 +1,6 @@
 /** Rows of the paired edge, for check, repair and restore. */
 import type { CapabilityRows } from '../governance/capability.js'
+import { exportedOfEdge } from './exported.js'
 import { findEach } from '../state/each.js'
 import { carryCodes, carryEdge } from './carry.js'
 import { edgeLabel } from './constants.js'
@@ -10,6 +11,7 @@ import { verifyEdge } from './verify.js'
 export const edgeRows: CapabilityRows = {
   collections: Object.values(edgeCollections),
   rules: [verifyEdge],
+  exported: exportedOfEdge,
   sealed: (view) => findEach(view, edgeCollections.artifacts, ({ doc }) =>
     [{ label: edgeLabel, ref: doc.ref }]),
   carry: carryEdge,

@@ -1,5 +1,6 @@
 /** Rows of the model route, for check, repair and restore. */
 import type { CapabilityRows } from '../governance/capability.js'
+import { everybodys, nobodys, own } from '../governance/exported.js'
 import { claimCollection, rootsOfClaims } from './call/claims.js'
 import { openCallCollection } from './call/open-calls.js'
 import { pauseCollection } from './call/pause.js'
@@ -16,6 +17,11 @@ export const gatewayRows: CapabilityRows = {
     spendCollection, openCallCollection, pauseCollection,
   ],
   rules: [],
+  exported: [
+    everybodys(gatewayCollection), everybodys(proofCollection), nobodys(attemptCollection),
+    own(claimCollection, (doc, { owner }) => doc.principal === owner),
+    everybodys(spendCollection), nobodys(openCallCollection), everybodys(pauseCollection),
+  ],
   rootsNamed: rootsOfClaims,
   carry: carryGateway,
   narrowed: carryGatewayGates,

@@ -9,6 +9,7 @@ import type * as v from 'valibot'
 import type { DerivedRows } from '../state/derived.js'
 import type { ArtifactRef, CollectionSpec, Store, Tx, View } from '../state/types.js'
 import type { Gov, Problem } from './context.js'
+import type { Exported } from './exported.js'
 import type { RecoveryRule } from './interrupted.js'
 import type { ChargeSources } from './ledger/steps.js'
 import type { Carrier } from './carrier.js'
@@ -48,6 +49,10 @@ export interface CapabilityRows {
   readonly carry?: (tx: Tx, former: View) => void
   /** Takes over the gates that it had closed in a state that was replaced. */
   readonly narrowed?: Carrier
+  /** Which of its documents an owner takes along; of what it does not name, none. */
+  readonly exported?: readonly Exported[]
+  /** Operations of an owner of which neither money nor a decision tells whose they are. */
+  readonly operationsOf?: (view: View, owner: string) => Iterable<string>
   /** Sessions that its rows name, for as long as those rows stay. */
   readonly rootsNamed?: (view: View) => Iterable<string>
   /** Its rows that tell of nothing done, which a person may have removed by age. */

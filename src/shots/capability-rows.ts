@@ -4,6 +4,7 @@ import { runningCollection } from './analysis/rows.js'
 import { carryShots } from './carry.js'
 import { digestCollections } from './digest/rows.js'
 import { verifyDigests } from './digest/verify.js'
+import { exportedOfShots } from './exported.js'
 import { countedRows } from './observations/recount.js'
 import { shotCollections } from './observations/rows.js'
 import { idleReceipts } from './receipts/prune.js'
@@ -23,6 +24,7 @@ export const shotRows: CapabilityRows = {
   ],
   derived: [countedRows],
   rules: [verifyShots, verifyDigests, verifyConclusions],
+  exported: exportedOfShots,
   sealed: shotArtifacts,
   carry: carryShots,
   idle: idleReceipts,

@@ -109,6 +109,7 @@ export const commands: CommandTable = [
     verify: () => import('./state/backup.js'),
     restore: () => import('./state/backup.js'),
     compact: () => import('./state/state.js'),
+    export: () => import('./state/export.js'),
     kept: () => import('./state/backup.js'),
     keys: () => import('./state/state.js'),
     prune: () => import('./state/prune.js'),

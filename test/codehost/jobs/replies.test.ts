@@ -213,7 +213,7 @@ t.test('C-104 C-107 C-109 C-110 what was created and not read back is unknown, u
 })
 
 t.test('an error of null in what the host tells is none, of a creation and of every read', async (t) => {
-  const at = await working(t)
+  const at = await closing(t)
   for (const fault of ['write_error_null', 'read_error_null']) {
     at.sandbox.faults.set(fault, { service: 'codehost' })
   }
@@ -224,7 +224,7 @@ t.test('an error of null in what the host tells is none, of a creation and of ev
 })
 
 t.test('a repository that is told beside an error, or by no reply, gets no consent', async (t) => {
-  const at = await working(t)
+  const at = await closing(t)
   const faults = [
     'read_error_beside', 'read_first_line_http2', 'read_first_line_nul', 'read_switching',
   ]

@@ -1,0 +1,32 @@
+/**
+ * What an owner takes along of the screenshot source: it has one image folder for all owners of a
+ * state, and every owner reads its rows. Counters and heads follow from them.
+ */
+import { everybodys, nobodys, type Exported } from '../governance/exported.js'
+import { runningCollection } from './analysis/rows.js'
+import { digestCollections as digests } from './digest/rows.js'
+import { shotCollections as shots } from './observations/rows.js'
+import { receiptCollections as receipts } from './receipts/rows.js'
+import { conclusionCollections as conclusions } from './report/rows.js'
+import { settingsCollection } from './source/settings.js'
+
+/** What is given out. */
+export const exportedOfShots: readonly Exported[] = [
+  nobodys(runningCollection),
+  everybodys(settingsCollection),
+  everybodys(shots.observations),
+  everybodys(shots.contents),
+  everybodys(shots.files),
+  everybodys(shots.folders),
+  nobodys(shots.counts),
+  everybodys(receipts.receipts),
+  nobodys(receipts.head),
+  everybodys(receipts.idle),
+  everybodys(receipts.gaps),
+  everybodys(digests.episodes),
+  everybodys(digests.attempts),
+  nobodys(digests.days),
+  nobodys(digests.head),
+  everybodys(conclusions.conclusions),
+  nobodys(conclusions.head),
+]
