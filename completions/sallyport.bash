@@ -30,7 +30,7 @@ _sallyport() {
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact kept keys prune --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "setup"|"setup "*)
@@ -590,6 +590,9 @@ _sallyport() {
       ;;
     "state compact")
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "state export")
+      COMPREPLY=($(compgen -W "--jsonl --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state kept")
       case "$prev" in
