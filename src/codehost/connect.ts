@@ -3,6 +3,7 @@
  * repository. It allows nothing: what may be written says a consent, and only `consent` issues one
  * (C-001, C-002, C-005).
  */
+import { SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
 import { discardStored } from '../governance/artifacts.js'
 import {
@@ -62,19 +63,40 @@ const disconnectedOf = (gov: Gov, session: Session, repository: string): Connect
     && one.active_job_id === null && vaultIdentity(view, one.credential_ref) === null)
 }
 
+/** Free connections of a repository that have a token: to be offered, never to be changed unasked. */
+export const freeConnections = (
+  gov: Gov, session: Session, repository: string,
+): readonly Connection[] => {
+  const view = gov.store.read()
+  return listConnections(view, session).filter((one) => one.repository === repository
+    && one.active_job_id === null && vaultIdentity(view, one.credential_ref) !== null)
+}
+
 /**
  * Saves a new connection, in the row of one of the repository that was disconnected where there is
  * one. Nobody is contacted. Throws `rejected`, `blocked`, `unauthorized`.
  */
-export const connect = (
+export const connect = async (
   gov: Gov, session: Session, { repository, mode, token }: ConnectRequest,
 ): Promise<StandingConnection> => {
   repositoryOf(repository)
   codehostBase(gov)
+  return takenUp(gov, session, { repository, mode, token })
+}
+
+/** In a row that was disconnected; in a new one where there is none, or somebody was quicker. */
+const takenUp = async (
+  gov: Gov, session: Session, { repository, mode, token }: ConnectRequest,
+): Promise<StandingConnection> => {
   const former = disconnectedOf(gov, session, repository)
-  if (former !== undefined) {
-    const { connection_id: id, revision: expectedRevision } = former
-    return reconnect(gov, session, { connectionId: id, expectedRevision, mode, token })
+  try {
+    if (former !== undefined) {
+      const { connection_id: id, revision: expectedRevision } = former
+      return await reconnect(gov, session, { connectionId: id, expectedRevision, mode, token })
+    }
+  } catch (error) {
+    const isTaken = error instanceof SallyportError && error.code === 'stale_connection_revision'
+    if (!isTaken) throw error
   }
   const connectionId = newId('cnn')
   const credential = sealCredential(gov.store, {

@@ -66,3 +66,51 @@ t.test('C-184 a connection that a job occupies is not disconnected, nor is its t
   t.not(other.id, at.id)
   t.strictSame(at.connection(), before)
 })
+
+t.test('C-184 connecting offers a free connection of the repository: in words, and in the form; one that a job occupies is not offered', async (t) => {
+  const at = await working(t)
+  const before = at.connection()
+  const connect = ['codehost', 'connect', '--repo', 'operator/notes', '--token-file',
+    at.sandbox.keyFiles.codehost]
+  const offer = `\`sallyport codehost connect --connection ${at.id} --token-file F `
+    + `--expected-revision ${before.revision}\``
+  const made = must(await at.run([...connect, '--json']))
+  t.match(made.stderr.replace(/\s+/g, ' '), offer)
+  t.not(made.json().id, at.id)
+  t.strictSame(at.connection(), before, 'it is offered, not taken')
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  const form = (answers: readonly (string | boolean)[]) =>
+    at.run(['codehost', 'connect'], { terminal, answers: [...answers] })
+  const count = () => at.view().all(connectionCollection).length
+  t.equal(count(), 2)
+  must(await form(['operator/notes', at.id, 'another-token', true]))
+  t.equal(count(), 2, 'the chosen one has the token')
+  t.hasStrict(at.connection(), { revision: before.revision + 1, mode: 'disabled' })
+  must(await form(['operator/notes', 'another connection to it', 'another-token', true]))
+  t.equal(count(), 3)
+  must(await at.consent())
+  const job = await at.approved()
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await at.runJob(job)
+  t.equal(at.connection().active_job_id, job)
+  const told = must(await at.run([...connect, '--json']))
+  t.notMatch(told.stderr, at.id, 'an occupied one is not offered')
+  t.match(told.stderr, made.json().id)
+  for (const { id } of at.view().all(connectionCollection)) {
+    if (id !== at.id) must(await at.run(['codehost', 'disconnect', id]))
+  }
+  const last = await form(['operator/notes', 'another-token', true])
+  t.equal(last.status, 0, last.stderr)
+})
+
+t.test('two that connect at once take up one row between them, and neither is refused', async (t) => {
+  const at = await connected(t)
+  must(await disconnect(at))
+  const line = ['codehost', 'connect', '--repo', 'octo-org/hello', '--token-file',
+    at.place.path('token'), '--json']
+  const ids = (await Promise.all([
+    at.place.spawn(line, { coverage: false }), at.place.spawn(line, { coverage: false }),
+  ])).map((ran) => must(ran).json().id)
+  t.ok(ids.includes(at.id))
+  t.equal(at.view().all(connectionCollection).length, new Set(ids).size)
+})

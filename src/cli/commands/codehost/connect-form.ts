@@ -7,6 +7,8 @@ import type { Prompter } from '../../prompt.js'
 
 /** What somebody filled in; what is left as it is, is left out. */
 export interface FilledConnection {
+  /** The one that was chosen; left out where another one is made. */
+  readonly connectionId?: string
   readonly repo?: string
   readonly token?: Buffer
   /** Of the connection as it was shown; left out where a new one is made. */
@@ -31,16 +33,37 @@ const confirmed = async (prompter: Prompter, question: string): Promise<void> =>
   throw fail.cancelled('declined', 'Declined; nothing was changed.')
 }
 
-/** A new connection. Throws `cancelled` `declined`, `rejected` `secret_length`. */
-export const newConnectionForm = async (deps: VerbDeps): Promise<FilledConnection> => {
+const another = 'another connection to it'
+
+/** A free one of the repository that is to have the token; null for another one. */
+const offered = async (
+  prompter: Prompter, free: readonly Connection[],
+): Promise<Connection | null> => {
+  if (free.length === 0) return null
+  const chosen = await prompter.choose(
+    'There is a free connection to this repository. The token is for:',
+    [another, ...free.map(({ connection_id: id }) => id)], another)
+  return free.find(({ connection_id: id }) => id === chosen) ?? null
+}
+
+/**
+ * A new connection, or a free one of the repository where there is one; one that a job occupies is
+ * never offered. Throws `cancelled` `declined`, `rejected` `secret_length`.
+ */
+export const newConnectionForm = async (
+  deps: VerbDeps, freeOf: (repository: string) => readonly Connection[],
+): Promise<FilledConnection> => {
   const prompter = await deps.ask('Give --repo and --token-file.')
   deps.note('A connection is for one exact repository. Its token identifies an account and allows '
     + 'nothing until you consent; what to make it for: sallyport help real-key')
   const repo = await prompter.text('Repository (OWNER/NAME):')
+  const free = await offered(prompter, freeOf(repo))
+  if (free !== null && free.consent !== null) deps.note('Whatever consent it has ends with a save.')
   const token = await tokenOf(deps, prompter, 'Token (not shown):')
   if (token === undefined) throw fail.rejected('secret_length', 'A connection needs a token.')
   await confirmed(prompter, 'Store this token for this repository')
-  return { repo, token }
+  return free === null ? { repo, token }
+    : { connectionId: free.connection_id, expectedRevision: free.revision, token }
 }
 
 /** Another token or repository of a connection, shown as it is. Throws the same. */

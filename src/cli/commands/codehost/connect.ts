@@ -1,8 +1,11 @@
-import { connect as makeConnection, reconnect } from '../../../codehost/connect.js'
+import {
+  connect as makeConnection, freeConnections, reconnect,
+} from '../../../codehost/connect.js'
 import { codehostConnect, type ConnectionDocument } from '../../../codehost/contract.js'
 import { codehostLimits } from '../../../codehost/constants.js'
 import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/read.js'
+import type { Connection } from '../../../governance/connections/rows.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
@@ -48,12 +51,18 @@ const tokenOf = async (options: ConnectOptions, deps: VerbDeps): Promise<Buffer 
 const isForm = ({ connection: _, ...options }: ConnectOptions, { interactive }: VerbDeps) =>
   interactive && Object.values(options).every((value) => value === undefined)
 
+/** What is said of a free connection that was there already. */
+const offerText = ({ connection_id: id, repository, revision }: Connection): string =>
+  `There was a free connection to ${repository} already. To give that one a token: `
+    + `\`sallyport codehost connect --connection ${id} --token-file F `
+    + `--expected-revision ${revision}\`.`
+
 /** On a terminal without flags the form, and what it says as flags would. */
 const filled = async (
   options: ConnectOptions, deps: VerbDeps,
   { gov, session }: { readonly gov: Gov, readonly session: Session },
 ): Promise<FilledConnection> => (options.connection === undefined
-  ? newConnectionForm(deps)
+  ? newConnectionForm(deps, (repository) => freeConnections(gov, session, repository))
   : savedConnectionForm(
     deps, requireOwnConnection(gov.store.read(), session, options.connection)))
 
@@ -93,17 +102,20 @@ export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
     })),
   text: connectionText,
   run: async (options, deps) => {
-    const { connection: connectionId, mode, ...flags } = requestOf(codehostConnect, options)
+    const { connection: named, mode, ...flags } = requestOf(codehostConnect, options)
     const asks = isForm(options, deps)
-    if (!asks) (connectionId === undefined ? requireMade : requireChanged)(options)
+    if (!asks) (named === undefined ? requireMade : requireChanged)(options)
     let token = await tokenOf(options, deps)
     try {
       const opened = await loginToMutate(deps)
       const { gov, session } = opened
       const form: FilledConnection = asks ? await filled(options, deps, opened) : {}
       token ??= form.token
+      const connectionId = named ?? form.connectionId
       const repo = form.repo ?? flags.repo
       const expectedRevision = form.expectedRevision ?? flags.expected_revision
+      const free = asks || connectionId !== undefined
+        ? [] : freeConnections(gov, session, repo ?? '')
       const saved = connectionId === undefined
         ? makeConnection(gov, session, {
           repository: repo ?? '', mode: mode ?? 'disabled', token: token ?? Buffer.alloc(0),
@@ -111,7 +123,9 @@ export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
         : reconnect(gov, session, {
           connectionId, expectedRevision: expectedRevision ?? 0, repository: repo, mode, token,
         })
-      return codehostConnect.answer(await saved)
+      const document = codehostConnect.answer(await saved)
+      for (const one of free) deps.note(offerText(one))
+      return document
     } finally {
       token?.fill(0)
     }
