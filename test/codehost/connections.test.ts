@@ -166,6 +166,37 @@ t.test('C-047 C-048 reading and revoking make no consent, and reading changes no
   t.strictSame([shown.opt_in, grant.opt_in], [true, true])
 })
 
+t.test('C-047 settings and the list of grants show actions, state, the session and the end that it is bound to, and the opt-in, as the row has them', async (t) => {
+  const at = await connected(t)
+  t.hasStrict((await at.json(['codehost', 'connections']))[0], { opt_in: false, consent: null })
+  t.strictSame(await at.json(['codehost', 'grants']), [], 'nothing was granted')
+  t.match((await at.run(['codehost', 'mode', at.id, 'disabled'])).stdout, /opt-in: +not given/)
+  t.match((await at.run(['codehost', 'connections'])).stdout, 'none was ever given')
+  const consent = () =>
+    at.consent(['--action', 'issue.create', 'comment.create', '--duration', '60s'])
+  must(await consent())
+  for (const state of ['issued', 'expired', 'stopped'] as const) {
+    if (state === 'expired') at.clock.advance(60_000)
+    if (state === 'stopped') {
+      must(await consent())
+      must(await at.run(['codehost', 'mode', at.id, 'disabled']))
+    }
+    const [settings] = await at.json(['codehost', 'connections'])
+    const { consent: row } = at.row()
+    if (row === null) throw new Error('it was given')
+    const wanted = {
+      actions: ['issue.create', 'comment.create'], expires_at: row.expires_at, root: row.root,
+      revision: row.revision,
+    }
+    t.hasStrict(settings, { opt_in: true, consent: wanted }, state)
+    const [grant] = await at.json(['codehost', 'grants'])
+    t.hasStrict(grant, { connection: at.id, opt_in: true, ...wanted }, state)
+    t.strictSame([grant.state, settings.consent.state], [state, state])
+    t.equal(wanted.root, at.session().root.root_id)
+  }
+  t.match((await at.run(['codehost', 'mode', at.id, 'disabled'])).stdout, /opt-in: +given/)
+})
+
 t.test('C-014 C-015 C-016 an occupied connection keeps its scope, and revoking it raises its fence', async (t) => {
   const at = await connected(t)
   must(await at.consent())

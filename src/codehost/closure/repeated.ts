@@ -30,7 +30,8 @@ const overlap = (one: HostWindow | null, other: HostWindow | null): boolean =>
 export const isRepeated = (
   view: View, job: Job, contact: Contact | null,
 ): boolean => {
-  if (job.mark !== undefined) return false
+  // One that was closed has its number by its proof.
+  if (job.mark !== undefined || job.closed !== null) return false
   const { window } = provenanceOf(job, contact)
   return openStates.flatMap((state) =>
     rowsUnder(view, jobCollection, jobsByState, { under: [state] }))

@@ -233,6 +233,21 @@ const talk: readonly FaultSpec[] = [
   members('read_old_time', 'host_read', 'a read: what is told was made long ago', (json) => {
     if (json.created_at !== undefined) json.created_at = '2020-01-02T03:04:05Z'
   }),
+  {
+    name: 'read_spaced', route: 'host_read', services: ['codehost'], stage: 'bytes',
+    summary: 'a read: the same document in other spacing',
+    apply: ({ draft }) => {
+      const said: unknown = JSON.parse((draft.bytes ?? Buffer.from(JSON.stringify(draft.json)))
+        .toString('utf8'))
+      draft.bytes = Buffer.from(JSON.stringify(said, null, 2))
+    },
+  },
+  members('read_reordered', 'host_read', 'a read: the same members in another order', (json) => {
+    for (const [name, value] of Object.entries(json).reverse()) {
+      delete json[name]
+      json[name] = value
+    }
+  }),
   members('read_other_author', 'host_read', 'a read: somebody else made what is told', (json) => {
     if (isObject(json.user)) json.user = { ...json.user, login: 'somebody', id: 7_000_001 }
   }),

@@ -120,7 +120,7 @@ t.test('C-085 C-182 C-183 another key or another body closes nothing more, befor
   t.equal(at.view().all(closureCollection).length, 1)
 })
 
-t.test('C-084 C-083 what was never unknown, was settled, or holds nothing has no capacity to close', async (t) => {
+t.test('C-084 what was never unknown, was settled, or holds nothing has no capacity to close', async (t) => {
   const at = await closing(t)
   const prepared = await at.prepare('Prepared')
   const request = { ...at.request(prepared), expected_connection_fence: 1 }

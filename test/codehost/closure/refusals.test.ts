@@ -2,6 +2,8 @@
 import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { closureBlockers } from '../../../src/codehost/closure/blockers.js'
+import { closableStates } from '../../../src/codehost/closure/eligible.js'
+import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import { must } from '../../support/must.js'
@@ -97,12 +99,19 @@ t.test('a number that comes to prove another job during the reads closes nothing
   const at = await closing(t)
   const first = await at.unknown('The same title')
   const other = await at.beside()
-  const second = await other.unknown('The same title')
+  const second = await other.approved('The same title')
+  must(await other.runJob(second))
   let after: ReadonlyMap<string, string> = new Map()
   const ran = await at.close(first, at.request(first, { remote_id: 1 }), {
     at: async (step) => {
       if (step !== 'closure.staged') return
-      must(await other.close(second, other.request(second, { remote_id: 1 })))
+      // As if the other job had been proved by that number meanwhile.
+      const row = at.view().get(receiptCollection, at.job(second).receipt_id ?? '')
+      if (row === undefined) throw new Error('it was proved')
+      const effect = { ...row.receipt.effect, remote_id: 1 }
+      await at.transact((tx) => tx.put(receiptCollection, row.readback_id, {
+        ...row, receipt: { ...row.receipt, effect },
+      }))
       after = at.bytes()
     },
   })
@@ -121,10 +130,11 @@ const acts: Readonly<Record<string, readonly [Act, string]>> = {
     async (at, job) => at.transact((tx) => tx.put(jobCollection, job, {
       ...at.job(job), revision: at.job(job).revision + 1,
     })), 'conflict closure_binding_changed'],
-  'C-252 a fingerprint changes': [
-    async (at, job) => at.transact((tx) => tx.put(jobCollection, job, {
-      ...at.job(job), run_sha256: '0'.repeat(64),
-    })), 'conflict closure_binding_changed'],
+  ...Object.fromEntries((['authority_sha256', 'input_sha256', 'run_sha256'] as const).map(
+    (name): readonly [string, readonly [Act, string]] => [`C-252 ${name} of the job changes`, [
+      async (at, job) => at.transact((tx) => tx.put(jobCollection, job, {
+        ...at.job(job), [name]: '0'.repeat(64),
+      })), 'conflict closure_binding_changed']])),
   'C-253 a process takes the lease': [
     async (at, job) => at.transact((tx) => {
       const task = at.task(at.job(job).task_id ?? '')
@@ -172,6 +182,43 @@ for (const [name, [act, expected]] of Object.entries(acts)) {
     t.strictSame([...at.bytes()], [...after], 'as the other act left it')
   })
 }
+
+t.test('C-083 a job that is leased, in whatever state, or that runs has no capacity to close: its reservation stays', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Leased', 'numbered')
+  const sound = at.job(job)
+  const task = at.task(sound.task_id ?? '')
+  if (task === undefined) throw new Error('it has one')
+  const lease = { holder: 'op', fence: 1, expires_at: '2100-01-01T00:00:00.000Z' }
+  const put = (row: Partial<typeof sound>, more: Partial<typeof task>) => at.transact((tx) => {
+    tx.put(jobCollection, job, { ...sound, ...row })
+    tx.put(collections.openTasks, task.task_id, { ...task, ...more })
+  })
+  const refused = async (what: string, reason: string): Promise<void> => {
+    const before = at.bytes()
+    const asked = await at.during(async () => {
+      t.hasStrict((await at.close(job, at.request(job))).error(), {
+        code: 'job_not_closable', reason,
+      }, what)
+    })
+    t.strictSame(asked, [], `${what}: nobody is asked`)
+    t.strictSame([...at.bytes()], [...before], `${what}: every byte is as it was`)
+    t.hasStrict(at.connection(), { active_job_id: job, active_fence: sound.fence }, what)
+    t.equal(at.job(job).reserved, true, what)
+  }
+  for (const state of closableStates) {
+    await put({ state }, { lease })
+    await refused(`${state}, leased`, 'leased')
+    for (const busy of ['queued', 'running'] as const) {
+      await put({ state }, { state: busy, lease: null, blocked: null })
+      await refused(`${state}, its task ${busy}`, 'leased')
+    }
+  }
+  await put({ state: 'running' }, {})
+  await refused('running', 'running')
+  await put({}, {})
+  must(await at.close(job, at.request(job)))
+})
 
 t.test('every named reason says what is missing and what a person can do', async (t) => {
   for (const [name, { text, next }] of Object.entries(closureBlockers)) {

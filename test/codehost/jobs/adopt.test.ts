@@ -29,7 +29,7 @@ const receiptOf = (at: Working, job: string): ReceiptRow => {
   return row
 }
 
-t.test('C-059 C-060 C-061 C-062 C-063 C-064 C-065 C-066 C-067 C-068 a receipt binds the raw reply and everything that it rests on', async (t) => {
+t.test('C-059 C-061 C-062 C-063 C-065 C-066 C-067 C-068 a receipt binds the raw reply and everything that it rests on', async (t) => {
   const at = await working(t)
   const job = await reconciled(at)
   const row = at.job(job)
@@ -57,6 +57,72 @@ t.test('C-059 C-060 C-061 C-062 C-063 C-064 C-065 C-066 C-067 C-068 a receipt bi
   const { sandbox } = at
   const issue = sandbox.codehost.find('operator', 'notes')?.issues[0]
   t.equal(issue?.title, 'A title')
+})
+
+t.test('C-060 the same object in other spacing has another raw digest and the same digest of what it says; both are kept', async (t) => {
+  const at = await working(t)
+  const digests: (readonly [string, string])[] = []
+  for (const fault of [null, 'read_spaced', 'read_reordered']) {
+    const job = await at.approved()
+    at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 1, after: 1 })
+    await at.runJob(job)
+    at.sandbox.faults.clear()
+    const { issues } = at.sandbox.codehost.find('operator', 'notes') ?? { issues: [] }
+    const [first, last] = [issues[0], issues.at(-1)]
+    if (first === undefined || last === undefined) throw new Error('it was made')
+    // The one of the job, told as the first one was.
+    if (fault !== null) at.sandbox.faults.set(fault, { service: 'codehost', after: 1, times: 1 })
+    must(await at.reconcile(job))
+    at.sandbox.faults.clear()
+    const { receipt } = receiptOf(at, job)
+    digests.push([receipt.raw_sha256, receipt.payload_sha256])
+    const again = await at.run(['codehost', 'reconcile', job, '--json',
+      '--expected-read-revision', String(at.connection().revision)])
+    must(again)
+    const other = receiptOf(at, job).receipt
+    t.equal(other.payload_sha256, receipt.payload_sha256, `${fault}: it says the same`)
+    t.equal(other.raw_sha256 === receipt.raw_sha256, fault === null,
+      `${fault}: the bytes are ${fault === null ? 'the same' : 'others'}`)
+    const { history } = await at.json(['codehost', 'job', job, '--history', 'reads'])
+    t.equal(history.entries, 2, 'both are kept')
+    must(await at.run(['codehost', 'adopt', job]))
+  }
+  t.equal(new Set(digests.flat()).size, digests.flat().length)
+})
+
+t.test('C-064 a receipt has the write consent of then and the READ revision of now, whatever became of that consent', async (t) => {
+  const at = await working(t)
+  const unread = async (): Promise<string> => {
+    const job = await at.approved()
+    at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 1, after: 1 })
+    await at.runJob(job)
+    at.sandbox.faults.clear()
+    return job
+  }
+  const bound = (job: string, revision: number, what: string): void => {
+    const { receipt } = receiptOf(at, job)
+    t.strictSame(receipt.write_binding, { ...at.job(job).consent }, what)
+    t.equal(receipt.write_binding['revision'], revision, `${what}: of its own save`)
+    t.equal(receipt.read_revision, at.connection().revision, what)
+  }
+  const taken = await unread()
+  const { revision } = at.connection()
+  must(await at.run(['codehost', 'revoke', at.id]))
+  t.ok(at.connection().revision > revision)
+  must(await at.reconcile(taken))
+  bound(taken, revision, 'revoked')
+  must(await at.consent())
+  must(await at.reconcile(taken))
+  t.not(at.connection().consent?.consent_id, at.job(taken).consent.consent_id)
+  bound(taken, revision, 'a newer one was given')
+  must(await at.run(['codehost', 'adopt', taken]))
+  must(await at.consent(['--action', 'issue.create', '--duration', '10m']))
+  const late = await unread()
+  const own = at.connection().revision
+  at.clock.advance(600_000)
+  t.equal((await at.json(['codehost', 'connections']))[0].consent.state, 'expired')
+  must(await at.reconcile(late))
+  bound(late, own, 'expired')
 })
 
 t.test('C-069 a receipt that was not made here, or altered in one value, proves nothing', async (t) => {

@@ -115,7 +115,50 @@ t.test('C-009 C-032 C-041 C-051 what a job declares of itself is compared with i
     '--body-file', at.place.path('body.md'), '--json'])).error().code, 'host_text_invalid')
 })
 
-t.test('C-007 C-008 a job without an approval of exactly what was previewed is not run', async (t) => {
+t.test('C-032 a consent is for one exact repository: a job for another name, another letter case, a wildcard or another number sends no byte', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  const sound = at.job(job)
+  const connection = at.connection()
+  const { consent } = connection
+  if (consent === null) throw new Error('it was given')
+  const put = (row: Partial<Job>, of: Partial<typeof connection>) => at.transact((tx) => {
+    tx.put(jobCollection, job, { ...sound, ...row })
+    tx.put(connectionCollection, at.id, { ...connection, ...of })
+  })
+  for (const repository of [
+    'operator/Notes', 'Operator/notes', 'operator/notes2', 'operator/note', 'operator/*', '*/notes',
+    'operator/', 'operator', 'other/notes', 'operator/notes/x', 'operator/notes ',
+  ]) {
+    // The job alone, and the connection with it: the consent is for neither.
+    for (const [of, reason] of [
+      [{}, 'repository_mismatch'], [{ repository }, 'consent_repository_mismatch'],
+    ] as const) {
+      await put({ repository }, of)
+      const ran = await at.runJob(job)
+      t.match(String(ran.error().details.reasons ?? ran.error().code),
+        new RegExp(`${reason}|plan_altered`), `${repository}: ${ran.stderr}`)
+    }
+  }
+  for (const [row, of, reason] of [
+    [{ repository_id: 9 }, {}, 'repository_mismatch'],
+    [{ repository_id: 9 }, { repository_id: 9 }, 'consent_repository_mismatch'],
+    [{}, { consent: { ...consent, repository: 'operator/*' } }, 'consent_repository_mismatch'],
+    [{}, { consent: { ...consent, repository_id: 9 } }, 'consent_repository_mismatch'],
+  ] as const) {
+    await put(row, of)
+    t.match(String((await at.runJob(job)).error().details.reasons), reason)
+  }
+  for (const repository of ['operator/*', '*', 'operator/notes*', 'operator/no?es']) {
+    t.equal((await at.run(['codehost', 'connect', '--repo', repository, '--token-file',
+      at.sandbox.keyFiles.codehost, '--json'])).error().code, 'repository_name_invalid')
+  }
+  t.equal(at.dials(), 0)
+  await put({}, {})
+  must(await at.runJob(job))
+})
+
+t.test('C-007 a job without an approval of exactly what was previewed is not run', async (t) => {
   const at = await working(t)
   const job = await at.prepare()
   const ran = await at.runJob(job)
@@ -167,7 +210,7 @@ t.test('C-004 C-044 C-167 a new session takes over no job, whatever it consents 
   t.equal(at.job(job).state, 'cancelled', 'giving it up only narrows')
 })
 
-t.test('C-028 what the session ends, the goal changes or the token is, is asked when a job runs', async (t) => {
+t.test('what the session ends, the goal changes or the token is, is asked when a job runs', async (t) => {
   const at = await working(t)
   const job = await at.approved()
   const row = at.job(job)

@@ -1,10 +1,12 @@
 /** Taken back while a job runs: before its first byte nothing leaves, behind it nothing is lost. */
+import type { ChildProcess } from 'node:child_process'
 import t from 'tap'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
 import { failure, must } from '../../support/must.js'
+import { until } from '../../support/until.js'
 import { working, type Working } from '../../support/codehost/working.js'
 
 type Act = (at: Working, job: string) => Promise<unknown>
@@ -115,6 +117,107 @@ for (const name of ['codehost revoke', 'codehost mode', 'policy revoke', 'codeho
     t.strictSame([...new Set(at.requests().map(({ method }) => method))], ['GET', 'POST'])
   })
 }
+
+t.test('C-018 a creation that was sent and not answered is shown as what may have happened, before a revoke and behind it, here and in another process', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  at.sandbox.faults.set('write_hang_before_headers', { service: 'codehost', times: 1 })
+  let child: ChildProcess | undefined
+  const running = at.place.spawn(['codehost', 'run', job, '--json'], {
+    coverage: false, onChild: (process) => {
+      child = process
+    },
+  })
+  await until('it was sent', () => at.posts().length === 1)
+  const shown = async (state: string): Promise<void> => {
+    const wanted = { state, reserved: true, effects: { planned: 1, contacted: 1, created: 0 } }
+    t.hasStrict(await at.json(['codehost', 'job', job]), wanted)
+    t.hasStrict((await at.json(['codehost', 'jobs']))[0], wanted)
+    const apart = await at.place.spawn(['codehost', 'jobs', '--json'], { coverage: false })
+    t.hasStrict(must(apart).json()[0], wanted, 'in another process')
+    t.match((await at.run(['codehost', 'job', job])).stdout, '1 planned, 1 may have happened')
+    t.hasStrict((await at.json(['codehost', 'connections']))[0], { active_job_id: job })
+  }
+  await shown('running')
+  must(await at.run(['codehost', 'revoke', at.id]))
+  await shown('running')
+  child?.kill('SIGKILL')
+  await running
+  at.sandbox.faults.clear()
+  await shown('unknown_external_effect')
+  must(await at.run(['goal', 'add', 'whoever writes next']))
+  await shown('unknown_external_effect')
+})
+
+t.test('C-025 what is not as it was between the proof and the end counts for neither job nor task: the owner of the goal, its revision and state, the session', async (t) => {
+  const goalPut = (change: object) => async (at: Working, job: string) => {
+    const goal = at.view().get(collections.goals, at.job(job).goal_id)
+    if (goal === undefined) throw new Error('it has a goal')
+    await at.transact((tx) => tx.put(collections.goals, goal.goal_id, { ...goal, ...change }))
+  }
+  const taskPut = (change: object) => async (at: Working, job: string) => {
+    const task = at.task(at.job(job).task_id ?? '')
+    if (task === undefined) throw new Error('it has a task')
+    await at.transact((tx) => tx.put(collections.openTasks, task.task_id, { ...task, ...change }))
+  }
+  type Change = (at: Working, job: string) => Promise<unknown>
+  const changes: readonly (readonly [string, Change, string])[] = [
+    ['the goal is another’s', goalPut({ owner: 'prn_other' }), 'goal_foreign'],
+    ['the goal has another revision', goalPut({ revision: 99 }), 'goal_changed'],
+    ['the goal is closed', goalPut({ state: 'closed' }), 'goal_not_open'],
+    ['the session has ended', async (at) => must(await at.run(['logout'])), 'session_not_live'],
+  ]
+  for (const [what, change, reason] of changes) {
+    const at = await working(t)
+    const job = await at.approved()
+    await at.runJob(job, {
+      at: async (step) => {
+        if (step === 'codehost.sealed') await change(at, job)
+      },
+    })
+    t.hasStrict(at.job(job), {
+      state: 'blocked', reason, created: 1, reserved: true,
+    }, `run: ${what}`)
+    t.equal(at.task(at.job(job).task_id ?? '')?.state, 'blocked', `run: ${what}`)
+    const other = await working(t)
+    const later = await other.approved()
+    await other.runJob(later, {
+      at: (step) => {
+        if (step === 'codehost.created') {
+          other.sandbox.faults.set('read_not_there', { service: 'codehost', times: 1 })
+        }
+      },
+    })
+    other.sandbox.faults.clear()
+    const back = await other.reconcile(later, {
+      at: async (step) => {
+        if (step === 'reconcile.sealed') await change(other, later)
+      },
+    })
+    t.not(back.status, 0, `reconcile: ${what}`)
+    const row = other.job(later)
+    t.not(row.state, 'succeeded', `reconcile: ${what}`)
+    t.equal(row.reserved, true, `reconcile: ${what}`)
+    t.equal(other.task(row.task_id ?? '')?.state, 'blocked', `reconcile: ${what}`)
+  }
+  for (const [what, change] of [
+    ['the task has another first session', taskPut({ original_root: 'root_x' })],
+    ['another session has taken the task over', taskPut({ current_root: 'root_x' })],
+    ['the task is another’s', taskPut({ owner: 'prn_other' })],
+  ] as const) {
+    const at = await working(t)
+    const job = await at.approved()
+    at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 1, after: 1 })
+    await at.runJob(job)
+    at.sandbox.faults.clear()
+    must(await at.reconcile(job))
+    await change(at, job)
+    const adopted = await at.run(['codehost', 'adopt', job, '--json'])
+    t.hasStrict(adopted.error(), { code: 'codehost_not_adopted' }, what)
+    t.match(String(adopted.error().details.reasons), 'task_mismatch', what)
+    t.equal(at.task(at.job(job).task_id ?? '')?.state, 'blocked', what)
+  }
+})
 
 t.test('C-025 C-026 what changes before the end is written leaves an explicit block and keeps the proof', async (t) => {
   const at = await working(t)

@@ -9,6 +9,10 @@ import {
   nextProducerJob, openBinding, producerRunOf,
 } from '../../../../src/codehost/jobs/publication/bind.js'
 import { openPublication } from '../../../../src/codehost/jobs/publication/open.js'
+import { codehostBase } from '../../../../src/codehost/context.js'
+import { previewDigest, sealedApproval } from '../../../../src/codehost/jobs/digests.js'
+import { ledgerOf } from '../../../../src/codehost/jobs/ledger.js'
+import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
 import { connectionCollection } from '../../../../src/governance/connections/rows.js'
 import { failure, must } from '../../../support/must.js'
 import { working, type Working } from '../../../support/codehost/working.js'
@@ -163,4 +167,43 @@ t.test('a patch of what changes applies to the base with git and gives the folde
   t.match(diff.patch, 'Binary files /dev/null and b/src/binary differ')
   const follow = await at.run(['codehost', 'preview', job, '--diff'])
   t.match(follow.stdout, '-A repository to try publications on.')
+})
+
+t.test('C-008 a publication runs under one approval of its local work and of every effect that it names: one of a part of them begins nothing', async (t) => {
+  const at = await working(t)
+  const job = await prepared(at)
+  must(await at.approve(job))
+  const sound = at.job(job)
+  const { approval } = sound
+  if (approval === null) throw new Error('it was approved')
+  const named = (effects: number, plan = sound.plan.sha256): string =>
+    previewDigest({ ...sound, plan: { ...sound.plan, effects, sha256: plan } },
+      codehostBase(at.gov))
+  t.equal(named(sound.plan.effects), approval.preview_sha256)
+  const { sha256, ...of } = approval
+  t.type(sha256, 'string')
+  for (const [what, part] of [
+    ['local work alone', { preview_sha256: named(0) }],
+    ['remote effects alone', { producer: null }],
+    ['one effect unnamed', { preview_sha256: named(sound.plan.effects - 1) }],
+    ['one effect that is another',
+      { preview_sha256: named(sound.plan.effects, '0'.repeat(64)) }],
+    ['the local work of another job', { producer: {
+      producer_id: 'prd_01a2b3c4-0000-7000-8000-000000000000',
+      artifact_id: sound.plan.artifact_id, binding_sha256: '0'.repeat(64),
+    } }],
+  ] as const) {
+    await at.transact((tx) => tx.put(jobCollection, job, {
+      ...sound, approval: sealedApproval(job, { ...of, ...part }),
+    }))
+    const before = at.dials()
+    const ran = await at.runJob(job)
+    t.not(ran.status, 0, what)
+    t.equal(at.dials(), before, `${what}: nobody is asked`)
+    t.hasStrict(at.job(job), { state: 'approved', attempt: 0, contacted: 0, reserved: false }, what)
+    t.equal(ledgerOf(at.view(), job).producer, null, `${what}: no local work is begun`)
+    t.notOk(existsSync(join(at.place.stateDir, 'stages', job, 'start.json')), what)
+  }
+  await at.transact((tx) => tx.put(jobCollection, job, sound))
+  must(await at.runJob(job))
 })
