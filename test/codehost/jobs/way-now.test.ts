@@ -109,3 +109,27 @@ t.test('a job of a session that ended says so, in place of a line that would be 
   t.equal(await told(t, at, waiting, false), `sallyport codehost cancel ${waiting}`)
   t.match((await at.run(['codehost', 'run', unknown])).stderr, /session/)
 })
+
+t.test('a success that does not count names the line that frees its connection, once what changed is for good', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  await at.runJob(job, {
+    at: async (step) => {
+      if (step !== 'codehost.sealed') return
+      must(await at.run(['goal', 'update', at.job(job).goal_id, '--title', 'Otherwise']))
+    },
+  })
+  t.hasStrict(at.job(job), { state: 'blocked', reason: 'goal_changed', reserved: true })
+  const { revision, active_fence: fence } = at.connection()
+  const line = await told(t, at, job, false)
+  t.equal(line, `sallyport codehost close-capacity ${job} --expected-job-revision `
+    + `${at.job(job).revision} --expected-connection-revision ${revision} `
+    + `--expected-connection-fence ${fence}`)
+  t.equal((await wayOf(at, job)).unattended, false, 'no script goes round')
+  const before = at.requests().length
+  must(await at.run(line.split(' ').slice(1), {
+    terminal: { stdin: true, stdout: true, stderr: true }, answers: [true],
+  }))
+  t.equal(at.requests().length, before, 'the readback of before proves it')
+  t.equal(at.connection().active_job_id, null)
+})
