@@ -23,13 +23,13 @@ const picture = (path: string): void => {
 
 /** Some pieces of the picture have left when the command comes; the rest waits for its answer. */
 const cutOff = async (
-  t: Test, world: AnalysisWorld, name: string, close: readonly string[], env = {},
+  t: Test, world: AnalysisWorld, name: string, close: readonly string[], env = {}, closing = env,
 ): Promise<void> => {
   must(await world.run(['shots', 'scan', '--json'], { env }))
   const writes = holdWrites(t, () => writes.left.length < 3)
   const analyzing = world.run(['shots', 'analyze', '--json'], { env })
   await until('the fourth piece waits', () => writes.begun() > 3)
-  const closed = must(await world.run([...close], { env }))
+  const closed = must(await world.run([...close], { env: closing }))
   const answeredMs = performance.now()
   writes.go()
   await analyzing
@@ -48,6 +48,15 @@ t.test('S-021 S-053 the default folder is one: its pictures stop when another is
   await cutOff(t, world, 'a.png', [
     'shots', 'config', 'set', '--json', '--folder', world.place.path('elsewhere'),
   ])
+})
+
+t.test('S-021 S-051 another saved folder stops pictures of the one before, also where it is saved under a variable', async (t) => {
+  const world = await leavingPicture(t)
+  picture(join(world.folder, 'a.png'))
+  for (const name of ['elsewhere', 'named']) mkdirSync(world.place.path(name))
+  await cutOff(t, world, 'a.png', [
+    'shots', 'config', 'set', '--json', '--folder', world.place.path('elsewhere'),
+  ], {}, { SVC_SCREENSHOT_FOLDER: world.place.path('named') })
 })
 
 t.test('S-021 S-051 recursive off stops what lies below the folder that the environment names', async (t) => {
