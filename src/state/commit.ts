@@ -17,7 +17,7 @@ import { fail, SallyportError } from '../base/errors.js'
 import type { Anchor } from './anchor.js'
 import { compareAnchor } from './anchor.js'
 import { Confirmation } from './confirm.js'
-import { cutBehind, noteEnd, tornText } from './ended-at.js'
+import { cutBehind, noteEnd, readEnd, tornText } from './ended-at.js'
 import type { Files } from './files.js'
 import { ioFailure, orIoFailure, publish, readRange, syncDir, writeAll } from './files.js'
 import { whileNobodyFolds } from './fold-lock.js'
@@ -353,7 +353,7 @@ export class Committer {
     const size = files.fstat(fd).size
     const bytes = readRange(files, fd, generation.end, size - generation.end)
     const behind = orIoFailure('reading where a log ended', () =>
-      cutBehind(files, places, generation))
+      cutBehind(readEnd(files, places), generation))
     this.#orPoison('cutting a torn record', () => {
       if (files.stat(places.aside) === undefined) {
         files.mkdir(places.aside)

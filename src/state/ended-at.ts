@@ -17,7 +17,11 @@ export interface EndedAt {
   readonly sequence: number
 }
 
-const read = (files: Files, places: Places): EndedAt | undefined => {
+/**
+ * The last record that a process saw as it ended, as the file tells it; undefined where it tells
+ * nothing. Whoever compares a log with it reads this first: what is written meanwhile lies behind.
+ */
+export const readEnd = (files: Files, places: Places): EndedAt | undefined => {
   const bytes = unlessUntrue(() => readWhole(files, places.endedAt, bytesMax))
   const [, epoch, sequence] = form.exec(bytes?.toString('latin1') ?? '') ?? []
   return epoch === undefined || sequence === undefined
@@ -25,24 +29,26 @@ const read = (files: Files, places: Places): EndedAt | undefined => {
 }
 
 /**
- * The last record that a process saw in the log of this epoch as it ended, where that lies behind
- * `sequence`: what is between was cut. Undefined where nothing is known to be. Throws disk errors.
+ * The last record of `ended` where the log of the same epoch stops before it: what is between was
+ * cut. Undefined where nothing is known to be.
  */
 export const cutBehind = (
-  files: Files, places: Places, { epoch, sequence }: EndedAt,
-): number | undefined => {
-  const ended = read(files, places)
-  return ended?.epoch === epoch && ended.sequence > sequence ? ended.sequence : undefined
-}
+  ended: EndedAt | undefined, { epoch, sequence }: EndedAt,
+): number | undefined =>
+  (ended?.epoch === epoch && ended.sequence > sequence ? ended.sequence : undefined)
 
 /** Notes how far the log has come; what another process saw further on stays. */
 export const noteEnd = (files: Files, places: Places, at: EndedAt): void => {
-  if (cutBehind(files, places, at) !== undefined) return
+  if (cutBehind(readEnd(files, places), at) !== undefined) return
   const text = `${epochText(at.epoch)} ${String(at.sequence).padStart(16, '0')}\n`
   withFile(files, places.endedAt, 'lock', (fd) => writeAll(files, fd, Buffer.from(text), 0))
 }
 
+/** What is told of records that were there. */
+export const goneText = (sequence: number, behind: number): string =>
+  `records ${sequence + 1} to ${behind} were there when a process ended, and are gone`
+
 /** What is told of a torn record: whether somebody is known to have been answered for it. */
 export const tornText = (sequence: number, behind: number | undefined): string =>
   behind === undefined ? 'no process is known to have ended behind it'
-    : `records ${sequence + 1} to ${behind} were there when a process ended, and are gone`
+    : goneText(sequence, behind)

@@ -4,7 +4,8 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { SallyportError } from '../base/errors.js'
-import { cutBehind, tornText } from './ended-at.js'
+import type { EndedAt } from './ended-at.js'
+import { cutBehind, goneText, readEnd, tornText } from './ended-at.js'
 import type { FileFacts, Files } from './files.js'
 import { ioFailure, orIoFailure } from './files.js'
 import { requireOwnFolders } from './folders.js'
@@ -52,6 +53,8 @@ export class Follower {
   #loadDamage: Problem | null = null
   #partDamage: { readonly epoch: number; readonly problem: Problem } | undefined
   /** An end of the log that was not whole, and since when it has been seen; see `#doubt`. */
+  /** Where the log had ended when another process did, read before the log itself. */
+  #ended: EndedAt | undefined
   #openEnd: { readonly end: number; readonly size: number; readonly sinceMs: number } | null = null
   /** Whether the log may end in a record that is being written at this very moment. */
   #inDoubt = false
@@ -75,6 +78,7 @@ export class Follower {
   #load(): Generation {
     const { files, dir, places, storeId } = this.#at
     requireOwnFolders(files, dir)
+    this.#ended = orIoFailure('reading where a log ended', () => readEnd(files, places))
     const { generation, damage } = loadNewest({ files, places, pool: this.#pool, storeId })
     unread.register(generation, generation.lease)
     this.#loadDamage = damage === undefined ? null : damageOf(damage.code, damage.message)
@@ -116,17 +120,19 @@ export class Follower {
 
   /** What is worth knowing of the log as it was last read, or null. */
   get notice(): Problem | null {
-    const generation = this.#generation
-    if (generation.tail !== 'torn' || this.#inDoubt) return null
-    const { files, places } = this.#at
-    const behind = orIoFailure('reading where a log ended', () =>
-      cutBehind(files, places, generation))
-    return {
-      code: 'log_torn',
-      severity: 'torn',
-      message: 'The log ends in a torn record, which the next write cuts: '
-        + `${tornText(generation.sequence, behind)}.`,
+    const { sequence, epoch, tail } = this.#generation
+    const behind = cutBehind(this.#ended, { epoch, sequence })
+    if (tail === 'torn' && !this.#inDoubt) {
+      return {
+        code: 'log_torn',
+        severity: 'torn',
+        message: 'The log ends in a torn record, which the next write cuts: '
+          + `${tornText(sequence, behind)}.`,
+      }
     }
+    if (tail !== 'clean' || behind === undefined) return null
+    const message = `The log was cut: ${goneText(sequence, behind)}.`
+    return { code: 'log_cut', severity: 'notice', message }
   }
 
   /** Remembers damage that a collection file turns out to have. */

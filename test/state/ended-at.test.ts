@@ -3,6 +3,8 @@ import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
+import { nodeFiles } from '../../src/state/files.js'
+import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import { recordsOf } from '../support/state/places-of-damage.js'
 import { again, numbers, placeOf, put, specs } from '../support/state/notes.js'
@@ -47,14 +49,46 @@ t.test('a log that was cut behind a whole record is told until it has come furth
   const store = await written()
   cut(store, 0)
   t.matchStrict(problems(store), [{ code: 'log_cut', severity: 'notice', message: gone }])
+  const told = [{ code: 'log_cut', severity: 'notice', message: gone }]
+  t.matchStrict(again(t, store).health().notices, told)
   const writer = again(t, store, 'write')
   await put(writer, 'd', 4)
+  t.matchStrict(writer.health().notices, [{ code: 'log_cut', message: /records 3 to 3 were there/ }])
   writer.close()
   t.hasStrict(problems(store), [{ code: 'log_cut' }], 'what was seen further on stays')
   const next = again(t, store, 'write')
   await put(next, 'e', 5)
+  t.strictSame(next.health().notices, [])
   next.close()
   t.strictSame(problems(store), [])
+})
+
+t.test('a record that comes while somebody looks is not told as one that is gone', async (t) => {
+  const store = await written()
+  const { log, endedAt } = { log: store.places.log(1), endedAt: store.places.endedAt }
+  const after = [readFileSync(log), readFileSync(endedAt)] as const
+  for (const kept of [0, 40]) {
+    for (const look of ['check', 'open'] as const) {
+      writeFileSync(log, after[0])
+      cut(store, kept)
+      writeFileSync(endedAt, '000000000001 0000000000000001\n')
+      let isDue = true
+      // Another process writes and ends just then.
+      const open: typeof nodeFiles.open = (path, intent) => {
+        if (path === endedAt && isDue) {
+          isDue = false
+          writeFileSync(log, after[0])
+          writeFileSync(endedAt, after[1])
+        }
+        return nodeFiles.open(path, intent)
+      }
+      const place = { ...placeOf(store), specs, files: { ...nodeFiles, open } }
+      const found = look === 'check' ? checkState(place).problems
+        : openStore({ ...place, mode: 'read' }).health().notices
+      t.equal(isDue, false)
+      t.strictSame(found, [], `${look}, ${kept}`)
+    }
+  }
 })
 
 t.test('without the file, or with that of another log, nothing is known of a torn record', async (t) => {

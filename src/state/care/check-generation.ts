@@ -4,7 +4,8 @@
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { cutBehind, tornText } from '../ended-at.js'
+import type { EndedAt } from '../ended-at.js'
+import { cutBehind, goneText, tornText } from '../ended-at.js'
 import { readWhole, unlessUntrue } from '../files.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
 import { historyLost, lostId } from '../history/spec.js'
@@ -80,12 +81,12 @@ const breakProblem = ({ broken }: Trace): readonly Problem[] => {
 const cutProblem = (trace: Trace, behind: number | undefined): readonly Problem[] => {
   const last = trace.logs.at(-1)
   if (behind === undefined || last?.tail !== 'clean') return []
-  const text = `The log was cut: ${tornText(trace.head.sequence, behind)}.`
+  const text = `The log was cut: ${goneText(trace.head.sequence, behind)}.`
   return [notice('log_cut', text, logSubject(last.epoch))]
 }
 
-const behindEnd = ({ files, places }: Site, { logs, head }: Trace): number | undefined =>
-  cutBehind(files, places, { epoch: logs.at(-1)?.epoch ?? 0, sequence: head.sequence })
+const behindEnd = (ended: EndedAt | undefined, { logs, head }: Trace): number | undefined =>
+  cutBehind(ended, { epoch: logs.at(-1)?.epoch ?? 0, sequence: head.sequence })
 
 const logProblems = (trace: Trace, behind: number | undefined): readonly Problem[] => [
   ...trace.logs.flatMap((log) => [
@@ -244,9 +245,13 @@ const checkDocuments = (
   }
 }
 
-/** Checks manifests, logs and documents; see the head of this file. */
+/**
+ * Checks manifests, logs and documents; see the head of this file. `ended` was read before the logs
+ * that `found` tells of.
+ */
 export const checkGeneration = (
-  site: Site, found: Salvage, specs: readonly CollectionSpec<unknown>[], problems: Problem[],
+  site: Site, { found, ended }: { readonly found: Salvage; readonly ended: EndedAt | undefined },
+  specs: readonly CollectionSpec<unknown>[], problems: Problem[],
 ): GenerationReport => {
   const { standing } = found
   problems.push(...manifestProblems(found))
@@ -257,7 +262,7 @@ export const checkGeneration = (
     const epoch = found.newestLog === 0 ? null : found.newestLog
     return { store_id: null, epoch, sequence: null, log_records: 0, documents: 0 }
   }
-  problems.push(...logProblems(standing, behindEnd(site, standing)))
+  problems.push(...logProblems(standing, behindEnd(ended, standing)))
   checkDocuments(site, standing, shapes, problems)
   problems.push(...spareProblems(site, { ...found, standing }, (facts) =>
     fileProblem(site, facts) !== undefined))

@@ -10,6 +10,7 @@ import { pendingProblems } from './check-pending.js'
 import { placeProblems } from './check-places.js'
 import { digestFile } from './copy.js'
 import { checkGeneration, damage, notice } from './check-generation.js'
+import { readEnd } from '../ended-at.js'
 import type { Files } from '../files.js'
 import { isTemporary, readWhole } from '../files.js'
 import { fileBytesMax } from '../limits.js'
@@ -91,8 +92,9 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   problems.push(...pendingProblems(site))
   checkKeyFolder(site, state?.store_id, problems)
   const { files, places } = site
+  const ended = readEnd(files, places)
   const found = salvage(files, places)
-  const generation = checkGeneration(site, found, options.specs ?? [], problems)
+  const generation = checkGeneration(site, { found, ended }, options.specs ?? [], problems)
   checkLeftovers(site, problems)
   const artifacts = checkArtifacts(site, problems)
   checkKept(site, problems)

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
 import { settleFolder, unsettledFolder } from './aside.js'
 import { copyFile } from './copy.js'
-import { cutBehind, tornText } from '../ended-at.js'
+import { cutBehind, readEnd, tornText } from '../ended-at.js'
 import type { Files } from '../files.js'
 import { ensureDir, publish, readWhole, syncDir } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
@@ -233,7 +233,7 @@ const foundOrCut = (site: Site, plan: Plan, layout: Layout, done: Problem[]): Lo
     if (last?.tail === 'torn') {
       const { epoch } = last
       const { sequence } = plan.trace.head
-      const behind = cutBehind(files, places, { epoch, sequence })
+      const behind = cutBehind(readEnd(files, places), { epoch, sequence })
       cutTail(files, places.log(epoch), last.end)
       done.push(note('torn_tail_cut',
         `A torn last record (${last.bytesBehind} bytes) was cut: ${tornText(sequence, behind)}.`))
