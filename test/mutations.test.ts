@@ -234,12 +234,13 @@ export const facts = [{ holds: (n: number) => n > 1 }]
 t.test('what was found out about a guard holds while its source and the test are as they were', async (t) => {
   const { GuardBook } = (await import(join(root, 'scripts/tool/mutate/guard-book.js'))) as {
     GuardBook: new (path: string, textOf: (file: string) => string, options?: object) => {
-      comesBy(test: string, key: string): boolean | undefined
+      partsBy(test: string, key: string): readonly object[] | undefined
       killer(guard: object): { readonly test: string } | undefined
-      passed(guard: object, test: string): boolean
+      passed(guard: object, test: string, title: string): boolean
       noteUnbroken(test: string, keys: readonly string[], how: object): void
-      noteKilled(guard: object, test: string, why: string): void
-      notePassed(guard: object, test: string): void
+      noteAlone(test: string, title: string, alone: boolean): void
+      noteKilled(guard: object, test: string, title: string, why: string): void
+      notePassed(guard: object, test: string, title: string): void
     }
   }
   const path = join(t.testdir(), 'book.json')
@@ -251,17 +252,24 @@ t.test('what was found out about a guard holds while its source and the test are
   }, options)
   const guard = { key: 'a', hash: 'h' }
   const before = book()
-  before.noteUnbroken('one', ['a', 'b'], { ok: true, ms: 5, reached: ['a'] })
-  before.notePassed(guard, 'one')
-  before.noteKilled({ key: 'b', hash: 'h' }, 'two', 'why')
-  t.strictSame(['a', 'b', 'c'].map((key) => book().comesBy('one', key)), [true, false, undefined])
-  t.equal(book().passed(guard, 'one'), true)
+  before.noteUnbroken('one', ['a', 'b', 'c'], { ok: true, ms: 5, titles: [
+    { title: 'first', ms: 2, reached: [0] }, { title: '', ms: 5, reached: [1] },
+  ] })
+  before.notePassed(guard, 'one', 'first')
+  before.noteKilled({ key: 'b', hash: 'h' }, 'two', '', 'why')
+  t.strictSame(['a', 'b', 'c', 'd'].map((key) => book().partsBy('one', key)), [
+    [{ title: 'first', ms: 2 }], [{ title: '', ms: 5 }], [], undefined,
+  ])
+  t.strictSame(['first', 'other'].map((title) => book().passed(guard, 'one', title)), [true, false])
   t.equal(book().killer({ key: 'b', hash: 'h' })?.test, 'two')
   t.equal(book().killer({ key: 'b', hash: 'other' }), undefined, 'its source changed')
-  t.equal(book().passed({ ...guard, hash: 'other' }, 'one'), false)
+  t.equal(book().passed({ ...guard, hash: 'other' }, 'one', 'first'), false)
   t.equal(book({ fresh: true }).killer({ key: 'b', hash: 'h' }), undefined)
+  before.noteAlone('one', 'first', false)
+  t.strictSame(book().partsBy('one', 'a'), [{ title: '', ms: 5 }], 'it needs the others')
   texts['one'] = 'changed'
-  t.strictSame([book().comesBy('one', 'a'), book().passed(guard, 'one')], [undefined, false])
+  t.strictSame([book().partsBy('one', 'a'), book().passed(guard, 'one', 'first')],
+    [undefined, false])
   delete texts['two']
   t.equal(book().killer({ key: 'b', hash: 'h' }), undefined, 'the test is gone')
 })

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-const version = 1
+const version = 2
 
 const shortHash = (data) => createHash('sha256').update(data).digest('hex').slice(0, 16)
 
@@ -29,44 +29,63 @@ export class GuardBook {
     this.#kept ??= { version, lists: {}, tests: {}, guards: {} }
   }
 
-  /** How a test ran with every guard in place, `{ ok, ms }`; undefined where it did not. */
-  unbroken(test) {
-    return this.#ofTest(test)
-  }
-
-  /** Whether a test comes by a guard; undefined where it was not run with that guard in place. */
-  comesBy(test, key) {
+  /**
+   * The parts of a test file that come by a guard, `{ title, ms }`: the title of a test in it, or
+   * none where it is the file itself. Undefined where it was not run with that guard in place; none
+   * where it did not pass.
+   */
+  partsBy(test, key) {
     const of = this.#ofTest(test)
-    if (of === undefined || !this.#kept.lists[of.list].includes(key)) return undefined
-    return of.reached.includes(key)
+    const at = of === undefined ? -1 : this.#kept.lists[of.list].indexOf(key)
+    if (at < 0) return undefined
+    if (!of.ok) return []
+    const parts = Object.entries(of.titles).filter(([, { reached }]) => reached.includes(at))
+    const whole = parts.some(([title]) => title === '' || of.titles[title].alone === false)
+    return whole ? [{ title: '', ms: of.ms }] : parts.map(([title, { ms }]) => ({ title, ms }))
   }
 
-  /** Notes how a test ran with every guard of `keys` in place, and which it came by. */
-  noteUnbroken(test, keys, { ok, ms, reached }) {
+  /**
+   * Notes how a test file ran with every guard of `keys` in place.
+   * @param {{ ok: boolean, ms: number,
+   *   titles: readonly { title: string, ms: number, reached: readonly number[] }[] }} how
+   *   `reached` are places in `keys`
+   */
+  noteUnbroken(test, keys, { ok, ms, titles }) {
     const list = shortHash(keys.join('\n'))
     this.#kept.lists[list] = keys
-    this.#kept.tests[test] = { hash: this.#hash(test), list, ok, ms, reached }
+    const byTitle = Object.fromEntries(titles.map(({ title, ...rest }) => [title, rest]))
+    this.#kept.tests[test] = { hash: this.#hash(test), list, ok, ms, titles: byTitle }
     this.#save()
   }
 
-  /** The test that notices that a guard is gone: `{ test, why }`; undefined while none is known. */
+  /** Whether a test passes without the others of its file; undefined where nobody tried. */
+  alone(test, title) {
+    return this.#ofTest(test)?.titles[title]?.alone
+  }
+
+  noteAlone(test, title, alone) {
+    this.#kept.tests[test].titles[title].alone = alone
+    this.#save()
+  }
+
+  /** What notices that a guard is gone: `{ test, title, why }`; undefined while none is known. */
   killer(guard) {
     const { killed } = this.#ofGuard(guard)
     return killed !== undefined && this.#has(killed.test, killed.hash) ? killed : undefined
   }
 
-  /** Whether a test, as it is, passed without this guard. */
-  passed(guard, test) {
-    return this.#ofGuard(guard).passed[test] === this.#hash(test)
+  /** Whether a part of a test, as it is, passed without this guard. */
+  passed(guard, test, title) {
+    return this.#ofGuard(guard).passed[nameOf(test, title)] === this.#hash(test)
   }
 
-  noteKilled(guard, test, why) {
-    this.#setGuard(guard, { killed: { test, why, hash: this.#hash(test) } })
+  noteKilled(guard, test, title, why) {
+    this.#setGuard(guard, { killed: { test, title, why, hash: this.#hash(test) } })
   }
 
-  notePassed(guard, test) {
+  notePassed(guard, test, title) {
     const { passed } = this.#ofGuard(guard)
-    this.#setGuard(guard, { passed: { ...passed, [test]: this.#hash(test) } })
+    this.#setGuard(guard, { passed: { ...passed, [nameOf(test, title)]: this.#hash(test) } })
   }
 
   #ofTest(test) {
@@ -99,6 +118,8 @@ export class GuardBook {
     renameSync(`${this.#path}.tmp`, this.#path)
   }
 }
+
+const nameOf = (test, title) => `${test} ${title}`
 
 const readBook = (path) => {
   try {

@@ -69,7 +69,7 @@ class Hunt {
       const left = this.#wanted.filter((guard) => this.#isOpen(guard))
       const tests = new Set(left.flatMap((guard) => this.#testsOf(guard, round)))
       const unknown = [...tests].filter((test) =>
-        left.some(({ key }) => this.#book.comesBy(test, key) === undefined))
+        left.some(({ key }) => this.#book.partsBy(test, key) === undefined))
       await this.#each(unknown, (worker, test) => this.#comeBy(worker, test))
       await this.#each(left, (worker, guard) => this.#take(worker, guard, round))
     }
@@ -111,47 +111,69 @@ class Hunt {
     }))
   }
 
-  async #comeBy(worker, test) {
+  async #comeBy(worker, test, isAgain = false) {
     const done = worker.woven.noting()
-    const { ok, ms, why } = await this.#runTest(worker, test, unbrokenLimitMs)
-    const reached = done().map((id) => this.#keys[id])
-    this.#book.noteUnbroken(test, this.#keys, { ok, ms, reached })
+    const { ok, ms, why, titles } = await this.#runTest(worker, { test, limitMs: unbrokenLimitMs })
+    const found = done()
+    if (!ok && !isAgain) return this.#comeBy(worker, test, true)
+    const parts = new Map()
+    for (const [told, reached] of found) {
+      const title = titles.has(told) ? told : ''
+      parts.set(title, [...new Set([...(parts.get(title) ?? []), ...reached])])
+    }
+    this.#book.noteUnbroken(test, this.#keys, {
+      ok, ms, titles: [...parts].map(([title, reached]) =>
+        ({ title, ms: titles.get(title) ?? ms, reached })),
+    })
     const how = ok ? '' : `; fails with every guard in place (${why})`
-    console.log(`          ${test}: comes by ${reached.length}${how}`)
+    console.log(`            ${test}: comes by ${new Set([...parts.values()].flat()).size}${how}`)
+    return undefined
   }
 
   async #take(worker, guard, round) {
-    const isWoven = !worker.woven.outside.has(guard.id)
-    for (const test of isWoven ? this.#comingBy(guard, round) : []) {
+    if (worker.woven.outside.has(guard.id)) return
+    for (const part of this.#comingBy(guard, round)) {
+      const { test, title } = part
       const spent = this.#spent.get(guard.key) ?? 0
-      if (this.#book.passed(guard, test) || spent >= this.#options.limitMs) continue
-      const limit = limitOf(this.#book.unbroken(test).ms)
-      worker.woven.only(guard.id)
-      const ran = await this.#runTest(worker, test, limit)
+      if (this.#book.passed(guard, test, title) || spent >= this.#options.limitMs) continue
+      const ran = await this.#without(worker, guard, part)
       this.#spent.set(guard.key, spent + ran.ms)
-      if (ran.ok || await this.#failsByChance(worker, test, ran, limit)) {
-        this.#book.notePassed(guard, test)
-        continue
+      if (ran.ok) this.#book.notePassed(guard, test, title)
+      else {
+        this.#book.noteKilled(guard, test, title, ran.why)
+        tell(this.#verdict(guard))
+        return
       }
-      this.#book.noteKilled(guard, test, ran.why)
-      tell(this.#verdict(guard))
-      return
     }
   }
 
-  /** On a busy machine: what fails must fail again, and what took too long must not with it. */
-  async #failsByChance(worker, test, { late }, limit) {
-    if (late) worker.woven.none()
-    const again = await this.#runTest(worker, test, limit)
-    return late ? !again.ok : again.ok
+  /**
+   * Runs a part of a test without a guard. On a busy machine what fails must fail again, and what
+   * took too long must not with the guard; one that needs the others of its file is run with them.
+   */
+  async #without(worker, guard, { test, title, ms }) {
+    const limitMs = limitOf(ms)
+    const run = (how, only) => {
+      if (only) worker.woven.only(guard.id)
+      else worker.woven.none()
+      return this.#runTest(worker, { test, title: how, limitMs })
+    }
+    const ran = await run(title, true)
+    if (ran.ok) return ran
+    if (title !== '' && this.#book.alone(test, title) === undefined) {
+      this.#book.noteAlone(test, title, (await run(title, false)).ok)
+    }
+    const isAlone = title === '' || this.#book.alone(test, title)
+    const again = await run(isAlone ? title : '', !ran.late)
+    return { ...ran, ok: ran.late ? !again.ok : again.ok, ms: ran.ms + again.ms }
   }
 
-  #runTest({ copy, env }, test, limitMs) {
+  #runTest({ copy, env }, { test, title, limitMs }) {
     const file = copy.outputOf(test)
     const place = this.#memory === null || test.startsWith('test/state/')
       ? {} : { TMPDIR: this.#memory }
     return runTest({
-      dir: copy.dir, file, limitMs, env: { ...env, ...place, TAP_BAIL: '1' },
+      dir: copy.dir, file, title, limitMs, env: { ...env, ...place, TAP_BAIL: '1' },
     })
   }
 
@@ -167,20 +189,17 @@ class Hunt {
   }
 
   /**
-   * Of those, the ones that come by the guard and pass with it: first what noticed most of the
-   * other guards of its file, then what is named like it, then the shortest.
+   * The parts of those that come by the guard and pass with it: first of what noticed most of the
+   * other guards of its file, then of what is named like it, then the shortest.
    */
   #comingBy(guard, round) {
     const noticed = this.#noticedIn(guard.file)
     return this.#testsOf(guard, round)
-      .filter((test) => this.#book.comesBy(test, guard.key) === true)
-      .map((test) => ({ test, ...this.#book.unbroken(test) }))
-      .filter(({ ok }) => ok)
-      .map((one) => ({ ...one, rank: [
-        -(noticed.get(one.test) ?? 0), nameOf(one.test) === nameOf(guard.file) ? 0 : 1, one.ms,
-      ] }))
+      .flatMap((test) => (this.#book.partsBy(test, guard.key) ?? []).map((part) => ({
+        test, ...part,
+        rank: [-(noticed.get(test) ?? 0), nameOf(test) === nameOf(guard.file) ? 0 : 1, part.ms],
+      })))
       .sort(({ rank: a }, { rank: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
-      .map(({ test }) => test)
   }
 
   /** How many guards of a file each test was the first to notice. */
@@ -198,14 +217,15 @@ class Hunt {
     const excused = guardExcuse(listedGuards(root), guard) !== undefined
     const killed = this.#book.killer(guard)
     if (killed !== undefined) {
-      return { key, kind, excused, verdict: 'killed', why: `${killed.test}: ${killed.why}` }
+      const what = killed.title === '' ? killed.test : `${killed.test} > ${killed.title}`
+      return { key, kind, excused, verdict: 'killed', why: `${what}: ${killed.why}` }
     }
     const rounds = Array.from({ length: depthOf(guard.file) + 1 }, (_, round) => round)
-    const tests = rounds.flatMap((round) => this.#comingBy(guard, round))
-    const passed = tests.filter((test) => this.#book.passed(guard, test))
-    if (tests.length === 0) return { key, kind, excused, verdict: 'unreached', why: 'no test' }
-    const verdict = passed.length === tests.length ? 'survived' : 'unfinished'
-    return { key, kind, excused, verdict, why: `${passed.length} of ${tests.length} tests pass` }
+    const parts = rounds.flatMap((round) => this.#comingBy(guard, round))
+    const passed = parts.filter(({ test, title }) => this.#book.passed(guard, test, title))
+    if (parts.length === 0) return { key, kind, excused, verdict: 'unreached', why: 'no test' }
+    const verdict = passed.length === parts.length ? 'survived' : 'unfinished'
+    return { key, kind, excused, verdict, why: `${passed.length} of ${parts.length} tests pass` }
   }
 }
 

@@ -5,19 +5,21 @@ const running = new Set()
 const whyCharactersMax = 160
 
 /**
- * Runs a compiled test file.
- * @param {{ dir: string, file: string, env: NodeJS.ProcessEnv, limitMs: number }} options
- * @returns {Promise<{ ok: boolean, why: string, ms: number, late: boolean }>} `why` is the first
- *   assertion that failed, or how the process ended; `late`: it was ended, for its time
+ * Runs a compiled test file, or the one test in it that has a title.
+ * @param {{ dir: string, file: string, env: NodeJS.ProcessEnv, limitMs: number, title?: string }}
+ *   options
+ * @returns {Promise<{ ok: boolean, why: string, ms: number, late: boolean,
+ *   titles: ReadonlyMap<string, number> }>} `why` is the first assertion that failed, or how the
+ *   process ended; `late`: it was ended, for its time; `titles` are milliseconds of its tests
  */
-export const runTest = ({ dir, file, env, limitMs }) =>
+export const runTest = ({ dir, file, env, limitMs, title = '' }) =>
   new Promise((resolve) => {
     const began = Date.now()
     // A group of its own: what it started ends with it.
     // The limit is ours: tap's own would fail a slow file on a busy machine, mutation or none.
     const child = spawn(process.execPath, ['--enable-source-maps', file], {
-      cwd: dir, env: { ...env, TAP: '1', TAP_TIMEOUT: String(limitMs / 1000) }, detached: true,
-      stdio: ['ignore', 'pipe', 'ignore'],
+      cwd: dir, detached: true, stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...env, TAP: '1', TAP_TIMEOUT: String(limitMs / 1000), ...only(title) },
     })
     running.add(child)
     let output = ''
@@ -34,9 +36,17 @@ export const runTest = ({ dir, file, env, limitMs }) =>
       const failed = /^\s*not ok \d+ - (.*?)\s*(?:#.*|\{)?$/m.exec(output)?.[1]
       const how = late ? `took more than ${limitMs} ms` : `ended with ${signal ?? code}`
       const why = (late ? how : (failed ?? how)).slice(0, whyCharactersMax)
-      resolve({ ok: code === 0, why, ms: Date.now() - began, late })
+      resolve({ ok: code === 0, why, ms: Date.now() - began, late, titles: timesIn(output) })
     })
   })
+
+const only = (title) =>
+  (title === '' ? {} : { TAP_GREP: `/^${title.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}$/` })
+
+/** How long each test of a file took, as tap tells it. */
+const timesIn = (output) => new Map(
+  [...output.matchAll(/^ok \d+ - (.*) # time=([\d.]+)ms/gm)].map(([, title, ms]) =>
+    [title.replace(/\\([\\#])/g, '$1'), Math.ceil(Number(ms))]))
 
 /** Ends what still runs; for signals. */
 export const endTests = () => {

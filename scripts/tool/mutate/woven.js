@@ -1,26 +1,31 @@
 // A copy of the project in which every change stands behind a switch: it is built once, and a file
 // beside it says which change is made, so that whatever a test starts reads the same.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { weave } from './switches.js'
 
-/** The switch, as it stands in a copy. Who can read no file runs what is unbroken. */
-const switchOf = (place) => `import { appendFileSync, readFileSync } from 'node:fs'
+/** Where the tests of a compiled tree have tap from. */
+const tapFile = '.build/tree/node_modules/@tapjs/in-one/shared.js'
 
-const read = (): string => {
+/** The switch, as it stands in a copy. Who can read no file runs what is unbroken. */
+const switchOf = (place, titlePlace) => `import { appendFileSync, readFileSync } from 'node:fs'
+
+const read = (path: string): string => {
   try {
-    return readFileSync(${JSON.stringify(place)}, 'utf8')
+    return readFileSync(path, 'utf8')
   } catch {
     return ''
   }
 }
-const [how, what = ''] = read().split(' ')
+const [how, what = ''] = read(${JSON.stringify(place)}).split(' ')
 const broken = how === 'break' ? Number(what) : -1
-const seen = new Set<number>()
+const seen = new Set<string>()
 const note = (id: number): void => {
-  seen.add(id)
+  const line = JSON.stringify([id, read(${JSON.stringify(titlePlace)})])
+  if (seen.has(line)) return
+  seen.add(line)
   try {
-    appendFileSync(what, \`\${id}\\n\`)
+    appendFileSync(what, \`\${line}\\n\`)
   } catch {
     // Where nothing may be written, nothing is noted.
   }
@@ -28,8 +33,23 @@ const note = (id: number): void => {
 
 /** Whether the change of this number is made. */
 export const $broken = (id: number): boolean => {
-  if (how === 'note' && !seen.has(id)) note(id)
+  if (how === 'note') note(id)
   return id === broken
+}
+`
+
+/** What tells the switch the title of the test that runs; it stands behind tap in the copy. */
+const titlesOf = (place, titlePlace) => `
+import { readFileSync as readText, writeFileSync as writeText } from 'node:fs'
+if (readText(${JSON.stringify(place)}, 'utf8').startsWith('note ')) {
+  const { test } = real
+  real.test = (title, ...rest) => {
+    const act = rest.pop()
+    return test.call(real, title, ...rest, (t) => {
+      writeText(${JSON.stringify(titlePlace)}, title)
+      return act(t)
+    })
+  }
 }
 `
 
@@ -40,8 +60,9 @@ export const $broken = (id: number): boolean => {
  * @param {readonly { id: number, file: string, from: number, to: number, text: string,
  *   whole?: boolean }[]} changes
  * @returns {Promise<{ outside: ReadonlySet<number>, none(): void, only(id: number): void,
- *   noting(): () => readonly number[] }>} `outside` are changes that no switch can make; `only`
- *   makes one; `noting` makes none, and what it gives answers which were come by since
+ *   noting(): () => ReadonlyMap<string, readonly number[]> }>} `outside` are changes that no switch
+ *   can make; `only` makes one; `noting` makes none, and what it gives answers which were come by
+ *   since, by the title of the test of a file, empty before the first
  */
 export const weaveCopy = async (copy, changes) => {
   const place = join(copy.dir, '.build/broken')
@@ -56,22 +77,35 @@ export const weaveCopy = async (copy, changes) => {
     outside.push(...left)
     copy.write(file, text)
   }
-  copy.write('src/base/broken.ts', switchOf(place))
+  const titlePlace = join(copy.dir, '.build/title')
+  copy.write('src/base/broken.ts', switchOf(place, titlePlace))
   const problems = await copy.build()
   if (problems.length > 0) throw new Error(`the copy does not compile: ${problems[0]}`)
   const set = (text) => {
     mkdirSync(dirname(place), { recursive: true })
     writeFileSync(place, text)
   }
+  set('')
+  appendFileSync(join(copy.dir, tapFile), titlesOf(place, titlePlace))
   return {
     outside: new Set(outside),
     none: () => set(''),
     only: (id) => set(`break ${id}`),
     noting: () => {
-      rmSync(notes, { force: true })
       writeFileSync(notes, '')
+      rmSync(titlePlace, { force: true })
       set(`note ${notes}`)
-      return () => [...new Set(readFileSync(notes, 'utf8').split('\n').slice(0, -1).map(Number))]
+      return () => notesIn(readFileSync(notes, 'utf8'))
     },
   }
+}
+
+const notesIn = (text) => {
+  const found = new Map()
+  for (const line of text.split('\n').slice(0, -1)) {
+    const [id, title] = JSON.parse(line)
+    const ids = found.get(title) ?? []
+    if (!ids.includes(id)) found.set(title, [...ids, id])
+  }
+  return found
 }
