@@ -1,10 +1,11 @@
 /** What the runner itself calls a failure, beside failed assertions. */
 import { spawnSync } from 'node:child_process'
 import {
-  cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync,
+  cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 
@@ -24,9 +25,14 @@ interface Counted {
 }
 
 /** Counts a stream of TAP in a process of its own: what it prints is no TAP of this one. */
-const counted = (tap: string, options = {}): Counted => {
+const counted = (
+  tap: string, { lacking = [], ...options }: { part?: boolean, lacking?: readonly string[] } = {},
+): Counted => {
   const script = `const { countTap } = await import('${pathToFileURL(tool('count.js')).href}')
-    const run = await countTap(process.stdin, ${JSON.stringify(options)})
+    const lacking = ${JSON.stringify(lacking)}
+    const run = await countTap(process.stdin, {
+      ...${JSON.stringify(options)}, isLacking: (reason) => lacking.includes(reason),
+    })
     console.log(JSON.stringify({ ...run, cited: [...run.cited] }))`
   const { stdout } = spawnSync(
     process.execPath, ['--input-type=module', '--eval', script], { input: tap, encoding: 'utf8' },
@@ -285,25 +291,78 @@ t.test('a change reaches what imports it on any way, spawns it or names its verb
   t.strictSame(reached('docs/ept.md'), [], 'no part of another name')
 })
 
-t.test('a file without an assertion and a citing test without one are failures', async (t) => {
+t.test('a file that changes the process, however it is written, shares it with no other', async (t) => {
+  const { inProcesses: packed } = await loaded<Ordering>('order.js')
+  const inProcesses = (files: readonly string[]) => packed(files, () => 1)
+  const folder = t.testdir()
+  const other = join(folder, 'other.js')
+  writeFileSync(other, 'const { env } = process\nuse(Object.entries(process.env), process.cwd())\n')
+  for (const [at, text] of [
+    'process.on("exit", act)', 'process.addListener("exit", act)', 'process.removeAllListeners()',
+    'Object.assign(process.env, { A: "1" })', 'Object.assign(process, {})', 'process.env.A = "1"',
+    'process.env.A ??= "1"', 'process.env["A"] = "1"', 'delete process.env.A',
+    'Reflect.set(process.env, "A", "1")', 'process.exitCode = 1', 'process.title = "a"',
+    'Object.defineProperty(process, "platform", { value: "a" })',
+  ].entries()) {
+    const file = join(folder, `${at}.js`)
+    writeFileSync(file, text)
+    t.strictSame(inProcesses([file, other]), [[file], [other]], text)
+  }
+  const both = [other, join(folder, 'twin.js')]
+  writeFileSync(both[1] ?? '', 'export const a = 1\n')
+  t.strictSame(inProcesses(both), [both])
+})
+
+t.test('a file that leaves a shared process otherwise than it found it fails', (t) => {
+  const folder = t.testdir()
+  const tap = pathToFileURL(join(root, '.build/tree/node_modules/tap/index.js')).href
+  const run = (...acts: readonly string[]) => {
+    const files = acts.map((act, at) => {
+      const path = join(folder, `file-${at}.mjs`)
+      writeFileSync(path, `import t from '${tap}'
+        t.test('a', (t) => { ${act}; t.ok(1); t.end() })`)
+      return path
+    })
+    const { status, stdout } = spawnSync(process.execPath, [tool('together.js')], {
+      encoding: 'utf8', env: { ...process.env, SALLYPORT_TESTS_TOGETHER: files.join(delimiter) },
+    })
+    return [status, ...[...stdout.matchAll(/^not ok \d+ - .*(changes the .*)$/gm)]
+      .map(([, told]) => told?.trim())]
+  }
+  t.strictSame(run('void process.env', 'void 0'), [0])
+  t.strictSame(run('process.env.LEFT = "1"', 'void 0'),
+    [1, 'changes the process that it shares (env LEFT)'])
+  t.strictSame(run('process.addListener("SIGHUP", () => {})'),
+    [1, 'changes the process that it shares (on SIGHUP)'])
+  t.end()
+})
+
+t.test('a file and a test without an assertion are failures, cited rows or none', async (t) => {
   const nothing = counted('TAP version 14\n# Subtest: test/a.test.ts\n    1..0\n'
     + 'ok 1 - test/a.test.ts\n1..1\n')
   t.strictSame(nothing.problems, ['asserts nothing: test/a.test.ts'])
   const one = counted('TAP version 14\n# Subtest: test/a.test.ts\n    1..0\n'
     + 'ok 1 - test/a.test.ts\n1..1\n', { part: true })
   t.strictSame(one.problems, [], 'a run of one cell has nothing to assert elsewhere')
-  const empty = counted(file('A-001 it holds', []))
-  t.strictSame(empty.cited, [])
-  t.ok(empty.problems.some((one) => one.includes('cites a row and asserts nothing')))
+  for (const title of ['A-001 it holds', 'it holds']) {
+    const empty = counted(file(title, []))
+    t.strictSame(empty.cited, [])
+    t.ok(empty.problems.includes(`asserts nothing: test/a.test.ts > ${title}`), title)
+  }
 })
 
-t.test('a skip or todo fails, unless for a reason that the machine gives', async (t) => {
-  const skipped = (directive: string): readonly string[] =>
-    counted(file('it holds', ['ok 1 - one', `ok 2 - two # ${directive}`])).problems
+t.test('a skip or todo fails, unless for what the runner finds that the machine lacks', async (t) => {
+  const skipped = (directive: string, lacking = ['needs /proc']): readonly string[] =>
+    counted(file('it holds', ['ok 1 - one', `ok 2 - two # ${directive}`]), { lacking }).problems
   t.strictSame(skipped('SKIP needs /proc'), [])
+  const all = counted(file('it holds', ['ok 1 - one # SKIP needs /proc']), { lacking: ['needs /proc'] })
+  t.strictSame([all.problems, all.skipped], [[], 1], 'there was nothing to assert')
+  t.equal(skipped('SKIP needs /proc', []).length, 1, 'it is there')
   for (const directive of ['SKIP', 'SKIP later', 'TODO', 'TODO needs /proc']) {
     t.equal(skipped(directive).length, 1, directive)
   }
+  const { lacks } = (await import(tool('lacking.js'))) as { lacks(reason: string): boolean }
+  t.strictSame([lacks('needs /proc'), lacks('later')], [!existsSync('/proc/locks'), false])
 })
 
 t.test('a claimed row that no passing test cites fails the run', async (t) => {

@@ -16,7 +16,10 @@ const alone = [
  */
 const noticed = new RegExp([
   'process\\.(?:on|once|off|emit|exit|umask|chdir|memoryUsage|cpuUsage|resourceUsage)\\b',
-  'process\\.env(?:\\.\\w+|\\[[^\\]]+\\]) = ', 'delete process\\.', 'globalThis', '\\bmock\\b',
+  'process\\.(?:(?:add|remove|prepend)\\w*Listeners?|set\\w+|title|exitCode)\\b',
+  'process\\.env(?:\\.\\w+|\\[[^\\]]+\\]) [?|&]*= ', 'delete process\\.',
+  '(?:Object|Reflect)\\.\\w+\\(process\\b(?!\\.env\\))', 'Object\\.assign\\(process', 'globalThis',
+  '\\bmock\\b',
   'registerHooks', 'syncBuiltin', 'new Worker',
 ].join('|'))
 

@@ -6,6 +6,7 @@ import { reportPage } from '../../src/observations/html/page.js'
 import { buildReport } from '../../src/observations/report.js'
 import type { ScreenReportInput } from '../../src/observations/types.js'
 import { at, input, said, seen } from '../support/observations/inputs.js'
+import { forAll } from '../support/for-all.js'
 
 interface Tag {
   readonly name: string
@@ -72,13 +73,12 @@ const hostile = [
 
 t.test('S-086 S-024 a hostile name or text of a model becomes no markup: tags and attributes are those of a plain page', async (t) => {
   for (const text of hostile) t.equal(shapeOf(pageOf(text)), plainShape, JSON.stringify(text))
-  fc.assert(fc.property(
+  forAll(t, fc.property(
     fc.array(fc.oneof(
       fc.constantFrom(...hostile, '<', '>', '"', '\'', '&', '=', '/', '\n'), fc.string(),
     )).map((parts) => parts.join('')),
     (text) => shapeOf(pageOf(text)) === plainShape,
   ), { numRuns: 60 })
-  t.pass('nor does any text that was made up')
 })
 
 t.test('S-021 S-025 the page loads nothing and holds no script, picture or handler; its links lead to parts of itself', async (t) => {

@@ -8,6 +8,7 @@ import { placesOf } from '../../src/state/paths.js'
 import { TextBalance, TextPairs, TextSet } from '../../src/state/text-sums.js'
 import { notes } from '../support/state/notes.js'
 import { World } from '../world/world.js'
+import { forAll } from '../support/for-all.js'
 
 t.test('each document of a collection comes once and in order, whatever pages it fills', async (t) => {
   const { store } = await World.in(t).store()
@@ -42,7 +43,7 @@ t.test('a former state gives the same pages as one that stands', async (t) => {
 const texts = fc.array(fc.string({ maxLength: 6 }), { maxLength: 3_000 })
 
 t.test('a set of texts has what was added and nothing else', (t) => {
-  fc.assert(fc.property(texts, texts, (added, others) => {
+  forAll(t, fc.property(texts, texts, (added, others) => {
     const [numbers, known] = [new TextSet(), new Set<string>()]
     for (const text of added) {
       numbers.add(text)
@@ -55,7 +56,7 @@ t.test('a set of texts has what was added and nothing else', (t) => {
 })
 
 t.test('a pair is held with its own text, once, while more are taken in', (t) => {
-  fc.assert(fc.property(texts, texts, (keys, others) => {
+  forAll(t, fc.property(texts, texts, (keys, others) => {
     const [pairs, known] = [new TextPairs(), new Map<string, string>()]
     const right = keys.every((key, n) => {
       const isNew = !known.has(key)

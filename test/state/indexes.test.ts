@@ -24,6 +24,7 @@ import {
   bareThings, byColour, byWord, dueEntries, entriesIn, things, type Thing,
 } from '../support/state/things.js'
 import { World } from '../world/world.js'
+import { forAllWaited } from '../support/for-all.js'
 
 const ids = ['a', 'b', 'c/d', 'e', 'ü', 'zz']
 const thing = fc.record({
@@ -57,7 +58,7 @@ const isRight = (view: View): boolean => {
 }
 
 t.test('entries are a function of the rows, inside and after transactions, folds and merges', async (t) => {
-  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+  await forAllWaited(t, fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
     let { store } = await World.in(t).store()
     for (const one of steps) {
       if (one === 'fold') await store.exclusive('fold', () => store.checkpoint())

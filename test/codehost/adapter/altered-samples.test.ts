@@ -11,6 +11,7 @@ import { blockerOf } from '../../../src/codehost/closure/readback.js'
 import { followPlan, type FollowWish } from '../../../src/codehost/jobs/plan.js'
 import { anyTimeBy } from '../../support/codehost/provenance.js'
 import type { Loose } from '../../world/place.js'
+import { forAll } from '../../support/for-all.js'
 
 const samples = JSON.parse(readFileSync('test/support/codehost/host-samples.json', 'utf8')) as
   Record<'issue' | 'comment' | 'pull', Loose[]>
@@ -109,7 +110,7 @@ t.test('C-198 whatever one member of a recorded reply is made into, it is eviden
     path: fc.constantFrom(...pathsIn(value)), to: fc.jsonValue(), value: fc.constant(value),
     judge: fc.constant(judge), read: fc.constant(read),
   }))
-  fc.assert(fc.property(one, ({ path, to, value, judge, read }) => {
+  forAll(t, fc.property(one, ({ path, to, value, judge, read }) => {
     const altered = structuredClone(value)
     const parent = path.slice(0, -1).reduce((of: Loose, name) => of[name], altered)
     parent[path.at(-1) ?? ''] = to
@@ -122,6 +123,5 @@ t.test('C-198 whatever one member of a recorded reply is made into, it is eviden
       && !((to ?? '') === '' && (value[top] ?? '') === '')
     return told && !(isOther && read.includes(top) && verdict.kind === 'matches')
   }), { numRuns: 3000 })
-  t.pass('no counterexample')
   t.end()
 })

@@ -13,6 +13,7 @@ import {
   decodePayload, encodePayload, isDocumentId, opsIn,
 } from '../../../src/state/log/record.js'
 import { bytesInMemory, scanRecords } from '../../support/state/records.js'
+import { forAll } from '../../support/for-all.js'
 
 const storeId = '00000000-0000-4000-8000-000000000000'
 const binding = { storeId, epoch: 3 }
@@ -155,8 +156,8 @@ const anyChange: fc.Arbitrary<Change> = fc.record({
   })),
 })
 
-t.test('whatever a record holds, it is canonical, and each document is found again in its bytes', async () => {
-  fc.assert(fc.property(fc.array(anyChange), fc.string({ unit: 'grapheme' }), (changes, verb) => {
+t.test('whatever a record holds, it is canonical, and each document is found again in its bytes', async (t) => {
+  forAll(t, fc.property(fc.array(anyChange), fc.string({ unit: 'grapheme' }), (changes, verb) => {
     const text = encodePayload('2026-01-01T00:00:00.000Z', verb, changes, undefined)
     const bytes = Buffer.from(`before${text}behind`)
     const found = Array.from(opsIn(bytes, 6), ({ collection, id, start, end }) =>

@@ -1,0 +1,25 @@
+// What a machine may lack that a test needs. A test is left out for such a reason alone, and only
+// where the runner itself finds that it is so: a test decides for nobody that it need not run.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+
+const fails = (program, args) => spawnSync(program, args, { stdio: 'ignore' }).status !== 0
+
+const probes = {
+  'strace is missing or may not trace here': () =>
+    fails('strace', ['-f', '-e', 'trace=network', 'true']),
+  'needs /proc': () => !existsSync('/proc/locks'),
+  'needs /dev/full': () => !existsSync('/dev/full'),
+  'needs the program script': () => fails('script', ['-qec', 'true', '/dev/null']),
+  'needs the program systemd-analyze': () => fails('systemd-analyze', ['--version']),
+  'needs the program python3': () => fails('python3', ['--version']),
+}
+
+const found = new Map()
+
+/** Whether this machine lacks what a reason names; asked once for each. No for any other reason. */
+export const lacks = (reason) => {
+  if (!Object.hasOwn(probes, reason)) return false
+  if (!found.has(reason)) found.set(reason, probes[reason]())
+  return found.get(reason)
+}
