@@ -12,7 +12,7 @@ const named = (
 
 /** What had left before, wholly and partly; no line where nothing had. */
 export const sentBeforeLines = (requests: RequestsDocument): readonly string[] => [
-  ...named(requests, 'wholly', 'already sent: TASKS; its bill is still read back.'),
+  ...named(requests, 'wholly', 'already sent: TASKS; what it cost or did is still read back.'),
   ...named(requests, 'partly',
-    'cut off while it was being sent: TASKS; what it cost is still found out.'),
+    'cut off while it was being sent: TASKS; what it cost or did is not known.'),
 ]

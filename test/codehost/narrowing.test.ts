@@ -12,7 +12,11 @@ import type { Loose } from '../world/place.js'
 type Act = (at: Working, job: string, t: Test, dials: (port: number) => void) => Promise<Loose>
 
 const line = (argv: (at: Working, job: string) => readonly string[]): Act =>
-  async (at, job) => must(await at.run([...argv(at, job), '--json'])).json()
+  async (at, job, t) => {
+    const ran = must(await at.run([...argv(at, job), '--json']))
+    t.match(ran.stderr, `1 request was cut off while it was being sent: task ${at.job(job).task_id}`)
+    return ran.json()
+  }
 
 const acts: Readonly<Record<string, Act>> = {
   'codehost connect --token-file OTHER': line((at) => ['codehost', 'connect', '--connection',

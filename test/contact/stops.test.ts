@@ -60,8 +60,8 @@ t.test('A-071 A-167 a request that had been sent is named, and its bill is still
     const asked = await rig.ask()
     t.not(asked.status, 0)
     const { task_id: task } = newestTask(rig)
-    t.ok(told.includes(`1 request was already sent: task ${task}; its bill is still read back.`),
-      told)
+    t.ok(told.includes(
+      `1 request was already sent: task ${task}; what it cost or did is still read back.`), told)
     t.equal(rig.billings().length, 1)
     t.equal(rig.view().all(collections.openReservations).length, 0, 'the charge is known')
   })
