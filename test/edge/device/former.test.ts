@@ -70,9 +70,10 @@ t.test('a pairing that was written before the one that stands never takes its pl
   device.service.endFaults.push(401)
   must(await device.pair())
   const { credential } = device.pairing()
-  writeFileSync(join(device.place.edgeDir, temporaryName()), old, { mode: 0o600 })
-  writeFileSync(join(device.place.edgeDir, temporaryName()),
-    readFileSync(join(device.place.edgeDir, 'pairing.json')), { mode: 0o600 })
+  const stands = readFileSync(join(device.place.edgeDir, 'pairing.json'))
+  for (const bytes of [stands, old]) {
+    writeFileSync(join(device.place.edgeDir, temporaryName()), bytes, { mode: 0o600 })
+  }
   must(await device.once())
   t.equal(device.pairing().credential, credential)
   t.strictSame(device.service.ended, [JSON.parse(old.toString()).credential])
