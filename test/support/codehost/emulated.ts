@@ -1,7 +1,7 @@
 /**
  * A code host that nobody here wrote: the emulator of the package `emulate`, which hashes what it
  * is given, behind a TLS front of the test's own, since it speaks plain HTTP. The front changes
- * nothing; it keeps every exchange and holds each to the public description.
+ * nothing but what a test says; it keeps every exchange and holds each to the public description.
  */
 import { writeFile } from 'node:fs/promises'
 import { createServer as createPlain, request as ask } from 'node:http'
@@ -17,6 +17,13 @@ import { described, type Described, type Exchange } from './described.js'
 export const emulatedRepository = 'octo/notes'
 /** The token that it knows. */
 export const emulatedToken = 'ghp_EMULATED0123456789abcdefghijklmnopqr'
+/** That of somebody else, who may write there too. */
+export const strangersToken = 'ghp_STRANGER0123456789abcdefghijklmnopqr'
+
+/** What a test puts in the place of one answer; the emulator is not asked where it is a status. */
+export type Instead =
+  | { readonly status: number, readonly location?: string }
+  | { readonly alter: (json: Loose) => void }
 
 /** A running one. */
 export interface Emulated {
@@ -26,6 +33,10 @@ export interface Emulated {
   readonly told: Described
   /** Reads a path below the repository, with the front left out. */
   get(path: string): Promise<Loose>
+  /** Asks it for something below the repository as somebody, with the front left out. */
+  ask(method: string, path: string, body: unknown, token?: string): Promise<Loose>
+  /** What stands in the place of answers, by `METHOD /path` below the repository. */
+  readonly instead: Map<string, Instead>
 }
 
 const listening = (server: { listen: (port: number, host: string, done: () => void) => unknown }) =>
@@ -73,10 +84,31 @@ export const startEmulated = async (t: Teardown, dir: string): Promise<Emulated>
   const [exchanges, told, port]: [Exchange[], Described, number] =
     [[], described(), await freePort()]
   const sockets = new Set<Socket>()
+  const instead = new Map<string, Instead>()
+  const answered = async (
+    method: string, path: string, headers: NodeJS.Dict<string | string[]>, body: Buffer,
+  ): Promise<Told> => {
+    const other = instead.get(`${method} ${path.replace(`/repos/${emulatedRepository}`, '')}`)
+    if (other !== undefined && 'status' in other) {
+      const { status, location } = other
+      return {
+        status, body: Buffer.from('{"message":"instead"}'),
+        headers: {
+          date: new Date().toUTCString(), 'content-type': 'application/json',
+          ...(location === undefined ? {} : { location }),
+        },
+      }
+    }
+    const reply = await forward(port, method, path, headers, body)
+    if (other === undefined) return reply
+    const json: Loose = JSON.parse(reply.body.toString('utf8'))
+    other.alter(json)
+    return { ...reply, body: Buffer.from(JSON.stringify(json)) }
+  }
   const front = createServer({ cert, key }, (request, response) => {
     const { method = '', url: path = '', headers } = request
     void bodyOf(request).then(async (body) => {
-      const reply = await forward(port, method, path, headers, body)
+      const reply = await answered(method, path, headers, body)
       const exchange: Exchange = {
         method, path, sent: method === 'GET' ? null : body, status: reply.status,
         received: reply.body,
@@ -98,9 +130,15 @@ export const startEmulated = async (t: Teardown, dir: string): Promise<Emulated>
   const [login = '', name = ''] = emulatedRepository.split('/')
   const emulator = await createEmulator({
     service: 'github', port, baseUrl, seed: {
-      tokens: { [emulatedToken]: { login, scopes: ['repo'] } },
+      tokens: {
+        [emulatedToken]: { login, scopes: ['repo'] },
+        [strangersToken]: { login: 'stranger', scopes: ['repo'] },
+      },
       github: {
-        users: [{ login, name: 'Octo', email: 'octo@example.org' }],
+        users: [
+          { login, name: 'Octo', email: 'octo@example.org' },
+          { login: 'stranger', name: 'Stranger', email: 'stranger@example.org' },
+        ],
         repos: [{ owner: login, name, private: false, auto_init: true }],
       },
     },
@@ -117,13 +155,19 @@ export const startEmulated = async (t: Teardown, dir: string): Promise<Emulated>
     provider: { name: 'nobody', base_url: `${baseUrl}/v1`, model_id: 'nobody/model' },
     codehost: { base_url: baseUrl },
   }))
+  const asked = async (
+    method: string, path: string, body: unknown, token = emulatedToken,
+  ): Promise<Loose> => {
+    const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))
+    const reply = await forward(port, method, `/repos/${emulatedRepository}${path}`, {
+      authorization: `Bearer ${token}`, 'content-type': 'application/json',
+      'content-length': String(bytes.length),
+    }, bytes)
+    if (reply.status >= 400) throw new Error(`${method} ${path}: ${reply.status} ${reply.body}`)
+    return JSON.parse(reply.body.toString('utf8'))
+  }
   return {
-    profileFile, exchanges, told,
-    get: async (path) => {
-      const { body } = await forward(port, 'GET', `/repos/${emulatedRepository}${path}`, {
-        authorization: `Bearer ${emulatedToken}`,
-      }, Buffer.alloc(0))
-      return JSON.parse(body.toString('utf8'))
-    },
+    profileFile, exchanges, told, instead, ask: asked,
+    get: (path) => asked('GET', path, undefined),
   }
 }

@@ -74,7 +74,7 @@ export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
     + 'blocked or failed, and never runs again. What cannot be proved leaves the connection '
     + 'occupied, with a named reason. The request is kept in pending/ before anybody is '
     + 'contacted; --retry sends the very same one, and a request that was applied is answered '
-    + 'from the state, with no contact. On a terminal, without the expected numbers, it is a '
+    + 'from the state, with no contact. On a terminal, without the acknowledgment, it is a '
     + 'form.',
   examples: [
     '$ sallyport codehost close-capacity JOB --acknowledged-capacity-close '
