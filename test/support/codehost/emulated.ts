@@ -163,7 +163,9 @@ export const startEmulated = async (t: Teardown, dir: string): Promise<Emulated>
       authorization: `Bearer ${token}`, 'content-type': 'application/json',
       'content-length': String(bytes.length),
     }, bytes)
-    if (reply.status >= 400) throw new Error(`${method} ${path}: ${reply.status} ${reply.body}`)
+    if (reply.status >= 400) {
+      throw new Error(`${method} ${path}: ${reply.status} ${reply.body.toString('utf8')}`)
+    }
     return JSON.parse(reply.body.toString('utf8'))
   }
   return {
