@@ -23,7 +23,7 @@ import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { carryRules, gateRules, recoveryRules } from './recovery.js'
 import type { Kept, Left } from './state-contract.js'
-import { stateRules, witnessProblems, type StateRules } from './state-rules.js'
+import { lacksWitness, stateRules, witnessProblems, type StateRules } from './state-rules.js'
 
 /** Where the state lies, and who looks after it. */
 export interface StateSite {
@@ -44,12 +44,15 @@ export const checkWhole = async (
   site: StateSite, registry: Registry = capabilities,
 ): Promise<CheckReport> => checkBy(site, await stateRules(registry))
 
-const checkBy = (site: StateSite, rules: StateRules): CheckReport => {
+const checkBy = (
+  site: StateSite, rules: StateRules, unopened: readonly string[] = [],
+): CheckReport => {
   const { collections, documents, referenced, openArtifacts, lying } = rules
   const found = checkState({ ...site, specs: collections, extra: documents, referenced })
   // A damaged log has no witness to compare with, and without the key nothing can be opened.
+  const isClosed = (code: string): boolean => code === 'key_missing' || unopened.includes(code)
   const bad = found.problems.some(({ severity, code }) =>
-    (severity === 'damage' && code !== 'spare_damaged') || code === 'key_missing')
+    (severity === 'damage' && code !== 'spare_damaged') || isClosed(code))
   if (bad) return found
   const store = openStore({ ...site, mode: 'read' })
   try {
@@ -67,7 +70,9 @@ export const verifyWhole = async (
   site: StateSite, backup: string, registry: Registry = capabilities,
 ): Promise<VerifyReport> => {
   const rules = await stateRules(registry)
-  return verifyState({ ...site, backup }, (dir) => checkBy({ ...site, dir }, rules))
+  // A restore brings the format of before to the present one; this opens neither.
+  return verifyState({ ...site, backup }, (dir) =>
+    checkBy({ ...site, dir }, rules, ['state_too_old']))
 }
 
 /** What a repair and a restore need to make indexes and counts again. */
@@ -157,7 +162,7 @@ export const backupWhole = async (
   store: Store, to: string, salvage: boolean, registry: Registry = capabilities,
 ): Promise<BackupReport> => {
   const { referenced } = await stateRules(registry)
-  return backupState(store, to, { salvage, referenced })
+  return backupState(store, to, { salvage, referenced, lacksWitness })
 }
 
 /**

@@ -150,7 +150,7 @@ const verifyFailure = ({ problems }: VerifyReport): SallyportError | null => {
     })
   }
   if (!problems.some(({ severity }) => severity === 'blocked')) return null
-  return fail.blocked('backup_blocked', 'The backup is whole, but not all of it can be opened.', {
+  return fail.blocked('backup_blocked', 'The backup is whole, but it cannot be opened here.', {
     next: nextOf(problems),
   })
 }

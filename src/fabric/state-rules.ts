@@ -16,13 +16,13 @@ import { endedDevices } from '../governance/devices.js'
 import { verifyLedger } from '../governance/ledger/verify.js'
 import { policyAt } from '../governance/policy/head.js'
 import { verifyPolicy } from '../governance/policy/verify.js'
-import { witnessStatus } from '../governance/policy/witness.js'
+import { witnessStatus, type WitnessStatus } from '../governance/policy/witness.js'
 import { verifyPrincipals } from '../governance/principals.js'
 import { collections } from '../governance/rows.js'
 import { requireIntact } from '../governance/vault.js'
 import type { DerivedRows } from '../state/derived.js'
 import { findEach } from '../state/each.js'
-import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
+import type { CollectionSpec, Problem, Store, View, WitnessLog } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { verifyOwnership } from './ownership.js'
 
@@ -58,11 +58,18 @@ const initUnfinished: Problem = {
   message: 'The making of this state directory was interrupted: run `sallyport init` again.',
 }
 
+const witnessOf = (view: View, witness: WitnessLog): WitnessStatus =>
+  witnessStatus(view, witness, (revision) => policyAt(view, revision))
+
+/** Whether there is no witness of a policy that was witnessed. */
+export const lacksWitness = (view: View, witness: WitnessLog): boolean =>
+  !isInitUnfinished(view) && witnessOf(view, witness) === 'missing'
+
 /** Whether the witness log vouches for the policy; a line behind is completed by the next write. */
 export const witnessProblems = (store: Store): Problem[] => {
   const view = store.read()
   if (isInitUnfinished(view)) return [initUnfinished]
-  const status = witnessStatus(view, store.witness, (revision) => policyAt(view, revision))
+  const status = witnessOf(view, store.witness)
   if (status === 'ok') return []
   const severity = status === 'behind_by_one' ? 'torn' : 'blocked'
   const message =

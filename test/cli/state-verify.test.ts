@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { flipBit } from '../support/state/forge.js'
-import { must } from '../support/must.js'
+import { failure, must } from '../support/must.js'
 import { World } from '../world/world.js'
 
 /** Names, sizes and times of everything below a folder. */
@@ -15,6 +15,21 @@ const snapshotOf = (dir: string): string[] =>
     const { size, mtimeMs } = statSync(join(dir, name))
     return `${name} ${size} ${mtimeMs}`
   })
+
+/** The same for files that were changed: each with its length and hash of now. */
+const rehashed = (dir: string): void => retold(dir, (facts) => ({
+  ...facts, files: (facts['files'] as [string, number, string][]).map(([name]) => {
+    const bytes = readFileSync(join(dir, 'state', name))
+    return [name, bytes.length, sha256Hex(bytes)]
+  }),
+}))
+
+/** A line of canonical JSON with its digest, changed. */
+const relined = (path: string, change: (told: Line) => object): void => {
+  const text = canonicalJson(change(JSON.parse(readFileSync(path, 'utf8').slice(0, -66)) as Line))
+  writeFileSync(path, `${text} ${sha256Hex(text)}\n`)
+}
+interface Line { readonly state?: object }
 
 /** A state with a paid answer, and a backup of it. */
 const backedUp = async () => {
@@ -94,14 +109,53 @@ t.test('a backup that is not what it says, lacks its key, or is none, is told', 
   t.strictSame([gone.status, gone.error().code], [3, 'backup_missing'])
 })
 
-t.test('a backup of a state without its witness log is refused, and a salvaged one says what it lacks', async (t) => {
-  const { rig, verify, dir } = await backedUp()
-  rmSync(join(rig.place.stateDir, 'witness.log'))
-  rmSync(dir, { recursive: true })
-  const refused = await rig.run(['state', 'backup', dir, '--json'])
-  t.strictSame([refused.status, refused.error().code], [12, 'witness_missing'])
-  const made = must(await rig.run(['state', 'backup', dir, '--salvage', '--json'])).json()
-  t.strictSame(made.loss, { damage: ['witness_missing'], artifacts: [] })
+const witnessless: Readonly<Record<string, (path: string) => void>> = {
+  'without its witness log': (path) => rmSync(path),
+  'whose witness log is empty': (path) => writeFileSync(path, ''),
+}
+
+for (const [what, lose] of Object.entries(witnessless)) {
+  t.test(`a backup of a state ${what} is refused, and a salvaged one says what it lacks`, async (t) => {
+    const { rig, verify, dir } = await backedUp()
+    lose(join(rig.place.stateDir, 'witness.log'))
+    rmSync(dir, { recursive: true })
+    const refused = await rig.run(['state', 'backup', dir, '--json'])
+    t.strictSame([refused.status, refused.error().code], [12, 'witness_missing'])
+    const made = must(await rig.run(['state', 'backup', dir, '--salvage', '--json'])).json()
+    t.strictSame(made.loss, { damage: ['witness_missing'], artifacts: [] })
+    const found = await verify('--json')
+    t.strictSame(found.json().loss, made.loss)
+    t.hasStrict(found.json(), { ok: true, problems: [{ severity: 'notice' }] })
+    t.equal(found.status, 0, 'a restore makes a state of it')
+    must(await rig.run(['state', 'restore', dir, '--yes']))
+    t.equal((await rig.run(['state', 'check'])).status, 0)
+  })
+}
+
+/** The same backup as a program of before would have made it. */
+const asBefore = (dir: string): void => {
+  const state = join(dir, 'state')
+  const older = { format_version: 5 }
+  relined(join(state, 'STATE'), (told) => ({ ...told, ...older }))
+  for (const name of readdirSync(join(state, 'collections'))) {
+    if (!name.startsWith('manifest')) continue
+    relined(join(state, 'collections', name), (told) =>
+      ({ ...told, ...older, state: { ...told.state, ...older } }))
+  }
+  rehashed(dir)
+}
+
+t.test('durability 10: a backup of the format of before is told to be restorable, and it is', async (t) => {
+  const { rig, dir, verify } = await backedUp()
+  asBefore(dir)
   const found = await verify('--json')
-  t.strictSame(found.json().loss, made.loss)
+  t.hasStrict(found.json(), {
+    ok: true, problems: [{ code: 'backup_format_older', severity: 'notice' }],
+  })
+  t.equal(found.status, 0)
+  must(await rig.run(['state', 'restore', dir, '--yes']))
+  t.equal((await rig.run(['state', 'check'])).status, 0)
+  relined(join(dir, 'state', 'STATE'), (told) => ({ ...told, format_version: 99 }))
+  rehashed(dir)
+  t.hasStrict(failure(await verify('--json')), { status: 7, code: 'state_too_new' })
 })

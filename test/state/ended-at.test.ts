@@ -53,7 +53,8 @@ t.test('a log that was cut behind a whole record is told until it has come furth
   t.matchStrict(again(t, store).health().notices, told)
   const writer = again(t, store, 'write')
   await put(writer, 'd', 4)
-  t.matchStrict(writer.health().notices, [{ code: 'log_cut', message: /records 3 to 3 were there/ }])
+  t.matchStrict(writer.health().notices,
+    [{ code: 'log_cut', message: /records 3 to 3 were there/ }])
   writer.close()
   t.hasStrict(problems(store), [{ code: 'log_cut' }], 'what was seen further on stays')
   const next = again(t, store, 'write')

@@ -2,15 +2,18 @@
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { backupState } from '../../src/state/care/backup.js'
 import { checkState } from '../../src/state/care/check.js'
 import { formerStates } from '../../src/state/care/aside.js'
 import { repairState } from '../../src/state/care/repair.js'
+import { verifyState } from '../../src/state/care/verify.js'
 import { nodeFiles } from '../../src/state/files.js'
 import type { Files } from '../../src/state/files.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import { failure } from '../support/state/faults.js'
 import { errorOf, numbers, placeOf, publish, put, again, specs } from '../support/state/notes.js'
+import { errorOf as refusedBy } from '../support/refused.js'
 import { World } from '../world/world.js'
 
 /** Two generations, marks, and a log of a few pages. */
@@ -172,6 +175,22 @@ t.test('a read that is refused counts as no loss, and every read that fails name
   const fd = nodeFiles.open(path, 'create')
   t.hasStrict(errorOf(() => nodeFiles.read(fd, Buffer.alloc(1), 0)), { code: 'EBADF', path })
   nodeFiles.close(fd)
+})
+
+t.test('a backup that the disk does not give back is told by the name of its file, and not repaired', async (t) => {
+  const store = await lived()
+  const opened = again(t, store, 'write')
+  const backup = join(store.dir, '..', 'backup')
+  await backupState(opened, backup)
+  const place = placeOf(store)
+  for (const name of ['wal/000000000003.log', 'STATE']) {
+    const files = worn(join(backup, 'state', name))
+    const told = refusedBy(() => verifyState({ ...place, files, backup },
+      (dir) => checkState({ ...place, files, dir, specs })))
+    t.hasStrict(told, { kind: 'failed', code: 'io_failed', details: { file: name } })
+    t.match([told.message, told.next], [name, /another backup/])
+    t.notMatch(told.next, 'repair')
+  }
 })
 
 t.test('a repair that gives up an artifact and nothing else says that it changed something', async (t) => {

@@ -20,7 +20,7 @@ import { fileBytesMax } from '../limits.js'
 import { manifestDigest, segmentsIn } from '../snapshot/manifest.js'
 import type { Manifest } from '../snapshot/manifest.js'
 import { FileStore } from '../store.js'
-import type { Store, View } from '../types.js'
+import type { Store, View, WitnessLog } from '../types.js'
 import { asideName } from './use-case.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
@@ -96,6 +96,8 @@ export interface BackupOptions {
   readonly salvage?: boolean
   /** Names of stored artifacts that the documents refer to: one that is missing is damage. */
   readonly referenced?: (view: View) => ReadonlySet<string>
+  /** Whether the witness log has no line although the documents were witnessed. */
+  readonly lacksWitness?: (view: View, witness: WitnessLog) => boolean
 }
 
 const inner = (path: string, root: string): boolean =>
@@ -238,7 +240,7 @@ class Copy {
       this.#copy(log, epoch === generation.epoch ? generation.end : undefined)
     }
     for (const name of this.#others()) this.#copy(name)
-    if (!this.#done.has('witness.log')) this.#note('witness_missing', 'The witness log is missing.')
+    if (this.#lacksWitness()) this.#note('witness_missing', 'The witness log is missing.')
     this.#compare(generation.manifest)
     this.#compareReferences()
     if (this.#damage.size > 0) this.#copyRaw()
@@ -330,6 +332,14 @@ class Copy {
       this.#note(error.code, error.message)
       return new Set()
     }
+  }
+
+  #lacksWitness(): boolean {
+    const { witness } = this.#store
+    if (!this.#done.has('witness.log')) return true
+    // What the documents say counts only where they can be read.
+    return this.#damage.size === 0
+      && this.#options.lacksWitness?.(this.#store.viewLocked(), witness) === true
   }
 
   #compareReferences(): void {

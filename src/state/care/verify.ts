@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { SallyportError } from '../../base/errors.js'
 import type { BackupLoss } from './backup.js'
 import { untrueInBackup } from './backup.js'
-import { damage } from './check-generation.js'
+import { damage, notice } from './check-generation.js'
 import type { CheckOptions, CheckReport } from './check.js'
 import { isSound } from './check.js'
 import { requireRestorable } from './restore.js'
@@ -34,6 +34,26 @@ export interface VerifyReport {
 /** What is so of every backup: it is older than its anchor, and has one generation and no locks. */
 const isOfCopies = ({ code }: Problem): boolean =>
   code.startsWith('anchor_') || ['entry_missing', 'spare_damaged', 'mode_open'].includes(code)
+
+/** A file of a backup that cannot be read is no loss of the state that a repair looks after. */
+const ofBackup = (failure: SallyportError): SallyportError => {
+  const { kind, code, message, details, cause } = failure
+  if (details['file'] === undefined || kind !== 'failed') return failure
+  const next = 'Check the disk and run the command again. If it stays so, use another backup.'
+  return new SallyportError({ kind, code, message, details, cause, next })
+}
+
+/** What keeps a state from being used and no restore from making one of its copy that can be. */
+const asOfCopy = (problem: Problem): Problem => {
+  if (problem.code === 'state_too_old') {
+    return notice('backup_format_older',
+      'The state in it has an older format, which a restore brings to the present one; shapes and '
+      + 'rules of its rows are looked at then.')
+  }
+  return problem.code.startsWith('witness_')
+    ? notice(problem.code, `${problem.message} A restore publishes a revoked policy anew.`)
+    : problem
+}
 
 const restorable = ({ files }: Site, backup: string): readonly Problem[] => {
   try {
@@ -63,7 +83,7 @@ export const verifyState = (
       ...untrue.map((name) =>
         damage('backup_file_untrue', 'A file of the backup is missing or untrue.', name)),
       ...(untrue.length > 0 ? [] : restorable(site, backup)),
-      ...report.problems.filter((problem) => !isOfCopies(problem)),
+      ...report.problems.filter((problem) => !isOfCopies(problem)).map(asOfCopy),
     ]
     const { store_id, created_at, sequence, files, loss = null } = facts
     return {
@@ -72,6 +92,6 @@ export const verifyState = (
       documents: report.documents, artifacts: report.artifacts, loss, problems,
     }
   } catch (error) {
-    throw careFailure(error, 'verifying a backup', site)
+    throw ofBackup(careFailure(error, 'verifying a backup', site))
   }
 }

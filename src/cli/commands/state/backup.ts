@@ -1,6 +1,6 @@
 /** Copies of a state: making one, proving it, putting it in place, and what was kept aside. */
 import { existsSync } from 'node:fs'
-import { resolve, join } from 'node:path'
+import { join } from 'node:path'
 import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
@@ -150,7 +150,7 @@ export const verify = verb(stateVerify, {
   text: verifyText,
   run: async ({ dir }, deps) => {
     const { verifyWhole } = await import('../../../fabric/state-care.js')
-    return verifyWhole(siteOf(deps), resolve(deps.cwd, dir))
+    return verifyWhole(siteOf(deps), pathFrom(deps.cwd, dir))
   },
 })
 
