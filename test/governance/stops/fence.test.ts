@@ -36,14 +36,15 @@ const live = async (t: Test) => {
 const pathOf = (dir: string, operation: string): string => join(dir, 'run', 'fence', operation)
 
 t.test('whom a stop covers: by id, and whomever it may be meant for where that is not known', (t) => {
-  const party = { principal: 'prn_a', root: 'root_a', task: 'task_a' }
+  const party = { principal: 'prn_a', givers: [], root: 'root_a', task: 'task_a' }
   for (const [kind, target] of [
     ['principal', 'prn_a'], ['root', 'root_a'], ['task', 'task_a'],
   ] as const) {
     t.ok(covers({ kind, target }, party), kind)
     t.notOk(covers({ kind, target: 'another' }, party), `${kind} of another`)
     t.ok(covers({ kind, target: 'another' }, {}), `${kind} where it is not known`)
-    t.notOk(covers({ kind, target }, { principal: 'prn_b', root: null, task: null }), 'of nobody')
+    const nobody = { principal: 'prn_b', givers: [], root: null, task: null }
+    t.notOk(covers({ kind, target }, nobody), 'of nobody')
   }
   t.ok(covers({ kind: 'all', target: null }, party))
   t.ok(covers({ kind: 'unreadable', target: null }, party))
