@@ -145,7 +145,8 @@ t.test('guards are statements that only ask or only make durable, and the condit
     'export const one = (tx, job) => {', '  requireOpen(job)', '  const kept = requireKept(job)',
     '  if (kept) tx.mark()', '  requireOpen(job)', '  requirement(job)', '}', 'class Log {',
     '  async end() {', '    await this.#requireStanding()', '    syncDir(this.files, dir)',
-    '    return verify(this)', '  }', '}', 'const facts = [{ name: \'a\', holds: (one) => one.is }]',
+    '    return verify(this)', '  }', '}',
+    'const facts = [{ name: \'a\', holds: (one) => one.is }]',
   ]
   writeFileSync(join(dir, 'src/one.ts'), lines.join('\n'))
   writeFileSync(join(dir, 'src/sandbox/two.ts'), 'requireOpen(1)')
@@ -186,7 +187,8 @@ export class Sum {
 export const facts = [{ holds: (n: number) => n > 1 }]
 `
   const changes = [
-    ['limit: number = 3', 'limit: number = 4', {}], ['n > limit', 'n >= limit', {}], ['1 + 0', '2', {}],
+    ['limit: number = 3', 'limit: number = 4', {}], ['n > limit', 'n >= limit', {}],
+    ['1 + 0', '2', {}],
     ['if (one < 0) throw new Error(\'negative\')', '', {}],
     ['log.push(one)', '', { whole: true }], ['sum + one', 'sum - one', {}],
     ['n > 1', 'true', { whole: true }], ['./a.js', './b.js', {}],

@@ -355,7 +355,8 @@ t.test('a skip or todo fails, unless for what the runner finds that the machine 
   const skipped = (directive: string, lacking = ['needs /proc']): readonly string[] =>
     counted(file('it holds', ['ok 1 - one', `ok 2 - two # ${directive}`]), { lacking }).problems
   t.strictSame(skipped('SKIP needs /proc'), [])
-  const all = counted(file('it holds', ['ok 1 - one # SKIP needs /proc']), { lacking: ['needs /proc'] })
+  const all = counted(
+    file('it holds', ['ok 1 - one # SKIP needs /proc']), { lacking: ['needs /proc'] })
   t.strictSame([all.problems, all.skipped], [[], 1], 'there was nothing to assert')
   t.equal(skipped('SKIP needs /proc', []).length, 1, 'it is there')
   for (const directive of ['SKIP', 'SKIP later', 'TODO', 'TODO needs /proc']) {

@@ -63,7 +63,7 @@ const disconnectedOf = (gov: Gov, session: Session, repository: string): Connect
     && one.active_job_id === null && vaultIdentity(view, one.credential_ref) === null)
 }
 
-/** Free connections of a repository that have a token: to be offered, never to be changed unasked. */
+/** Free connections of a repository that have a token: offered, never changed unasked. */
 export const freeConnections = (
   gov: Gov, session: Session, repository: string,
 ): readonly Connection[] => {

@@ -54,7 +54,8 @@ for (const [name, act] of Object.entries(acts)) {
     const running = at.runJob(job, {
       at: (step) => { isOpen &&= step !== 'codehost.before_first_byte' },
     })
-    await until('the creation waits to be written', () => !isOpen && writes.begun() > writes.left.length)
+    await until('the creation waits to be written',
+      () => !isOpen && writes.begun() > writes.left.length)
     const { requests } = await act(at, job, t, (port) => { own = port })
     const left = writes.left.length
     writes.go()

@@ -64,7 +64,9 @@ t.test('S-021 S-051 recursive off stops what lies below the folder that the envi
   await set(world, '--unset', 'screenshot_folder', '--recursive', 'on')
   const named = world.place.path('named')
   picture(join(named, 'below', 'a.png'))
-  await cutOff(t, world, 'below/a.png', ['shots', 'config', 'set', '--json', '--recursive', 'off'], {
+  await cutOff(t, world, 'below/a.png', [
+    'shots', 'config', 'set', '--json', '--recursive', 'off',
+  ], {
     SVC_SCREENSHOT_FOLDER: named,
   })
 })

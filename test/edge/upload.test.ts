@@ -145,7 +145,8 @@ t.test('a request id gives one artifact, and conflicts with other content', asyn
   t.hasStrict(again, { kind: 'known', artifact: { artifact_id: first.artifact_id } })
   for (const altered of [
     { sha256: 'b'.repeat(64) }, { bytes: 65 }, { purpose: 'other' },
-    { captured_at: '2026-01-02T03:04:05.679Z' }, { source: 'other' }, { mime: 'image/jpeg' as const },
+    { captured_at: '2026-01-02T03:04:05.679Z' }, { source: 'other' },
+    { mime: 'image/jpeg' as const },
     { policy: { cloud_egress: true, model_egress: false } },
     { policy: { cloud_egress: false, model_egress: true } },
   ]) {

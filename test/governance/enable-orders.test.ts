@@ -1,4 +1,4 @@
-/** Whom `principal enable` lets in again, in every order in which an owner can come to be disabled. */
+/** Whom `principal enable` lets in again, in every order in which an owner can be disabled. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

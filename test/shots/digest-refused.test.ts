@@ -68,7 +68,8 @@ t.test('S-101 S-105 what is no reply gives no digest: its charge stands or stays
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
   const faults = Object.entries(noReplies)
-  await world.analysed(...faults.map(([name], at) => ({ name: `${name}.png`, at: moment(at + 2, 3) })))
+  await world.analysed(...faults.map(([name], at) =>
+    ({ name: `${name}.png`, at: moment(at + 2, 3) })))
   for (const [at, [fault, reason]] of faults.entries()) {
     world.sandbox.faults.set(fault, { service: 'gateway', times: 1 })
     const ran = await world.digest('--window-end', moment(at + 1))

@@ -61,7 +61,8 @@ export const commands: CommandTable = [
     capture: () => import('./edge/capture.js'),
     daemon: () => import('./edge/daemon.js'),
   }),
-  noun('codehost', 'connections to a code host, and finite consent to what is written through them', {
+  noun('codehost',
+    'connections to a code host, and finite consent to what is written through them', {
     connect: () => import('./codehost/connect.js'),
     connections: () => import('./codehost/connections.js'),
     mode: () => import('./codehost/connections.js'),

@@ -102,7 +102,8 @@ export const jobDocument = (job: Job, way = wayOn(job)): JobDocument => ({
   preview_digest: job.preview_sha256,
   effects: { planned: job.plan.effects, contacted: job.contacted, created: job.created },
   remote_id: job.remote?.id ?? null, retry_at: job.retry_at ?? null, reserved: job.reserved,
-  fence: job.fence, task: job.task_id, attempt: job.attempt, receipt: job.receipt_id, way_on: wayOnDocument(way),
+  fence: job.fence, task: job.task_id, attempt: job.attempt, receipt: job.receipt_id,
+  way_on: wayOnDocument(way),
   created_at: job.created_at, updated_at: job.updated_at,
 })
 

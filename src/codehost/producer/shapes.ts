@@ -69,7 +69,8 @@ export type StartRecord = v.InferOutput<typeof startShape>
 
 /** Why a producer ended before it had made everything. */
 export const prefixReasons = [
-  'not_begun', 'input_ended', 'input_invalid', 'stopped', 'wall', 'id_differs', 'git_failed', 'output_exceeded',
+  'not_begun', 'input_ended', 'input_invalid', 'stopped', 'wall', 'id_differs', 'git_failed',
+  'output_exceeded',
   'pipe_failed',
 ] as const
 export type PrefixReason = (typeof prefixReasons)[number]

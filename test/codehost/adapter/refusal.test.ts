@@ -73,7 +73,8 @@ t.test('recorded errors of a public host are refusals', async (t) => {
 t.test('C-020 C-021 no reply of any status and body is a refusal unless it is a whole 4xx, and never a 404 or 408', async (t) => {
   fc.assert(fc.property(
     fc.integer({ min: 200, max: 599 }),
-    fc.oneof(fc.json(), fc.string(), fc.constant(invalid(field))), fc.boolean(), (status, body, whole) => {
+    fc.oneof(fc.json(), fc.string(), fc.constant(invalid(field))), fc.boolean(),
+    (status, body, whole) => {
       const one = reply(status, body)
       const { kind } = judgePost(() => {
         throw fail.remote('host_reply_invalid', 'It is not whole.')

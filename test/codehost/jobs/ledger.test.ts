@@ -17,7 +17,8 @@ t.test('when a token may come back is written down as a time of this machine, an
   t.equal(retryAt({ atMs: Date.parse(now) + day }), '2026-11-25T12:00:00.000Z')
   t.equal(retryAt({ afterMs: 366 * day }), '2027-11-25T12:00:00.000Z')
   for (const back of [
-    null, { afterMs: 0 }, { afterMs: -1 }, { atMs: Date.parse(now) - 1 }, { afterMs: 366 * day + 1 },
+    null, { afterMs: 0 }, { afterMs: -1 }, { atMs: Date.parse(now) - 1 },
+    { afterMs: 366 * day + 1 },
     { afterMs: 1e18 },
   ]) t.equal(retryAt(back), undefined, JSON.stringify(back))
 })

@@ -215,7 +215,7 @@ const creationRound = async (
   if (ran.status === 0 || state === 'succeeded' || created !== (isAtHost ? 1 : 0)) report.wrong += 1
 }
 
-/** The same for one creation on a code host and what takes it back; `charges` are states of jobs. */
+/** The same for one creation on a code host and what takes it back; `charges` are of jobs. */
 export const soakCreation = async (
   t: Teardown, rounds: number, command: string,
 ): Promise<NarrowingReport> => {
