@@ -9,8 +9,8 @@ const all = 6
 
 /**
  * What a crash leaves and how it goes on. `clean`: nothing was begun. `unproved`: local work was
- * begun and no proof of its end lies there. `ended`: it ended before it was begun. `made`: the proof lies there.
- * `marked`: a POST was
+ * begun and no proof of its end lies there. `ended`: it ended before it was begun.
+ * `made`: the proof lies there. `marked`: a POST was
  * marked and did not leave. `sent`: it left. `lost`: so did the pull request, whose number nobody
  * saw. `whole`: all is known. `done`: it had come to its end.
  */
