@@ -12,6 +12,7 @@ import { choiceFlag, integerFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
+import { sentBeforeLines } from '../../sent-before.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import {
   newConnectionForm, savedConnectionForm, type FilledConnection,
@@ -125,6 +126,7 @@ export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
           connectionId, expectedRevision: expectedRevision ?? 0, repository: repo, mode, token,
         })
       const document = codehostConnect.answer(await saved)
+      for (const line of sentBeforeLines(document.requests ?? [])) deps.note(line)
       for (const one of free) deps.note(offerText(one))
       return document
     } finally {
