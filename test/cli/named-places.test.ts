@@ -85,8 +85,6 @@ t.test('a path that is no UTF-8 is refused by name, wherever it comes from: two 
     `${program} state backup ${bad} --json`,
     `${program} state restore ${bad} --yes --json`,
     `${program} state verify ${bad} --json`,
-    `${program} shots explain ${bad} --json`,
-    `${program} shots reanalyze ${bad}/x.png --reason provider_failure_retry --json`,
     `${program} login --token-file ${bad} --json`,
     `${program} sandbox samples ${bad} --json`,
     `${program} shots report --html ${bad}.html --json`,

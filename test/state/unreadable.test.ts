@@ -188,7 +188,8 @@ t.test('a backup that the disk does not give back is told by the name of its fil
     const told = refusedBy(() => verifyState({ ...place, files, backup },
       (dir) => checkState({ ...place, files, dir, specs })))
     t.hasStrict(told, { kind: 'failed', code: 'io_failed', details: { file: name } })
-    t.match([told.message, told.next], [name, /another backup/])
+    t.match(told.message, name)
+    t.match(told.next, /another backup/)
     t.notMatch(told.next, 'repair')
   }
 })

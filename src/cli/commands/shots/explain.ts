@@ -1,5 +1,5 @@
+import { resolve } from 'node:path'
 import { explainPath, shotsExplain, type Explanation } from '../../../shots/explain.js'
-import { pathFrom } from '../../../base/user-folders.js'
 import { becauseOf, decodeReasons } from '../../../shots/explain-reasons.js'
 import type { View } from '../../output.js'
 import { fieldLines, visibleLine } from '../../text.js'
@@ -66,7 +66,7 @@ export const explain: VerbRecord<ExplainOptions, Explanation> = {
   flags: (command) => command.argument('<path>', 'the file'),
   text: explanationText,
   run: async (options, deps) => {
-    const { path } = shotsExplain.request({ path: pathFrom(deps.cwd, options.path) })
+    const { path } = shotsExplain.request({ path: resolve(deps.cwd, options.path) })
     const gov = await deps.gov('see')
     return shotsExplain.answer(explainPath(shotsContext(deps, gov), gov.store.read(), path))
   },

@@ -1,7 +1,7 @@
+import { resolve } from 'node:path'
 import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
-import { pathFrom } from '../../../base/user-folders.js'
 import {
   reanalyzeGroups, reanalyzeReasons, shotLimits, type ReanalyzeGroup, type ReanalyzeReason,
 } from '../../../shots/constants.js'
@@ -106,7 +106,7 @@ export const reanalyze: VerbRecord<ReanalyzeOptions, ReanalysisDocument> = {
       throw fail.usage('release_by_name', 'Only one image, by its id or path, can be released.')
     }
     const given = target === undefined || target.startsWith('obs_')
-      ? target : pathFrom(deps.cwd, target)
+      ? target : resolve(deps.cwd, target)
     const request = shotsReanalyze.request({
       reason,
       ...(given === undefined ? {} : { target: given }),
