@@ -138,11 +138,11 @@ t.test('logout ends the session, forgets the token, and has nothing to do twice'
   const at = await World.still(t).state({ owner: 'ada' })
   const { root } = await at.json(['login'])
   t.strictSame(await at.json(['logout']), {
-    schema: 'sallyport.logout.v1', ended: true, root: root.id,
+    schema: 'sallyport.logout.v1', ended: true, root: root.id, requests: [],
   })
   t.notOk(existsSync(tokenPath(at.place.stateDir)))
   t.strictSame(await at.json(['logout']), {
-    schema: 'sallyport.logout.v1', ended: false, root: null,
+    schema: 'sallyport.logout.v1', ended: false, root: null, requests: [],
   })
   t.equal((await at.run(['session', 'show'])).status, 4)
   t.match((await at.run(['logout'])).stdout, /no open session/)

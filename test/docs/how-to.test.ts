@@ -34,6 +34,8 @@ const readerAt = (
 
 t.test('publishing from a CI job: each command of the page answers what the page says', async (t) => {
   const at = await publishing(t)
+  // As the build of before left it.
+  must(await at.run(['codehost', 'disconnect', at.id]))
   must(await at.run(['logout']))
   mkdirSync(at.place.path('site'), { recursive: true })
   writeFileSync(at.place.path('site/index.html'), '<p>MARK-site</p>\n')
@@ -46,6 +48,7 @@ t.test('publishing from a CI job: each command of the page answers what the page
     'codehost run --approved': {
       typed: 'sallyport login && sallyport codehost run --approved',
     },
+    serve: { unrun: 'serves until it is stopped: test/service/http starts and stops it' },
   }))
   t.equal(at.posts().length, 5)
 })

@@ -10,6 +10,7 @@ import { listAudit } from '../../../src/governance/audit.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
+import { hostTime, plantIssue } from '../../support/codehost/planted.js'
 
 const rows = (at: Closing, job: string) => listAudit(at.view())
   .filter(({ what, subject }) => what === 'codehost.fenced' && subject === job)
@@ -45,17 +46,13 @@ t.test('C-095 C-096 C-101 C-102 C-103 C-180 a closed job is neither run, gone on
 
 t.test('C-101 C-180 what was refused and is closed all the same is not read back, in no session, and each try is written down', async (t) => {
   const at = await closing(t)
-  const alike = await at.unknown('Alike')
-  await at.transact((tx) => {
-    tx.put(connectionCollection, at.id, { ...at.connection(), active_job_id: null })
-    tx.put(jobCollection, alike, { ...at.job(alike), reserved: false })
-  })
-  const job = await at.approved('Alike')
+  const job = await at.approved()
   at.sandbox.faults.set('write_not_done_422', { service: 'codehost', times: 1 })
   await at.runJob(job)
   at.sandbox.faults.clear()
   t.equal(at.job(job).state, 'failed')
-  must(await at.close(job, at.request(job, { remote_id: 1 })))
+  const alike = plantIssue(at, hostTime(Date.now()))
+  must(await at.close(job, at.request(job, { remote_id: alike })))
   const reconciled = async (): Promise<void> => {
     t.equal(failure(await at.reconcile(job)).code, 'job_closed')
   }

@@ -7,21 +7,13 @@ import { systemClock } from '../../../src/base/clock.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import type { HostIssue } from '../../../src/sandbox/codehost/shapes.js'
-import type { Kept } from '../../../src/sandbox/codehost/store.js'
 import { must } from '../../support/must.js'
 import { closing, closingOf, type Closing } from '../../support/codehost/closing.js'
+import { hostOf, hostTime, plantIssue } from '../../support/codehost/planted.js'
 import { publicationClosing } from '../../support/codehost/publication-closing.js'
 import { hostMark, working, type Working } from '../../support/codehost/working.js'
 
-const hostOf = ({ sandbox }: Working): Kept => {
-  const kept = sandbox.codehost.find('operator', 'notes')
-  if (kept === undefined) throw new Error('the sandbox has its repository')
-  return kept
-}
-
 const second = 1_000
-const hostTime = (ms: number): string =>
-  new Date(Math.floor(ms / second) * second).toISOString().replace('.000Z', 'Z')
 
 /** The host's own time of what it made last. */
 const madeAt = (at: Working): number => Date.parse(hostOf(at).issues.at(-1)?.createdAt ?? '')
@@ -31,17 +23,6 @@ const alter = (at: Working, number: number, change: Partial<HostIssue>): void =>
   const found = issues[number - 1]
   if (found === undefined) throw new Error('no such issue')
   issues[number - 1] = { ...found, ...change }
-}
-
-/** An issue of the same title and body that somebody else's day has made. */
-const plantIssue = (at: Working, createdAt: string, change: Partial<HostIssue> = {}): number => {
-  const kept = hostOf(at)
-  const number = kept.issues.length + 1
-  kept.issues.push({
-    id: at.sandbox.codehost.newId(), number, user: at.sandbox.codehost.user('operator'),
-    title: 'A title', body: hostMark, state: 'open', comments: 0, createdAt, pull: null, ...change,
-  })
-  return number
 }
 
 /** A job whose creation the host never did, and nobody knows it. */
