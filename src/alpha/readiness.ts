@@ -4,9 +4,7 @@
  * provider (A-057).
  */
 import type { Gov } from '../governance/context.js'
-import {
-  acknowledgmentFacts, consentFacts, giverWords,
-} from '../governance/judge/consent-facts.js'
+import { acknowledgmentFacts, consentFacts, giverWords } from '../governance/judge/consent-facts.js'
 import {
   claimFacts, purposeFacts, standingFacts, type EffectCase,
 } from '../governance/judge/effect.js'

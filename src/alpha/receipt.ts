@@ -4,9 +4,7 @@ import { count, sha256 } from '../base/fields.js'
 import { finishNote, finishReasons, type FinishReason } from '../base/finish-reason.js'
 import { transportClaims, transportEntries, type ReceiptBase } from '../contact/receipt.js'
 import type { Job, Task } from '../governance/rows.js'
-import {
-  alphaCostSource, alphaProfile, alphaSchemas, type AlphaProvider,
-} from './constants.js'
+import { alphaCostSource, alphaProfile, alphaSchemas, type AlphaProvider } from './constants.js'
 import { parseUuidText } from './identity.js'
 
 const text = v.pipe(v.string(), v.minLength(1))

@@ -21,8 +21,8 @@ import {
 import { projectAlpha, type AlphaShow } from './projection.js'
 import { alphaFacts, isConsentCurrent } from './readiness.js'
 import {
-  alphaSetupCollection, alphaSetupId, planSetupChange, requireSaveAuthority,
-  type AlphaTextSetup, type AlphaTextSetupInput, type SetupPlan,
+  alphaSetupCollection, alphaSetupId, planSetupChange, requireSaveAuthority, type AlphaTextSetup,
+  type AlphaTextSetupInput, type SetupPlan,
 } from './setup.js'
 
 /** A save request, already parsed strictly. */

@@ -3,8 +3,7 @@
  * received value, and a rejected question, key or body must not come back in an error text.
  */
 import * as v from 'valibot'
-import { fail } from './errors.js'
-import type { SallyportError } from './errors.js'
+import { fail, type SallyportError } from './errors.js'
 import { NumberLexeme } from './number-lexeme.js'
 
 const isPlainRecord = (value: unknown): value is Record<string, unknown> =>

@@ -7,8 +7,7 @@
  * fails to parse must not end in a log.
  */
 import { visit } from 'jsonc-parser'
-import { fail } from './errors.js'
-import type { SallyportError } from './errors.js'
+import { fail, type SallyportError } from './errors.js'
 import { NumberLexeme } from './number-lexeme.js'
 import { plainJson } from './plain-json.js'
 

@@ -4,8 +4,7 @@
  * other clocks, resolvers and observers here; the shipped program has no other way to set them.
  */
 import { homedir } from 'node:os'
-import { systemClock } from '../base/clock.js'
-import type { Clock } from '../base/clock.js'
+import { systemClock, type Clock } from '../base/clock.js'
 import type { ToolPlaces } from '../codehost/producer/tools.js'
 import type { Observer } from '../base/observer.js'
 import type { HttpsClientDeps } from '../net/types.js'

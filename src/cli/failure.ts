@@ -5,8 +5,7 @@
 import { Degraded } from '../base/contract.js'
 import { systemFailure } from '../base/errno.js'
 import { SallyportError, fail } from '../base/errors.js'
-import { errorBody, exitStatus } from '../base/outcome.js'
-import type { ErrorBody } from '../base/outcome.js'
+import { errorBody, exitStatus, type ErrorBody } from '../base/outcome.js'
 import type { Secrets } from './redact.js'
 import { visible } from './text.js'
 

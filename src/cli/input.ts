@@ -1,9 +1,7 @@
 /** What comes in through files and stdin: bounded, exact, and never repeated in an error text. */
-import { close, constants, fstat, open, read } from 'node:fs'
-import type { Stats } from 'node:fs'
+import { close, constants, fstat, open, read, type Stats } from 'node:fs'
 import { promisify } from 'node:util'
-import { fail } from '../base/errors.js'
-import type { SallyportError } from '../base/errors.js'
+import { fail, type SallyportError } from '../base/errors.js'
 import { pathFrom } from '../base/user-folders.js'
 import type { CliDeps } from './deps.js'
 import type { Secrets } from './redact.js'

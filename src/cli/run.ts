@@ -9,8 +9,7 @@ import { editDistance } from './edit-distance.js'
 import { showFailure } from './failure.js'
 import { scanGlobals, wantsJson } from './globals.js'
 import { fittedBeside, writeHelp } from './output.js'
-import { secretsOfRun } from './redact.js'
-import type { Secrets } from './redact.js'
+import { secretsOfRun, type Secrets } from './redact.js'
 import { runVerb, usageOf, verbAt } from './line.js'
 
 /** Runs the command; gives the exit status and never throws. */

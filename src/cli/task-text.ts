@@ -1,8 +1,6 @@
 /** A task as lines of text. */
 import { moneyText } from '../base/money.js'
-import type {
-  BoardTaskDocument, TaskDocument,
-} from '../governance/board/task-document.js'
+import type { BoardTaskDocument, TaskDocument } from '../governance/board/task-document.js'
 
 const costText = (
   { state, bound_microusd: bound, charged_microusd: charged }: NonNullable<TaskDocument['cost']>,

@@ -3,12 +3,11 @@
  * without the lock of the state. Reads go on, so that what was sent can be found out.
  */
 import { discardStored } from '../governance/artifacts.js'
-import type { Gov } from '../governance/context.js'
+import { nowIso, type Gov } from '../governance/context.js'
 import { disconnectConnection } from '../governance/connections/save.js'
 import {
   requireFree, requireOwnConnection, standingConnection, type StandingConnection,
 } from '../governance/connections/read.js'
-import { nowIso } from '../governance/context.js'
 import { requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'

@@ -4,9 +4,7 @@
  * stop of what writes ends it, but one of its session or owner does.
  */
 import { connectionCollection, type Connection } from '../governance/connections/rows.js'
-import {
-  always, denied, judge, orUndefined, within, type Fact,
-} from '../governance/judge/fact.js'
+import { always, denied, judge, orUndefined, within, type Fact } from '../governance/judge/fact.js'
 import type { Moment } from '../governance/judge/moment.js'
 import { vaultDigest } from '../governance/vault.js'
 

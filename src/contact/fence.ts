@@ -5,9 +5,7 @@
 import { Fence } from '../governance/stops/fence.js'
 import { lyingStops, pendingStops } from '../governance/stops/folder.js'
 import { recordedSince, stopsRecorded } from '../governance/stops/recent.js'
-import {
-  covers, offRoutes, stoppedError, type Aim, type Party,
-} from '../governance/stops/stop.js'
+import { covers, offRoutes, stoppedError, type Aim, type Party } from '../governance/stops/stop.js'
 import type { WireFence } from '../net/types.js'
 import type { View } from '../state/types.js'
 import { announce, type Sending } from './operation.js'

@@ -2,9 +2,7 @@
 import { SallyportError } from '../base/errors.js'
 import type { Binding } from '../governance/ledger/post.js'
 import { findReservation } from '../governance/ledger/read.js'
-import {
-  markUnknown, release, settle, type ChargeSources,
-} from '../governance/ledger/steps.js'
+import { markUnknown, release, settle, type ChargeSources } from '../governance/ledger/steps.js'
 import type { Tx } from '../state/types.js'
 import type { MoneyEnd } from './order.js'
 

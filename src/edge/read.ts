@@ -9,9 +9,7 @@ import { lookUp } from '../state/indexes.js'
 import type { StreamReader, View } from '../state/types.js'
 import { edgeLabel, edgeLimits } from './constants.js'
 import type { EdgeParty } from './credential.js'
-import {
-  artifactsByDevice, artifactsByOwner, edgeCollections, type EdgeArtifact,
-} from './rows.js'
+import { artifactsByDevice, artifactsByOwner, edgeCollections, type EdgeArtifact } from './rows.js'
 
 /** Who reads: a device with its credential, or an operator. */
 export type EdgeReader = EdgeParty | Session

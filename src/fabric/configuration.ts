@@ -19,9 +19,7 @@ import { parseGatewayInput } from '../gateway/setup.js'
 import { showGateway } from '../gateway/show.js'
 import type { Gov } from '../governance/context.js'
 import { policyHead } from '../governance/policy/head.js'
-import {
-  voidsNothing, type AcceptedVoids, type SaveVoids,
-} from '../governance/policy/voids.js'
+import { voidsNothing, type AcceptedVoids, type SaveVoids } from '../governance/policy/voids.js'
 import type { Session } from '../governance/session/types.js'
 import { requestsShape } from '../governance/stops/requests.js'
 import { routePlaces, type RoutePlaces } from './places.js'

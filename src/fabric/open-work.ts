@@ -3,10 +3,8 @@
  * A face brings what only it knows (where the state lies, which token was given, who watches) and
  * gets a `Gov` that says which face the order came through.
  */
-import type { Clock } from '../base/clock.js'
-import { systemClock } from '../base/clock.js'
-import type { Observer } from '../base/observer.js'
-import { silentObserver } from '../base/observer.js'
+import { systemClock, type Clock } from '../base/clock.js'
+import { silentObserver, type Observer } from '../base/observer.js'
 import { requireAnchored } from '../governance/anchored.js'
 import type { Registry } from '../governance/capability.js'
 import type { Face, Gov } from '../governance/context.js'

@@ -4,16 +4,14 @@ import { fail } from '../base/errors.js'
 import { requireCancellable } from '../governance/board/cancel.js'
 import { getTask, requireOwnTask } from '../governance/board/read.js'
 import type { ToldOfTask } from '../governance/board/task-document.js'
-import {
-  recoverableTasks, recoverFinished, recoverOwnership,
-} from '../governance/board/recover.js'
+import { recoverableTasks, recoverFinished, recoverOwnership } from '../governance/board/recover.js'
 import { reviewTask } from '../governance/board/review.js'
 import {
   ownerOfKind, ownerOfRuntime, type Capability, type Registry,
 } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import {
-  type FoundAmount, manualSettle, requireUnknownCharge, reviewOverrun,
+  manualSettle, requireUnknownCharge, reviewOverrun, type FoundAmount,
 } from '../governance/ledger/by-hand.js'
 import { requireOwnReservation } from '../governance/ledger/own.js'
 import { findReservation } from '../governance/ledger/read.js'

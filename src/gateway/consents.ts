@@ -1,12 +1,8 @@
 import type { Moment } from '../governance/judge/moment.js'
-import {
-  consentLapse, latestConsent, type ConsentLapse,
-} from '../governance/policy/consents.js'
+import { consentLapse, latestConsent, type ConsentLapse } from '../governance/policy/consents.js'
 import type { Consent } from '../governance/rows.js'
 import { egressStatement, purposeStatement } from './consent-text.js'
-import {
-  egressPurpose, gatewayRouteName, slotOfPurpose, type GatewayPurpose,
-} from './constants.js'
+import { egressPurpose, gatewayRouteName, slotOfPurpose, type GatewayPurpose } from './constants.js'
 import type { GatewayRoute } from './setup.js'
 
 /** The newest consent of a purpose, and why it authorizes nothing now; null while it does. */

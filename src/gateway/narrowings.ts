@@ -1,8 +1,6 @@
 /** What the set-up of the model route had narrowed in a state that was replaced. */
 import { carrySetup } from '../governance/carrier.js'
-import {
-  gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup,
-} from './setup.js'
+import { gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup } from './setup.js'
 
 /** Upstreams that both allow; a slot that none is left of is not set. */
 const narrowerSlot = (mine: SlotSetup | null, theirs: SlotSetup | null): SlotSetup | null => {

@@ -13,8 +13,8 @@ import { parseGatewaySelector, type ReservedNames } from '../governance/selector
 import type { SaveAim } from '../governance/stops/stop.js'
 import { purposeStatement } from './consent-text.js'
 import {
-  egressPurpose, gatewayCredentialRef, gatewayLimits, gatewayPurposes, gatewaySchemas,
-  slotNames, slotOfPurpose, type GatewayPurpose, type SlotName,
+  egressPurpose, gatewayCredentialRef, gatewayLimits, gatewayPurposes, gatewaySchemas, slotNames,
+  slotOfPurpose, type GatewayPurpose, type SlotName,
 } from './constants.js'
 import type { GatewayInput, GatewayRoute, SlotInput, SlotSetup } from './setup.js'
 

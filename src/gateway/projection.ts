@@ -10,8 +10,7 @@ import { gatewayReceiptShape } from './receipt.js'
 import type { ProofState } from './proof.js'
 import {
   gatewayReasonOf, gatewayReasons, gatewayStatuses, gatewayWordsOf, isCurrent, slotReasonOf,
-  type ConsentFact,
-  type GatewayFacts, type GatewayReasonCode,
+  type ConsentFact, type GatewayFacts, type GatewayReasonCode,
 } from './readiness.js'
 import type { GatewayRoute, SlotSetup } from './setup.js'
 

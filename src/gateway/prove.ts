@@ -16,16 +16,12 @@ import { callError } from './call/ending.js'
 import type { CallResult } from './call/finish.js'
 import type { CallOrder } from './call/order.js'
 import { sendCall } from './call/send.js'
-import {
-  gatewayLimits, proofPurpose, slotNames, type SlotName,
-} from './constants.js'
+import { gatewayLimits, proofPurpose, slotNames, type SlotName } from './constants.js'
 import type { GatewayContext } from './context.js'
 import {
   attemptCollection, bindingsOf, putProof, type GatewayProof, type ProofBindings,
 } from './proof.js'
-import {
-  gatewayDenials, gatewayFacts, gatewayWordsOf, type GatewayDenial,
-} from './readiness.js'
+import { gatewayDenials, gatewayFacts, gatewayWordsOf, type GatewayDenial } from './readiness.js'
 import type { GatewayReceipt } from './receipt.js'
 import { proofRecipes } from './recipes.js'
 import { gatewayCollection, gatewayRouteId } from './setup.js'

@@ -22,14 +22,10 @@ import { gatewayConsents, type StandingConsent } from './consents.js'
 import {
   gatewayCredentialRef, gatewayPurposes, gatewayRouteName, slotOfPurpose, type GatewayPlace,
 } from './constants.js'
-import {
-  planGatewayChange, requireGatewayAuthority, type GatewayPlan,
-} from './plan.js'
+import { planGatewayChange, requireGatewayAuthority, type GatewayPlan } from './plan.js'
 import { projectGateway, type GatewayShow } from './projection.js'
 import { gatewayFacts } from './readiness.js'
-import {
-  gatewayCollection, gatewayRouteId, isBlankKey, type GatewayInput,
-} from './setup.js'
+import { gatewayCollection, gatewayRouteId, isBlankKey, type GatewayInput } from './setup.js'
 
 /** A save request, already parsed strictly. */
 export interface GatewaySave {

@@ -1,8 +1,7 @@
 /** Reading the audit: a bounded list, and one row with how the chain stands round it. */
 import { digestOf } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
-import type { Found } from '../state/indexes.js'
-import { lookUp, walkIndex } from '../state/indexes.js'
+import { lookUp, walkIndex, type Found } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { auditGenesis, auditHead } from './audit.js'
 import {

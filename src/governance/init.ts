@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.js'
-import { isoFromMs } from '../base/clock.js'
+import { isoFromMs, type Clock } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import type { Store } from '../state/types.js'
 import { appendAudit } from './audit.js'

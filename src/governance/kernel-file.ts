@@ -6,9 +6,7 @@
  * - a lock on a file that the path no longer names is worth nothing: the inode is compared after
  *   locking.
  */
-import {
-  closeSync, constants, fstatSync, mkdirSync, openSync, statSync, unlinkSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../base/errors.js'

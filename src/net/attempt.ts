@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.js'
-import { ContactError } from './contact-error.js'
-import type { ContactCode } from './contact-error.js'
+import { ContactError, type ContactCode } from './contact-error.js'
 import type { ContactProof } from './types.js'
 
 /** Longest time one timer can hold; a longer request is a mistake in the caller. */

@@ -1,6 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { ContactError } from './contact-error.js'
-import type { ContactCode } from './contact-error.js'
+import { ContactError, type ContactCode } from './contact-error.js'
 import type { HttpsRequest } from './types.js'
 
 /** Where a request goes. */

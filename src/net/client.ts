@@ -4,14 +4,11 @@
  * request collected, authority, and only then its first byte. Nothing here retries, follows,
  * decodes or remembers.
  */
-import { dialableAddresses, literalAddress } from './addresses.js'
-import type { DialAddress } from './addresses.js'
+import { dialableAddresses, literalAddress, type DialAddress } from './addresses.js'
 import { Attempt } from './attempt.js'
-import { checkRequest } from './checked-request.js'
-import type { Target } from './checked-request.js'
+import { checkRequest, type Target } from './checked-request.js'
 import { ContactError, noteContact } from './contact-error.js'
-import { dial, trustKey, trustRoots } from './dial.js'
-import type { Trust } from './dial.js'
+import { dial, trustKey, trustRoots, type Trust } from './dial.js'
 import { Connection, exchange } from './exchange.js'
 import { refuseLeakyRuntime } from './leaky-runtime.js'
 import { requirePinnable } from './pin.js'

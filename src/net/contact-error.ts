@@ -1,5 +1,4 @@
-import { SallyportError } from '../base/errors.js'
-import type { ErrorDetails, ErrorKind } from '../base/errors.js'
+import { SallyportError, type ErrorDetails, type ErrorKind } from '../base/errors.js'
 import type { ContactProof } from './types.js'
 
 /** Why a request ended without a reply that may be used. */

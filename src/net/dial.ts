@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
-import type { TcpSocketConnectOpts } from 'node:net'
-import { checkServerIdentity, connect, createSecureContext } from 'node:tls'
-import type { SecureContext, TLSSocket } from 'node:tls'
+import { isIP, type TcpSocketConnectOpts } from 'node:net'
+import {
+  checkServerIdentity, connect, createSecureContext, type SecureContext, type TLSSocket,
+} from 'node:tls'
 import { tlsFloor } from '../base/tls-floor.js'
 import type { DialAddress } from './addresses.js'
 import type { Attempt } from './attempt.js'

@@ -5,8 +5,7 @@
  * processes two facts are stored: the wall deadline of the start, which never changes, and the
  * budget that was left at the last step. Whoever goes on gets the smaller of the two.
  */
-import { isoFromMs, msFromIso } from '../base/clock.js'
-import type { Clock } from '../base/clock.js'
+import { isoFromMs, msFromIso, type Clock } from '../base/clock.js'
 
 /** The form that a row keeps. */
 export interface StoredDeadline {

@@ -8,9 +8,7 @@ import * as v from 'valibot'
 import { count, text } from '../base/fields.js'
 import { imagesIn, type PeriodImages } from './images.js'
 import { longestOf, msBetween } from './longest.js'
-import type {
-  ModelText, ScreenObservationInput, ScreenReportInput,
-} from './types.js'
+import type { ModelText, ScreenObservationInput, ScreenReportInput } from './types.js'
 import { zoneOf, type Zone } from './zone.js'
 
 /** Schema name of a report. */

@@ -1,9 +1,7 @@
 /** A report as text for a terminal or a file. */
 import { disputedText, moneyStand } from './budget.js'
 import type { ScreenReport } from './report.js'
-import {
-  countText, dimensionsText, dollarsText, sizeText, spanText, statusText,
-} from './words.js'
+import { countText, dimensionsText, dollarsText, sizeText, spanText, statusText } from './words.js'
 import { longDay, zoneOf, type Zone } from './zone.js'
 
 /** How texts of others and headings are shown. */

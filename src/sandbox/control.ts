@@ -5,8 +5,7 @@ import type { FaultOptions, Faults } from './faults/board.js'
 import { isObject, strangers } from './json.js'
 import type { RequestLog } from './log.js'
 import type { RequestHandler } from './tls-server.js'
-import type { JsonObject } from './types.js'
-import { serviceNames } from './types.js'
+import { serviceNames, type JsonObject } from './types.js'
 
 /**
  * The control endpoint of a running sandbox, on its own loopback port and behind the folder's

@@ -1,6 +1,5 @@
-import type { ServerResponse } from 'node:http'
+import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { STATUS_CODES } from 'node:http'
 import type { Clock } from '../base/clock.js'
 import { renderJson } from './lexeme.js'
 import type { Draft, RawReply } from './types.js'

@@ -5,10 +5,10 @@ import type { TlsMaterial } from './certificates.js'
 import { bytesOf, deliver } from './deliver.js'
 import type { FaultBoard } from './faults/board.js'
 import type { RequestLogWriter } from './log.js'
-import { startTlsServer } from './tls-server.js'
-import type { ConnectionInfo, TlsServer } from './tls-server.js'
-import { jsonDraft } from './types.js'
-import type { Draft, RawReply, SandboxHooks, SeenRequest, ServiceModule } from './types.js'
+import { startTlsServer, type ConnectionInfo, type TlsServer } from './tls-server.js'
+import {
+  jsonDraft, type Draft, type RawReply, type SandboxHooks, type SeenRequest, type ServiceModule,
+} from './types.js'
 
 /** What every service of one sandbox shares. */
 export interface Shared {

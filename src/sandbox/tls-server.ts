@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Server } from 'node:https'
+import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { createServer } from 'node:https'
 import { fail } from '../base/errors.js'
 import { tlsFloor } from '../base/tls-floor.js'
 import type { TlsMaterial } from './certificates.js'

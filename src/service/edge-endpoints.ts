@@ -26,8 +26,7 @@ import { refusal } from './http/refusal.js'
 import { ClientGone, commonHeaders, endTaken, roomIn } from './http/send.js'
 import { smallBody } from './operation.js'
 import { touchEveryMs } from './perform.js'
-import type { Endpoint, Exchange, Site } from './service.js'
-import { govOf } from './service.js'
+import { govOf, type Endpoint, type Exchange, type Site } from './service.js'
 
 const artifactId = ({ params }: Exchange): string => params['artifact_id'] ?? ''
 

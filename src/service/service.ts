@@ -13,9 +13,7 @@ import type { Gov } from '../governance/context.js'
 import { silentObserver } from '../base/observer.js'
 import type { Store } from '../state/types.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
-import {
-  bearerOf, checkRaw, requireLocal, waitOf, type Listener,
-} from './http/raw-check.js'
+import { bearerOf, checkRaw, requireLocal, waitOf, type Listener } from './http/raw-check.js'
 import { refusal, type HttpRefusal } from './http/refusal.js'
 import { Router, type Placed } from './http/router.js'
 import { Routes } from './routes.js'

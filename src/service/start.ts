@@ -10,9 +10,7 @@ import { sweepUnfinished } from '../fabric/sweep-unfinished.js'
 import type { World } from '../fabric/world.js'
 import { requireAnchored } from '../governance/anchored.js'
 import { nowIso, type Gov } from '../governance/context.js'
-import {
-  findService, keepService, type ServiceIdentity,
-} from '../governance/service/identity.js'
+import { findService, keepService, type ServiceIdentity } from '../governance/service/identity.js'
 import { holdService, type HeldService } from '../governance/service/running.js'
 import { refuseLeakyRuntime } from '../net/leaky-runtime.js'
 import { attach, type Handle } from './http/attach.js'

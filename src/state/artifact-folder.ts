@@ -6,12 +6,11 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { fail } from '../base/errors.js'
-import type { Files } from './files.js'
+import {
+  ensureDir, errnoOf, ioFailure, readRange, syncDir, temporaryName, withFile, writeAll, type Files,
+} from './files.js'
 import { requireOwnFolders } from './folders.js'
 import type { PublishedNames } from './types.js'
-import {
-  ensureDir, errnoOf, ioFailure, readRange, syncDir, temporaryName, withFile, writeAll,
-} from './files.js'
 
 const shardOf = (storedSha256: string): string => storedSha256.slice(0, 2)
 

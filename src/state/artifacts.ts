@@ -7,20 +7,15 @@
 import { hash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { SallyportError } from '../base/errors.js'
-import type { ArtifactFolder } from './artifact-folder.js'
 import {
-  damagedArtifact, FileDraft, missingArtifact, requireShard, storedPath,
+  damagedArtifact, FileDraft, missingArtifact, requireShard, storedPath, type ArtifactFolder,
 } from './artifact-folder.js'
-import type { Files } from './files.js'
-import { orIoFailure, isTemporary, readWhole, removeFile, syncDir } from './files.js'
+import { orIoFailure, isTemporary, readWhole, removeFile, syncDir, type Files } from './files.js'
 import { allHeldBytesMax, HeldDraft, type HeldBytes } from './held-draft.js'
-import type { KeyRing } from './keys.js'
-import { openWith, sealedExtraBytes, sealWith } from './keys.js'
-import type { PieceMagic } from './pieces/cipher.js'
-import { headBytes, magicOf, PieceCipher } from './pieces/cipher.js'
+import { openWith, sealedExtraBytes, sealWith, type KeyRing } from './keys.js'
+import { headBytes, magicOf, PieceCipher, type PieceMagic } from './pieces/cipher.js'
 import { PiecePackReader, PiecePackWriter } from './pieces/pack.js'
-import type { PieceSource } from './pieces/source.js'
-import { openSource } from './pieces/source.js'
+import { openSource, type PieceSource } from './pieces/source.js'
 import { PieceStreamReader, PieceStreamWriter } from './pieces/stream.js'
 import type { ArtifactRef, Artifacts } from './types.js'
 

@@ -6,8 +6,7 @@
  * anything is put behind it, and synced with it; and so are the names on the way to it.
  */
 import { dirname } from 'node:path'
-import type { Files } from './files.js'
-import { readRange, syncDir, syncDirIfOpen, writeAll } from './files.js'
+import { readRange, syncDir, syncDirIfOpen, writeAll, type Files } from './files.js'
 import { pieceBytes } from './log/scan.js'
 import type { KeyPlaces, Places } from './paths.js'
 import type { Generation } from './snapshot/generation.js'

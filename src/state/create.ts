@@ -5,19 +5,16 @@ import { isoFromMs } from '../base/clock.js'
 import { digestOf } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
 import { writeAnchor } from './anchor.js'
-import type { Files } from './files.js'
 import {
-  ensureDurableDirs, ioFailure, publish, removeTree, syncDir, withFile, writeAll,
+  ensureDurableDirs, ioFailure, publish, removeTree, syncDir, withFile, writeAll, type Files,
 } from './files.js'
 import { KeyRing, makeKey } from './keys.js'
 import { encodeLogHeader, firstChain } from './log/format.js'
 import { basesAfter, headerOf } from './snapshot/header.js'
 import { formatVersion, keyPlaces, placesOf } from './paths.js'
 import { firstManifest } from './snapshot/founding.js'
-import type { Manifest } from './snapshot/manifest.js'
-import { encodeManifest } from './snapshot/manifest.js'
-import type { StateFile } from './state-file.js'
-import { encodeStateFile, profileSealText } from './state-file.js'
+import { encodeManifest, type Manifest } from './snapshot/manifest.js'
+import { encodeStateFile, profileSealText, type StateFile } from './state-file.js'
 
 /** What a new state directory is made from. */
 export interface CreateParts {

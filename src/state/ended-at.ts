@@ -3,10 +3,8 @@
  * without a sync. It decides nothing. Where a log is found shorter, it tells that records were cut
  * which somebody had been answered for; where it is lost with the power, nothing is told.
  */
-import type { Files } from './files.js'
-import { readWhole, unlessUntrue, withFile, writeAll } from './files.js'
-import { epochText } from './paths.js'
-import type { Places } from './paths.js'
+import { readWhole, unlessUntrue, withFile, writeAll, type Files } from './files.js'
+import { epochText, type Places } from './paths.js'
 
 const bytesMax = 64
 const form = /^(\d{12}) (\d{16})\n$/

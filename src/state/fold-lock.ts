@@ -1,8 +1,7 @@
 /** The lock `fold` for work over the whole directory: it is waited for, unlike by who folds. */
 import type { Clock } from '../base/clock.js'
 import { ioFailure } from './files.js'
-import type { LockMaker } from './lock.js'
-import { takeLock } from './lock.js'
+import { takeLock, type LockMaker } from './lock.js'
 import type { Places } from './paths.js'
 
 /** What the lock needs to be waited for. */

@@ -5,8 +5,7 @@
  * Entries of a folder that should be files are looked at when they are opened (see `files.ts`).
  */
 import { dirname, join } from 'node:path'
-import type { SallyportError } from '../base/errors.js'
-import { fail } from '../base/errors.js'
+import { fail, type SallyportError } from '../base/errors.js'
 import type { Files } from './files.js'
 import type { Places } from './paths.js'
 

@@ -4,9 +4,7 @@
  * dies leaves nothing of it. A longer one, or one too many at once, goes on in such a file.
  */
 import { createHash } from 'node:crypto'
-import {
-  type Announce, type ArtifactFolder, type Draft, FileDraft,
-} from './artifact-folder.js'
+import { FileDraft, type Announce, type ArtifactFolder, type Draft } from './artifact-folder.js'
 import { temporaryName } from './files.js'
 
 /** Longest draft that lies in memory, in bytes. */

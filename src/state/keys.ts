@@ -5,8 +5,7 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { fail } from '../base/errors.js'
-import type { Files } from './files.js'
-import { orIoFailure, readWhole } from './files.js'
+import { orIoFailure, readWhole, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 
 const keyBytes = 32

@@ -5,14 +5,11 @@
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
-import type { Clock } from '../base/clock.js'
-import { isoFromMs } from '../base/clock.js'
+import { isoFromMs, type Clock } from '../base/clock.js'
 import { fail } from '../base/errors.js'
-import type { FileFacts, Files } from './files.js'
-import { nodeFiles, readWhole } from './files.js'
+import { nodeFiles, readWhole, type FileFacts, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
-import type { LockLine } from './lock-line.js'
-import { KernelLine, LineFiles } from './lock-line.js'
+import { KernelLine, LineFiles, type LockLine } from './lock-line.js'
 import { tryLockFd, unlockFd } from './kernel-lock.js'
 
 const holderShape = v.strictObject({

@@ -1,10 +1,8 @@
 /** The STATE file: what this directory is, written once at creation (and by a migration). */
 import * as v from 'valibot'
 import { canonicalJson, digestOf, sha256Hex } from '../base/canonical.js'
-import type { SallyportError } from '../base/errors.js'
-import { fail } from '../base/errors.js'
-import type { Files } from './files.js'
-import { readWhole } from './files.js'
+import { fail, type SallyportError } from '../base/errors.js'
+import { readWhole, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { formatVersion, oldestFormatVersion } from './paths.js'
 

@@ -1,7 +1,6 @@
 /** Which store a directory is, as far as that can be told without the store being sound. */
 import { join, resolve } from 'node:path'
-import type { Files } from './files.js'
-import { nodeFiles, orIoFailure, readWhole } from './files.js'
+import { nodeFiles, orIoFailure, readWhole, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { keyPlaces, placesOf } from './paths.js'
 import { decodeStateFile } from './state-file.js'

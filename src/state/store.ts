@@ -3,27 +3,21 @@
  * `commit.ts`. Readers never take the lock; they see whole, chained records only.
  */
 import { resolve } from 'node:path'
-import type { Clock } from '../base/clock.js'
-import { systemClock } from '../base/clock.js'
+import { systemClock, type Clock } from '../base/clock.js'
 import { fail } from '../base/errors.js'
-import type { Anchor } from './anchor.js'
+import { anchorAt, compareAnchor, sameMark, type Anchor } from './anchor.js'
 import type { Mark } from './snapshot/manifest.js'
-import { anchorAt, compareAnchor, sameMark } from './anchor.js'
 import { artifactsAt } from './artifacts.js'
 import { Committer } from './commit.js'
 import { createState } from './create.js'
-import type { Files } from './files.js'
-import { ioFailure, nodeFiles } from './files.js'
+import { ioFailure, nodeFiles, type Files } from './files.js'
 import { Follower } from './follow.js'
 import { KeyRing, openWith, readKey, sealWith } from './keys.js'
-import type { LockMaker } from './lock.js'
-import { kernelStateLock } from './lock.js'
-import type { KeyPlaces, Places } from './paths.js'
-import { keyPlaces, placesOf } from './paths.js'
+import { kernelStateLock, type LockMaker } from './lock.js'
+import { keyPlaces, placesOf, type KeyPlaces, type Places } from './paths.js'
 import type { FoldOptions } from './snapshot/fold.js'
 import { freezeDeep, type Generation } from './snapshot/generation.js'
-import type { StateFile } from './state-file.js'
-import { profileSealText, readStateFile } from './state-file.js'
+import { profileSealText, readStateFile, type StateFile } from './state-file.js'
 import type {
   AnchorStanding, Artifacts, FirstRecord, Store, StoreHealth, Turn, Tx, View, WitnessLog,
   WriteHookContext,

@@ -2,22 +2,22 @@
 import * as v from 'valibot'
 import { canonicalJson } from '../base/canonical.js'
 import { shapeCheck } from '../base/compiled-shape.js'
-import type { SallyportError } from '../base/errors.js'
-import { fail } from '../base/errors.js'
+import { fail, type SallyportError } from '../base/errors.js'
 import { canonicalCopy } from './log/canonical-text.js'
 import { ioFailure } from './files.js'
 import { appendTo } from './history/append.js'
 import { isHistoryName } from './history/spec.js'
-import { entriesOf, entryDocument, indexCollections } from './indexes.js'
-import type { IndexCollection } from './indexes.js'
+import { entriesOf, entryDocument, indexCollections, type IndexCollection } from './indexes.js'
 import { mergeRows, withoutRemoved } from './segments/merge.js'
 import { isWithin } from './segments/read.js'
 import type { Row } from './segments/row.js'
 import { boundsIn } from './segments/table.js'
-import type { Generation, Version } from './snapshot/generation.js'
-import { documentOf, freezeDeep, versionOf } from './snapshot/generation.js'
-import type { Change, Content, PartitionKind } from './log/record.js'
-import { isCollectionName, isDocumentId } from './log/record.js'
+import {
+  documentOf, freezeDeep, versionOf, type Generation, type Version,
+} from './snapshot/generation.js'
+import {
+  isCollectionName, isDocumentId, type Change, type Content, type PartitionKind,
+} from './log/record.js'
 import type {
   CollectionSpec, Entry, HistoryHead, HistorySpec, RangeOptions, Tx, View,
 } from './types.js'

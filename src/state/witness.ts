@@ -1,6 +1,5 @@
 /** The witness log: whole lines, each synced before anyone relies on it. */
-import type { Files } from './files.js'
-import { errnoOf, ioFailure, readWhole, withFile, writeAll } from './files.js'
+import { errnoOf, ioFailure, readWhole, withFile, writeAll, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import type { WitnessLog } from './types.js'
 

@@ -1,7 +1,6 @@
 import type { DescribedVerb } from '../tree.js'
 import { globalFlags } from '../globals.js'
-import { firstWords, flagsOf, takesPath, verbsOf } from './tree.js'
-import type { CompletionTree } from './tree.js'
+import { firstWords, flagsOf, takesPath, verbsOf, type CompletionTree } from './tree.js'
 
 /** The bash script. It needs no bash-completion package. */
 export const bashScript = (tree: CompletionTree): string => `# bash completion of sallyport

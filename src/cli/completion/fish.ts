@@ -1,7 +1,6 @@
 import type { DescribedFlag, DescribedVerb } from '../tree.js'
 import { globalFlags } from '../globals.js'
-import { firstWords, takesPath, verbsOf } from './tree.js'
-import type { CompletionTree } from './tree.js'
+import { firstWords, takesPath, verbsOf, type CompletionTree } from './tree.js'
 
 /** The fish script. */
 export const fishScript = (tree: CompletionTree): string =>

@@ -1,6 +1,5 @@
 import type { DescribedFlag, DescribedVerb } from '../tree.js'
-import { firstWords, flagsOf, takesPath, verbsOf } from './tree.js'
-import type { CompletionTree } from './tree.js'
+import { firstWords, flagsOf, takesPath, verbsOf, type CompletionTree } from './tree.js'
 
 /** The zsh script, to be saved as `_sallyport` in a folder of `$fpath`. */
 export const zshScript = (tree: CompletionTree): string => `#compdef sallyport

@@ -1,6 +1,5 @@
 /** What each exit status means, in one line. */
-import { exitStatus, precedence, requestsSent } from '../../base/outcome.js'
-import type { ExitName } from '../../base/outcome.js'
+import { exitStatus, precedence, requestsSent, type ExitName } from '../../base/outcome.js'
 
 /** Meaning by name. */
 export const exitMeaning: Readonly<Record<ExitName, string>> = {

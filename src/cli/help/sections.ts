@@ -1,6 +1,5 @@
 /** The parts of a verb's help that follow its own flags. */
-import { exitStatus } from '../../base/outcome.js'
-import type { ExitName } from '../../base/outcome.js'
+import { exitStatus, type ExitName } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import { needsWholeIds } from '../short-ids.js'
 import type { SessionNeed, VerbMeta } from '../verb.js'

@@ -1,6 +1,5 @@
 /** Help topics: `sallyport help TOPIC`. Each is a page of plain text, at most 80 columns wide. */
-import { exitStatus } from '../../base/outcome.js'
-import type { ExitName } from '../../base/outcome.js'
+import { exitStatus, type ExitName } from '../../base/outcome.js'
 import { exitMeaning, inOrder, precedenceSentence, sentSentence } from './exits.js'
 import { columns } from './sections.js'
 import { anchorTopic } from './topics/anchor.js'

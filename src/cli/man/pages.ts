@@ -1,6 +1,5 @@
 /** Man pages, generated from the command tree; the date is fixed so that they compare equal. */
-import { exitStatus } from '../../base/outcome.js'
-import type { ExitName } from '../../base/outcome.js'
+import { exitStatus, type ExitName } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import { exitMeaning, inOrder } from '../help/exits.js'
 import { exitRows, idsText, jsonText, sentLines, sessionText } from '../help/sections.js'

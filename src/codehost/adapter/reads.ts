@@ -11,9 +11,7 @@ import type { Session } from '../../governance/session/types.js'
 import { vaultDigest } from '../../governance/vault.js'
 import type { HttpsReply } from '../../net/types.js'
 import type { View } from '../../state/types.js'
-import {
-  codehostLimits, codehostProfile, codehostProvider, codehostRuntime,
-} from '../constants.js'
+import { codehostLimits, codehostProfile, codehostProvider, codehostRuntime } from '../constants.js'
 import { codehostBase, type CodehostContext } from '../context.js'
 import { requireRead, type Bound } from '../readiness.js'
 import { readHeaders } from './request.js'

@@ -14,9 +14,7 @@ import { historyRoom } from '../../state/history/append.js'
 import { historyHead } from '../../state/history/read.js'
 import type { ArtifactRef, HistorySpec, Tx, View } from '../../state/types.js'
 import { closureLabel } from '../constants.js'
-import {
-  appendEntry, artifactHistory, checkpointHistory, readHistory,
-} from '../jobs/histories.js'
+import { appendEntry, artifactHistory, checkpointHistory, readHistory } from '../jobs/histories.js'
 import { registerJobArtifact } from '../jobs/prepared.js'
 import { provesAnother } from '../jobs/receipt.js'
 import { jobCollection } from '../jobs/rows.js'

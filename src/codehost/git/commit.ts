@@ -2,11 +2,9 @@
  * Commits whose id is known before the host makes them: both people with their date given, whole
  * seconds in UTC, one parent, no signature, and a message that nobody has a reason to tidy up.
  */
-import { fail } from '../../base/errors.js'
-import type { SallyportError } from '../../base/errors.js'
+import { fail, type SallyportError } from '../../base/errors.js'
 import { isWellFormed } from '../../base/well-formed.js'
-import { objectId, isObjectId } from './object-id.js'
-import type { ObjectId } from './object-id.js'
+import { objectId, isObjectId, type ObjectId } from './object-id.js'
 
 /** Who wrote or committed, and when. */
 export interface Identity {

@@ -1,6 +1,5 @@
 /** What a plan must know of a file, gathered from its bytes piece by piece; nothing is held. */
-import { objectHash } from './object-id.js'
-import type { ObjectId } from './object-id.js'
+import { objectHash, type ObjectId } from './object-id.js'
 import { jsonBytesOf } from './encode.js'
 
 /** A file as a plan needs it. */

@@ -2,13 +2,10 @@
  * Nested trees as values: read from a host's recursive listing, overlaid with files, with the id of
  * every level and the size of their own listing.
  */
-import { fail } from '../../base/errors.js'
-import type { SallyportError } from '../../base/errors.js'
+import { fail, type SallyportError } from '../../base/errors.js'
 import { shownText } from '../../base/shown-text.js'
-import { objectId } from './object-id.js'
-import type { ObjectId } from './object-id.js'
-import { folderMode, treeBytes, typeOfMode } from './tree-entry.js'
-import type { TreeEntry, TreeMode } from './tree-entry.js'
+import { objectId, type ObjectId } from './object-id.js'
+import { folderMode, treeBytes, typeOfMode, type TreeEntry, type TreeMode } from './tree-entry.js'
 
 /** What a tree holds under a name that is no folder. */
 export interface Leaf {

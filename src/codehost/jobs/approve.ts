@@ -8,9 +8,7 @@ import type { Tx } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import type { ToolPlaces } from '../producer/tools.js'
 import { requirePrerequisites } from './boundary.js'
-import {
-  needsApprovalAgain, putJob, requireOriginalRoot, requireOwnJob,
-} from './change.js'
+import { needsApprovalAgain, putJob, requireOriginalRoot, requireOwnJob } from './change.js'
 import { previewDigest, sealedApproval } from './digests.js'
 import { publicationKind } from './kinds.js'
 import { openPlan } from './plan.js'

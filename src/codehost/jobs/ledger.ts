@@ -9,9 +9,7 @@ import type { PostVerdict } from '../adapter/post-reply.js'
 import type { Provenance } from '../adapter/provenance.js'
 import { getJob, putJob } from './change.js'
 import { effectLedger, type EffectLedger } from './effects.js'
-import {
-  appendEntry, effectHistory, jobEntries, lastEntry, type EffectEntry,
-} from './histories.js'
+import { appendEntry, effectHistory, jobEntries, lastEntry, type EffectEntry } from './histories.js'
 import type { Job } from './rows.js'
 
 /** The ledger of a job as of one view. */

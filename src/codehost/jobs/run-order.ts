@@ -15,20 +15,15 @@ import { judgeCreation, refusedFor, type PostVerdict } from '../adapter/post-rep
 import { getStep } from '../adapter/reads.js'
 import { readbackOf, type Readback, type ReadVerdict } from '../adapter/readback.js'
 import { writeHeaders } from '../adapter/request.js'
-import {
-  codehostLimits, codehostProfile, codehostProvider, codehostRuntime,
-} from '../constants.js'
+import { codehostLimits, codehostProfile, codehostProvider, codehostRuntime } from '../constants.js'
 import type { CodehostContext } from '../context.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { getJob, putJob } from './change.js'
 import {
-  askedOf, blockTask, claimJob, closeUnsent, runAuthority, type Claimed, type Ran,
-  type RunnableJob,
+  askedOf, blockTask, claimJob, closeUnsent, runAuthority, type Claimed, type Ran, type RunnableJob,
 } from './claim.js'
 import { appendContacted } from './histories.js'
-import {
-  effectProvenance, ledgerOf, noteOutcome, provenanceOf, requireUnsent,
-} from './ledger.js'
+import { effectProvenance, ledgerOf, noteOutcome, provenanceOf, requireUnsent } from './ledger.js'
 import { effectOf, type FollowPlan } from './plan.js'
 import { mintReceipt, sealJournal, type ReadReceipt } from './receipt.js'
 import type { Job } from './rows.js'

@@ -13,9 +13,7 @@ import { requireUnclosed } from '../closure/fence.js'
 import { writeDenials, type Asked } from './boundary.js'
 import { putJob, requireJobRevision } from './change.js'
 import { appendEntry, artifactHistory, readHistory, type readPurposes } from './histories.js'
-import {
-  provesAnother, receiptCollection, receiptRow, type ReadReceipt,
-} from './receipt.js'
+import { provesAnother, receiptCollection, receiptRow, type ReadReceipt } from './receipt.js'
 import { releaseConnection } from './reserve.js'
 import type { Job } from './rows.js'
 

@@ -2,9 +2,7 @@
  * Bodies of POSTs as parts: text that is known, and files whose bytes are put in when the body is
  * sent. Length and bytes are the same whenever a body is written.
  */
-import {
-  base64BytesOf, base64Encoder, jsonStringEncoder,
-} from '../git/encode.js'
+import { base64BytesOf, base64Encoder, jsonStringEncoder } from '../git/encode.js'
 
 /** A part of a body; `file` is its place among the plan's changes, from 0. */
 export type BodyPart =

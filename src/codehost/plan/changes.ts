@@ -2,8 +2,7 @@
 import { fail } from '../../base/errors.js'
 import { requirePublishable } from '../git/publishable-path.js'
 import type { ScannedBytes } from '../git/file-scan.js'
-import { GitTree } from '../git/tree.js'
-import type { Leaf } from '../git/tree.js'
+import { GitTree, type Leaf } from '../git/tree.js'
 
 /** A file of the folder, scanned. */
 export interface ScannedFile extends ScannedBytes {

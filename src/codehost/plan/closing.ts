@@ -1,6 +1,5 @@
 /** What reading a publication back costs at most, when its capacity is closed. */
-import { filesPageSize, hostPath } from '../repository.js'
-import type { RepositoryName } from '../repository.js'
+import { filesPageSize, hostPath, type RepositoryName } from '../repository.js'
 import { base64BytesOf } from '../git/encode.js'
 import type { GitTree } from '../git/tree.js'
 import type { Change } from './changes.js'

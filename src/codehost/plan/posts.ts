@@ -1,16 +1,12 @@
 /** The POSTs of a publication in their exact order, with the id that each will have. */
-import { commitId } from '../git/commit.js'
-import type { CommitDraft } from '../git/commit.js'
+import { commitId, type CommitDraft } from '../git/commit.js'
 import { branchRefPrefix } from '../git/branch-name.js'
 import type { ObjectId } from '../git/object-id.js'
-import { emptyTree, overlaid } from '../git/tree.js'
-import type { GitTree } from '../git/tree.js'
-import { hostPath } from '../repository.js'
-import type { RepositoryName } from '../repository.js'
+import { emptyTree, overlaid, type GitTree } from '../git/tree.js'
+import { hostPath, type RepositoryName } from '../repository.js'
 import {
-  blobBody, idEntry, inlineEntryBytes, inlineFrameBytes, inlineTreeBody, jsonBody,
+  blobBody, idEntry, inlineEntryBytes, inlineFrameBytes, inlineTreeBody, jsonBody, type Body,
 } from './body.js'
-import type { Body } from './body.js'
 import type { Change } from './changes.js'
 import { chunked } from './chunks.js'
 import { postLimits } from './limits.js'

@@ -2,8 +2,7 @@
  * The fixed local git commands, and everything that git is told besides: nothing of the machine's,
  * the user's or the source's own settings reaches it (C-080). docs/codehost.md lists each of these.
  */
-import type { CommitDraft, Identity } from '../git/commit.js'
-import { secondsOf } from '../git/commit.js'
+import { secondsOf, type CommitDraft, type Identity } from '../git/commit.js'
 
 /** Settings given on every line; they stand above any file. */
 const settings = [

@@ -6,8 +6,7 @@ import { canonicalJson } from '../../base/canonical.js'
 import type { CommitDraft } from '../git/commit.js'
 import type { ObjectId } from '../git/object-id.js'
 import { GitTree } from '../git/tree.js'
-import { folderMode } from '../git/tree-entry.js'
-import type { TreeMode } from '../git/tree-entry.js'
+import { folderMode, type TreeMode } from '../git/tree-entry.js'
 import type { PublicationPlan } from '../plan/publication.js'
 
 /** One level of a tree. */

@@ -7,8 +7,9 @@ import * as v from 'valibot'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isOwnRecord } from './mac.js'
 import { markerDigest, producerLimits } from './limits.js'
-import { markerShape, startShape } from './shapes.js'
-import type { ProducerBinding, StartRecord, TerminalMarker } from './shapes.js'
+import {
+  markerShape, startShape, type ProducerBinding, type StartRecord, type TerminalMarker,
+} from './shapes.js'
 import { bindingBytes } from './stage.js'
 
 /** What lies in a stage. */

@@ -5,8 +5,7 @@ import { parseStrictJson } from '../../base/strict-json.js'
 import { isRecord, saysError } from '../../net/reply.js'
 import type { ListedEntry } from '../git/tree.js'
 import { replyLimits } from '../plan/limits.js'
-import { hostReplies } from './shapes.js'
-import type { HostReplyName, HostReplyOf } from './shapes.js'
+import { hostReplies, type HostReplyName, type HostReplyOf } from './shapes.js'
 
 /** Deepest nesting of a reply; a pull request with its repositories has six levels. */
 const depthMax = 32

@@ -12,18 +12,17 @@ import { setImmediate } from 'node:timers/promises'
 import { errnoOf } from '../../state/files.js'
 import type { ArtifactRef, Artifacts, PackWriter } from '../../state/types.js'
 import { sourceLabel } from '../constants.js'
-import { fileScan } from '../git/file-scan.js'
-import type { ScannedBytes } from '../git/file-scan.js'
+import { fileScan, type ScannedBytes } from '../git/file-scan.js'
 import { isLfsPointer } from '../git/lfs-pointer.js'
 import { objectId, type ObjectId } from '../git/object-id.js'
 import { GitTree } from '../git/tree.js'
 import type { ScannedFile } from '../plan/changes.js'
 import { noCounts, planLimitMax, requireClosable } from '../plan/limits.js'
-import { marksOf } from './marks.js'
-import type { SourceMark } from './marks.js'
+import { marksOf, type SourceMark } from './marks.js'
 import { changedSource, refusedSource } from './refusals.js'
-import { lookFailed, placeOf, stampOf, walkSource } from './walk.js'
-import type { Stamp, Walked, WalkRules } from './walk.js'
+import {
+  lookFailed, placeOf, stampOf, walkSource, type Stamp, type Walked, type WalkRules,
+} from './walk.js'
 
 export { sourceLabel }
 

@@ -1,6 +1,5 @@
 /** What stands in the way of reading a folder as the files of a publication. */
-import { fail } from '../../base/errors.js'
-import type { SallyportError } from '../../base/errors.js'
+import { fail, type SallyportError } from '../../base/errors.js'
 import { shownText } from '../../base/shown-text.js'
 import { planLimitMax } from '../plan/limits.js'
 

@@ -12,8 +12,9 @@ import { shownText } from '../../base/shown-text.js'
 import { errnoOf, nodeFiles } from '../../state/files.js'
 import { fileNameOf, pathReason, requirePublishable } from '../git/publishable-path.js'
 import { GitTree } from '../git/tree.js'
-import { changedSource, refusedSource, sourceDepthMax, sourceEntriesMax } from './refusals.js'
-import type { SourceReason } from './refusals.js'
+import {
+  changedSource, refusedSource, sourceDepthMax, sourceEntriesMax, type SourceReason,
+} from './refusals.js'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
 const folderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW

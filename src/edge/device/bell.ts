@@ -1,6 +1,5 @@
 /** Tells when something may have come into the spool; a slow look comes in any case. */
-import { watch } from 'node:fs'
-import type { FSWatcher } from 'node:fs'
+import { watch, type FSWatcher } from 'node:fs'
 import type { Clock } from '../../base/clock.js'
 
 /** A look without any notice, milliseconds. */

@@ -5,8 +5,7 @@ import { counted, iso, nullableText, sha256 } from '../../base/fields.js'
 import { closedObject } from '../../base/schema.js'
 import { isWellFormed } from '../../base/well-formed.js'
 import { evictionShape } from './spool/evictions.js'
-import { countsShape, requestIdShape } from './spool/item.js'
-import type { CaptureFacts } from './spool/item.js'
+import { countsShape, requestIdShape, type CaptureFacts } from './spool/item.js'
 import type { Added } from './spool/spool.js'
 
 const sourceBytesMax = 256

@@ -4,10 +4,8 @@
  */
 import { lstatSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { fail } from '../../base/errors.js'
-import type { SallyportError } from '../../base/errors.js'
-import { ensureDirs, orIoFailure } from '../../state/files.js'
-import type { Files } from '../../state/files.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { ensureDirs, orIoFailure, type Files } from '../../state/files.js'
 
 /** Where a device keeps its things. */
 export interface DevicePlaces {

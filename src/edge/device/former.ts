@@ -5,11 +5,9 @@
  */
 import { join } from 'node:path'
 import type { HttpsReply } from '../../net/types.js'
-import { isTemporary, orIoFailure, removeFile } from '../../state/files.js'
-import type { Files } from '../../state/files.js'
+import { isTemporary, orIoFailure, removeFile, type Files } from '../../state/files.js'
 import type { DevicePlaces } from './folder.js'
-import { findPairing, readPairing, writePairing } from './pairing.js'
-import type { Former, Pairing } from './pairing.js'
+import { findPairing, readPairing, writePairing, type Former, type Pairing } from './pairing.js'
 import { errorCodeOf } from './reaction.js'
 
 /** More of them wait for a service only where it cannot be reached for long. */

@@ -3,8 +3,7 @@
  * it has, and a code that works once. So the very first connection is pinned.
  */
 import * as v from 'valibot'
-import { fail } from '../../base/errors.js'
-import type { SallyportError } from '../../base/errors.js'
+import { fail, type SallyportError } from '../../base/errors.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 

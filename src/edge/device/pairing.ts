@@ -9,8 +9,7 @@ import { iso } from '../../base/fields.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
-import { orIoFailure, publish, readWhole } from '../../state/files.js'
-import type { Files } from '../../state/files.js'
+import { orIoFailure, publish, readWhole, type Files } from '../../state/files.js'
 
 /** Form of a credential. */
 export const credentialForm = /^spe_[A-Za-z0-9_-]{43}$/

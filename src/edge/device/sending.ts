@@ -8,8 +8,7 @@ import { count, counted } from '../../base/fields.js'
 import { SallyportError } from '../../base/errors.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
-import { orIoFailure, publish, readWhole } from '../../state/files.js'
-import type { Files } from '../../state/files.js'
+import { orIoFailure, publish, readWhole, type Files } from '../../state/files.js'
 import { requestIdShape } from './spool/item.js'
 
 const shape = closedObject({

@@ -3,8 +3,7 @@ import * as v from 'valibot'
 import { fail, SallyportError } from '../../base/errors.js'
 import { closedObject, parseClosed, strictInteger } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
-import { ioFailure, readWhole } from '../../state/files.js'
-import type { Files } from '../../state/files.js'
+import { ioFailure, readWhole, type Files } from '../../state/files.js'
 import type { Blocklist } from './blocklist.js'
 
 /** Limits of the spool; whichever is reached first sends the oldest away (S-039, S-209). */

@@ -5,8 +5,7 @@
 import { sha256Hex } from '../../base/canonical.js'
 import { finishReasonOf } from '../../base/finish-reason.js'
 import {
-  completionDenial, isEventStream, isIdentityEncoded, isRecord, member, parseReply,
-  type JsonRecord,
+  completionDenial, isEventStream, isIdentityEncoded, isRecord, member, parseReply, type JsonRecord,
 } from '../../net/reply.js'
 import { retryAfterOf } from '../../net/retry-after.js'
 import type { HttpsReply } from '../../net/types.js'

@@ -15,8 +15,9 @@ import { nodeFiles } from '../../state/files.js'
 import { requireOwnFolders } from '../../state/folders.js'
 import { tryLockFd, unlockFd } from '../../state/kernel-lock.js'
 import { isHeld } from '../guard.js'
-import { isStill, removeDeadFile, tryHoldExisting, tryHoldFile, type HeldFile }
-  from '../kernel-file.js'
+import {
+  isStill, removeDeadFile, tryHoldExisting, tryHoldFile, type HeldFile,
+} from '../kernel-file.js'
 import type { Party } from './stop.js'
 
 /** `begun`: bytes of a request may have left; `whole`: all of it was handed to the system. */

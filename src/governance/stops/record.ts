@@ -4,8 +4,7 @@
  * changes nothing, because a stop whose id is recorded is spent.
  */
 import { fail, SallyportError } from '../../base/errors.js'
-import type { Clock } from '../../base/clock.js'
-import { isoFromMs } from '../../base/clock.js'
+import { isoFromMs, type Clock } from '../../base/clock.js'
 import type { FirstRecord, Store, Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { requestCancel } from '../board/cancel.js'
@@ -23,9 +22,7 @@ import { dropLastUse } from '../session/last-use.js'
 import { requireRootRow } from '../session/live.js'
 import { dropStop, lyingStops, pendingStops, sweepHalfWritten } from './folder.js'
 import { noteRecorded } from './recent.js'
-import {
-  connectionStops, deviceStop, isOfSave, type ConnectionStop, type Stop,
-} from './stop.js'
+import { connectionStops, deviceStop, isOfSave, type ConnectionStop, type Stop } from './stop.js'
 
 type Facts = RecordedStop['facts']
 

@@ -16,8 +16,9 @@ import { screensPart } from './screens.js'
 import { spendPart } from './spend.js'
 import { statusPart, waitingCount, waitingPart } from './standing.js'
 import { pageStyle } from './style.js'
-import { authorsOf, authorsPart, conclusionPart, digestEntries, digestsPart, summariesPart }
-  from './texts.js'
+import {
+  authorsOf, authorsPart, conclusionPart, digestEntries, digestsPart, summariesPart,
+} from './texts.js'
 import { besideTimeline, timelinePart } from './timeline.js'
 
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

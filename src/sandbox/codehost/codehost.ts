@@ -5,23 +5,22 @@
  */
 import { randomUUID } from 'node:crypto'
 import { bearerOf } from '../headers-check.js'
-import { jsonDraft } from '../types.js'
-import type { Draft, RouteName, SeenRequest, ServiceModule } from '../types.js'
+import {
+  jsonDraft, type Draft, type RouteName, type SeenRequest, type ServiceModule,
+} from '../types.js'
 import {
   createBlob, createCommit, createRef, createTree, readBlob, readCommit, readRef, readRepository,
   readTree,
 } from './objects.js'
 import { notFound, problem } from './replies.js'
 import { bodyObject, checkHostRequest } from './request-check.js'
-import { askedOf } from './routes.js'
-import type { Asked } from './routes.js'
+import { askedOf, type Asked } from './routes.js'
 import { Shapes } from './shapes.js'
-import { CodehostStore } from './store.js'
-import type { Kept } from './store.js'
+import { CodehostStore, type Kept } from './store.js'
 import {
   createComment, createIssue, createPull, readComment, readIssue, readPull, readPullFiles,
+  type TalkAsk,
 } from './talk.js'
-import type { TalkAsk } from './talk.js'
 
 /** Which tokens the code host knows. */
 export interface CodehostTokens {

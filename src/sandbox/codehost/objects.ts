@@ -1,7 +1,6 @@
 /** Blobs, trees, commits and references. */
 import { isObject } from '../json.js'
-import { jsonDraft } from '../types.js'
-import type { Draft, JsonObject } from '../types.js'
+import { jsonDraft, type Draft, type JsonObject } from '../types.js'
 import type { NewEntry, Person } from './git.js'
 import { invalid, notFound, problem, unprocessable } from './replies.js'
 import type { Shapes } from './shapes.js'

@@ -1,6 +1,5 @@
 /** Replies of the code host that are the same on every route. */
-import { jsonDraft } from '../types.js'
-import type { Draft, JsonObject } from '../types.js'
+import { jsonDraft, type Draft, type JsonObject } from '../types.js'
 
 const documentation = 'https://docs.github.com/rest'
 

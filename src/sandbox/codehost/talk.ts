@@ -1,6 +1,5 @@
 /** Issues, comments and pull requests. */
-import { jsonDraft } from '../types.js'
-import type { Draft } from '../types.js'
+import { jsonDraft, type Draft } from '../types.js'
 import type { ChangedFile } from './git.js'
 import type { Ask } from './objects.js'
 import { invalid, listDraft, notFound, problem } from './replies.js'

@@ -2,8 +2,9 @@ import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { v5 } from 'uuid'
 import { bearerOf, checkHeaders } from '../headers-check.js'
 import { isInteger, isObject, requestObject, strangers } from '../json.js'
-import { jsonDraft } from '../types.js'
-import type { Draft, JsonObject, SeenRequest, ServiceModule } from '../types.js'
+import {
+  jsonDraft, type Draft, type JsonObject, type SeenRequest, type ServiceModule,
+} from '../types.js'
 import { plausibleAnswer, tokensOf } from './text.js'
 
 /** What the provider needs to know of its sandbox. */

@@ -3,8 +3,7 @@
  * version. Beside it goes one image and nothing else: no file name, no path, no time, no setting.
  */
 import type { CallContent } from '../../gateway/call/order.js'
-import { activities } from '../payload/schema.js'
-import { payloadLimits as limits, payloadResponseFormat } from '../payload/schema.js'
+import { activities, payloadLimits as limits, payloadResponseFormat } from '../payload/schema.js'
 
 const lines: readonly string[] = [
   'You describe one screenshot of a computer screen for its owner, as JSON of the given schema '

@@ -10,8 +10,7 @@ import type { Tx, View } from '../../state/types.js'
 import { budgetStanding, callsLeft } from '../budget.js'
 import type { ShotsContext } from '../context.js'
 import {
-  classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow,
-  type CurrentFacts,
+  classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow, type CurrentFacts,
 } from '../observations/as-of-now.js'
 import { findObservations, type ObservationFilter } from '../observations/find.js'
 import { consentReaches, imageBound, type RouteStanding } from '../gates.js'

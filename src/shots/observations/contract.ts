@@ -3,8 +3,7 @@ import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { analysisStatuses, shotLimits } from '../constants.js'
-import { listedShape, observationFactsShape, type Listed, type ObservationFacts }
-  from './facts.js'
+import { listedShape, observationFactsShape, type Listed, type ObservationFacts } from './facts.js'
 
 /** Observations of every folder, newest capture first. */
 export const shotsList = contract({

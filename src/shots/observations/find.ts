@@ -3,8 +3,7 @@
  * rows say which groups there are, an index has each group in the order of capture, and no reader
  * loads what it does not look for.
  */
-import type { Found } from '../../state/indexes.js'
-import { lookUp, walkIndex } from '../../state/indexes.js'
+import { lookUp, walkIndex, type Found } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import type { AnalysisStatus } from '../constants.js'
 import {

@@ -10,8 +10,9 @@ import { count, iso, sha256, text } from '../../base/fields.js'
 import { digestOf } from '../../base/canonical.js'
 import { byTail } from '../../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
-import { analysisStatuses, classifications, reanalyzeReasons, screenshotSource }
-  from '../constants.js'
+import {
+  analysisStatuses, classifications, reanalyzeReasons, screenshotSource,
+} from '../constants.js'
 
 const formatShape = v.picklist(['png', 'jpeg'])
 

@@ -3,9 +3,7 @@ import { digestOf } from '../../base/canonical.js'
 import { each } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import { receiptIdOf } from './append.js'
-import {
-  receiptCollections, receiptHeadId, type ReceiptGap, type ShotReceipt,
-} from './rows.js'
+import { receiptCollections, receiptHeadId, type ReceiptGap, type ShotReceipt } from './rows.js'
 
 type Found = (code: string, subject: string, text: string) => void
 

@@ -29,9 +29,7 @@ import { conclusionPromptVersion, textContent, type PromptEntry } from '../texts
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
 import { conclusionSources, type ConclusionSources } from './collect.js'
 import type { ReportPeriod } from './period.js'
-import {
-  conclusionCollections as c, conclusionHeadId, type MadeConclusion,
-} from './rows.js'
+import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './rows.js'
 
 /** Longest conclusion, Unicode code points. */
 const conclusionCharsMax = 4_000

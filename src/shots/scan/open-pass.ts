@@ -4,8 +4,9 @@ import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
 import { folderRow } from '../observations/observation-store.js'
 import { shotCollections as c } from '../observations/rows.js'
-import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
-  from '../source/folder.js'
+import {
+  folderFailure, folderProblem, locateFolder, type ResolvedFolder,
+} from '../source/folder.js'
 import { resolveSettings } from '../source/settings.js'
 import { makeExaminer } from './examiner.js'
 import { loadKnownIndex } from './known-index.js'

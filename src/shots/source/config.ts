@@ -19,8 +19,9 @@ import { shotCollections as c } from '../observations/rows.js'
 import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
 import { closedBySettings, type FoldersInUse } from './closing.js'
-import { folderEditable, folderProblem, judgeFolder, locateFolder, type FolderWorld }
-  from './folder.js'
+import {
+  folderEditable, folderProblem, judgeFolder, locateFolder, type FolderWorld,
+} from './folder.js'
 import { changedIgnore, type ToldArea } from './ignored.js'
 import {
   configuredFolder, parseSettingsChange, resolveSettings, savedSettings, settingsCollection,

@@ -15,8 +15,7 @@ import { accountHome } from './account-home.js'
 import { defaultFolder, shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { folderDigestOf } from './folder-digest.js'
-import { configuredFolder, type SavedShotSettings, type SettingSource }
-  from './settings.js'
+import { configuredFolder, type SavedShotSettings, type SettingSource } from './settings.js'
 
 /** What the rule needs of the world. */
 export type FolderWorld = Pick<ShotsContext, 'env' | 'home' | 'workspace' | 'ownFolders'>

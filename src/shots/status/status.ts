@@ -9,12 +9,14 @@ import type { View } from '../../state/types.js'
 import { folderVariable } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
-import { folderEditable, judgeFolder, locateFolder, type ResolvedFolder, type FolderWorld }
-  from '../source/folder.js'
+import {
+  folderEditable, judgeFolder, locateFolder, type ResolvedFolder, type FolderWorld,
+} from '../source/folder.js'
 import { shotCollections, type ShotFolder } from '../observations/rows.js'
 import { ignorableOf, toldOf } from '../observations/small-changes.js'
-import { configuredFolder, isRecursive, savedSettings, unsetSettings, type SavedShotSettings }
-  from '../source/settings.js'
+import {
+  configuredFolder, isRecursive, savedSettings, unsetSettings, type SavedShotSettings,
+} from '../source/settings.js'
 import { lastScanOf } from '../scan/last-scan.js'
 import { readLastTick, type LastTick } from '../scan/last-tick.js'
 import { analysisPart, newestItemAt, scannedFolders, unknownAnalysis } from './analysis.js'

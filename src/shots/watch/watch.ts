@@ -5,8 +5,9 @@
  */
 import { fail, SallyportError } from '../../base/errors.js'
 import type { ShotsContext } from '../context.js'
-import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
-  from '../source/folder.js'
+import {
+  folderFailure, folderProblem, locateFolder, type ResolvedFolder,
+} from '../source/folder.js'
 import { openPass, type OpenPass } from '../scan/open-pass.js'
 import { scanPass } from '../scan/scan.js'
 import type { ScanReceipt } from '../receipts/scan.js'

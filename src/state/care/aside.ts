@@ -1,7 +1,6 @@
 /** Former states that repairs and restores have put aside, as far as each can still be read. */
 import { basename, join } from 'node:path'
-import type { Files } from '../files.js'
-import { nodeFiles, publish } from '../files.js'
+import { nodeFiles, publish, type Files } from '../files.js'
 import { epochText, placesOf, type Places } from '../paths.js'
 import { readFormer, type Former } from './former.js'
 

@@ -11,14 +11,12 @@ import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { copyFile, digestFile, filesBelow } from './copy.js'
-import type { Files } from '../files.js'
 import {
   ensureDirs, errnoOf, ioFailure, isTemporary, orIoFailure, publish, readWhole, removeFile,
-  removeTree, syncDir,
+  removeTree, syncDir, type Files,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
-import { manifestDigest, segmentsIn } from '../snapshot/manifest.js'
-import type { Manifest } from '../snapshot/manifest.js'
+import { manifestDigest, segmentsIn, type Manifest } from '../snapshot/manifest.js'
 import { FileStore } from '../store.js'
 import type { Store, View, WitnessLog } from '../types.js'
 import { asideName } from './use-case.js'

@@ -4,8 +4,7 @@
  */
 import { join } from 'node:path'
 import { sweepOrphans } from '../artifacts.js'
-import type { Files } from '../files.js'
-import { isTemporary, removeFile } from '../files.js'
+import { isTemporary, removeFile, type Files } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { FileStore } from '../store.js'
 import type { Store, View } from '../types.js'

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
-import type { Files } from '../files.js'
-import { readRange, syncDir, withFile, writeAll } from '../files.js'
+import { readRange, syncDir, withFile, writeAll, type Files } from '../files.js'
 
 const chunkBytes = 1024 * 1024
 

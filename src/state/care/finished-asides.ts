@@ -5,10 +5,8 @@
  */
 import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
-import { isReadWhole, settledFormers } from './aside.js'
-import type { FinishedFormer } from './aside.js'
-import type { Files } from '../files.js'
-import { orIoFailure, removeTree, syncDir } from '../files.js'
+import { isReadWhole, settledFormers, type FinishedFormer } from './aside.js'
+import { orIoFailure, removeTree, syncDir, type Files } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { placesOf } from '../paths.js'
 import { FileStore } from '../store.js'

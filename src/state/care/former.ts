@@ -5,20 +5,16 @@
  */
 import { shapeCheck } from '../../base/compiled-shape.js'
 import type { Files } from '../files.js'
-import { entriesOf, entryDocument, isIndexCollection } from '../indexes.js'
-import type { IndexCollection } from '../indexes.js'
-import type { Places } from '../paths.js'
-import { oldestFormatVersion } from '../paths.js'
-import type { Bounds } from '../segments/read.js'
-import { isWithin } from '../segments/read.js'
+import { entriesOf, entryDocument, isIndexCollection, type IndexCollection } from '../indexes.js'
+import { oldestFormatVersion, type Places } from '../paths.js'
+import { isWithin, type Bounds } from '../segments/read.js'
 import type { Key, Row } from '../segments/row.js'
 import { boundsIn, boundsOf } from '../segments/table.js'
 import type {
   AnchoredMark, AnchorStanding, CollectionSpec, Entry, RangeOptions, View,
 } from '../types.js'
 import { gather } from './rows.js'
-import type { Salvage, Trace } from './salvage.js'
-import { evidenceOf, recordsOf, salvage } from './salvage.js'
+import { evidenceOf, recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
 
 /** A part of a former state that nobody can read: what was done in it is not known. */
 export interface Hole {

@@ -4,8 +4,9 @@
  * numbers each, so that one that is missing, or that no row asks for, shows in the sums.
  */
 import { randomBytes } from 'node:crypto'
-import { entriesOf, entryText, indexCollections, isIndexName } from '../indexes.js'
-import type { IndexCollection } from '../indexes.js'
+import {
+  entriesOf, entryText, indexCollections, isIndexName, type IndexCollection,
+} from '../indexes.js'
 import { foldText, spread } from '../segments/filter.js'
 import type { Row } from '../segments/row.js'
 import type { CollectionSpec } from '../types.js'

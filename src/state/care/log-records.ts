@@ -3,12 +3,12 @@
  * right on the way, and those behind it that can still be proved to have been there.
  */
 import type { LogBinding } from '../log/format.js'
-import type { Mend } from '../log/mend.js'
-import { mendRecord } from '../log/mend.js'
-import type { RecordPayload } from '../log/record.js'
-import { decodePayload } from '../log/record.js'
-import type { LogBytes, ScannedRecord, ScanStart, TailKind } from '../log/scan.js'
-import { evidenceBehind, patchedBytes, scanLog } from '../log/scan.js'
+import { mendRecord, type Mend } from '../log/mend.js'
+import { decodePayload, type RecordPayload } from '../log/record.js'
+import {
+  evidenceBehind, patchedBytes, scanLog, type LogBytes, type ScannedRecord, type ScanStart,
+  type TailKind,
+} from '../log/scan.js'
 import type { Mark } from '../snapshot/manifest.js'
 
 /** A true record with its content. */

@@ -1,7 +1,6 @@
 /** What a repair writes into a log: bits that are put right, and a tail that is cut off. */
 import { join } from 'node:path'
-import type { Files } from '../files.js'
-import { syncDir, temporaryName, withFile, writeAll } from '../files.js'
+import { syncDir, temporaryName, withFile, writeAll, type Files } from '../files.js'
 import type { Mend } from '../log/mend.js'
 import type { Problem } from '../types.js'
 import { copyFile } from './copy.js'

@@ -3,12 +3,10 @@
  * from the rows, and one flipped bit of a block is found by trying each. Nothing is guessed.
  */
 import { hash } from 'node:crypto'
-import type { Files } from '../files.js'
-import { readWhole, syncDir, unlessUntrue, writeTemporary } from '../files.js'
+import { readWhole, syncDir, unlessUntrue, writeTemporary, type Files } from '../files.js'
 import { flipOne, mendBytesMax } from '../log/mend.js'
 import type { Places } from '../paths.js'
-import type { SegmentFacts } from '../segments/build.js'
-import { buildSegments } from '../segments/build.js'
+import { buildSegments, type SegmentFacts } from '../segments/build.js'
 import { rowsOfBlock, Segment } from '../segments/read.js'
 
 /** Blocks of one file in which single bits are tried: seconds each. */

@@ -8,14 +8,12 @@ import { ioFailure, publish } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { takeLock } from '../lock.js'
 import { formatVersion } from '../paths.js'
-import { encodeStateFile, looseStateFile, readStateFile } from '../state-file.js'
-import type { StateFile } from '../state-file.js'
+import { encodeStateFile, looseStateFile, readStateFile, type StateFile } from '../state-file.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import type { Layout } from './reindex.js'
 import { salvage } from './salvage.js'
 import { toIndexes } from './to-indexes.js'
-import type { Site, StatePlace } from './use-case.js'
-import { siteOf } from './use-case.js'
+import { siteOf, type Site, type StatePlace } from './use-case.js'
 
 /** One step: `to` is `from` + 1. */
 export interface Migration {

@@ -1,25 +1,22 @@
 /** Every row of a state as one sorted stream: the runs of a manifest and what lies over them. */
 import type { Files } from '../files.js'
 import { withLost } from '../history/lost.js'
-import type { LostRanges } from '../history/spec.js'
-import { historyLost, lostId } from '../history/spec.js'
+import { historyLost, lostId, type LostRanges } from '../history/spec.js'
 import { isIndexName } from '../indexes.js'
 import { canonicalText } from '../log/canonical-text.js'
 import type { Places } from '../paths.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
-import type { Bounds, LostRows, OnLost, Segment } from '../segments/read.js'
-import { isWithin } from '../segments/read.js'
-import type { Key, Row } from '../segments/row.js'
-import { compareKeys } from '../segments/row.js'
+import {
+  isWithin, type Bounds, type LostRows, type OnLost, type Segment,
+} from '../segments/read.js'
+import { compareKeys, type Key, type Row } from '../segments/row.js'
 import { scanRun } from '../segments/table.js'
 import type { SegmentFacts } from '../segments/build.js'
 import type { SegmentWriter } from '../snapshot/fold.js'
 import type { Run } from '../snapshot/manifest.js'
-import type { Lease } from '../snapshot/pool.js'
-import { SegmentPool } from '../snapshot/pool.js'
+import { SegmentPool, type Lease } from '../snapshot/pool.js'
 import type { SalvagedRecord } from './log-records.js'
-import type { Salvage, Trace } from './salvage.js'
-import { evidenceOf, recordsOf } from './salvage.js'
+import { evidenceOf, recordsOf, type Salvage, type Trace } from './salvage.js'
 
 /** Rows in memory by key: what a few logs hold. */
 export class RowSet {

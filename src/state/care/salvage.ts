@@ -3,22 +3,17 @@
  * newest of them, up to the first untrue record, and what behind it can still be proved to have
  * been there. It assumes nothing and throws only for disk errors.
  */
-import type { Files } from '../files.js'
-import { errnoOf, readRange, withFile } from '../files.js'
-import type { LogHeader } from '../log/format.js'
-import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
+import { errnoOf, readRange, withFile, type Files } from '../files.js'
+import { decodeLogHeader, logHeaderBytesMax, type LogHeader } from '../log/format.js'
 import type { Mend } from '../log/mend.js'
-import type { LogBytes } from '../log/scan.js'
-import { bytesInFile, countRecordHeaders } from '../log/scan.js'
-import type { Places } from '../paths.js'
-import { logEpochs, manifestNumbers } from '../paths.js'
+import { bytesInFile, countRecordHeaders, type LogBytes } from '../log/scan.js'
+import { logEpochs, manifestNumbers, type Places } from '../paths.js'
 import { headerIn, isCutOff, lostFoundings } from '../snapshot/founding.js'
-import type { LogBase } from '../snapshot/header.js'
-import { basesAfter, headerOf } from '../snapshot/header.js'
-import type { Manifest } from '../snapshot/manifest.js'
-import { looseManifest, mendedManifest } from '../snapshot/manifest.js'
-import type { SalvagedRecord, SalvageOptions, TrueRecords } from './log-records.js'
-import { evidenceIn, readTrue } from './log-records.js'
+import { basesAfter, headerOf, type LogBase } from '../snapshot/header.js'
+import { looseManifest, mendedManifest, type Manifest } from '../snapshot/manifest.js'
+import {
+  evidenceIn, readTrue, type SalvagedRecord, type SalvageOptions, type TrueRecords,
+} from './log-records.js'
 
 /** What one log still tells. */
 export interface SalvagedLog {

@@ -1,7 +1,6 @@
 /** How many bytes a state directory takes on disk. */
 import { join } from 'node:path'
-import type { Files } from '../files.js'
-import { nodeFiles } from '../files.js'
+import { nodeFiles, type Files } from '../files.js'
 import { placesOf } from '../paths.js'
 
 /** Bytes of all files below a folder; links are not followed, and what is gone counts nothing. */

@@ -8,11 +8,9 @@ import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
 import type { StateFile } from '../state-file.js'
 import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
-import type { Layout } from './reindex.js'
-import { reindex } from './reindex.js'
+import { reindex, type Layout } from './reindex.js'
 import { badFiles, gather } from './rows.js'
-import { recordsOf, salvage } from './salvage.js'
-import type { Salvage, Trace } from './salvage.js'
+import { recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
 import type { Site } from './use-case.js'
 
 const needsRepair = (): Error =>

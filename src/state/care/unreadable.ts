@@ -5,14 +5,13 @@
  */
 import { dirname, join, normalize, relative } from 'node:path'
 import { fail, SallyportError } from '../../base/errors.js'
-import type { Files } from '../files.js'
 import {
   ensureDir, errnoOf, ioFailure, readRange, removeTree, syncDir, temporaryName, withFile, writeAll,
+  type Files,
 } from '../files.js'
 import type { Problem } from '../types.js'
 import { note } from './repair-report.js'
-import type { Site } from './use-case.js'
-import { asideName } from './use-case.js'
+import { asideName, type Site } from './use-case.js'
 
 /** What disks say of bytes that they cannot give back; any other error says nothing of a file. */
 const mediumErrnos = new Set(['EIO', 'EBADMSG'])

@@ -1,14 +1,10 @@
 /** What the use cases over a whole state directory have in common. */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { Clock } from '../../base/clock.js'
-import { systemClock } from '../../base/clock.js'
-import type { Files } from '../files.js'
-import { nodeFiles } from '../files.js'
-import type { LockMaker } from '../lock.js'
-import { kernelStateLock } from '../lock.js'
-import type { Places } from '../paths.js'
-import { placesOf } from '../paths.js'
+import { systemClock, type Clock } from '../../base/clock.js'
+import { nodeFiles, type Files } from '../files.js'
+import { kernelStateLock, type LockMaker } from '../lock.js'
+import { placesOf, type Places } from '../paths.js'
 
 /** Where a state lies and what it is reached through. */
 export interface StatePlace {

@@ -4,16 +4,13 @@
  */
 import { join, resolve } from 'node:path'
 import { SallyportError } from '../../base/errors.js'
-import type { BackupLoss } from './backup.js'
-import { untrueInBackup } from './backup.js'
+import { untrueInBackup, type BackupLoss } from './backup.js'
 import { damage, notice } from './check-generation.js'
-import type { CheckOptions, CheckReport } from './check.js'
-import { isSound } from './check.js'
+import { isSound, type CheckOptions, type CheckReport } from './check.js'
 import { requireRestorable } from './restore.js'
 import type { Problem } from '../types.js'
 import { careFailure } from './unreadable.js'
-import type { Site } from './use-case.js'
-import { siteOf } from './use-case.js'
+import { siteOf, type Site } from './use-case.js'
 
 /** What was found of a backup. */
 export interface VerifyReport {

@@ -4,10 +4,8 @@
  */
 import { msFromIso } from '../../base/clock.js'
 import { msOfUuid7 } from '../../base/ids.js'
-import type { Key } from '../segments/row.js'
-import { compareKeys } from '../segments/row.js'
-import type { LostRanges } from './spec.js'
-import { isHistoryName } from './spec.js'
+import { compareKeys, type Key } from '../segments/row.js'
+import { isHistoryName, type LostRanges } from './spec.js'
 
 type LostRange = LostRanges['ranges'][number]
 

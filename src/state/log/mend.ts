@@ -3,9 +3,8 @@
  * and by its chain, so a candidate that fits both is what was written: nothing is guessed.
  */
 import { hash } from 'node:crypto'
-import type { LogBinding } from './format.js'
 import {
-  chainAfter, readRecordHeader, recordFrameBytes, recordHeaderBytes,
+  chainAfter, readRecordHeader, recordFrameBytes, recordHeaderBytes, type LogBinding,
 } from './format.js'
 import type { LogBytes, ScanStart } from './scan.js'
 

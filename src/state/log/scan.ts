@@ -2,11 +2,10 @@
  * Reads the records of a log in pieces, so that memory is bounded by one record and not by the log:
  * a log that cannot be folded goes on growing, and a hole in a file may be of any length.
  */
-import type { Files } from '../files.js'
-import { readRange } from '../files.js'
-import type { LogBinding } from './format.js'
+import { readRange, type Files } from '../files.js'
 import {
   chainAfter, readRecordHeader, recordChainLineBytes, recordFrameBytes, recordHeaderBytes,
+  type LogBinding,
 } from './format.js'
 
 /** Bytes of a log behind its first line. */

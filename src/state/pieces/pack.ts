@@ -9,11 +9,11 @@ import * as v from 'valibot'
 import { count } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
-import type { Draft } from '../artifact-folder.js'
-import { damagedArtifact } from '../artifact-folder.js'
+import { damagedArtifact, type Draft } from '../artifact-folder.js'
 import type { ArtifactRef, PackBody, PackReader, PackWriter } from '../types.js'
-import type { PieceCipher, PieceRole } from './cipher.js'
-import { headBytes, pieceExtraBytes, plainPiece, tagOf } from './cipher.js'
+import {
+  headBytes, pieceExtraBytes, plainPiece, tagOf, type PieceCipher, type PieceRole,
+} from './cipher.js'
 import type { PieceSource } from './source.js'
 
 /** Most plaintext of a piece, in bytes. */

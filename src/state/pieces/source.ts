@@ -1,6 +1,5 @@
 /** The sealed bytes of a stored file, read where they are wanted. */
-import type { Files } from '../files.js'
-import { errnoOf, ioFailure, readRange } from '../files.js'
+import { errnoOf, ioFailure, readRange, type Files } from '../files.js'
 import { missingArtifact } from '../artifact-folder.js'
 
 /** An open stored file. */

@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto'
 import { fail } from '../../base/errors.js'
-import type { Draft } from '../artifact-folder.js'
-import { damagedArtifact } from '../artifact-folder.js'
+import { damagedArtifact, type Draft } from '../artifact-folder.js'
 import type { ArtifactRef, StreamReader, StreamWriter } from '../types.js'
-import type { PieceCipher, PieceRole } from './cipher.js'
-import { headBytes, pieceExtraBytes, plainPiece } from './cipher.js'
+import {
+  headBytes, pieceExtraBytes, plainPiece, type PieceCipher, type PieceRole,
+} from './cipher.js'
 import type { PieceSource } from './source.js'
 
 /** Plaintext of each piece but the last, in bytes. */

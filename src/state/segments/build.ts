@@ -8,8 +8,7 @@ import { count } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { isIndexName } from '../indexes.js'
 import { buildFilter } from './filter.js'
-import type { Key, Row } from './row.js'
-import { lineOf } from './row.js'
+import { lineOf, type Key, type Row } from './row.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const keyShape = v.strictTuple([v.string(), v.string()])

@@ -1,6 +1,5 @@
 /** Reads several runs as one: of each key the newest row, in the order of the keyspace. */
-import type { Row } from './row.js'
-import { compareKeys } from './row.js'
+import { compareKeys, type Row } from './row.js'
 
 /**
  * Merges sorted rows, the newest source first. `reverse`: the sources run from the last key to the

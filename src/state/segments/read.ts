@@ -8,8 +8,7 @@ import { isIndexName } from '../indexes.js'
 import type { IndexLine, SegmentFacts } from './build.js'
 import { IndexLines } from './index-lines.js'
 import { mayHold } from './filter.js'
-import type { Key, Row } from './row.js'
-import { compareKeys, rowOf } from './row.js'
+import { compareKeys, rowOf, type Key, type Row } from './row.js'
 
 /** A row as it was read; `version` is for whoever keeps what was made of its text. */
 export interface StoredRow extends Row {

@@ -8,19 +8,15 @@
  */
 import { basename, join } from 'node:path'
 import { canonicalJson } from '../../base/canonical.js'
-import { isoFromMs } from '../../base/clock.js'
-import type { Clock } from '../../base/clock.js'
-import type { Files } from '../files.js'
+import { isoFromMs, type Clock } from '../../base/clock.js'
 import {
-  isTemporary, holdsBytes, removeFile, syncDir, writeTemporary,
+  isTemporary, holdsBytes, removeFile, syncDir, writeTemporary, type Files,
 } from '../files.js'
 import { requireGenerationFolders } from '../folders.js'
-import type { Places } from '../paths.js'
 import {
-  foundingEpochs, isSnapshotName, logEpochs, manifestNumbers, segmentName,
+  foundingEpochs, isSnapshotName, logEpochs, manifestNumbers, segmentName, type Places,
 } from '../paths.js'
-import type { Built, SegmentFacts } from '../segments/build.js'
-import { buildSegments } from '../segments/build.js'
+import { buildSegments, type Built, type SegmentFacts } from '../segments/build.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
 import { dueMerges, levelOf } from '../segments/plan.js'
 import type { Segment } from '../segments/read.js'
@@ -29,8 +25,9 @@ import { scanRun } from '../segments/table.js'
 import { foundingLeftovers, lostFoundings } from './founding.js'
 import type { Generation } from './generation.js'
 import { letGo, loadNewest } from './load.js'
-import type { Manifest, Merge, Run } from './manifest.js'
-import { bytesOf, segmentsIn, unreadable, writeManifest } from './manifest.js'
+import {
+  bytesOf, segmentsIn, unreadable, writeManifest, type Manifest, type Merge, type Run,
+} from './manifest.js'
 import { SegmentPool } from './pool.js'
 
 /** Where to fold. */

@@ -6,20 +6,20 @@
  * follows from STATE.
  */
 import { join } from 'node:path'
-import type { Files } from '../files.js'
 import {
   isTemporary, publish, readRange, readWhole, syncDir, unlessUntrue, withFile, writeTemporary,
+  type Files,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
-import type { LogHeader } from '../log/format.js'
-import { decodeLogHeader, encodeLogHeader, firstChain, logHeaderBytesMax } from '../log/format.js'
-import type { Places } from '../paths.js'
-import { logEpochs } from '../paths.js'
-import type { StateFile } from '../state-file.js'
-import { decodeStateFile } from '../state-file.js'
+import {
+  decodeLogHeader, encodeLogHeader, firstChain, logHeaderBytesMax, type LogHeader,
+} from '../log/format.js'
+import { logEpochs, type Places } from '../paths.js'
+import { decodeStateFile, type StateFile } from '../state-file.js'
 import { basesAfter, headerOf } from './header.js'
-import type { Manifest } from './manifest.js'
-import { encodeManifest, looseManifest, manifestDigest, writeManifest } from './manifest.js'
+import {
+  encodeManifest, looseManifest, manifestDigest, writeManifest, type Manifest,
+} from './manifest.js'
 
 /** The first line of a log; undefined where it is untrue, or there is no such log. */
 export const headerIn = (files: Files, path: string): LogHeader | undefined => {

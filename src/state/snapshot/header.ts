@@ -2,11 +2,9 @@
  * The first line of a log. Each follows from what the log goes on from: the log before it, or the
  * manifest that it was founded with. So an untrue line can be made again without loss.
  */
-import type { LogHeader } from '../log/format.js'
-import { encodeLogHeader } from '../log/format.js'
+import { encodeLogHeader, type LogHeader } from '../log/format.js'
 import { logFormatVersion } from '../paths.js'
-import type { Manifest } from './manifest.js'
-import { manifestDigest } from './manifest.js'
+import { manifestDigest, type Manifest } from './manifest.js'
 
 /** A header line and its length in bytes. */
 export interface HeaderLine {

@@ -3,20 +3,16 @@
  * one decides, with every log after it. A small file, kept through lowdb by an adapter of ours that
  * syncs, renames and believes nothing whose digest it has not compared.
  */
-import { LowSync } from 'lowdb'
-import type { SyncAdapter } from 'lowdb'
+import { LowSync, type SyncAdapter } from 'lowdb'
 import * as v from 'valibot'
 import { shapeCheck } from '../../base/compiled-shape.js'
 import { count } from '../../base/fields.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
-import type { SallyportError } from '../../base/errors.js'
-import { fail } from '../../base/errors.js'
-import type { Files } from '../files.js'
-import { publish, readWhole, unlessUntrue } from '../files.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { publish, readWhole, unlessUntrue, type Files } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { mendLine } from '../log/mend.js'
-import { segmentShape } from '../segments/build.js'
-import type { SegmentFacts } from '../segments/build.js'
+import { segmentShape, type SegmentFacts } from '../segments/build.js'
 import { stateFileShape } from '../state-file.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))

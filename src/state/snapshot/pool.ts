@@ -3,15 +3,13 @@
  * such generation is in use any more, so that whoever reads a view goes on reading although a fold
  * has removed the name since.
  */
-import type { Files } from '../files.js'
-import { errnoOf, ioFailure, readRange } from '../files.js'
+import { errnoOf, ioFailure, readRange, type Files } from '../files.js'
 import { SallyportError } from '../../base/errors.js'
 import type { Places } from '../paths.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { BlockCache, Segment } from '../segments/read.js'
 import { Table } from '../segments/table.js'
-import type { Manifest } from './manifest.js'
-import { missingFile } from './manifest.js'
+import { missingFile, type Manifest } from './manifest.js'
 
 /** Bytes of blocks that one process keeps; with their documents a few times as much. */
 const cacheBytes = 12 * 1024 * 1024

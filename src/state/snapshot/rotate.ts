@@ -9,15 +9,15 @@
  */
 import { canonicalJson } from '../../base/canonical.js'
 import { join } from 'node:path'
-import type { Files } from '../files.js'
 import {
   errnoOf, isTemporary, readRange, removeFile, syncDir, withFile, writeAll, writeTemporary,
+  type Files,
 } from '../files.js'
-import type { LogHeader } from '../log/format.js'
-import { encodeLogHeader, encodeRecord, logHeaderBytesMax, decodeLogHeader } from '../log/format.js'
+import {
+  encodeLogHeader, encodeRecord, logHeaderBytesMax, decodeLogHeader, type LogHeader,
+} from '../log/format.js'
 import { bytesInFile, scanLog } from '../log/scan.js'
-import type { Places } from '../paths.js'
-import { logEpochs } from '../paths.js'
+import { logEpochs, type Places } from '../paths.js'
 import { headerIn } from './founding.js'
 import type { Generation } from './generation.js'
 import { headerOf } from './header.js'

@@ -1,6 +1,4 @@
-import {
-  connect as makeConnection, freeConnections, reconnect,
-} from '../../../codehost/connect.js'
+import { connect as makeConnection, freeConnections, reconnect } from '../../../codehost/connect.js'
 import { codehostConnect, type ConnectionDocument } from '../../../codehost/contract.js'
 import { codehostLimits } from '../../../codehost/constants.js'
 import { fail } from '../../../base/errors.js'
@@ -14,9 +12,7 @@ import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
-import {
-  newConnectionForm, savedConnectionForm, type FilledConnection,
-} from './connect-form.js'
+import { newConnectionForm, savedConnectionForm, type FilledConnection } from './connect-form.js'
 import { connectionText } from './connections.js'
 
 /** Flags of `codehost connect`. */

@@ -1,8 +1,7 @@
 /** `sallyport completion SHELL`: prints a completion script. */
 import { Argument } from 'commander'
 import { fail } from '../../../base/errors.js'
-import { completionScript, shells } from '../../completion/scripts.js'
-import type { Shell } from '../../completion/scripts.js'
+import { completionScript, shells, type Shell } from '../../completion/scripts.js'
 import { offered } from '../../flags.js'
 import { describeNouns, describeTree } from '../../tree.js'
 import type { VerbRecord } from '../../verb.js'

@@ -2,9 +2,7 @@ import { Argument } from 'commander'
 import { moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
 import { gatewayContext } from '../../../fabric/places.js'
-import {
-  gatewayProve, type ProofEntry, type ProvedDocument,
-} from '../../../gateway/contract.js'
+import { gatewayProve, type ProofEntry, type ProvedDocument } from '../../../gateway/contract.js'
 import { slotNames, type SlotName } from '../../../gateway/constants.js'
 import { gatewayReceiptLine } from '../../../gateway/receipt.js'
 import type { Gov } from '../../../governance/context.js'

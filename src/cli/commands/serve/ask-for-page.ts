@@ -1,7 +1,6 @@
 /** Asks the service that runs for a way into its page, as the session in use, over its own key. */
 import * as v from 'valibot'
-import type { SallyportError } from '../../../base/errors.js'
-import { fail } from '../../../base/errors.js'
+import { fail, type SallyportError } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { serviceIdentity } from '../../../governance/service/identity.js'
 import { createPinnedClient } from '../../../net/client.js'

@@ -4,8 +4,7 @@ import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import {
   egressText, ignoreText, overrideNote, renewText, saveShotsConfig, settingsBytesMax,
-  showShotsConfig, startsIgnoring, startsRenewing, widensEgress,
-  type ShotsConfig,
+  showShotsConfig, startsIgnoring, startsRenewing, widensEgress, type ShotsConfig,
 } from '../../../shots/source/config.js'
 import { shotsConfig } from '../../../shots/source/contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'

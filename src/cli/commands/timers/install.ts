@@ -1,6 +1,7 @@
 import { fail } from '../../../base/errors.js'
-import { timersInstall, schedulers, type Scheduler, type Timers }
-  from '../../../fabric/timers/contract.js'
+import {
+  timersInstall, schedulers, type Scheduler, type Timers,
+} from '../../../fabric/timers/contract.js'
 import { cronLines, withBlock } from '../../../fabric/timers/crontab.js'
 import {
   requirePlainPaths, timerId, timerJobs, type TimerJob, type TimerPlace,

@@ -14,9 +14,7 @@ import { digestOf } from '../../../base/canonical.js'
 import { isOwnReceipt } from '../receipt.js'
 import type { ClosureReceipt } from '../receipt-shape.js'
 import { closureCollection, type Closure } from '../rows.js'
-import {
-  areChained, closureFacts, readbacksOf, type OfflineFact,
-} from './closure-facts.js'
+import { areChained, closureFacts, readbacksOf, type OfflineFact } from './closure-facts.js'
 import { givenReceipt } from './given.js'
 import { areKept, areOfJob, areOfPlan, holds, type Rows } from './readbacks.js'
 

@@ -23,8 +23,7 @@ import {
   planPublication, requirePublicationTexts, type PublicationInput, type PublicationPlan,
   type PublicationTexts,
 } from '../../plan/publication.js'
-import type { ProducerTools } from '../../producer/tools.js'
-import { findTools } from '../../producer/tools.js'
+import { findTools, type ProducerTools } from '../../producer/tools.js'
 import { repositoryOf } from '../../repository.js'
 import { readSource, surveySource } from '../../source/read.js'
 import type { SourceMark } from '../../source/marks.js'

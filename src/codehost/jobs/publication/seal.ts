@@ -12,9 +12,7 @@ import { bodyPieces } from '../../plan/body.js'
 import type { Change } from '../../plan/changes.js'
 import type { PlannedPost } from '../../plan/posts.js'
 import type { PublicationInput, PublicationPlan } from '../../plan/publication.js'
-import {
-  gitArguments, gitEnvironment, supervisorEnvironment,
-} from '../../producer/git-command.js'
+import { gitArguments, gitEnvironment, supervisorEnvironment } from '../../producer/git-command.js'
 import { manifestBytes, manifestOf } from '../../producer/manifest.js'
 import type { ProducerTools } from '../../producer/tools.js'
 import type { SourceMark } from '../../source/marks.js'

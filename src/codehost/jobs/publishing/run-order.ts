@@ -22,9 +22,7 @@ import { sealJournal } from '../receipt.js'
 import { requireBoundAs } from './bound.js'
 import { endProven, endUnproven, type Seen } from './end.js'
 import { produce, type Producing } from './produce.js'
-import {
-  isProven, provingPosts, readEffects, readerOf, receiptsOfEffects,
-} from './read-back.js'
+import { isProven, provingPosts, readEffects, readerOf, receiptsOfEffects } from './read-back.js'
 import { nextEffect } from './sendable.js'
 import { publishedOf, sendPosts } from './send-posts.js'
 

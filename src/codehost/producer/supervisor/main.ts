@@ -1,6 +1,5 @@
 /** The program that a publication starts for its local work; built into one file of its own. */
-import { probe, supervise } from './run.js'
-import type { Program } from './run.js'
+import { probe, supervise, type Program } from './run.js'
 
 const program: Program = {
   pid: process.pid, stdin: process.stdin, stdout: process.stdout,

@@ -11,22 +11,18 @@ import {
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sha256Hex } from '../../../base/canonical.js'
-import { gitSteps } from '../git-command.js'
-import type { GitStep } from '../git-command.js'
+import { gitSteps, type GitStep } from '../git-command.js'
 import { inventoryOf } from '../inventory.js'
 import {
   fifoFromStage, guardFd, isolationClaim, producerLimits, recoveryContract, stageNames,
 } from '../limits.js'
 import type { ProducerManifest } from '../manifest.js'
 import type { PrefixReason, ProducerBinding, StartRecord, TerminalMarker } from '../shapes.js'
-import { feedAll } from './feed.js'
-import type { Made } from './feed.js'
-import { GitChild, startTicksOf } from './git-child.js'
-import type { Exit } from './git-child.js'
+import { feedAll, type Made } from './feed.js'
+import { GitChild, startTicksOf, type Exit } from './git-child.js'
 import { Input } from './input.js'
 import { writeMarker, writeStart } from './records.js'
-import { loadSystem } from './system.js'
-import type { System } from './system.js'
+import { loadSystem, type System } from './system.js'
 
 /** How the supervisor ends where it has no marker to show; its exit status. */
 export const supervisorExits = {

@@ -4,8 +4,7 @@
  * Every function here is called under the lock of the spool.
  */
 import { join } from 'node:path'
-import { syncDir } from '../../../state/files.js'
-import type { Files } from '../../../state/files.js'
+import { syncDir, type Files } from '../../../state/files.js'
 
 /** One that was put aside. */
 export interface AsideEntry {

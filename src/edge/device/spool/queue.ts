@@ -8,8 +8,7 @@
  * Every function here is called under the lock of the spool.
  */
 import { join } from 'node:path'
-import { ensureDir, errnoOf, syncDir } from '../../../state/files.js'
-import type { Files } from '../../../state/files.js'
+import { ensureDir, errnoOf, syncDir, type Files } from '../../../state/files.js'
 
 /** One capture that waits. */
 export interface Entry {

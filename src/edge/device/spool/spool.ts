@@ -9,24 +9,21 @@
  */
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock } from '../../../base/clock.js'
-import { isoFromMs } from '../../../base/clock.js'
+import { isoFromMs, type Clock } from '../../../base/clock.js'
 import { fail, SallyportError } from '../../../base/errors.js'
 import { tryHoldFile } from '../../../governance/kernel-file.js'
 import {
-  ioFailure, orIoFailure, readRange, readWhole, removeFile, withFile, writeAll,
+  ioFailure, orIoFailure, readRange, readWhole, removeFile, withFile, writeAll, type Files,
 } from '../../../state/files.js'
-import type { Files } from '../../../state/files.js'
 import type { DevicePlaces } from '../folder.js'
 import { captureBytesMax } from '../picture.js'
 import type { SpoolLimits } from '../settings.js'
 import { Aside, asideMax } from './aside.js'
-import { Evictions } from './evictions.js'
-import type { Eviction } from './evictions.js'
-import { decodeCapture, decodeFacts, encodeCapture, headBytesMax } from './item.js'
-import type { Capture, CaptureFacts } from './item.js'
-import { Queue } from './queue.js'
-import type { Entry, Extent } from './queue.js'
+import { Evictions, type Eviction } from './evictions.js'
+import {
+  decodeCapture, decodeFacts, encodeCapture, headBytesMax, type Capture, type CaptureFacts,
+} from './item.js'
+import { Queue, type Entry, type Extent } from './queue.js'
 
 /** How many captures wait or lie aside, and what they take on the disk. */
 export interface SpoolCounts {
