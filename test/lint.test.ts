@@ -104,10 +104,14 @@ const longFunction =
 /** What each rule forbids in src alone. */
 const inSource: Readonly<Record<string, string>> = {
   'max-lines-per-function': longFunction,
+  'no-duplicate-imports':
+    "import { join } from 'node:path'\nimport type { ParsedPath } from 'node:path'",
   'no-restricted-imports': "export { env } from 'node:process'",
   'local/docstring': '// a\nexport const a = 1',
   'local/own-process': 'export const a = process.env',
   'typescript/no-floating-promises': 'Promise.resolve(1)',
+  'typescript/no-import-type-side-effects':
+    "import { type Place } from './types.js'\nexport const a = (b: Place): Place => b",
   'typescript/no-misused-promises':
     'export const a = (b: Promise<number>): number => (b ? 1 : 2)',
   'typescript/no-unsafe-argument': "parseInt(JSON.parse('1'))",

@@ -19,10 +19,8 @@ const docstring = {
     // Types inferred from the shape right above them are described by it, overloads by the first.
     const follows = (node) => {
       const previous = source.ast.body[source.ast.body.indexOf(node) - 1]
-      return (
-        previous?.type === 'ExportNamedDeclaration' &&
-        previous.loc.end.line + 1 === node.loc.start.line
-      )
+      const isAbove = previous?.loc.end.line + 1 === node.loc.start.line
+      return isAbove && (previous.type === 'ExportNamedDeclaration' || described(previous))
     }
     // The record of a verb says what it is for in its summary.
     const isVerb = ({ declaration }) => declaration.declarations?.some(({ id, init }) =>
