@@ -13,10 +13,9 @@ import { nowIso, type Gov } from '../governance/context.js'
 import { findService, keepService, type ServiceIdentity } from '../governance/service/identity.js'
 import { holdService, type HeldService } from '../governance/service/running.js'
 import { refuseLeakyRuntime } from '../net/leaky-runtime.js'
-import { attach, type Handle } from './http/attach.js'
+import { attach, type Handle, type OnUnread } from './http/attach.js'
 import { plainLimits, tlsLimits } from './http/limits.js'
 import { endAllConnections } from './http/sockets.js'
-import type { OnUnread } from './http/unread.js'
 import {
   closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,
 } from './http/listen.js'

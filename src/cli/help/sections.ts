@@ -1,10 +1,34 @@
 /** The parts of a verb's help that follow its own flags. */
+import type { GenericSchema } from 'valibot'
 import { exitStatus, type ExitName } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import { needsWholeIds } from '../short-ids.js'
 import type { SessionNeed, VerbMeta } from '../verb.js'
 import { commonExits, exitMeaning, inOrder, sentSentence } from './exits.js'
-import { topLevelFields } from './fields.js'
+
+// Names of the fields of a JSON output, read from its schema.
+
+interface Parts {
+  readonly entries?: Readonly<Record<string, unknown>>
+  readonly item?: unknown
+  readonly options?: readonly unknown[]
+  readonly wrapped?: unknown
+}
+
+/** Field names of an object, or of the rows of a list (shown as `[].name`). */
+export const topLevelFields = (schema: GenericSchema): readonly string[] => fieldsOf(schema, '')
+
+const fieldsOf = (schema: unknown, prefix: string): readonly string[] => {
+  if (typeof schema !== 'object' || schema === null) return []
+  const { entries, item, options, wrapped } = schema as Parts
+  if (entries !== undefined) return Object.keys(entries).map((name) => prefix + name)
+  if (item !== undefined) return fieldsOf(item, `${prefix}[].`)
+  if (wrapped !== undefined) return fieldsOf(wrapped, prefix)
+  if (Array.isArray(options)) {
+    return [...new Set(options.flatMap((option) => fieldsOf(option, prefix)))]
+  }
+  return []
+}
 
 /** What the session line of help says. */
 export const sessionText: Readonly<Record<SessionNeed, string>> = {

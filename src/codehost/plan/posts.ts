@@ -1,6 +1,6 @@
 /** The POSTs of a publication in their exact order, with the id that each will have. */
-import { commitId, type CommitDraft } from '../git/commit.js'
 import { branchRefPrefix } from '../git/branch-name.js'
+import { commitId, type CommitDraft } from '../git/commit.js'
 import type { ObjectId } from '../git/object-id.js'
 import { emptyTree, overlaid, type GitTree } from '../git/tree.js'
 import { hostPath, type RepositoryName } from '../repository.js'
@@ -8,8 +8,38 @@ import {
   blobBody, idEntry, inlineEntryBytes, inlineFrameBytes, inlineTreeBody, jsonBody, type Body,
 } from './body.js'
 import type { Change } from './changes.js'
-import { chunked } from './chunks.js'
 import { postLimits } from './limits.js'
+
+/** How much one chunk may hold. */
+export interface ChunkLimits {
+  readonly itemsMax: number
+  readonly bytesMax: number
+  /** Bytes of a chunk without items. */
+  readonly frameBytes: number
+}
+
+/**
+ * Cuts a list in order, each chunk as long as it may be. An item that is too large alone stands
+ * alone; whoever cuts keeps such items out.
+ */
+export const chunked = <T>(
+  items: readonly T[], bytesOf: (item: T) => number, limits: ChunkLimits,
+): readonly (readonly T[])[] => {
+  const chunks: T[][] = []
+  let bytes = 0
+  for (const item of items) {
+    const more = bytesOf(item)
+    const last = chunks.at(-1)
+    if (last === undefined || last.length >= limits.itemsMax || bytes + more > limits.bytesMax) {
+      chunks.push([item])
+      bytes = limits.frameBytes + more
+    } else {
+      last.push(item)
+      bytes += more
+    }
+  }
+  return chunks
+}
 
 /** What a consent must allow for a POST. */
 export type PostAction = 'git.object.create' | 'git.ref.create' | 'pull_request.create'

@@ -2,7 +2,42 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { errnoOf, fullDisk } from '../../base/errno.js'
 import { fail } from '../../base/errors.js'
-import { sampleScreens, type Sample } from './samples.js'
+import { jpegOf, pngOf } from './canvas.js'
+import { boardScreen, editorScreen, inboxScreen } from './screens.js'
+
+// Sample screenshots for trying the screenshot source out, made here: real sizes, few bytes. Among
+// them are a repeat that only differs in bytes, one changed line of text and one plain copy, so
+// that a scan shows what each becomes.
+
+/** One file. */
+export interface Sample {
+  readonly name: string
+  readonly bytes: Buffer
+  /** How long before they are written it was taken, minutes. */
+  readonly minutesAgo: number
+  /** What a scan makes of it. */
+  readonly becomes: 'observation' | 'suppressed repeat' | 'duplicate'
+}
+
+/** The files, oldest first. */
+export const sampleScreens = (): readonly Sample[] => {
+  const editor = pngOf(editorScreen(), 9)
+  const board = pngOf(boardScreen(), 9)
+  const changed = editorScreen({ 7: '  RETURN TOTAL(INSIDE.MAP((ROW) => ROW.AMOUNT))' })
+  return [
+    { name: 'editor.png', bytes: editor, minutesAgo: 50, becomes: 'observation' },
+    {
+      name: 'editor-again.png', bytes: pngOf(editorScreen(), 6), minutesAgo: 44,
+      becomes: 'suppressed repeat',
+    },
+    {
+      name: 'editor-one-line.png', bytes: pngOf(changed, 9), minutesAgo: 38, becomes: 'observation',
+    },
+    { name: 'inbox.jpg', bytes: jpegOf(inboxScreen(), 85), minutesAgo: 22, becomes: 'observation' },
+    { name: 'board.png', bytes: board, minutesAgo: 9, becomes: 'observation' },
+    { name: 'board-copy.png', bytes: board, minutesAgo: 5, becomes: 'duplicate' },
+  ]
+}
 
 const writeOne = (path: string, { bytes, minutesAgo }: Sample, nowMs: number): void => {
   writeFileSync(path, bytes, { flag: 'wx', mode: 0o644 })

@@ -9,10 +9,11 @@ import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
+import { requireAnchored } from '../../governance/anchored.js'
+import { authenticate } from '../../governance/session/authenticate.js'
+import { html } from '../../observations/html/markup.js'
 import { reportPage } from '../../observations/html/page.js'
 import type { ReportDocument } from '../../shots/report/contract.js'
-import { authenticate } from '../../governance/session/authenticate.js'
-import { requireAnchored } from '../../governance/anchored.js'
 import { readBody, requireJson } from '../http/body.js'
 import { bearerOf } from '../http/raw-check.js'
 import { refusal } from '../http/refusal.js'
@@ -26,7 +27,18 @@ import { pageClose, pageOffer, pageOpen, pageReport } from './contract.js'
 import type { PageDesk } from './desk.js'
 import { pageFiles } from './files.js'
 import { sendText } from './send-text.js'
-import { usedLinkPage } from './used-link.js'
+
+// What a tab shows whose link was used before, or whose time is over.
+
+/** The page; it has no script and loads nothing. */
+export const usedLinkPage = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Sallyport</title>
+<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 4rem auto; padding:
+0 1rem } :root { color-scheme: light dark }</style></head>
+<body><main><h1>This link shows nothing any more</h1><p>A report is shown once under its link. Open
+the day again from the page of Sallyport. If that says that its session has ended, log in
+first.</p></main></body></html>`.text
 
 const about = { code: 'request_invalid', what: 'the request' }
 

@@ -7,9 +7,7 @@ import {
   findService, keepService, openServiceKey, serviceIdentity,
 } from '../../../src/governance/service/identity.js'
 import { pinOf } from '../../../src/net/pin.js'
-import {
-  certificateUsable, makeCertificate, newServiceKey,
-} from '../../../src/service/certificate.js'
+import { certificateUsable, makeCertificate, newServiceKey } from '../../../src/service/material.js'
 import { codeOf, codeOfWaited } from '../../support/refused.js'
 import { World } from '../../world/world.js'
 

@@ -1,11 +1,26 @@
+import { spawn } from 'node:child_process'
 import { SallyportError } from '../../../base/errors.js'
 import {
   serve as serveContract, startService, type StartedService,
 } from '../../../service/start.js'
-import { openInBrowser } from './open-browser.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
-import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
+import type { VerbDeps, LineOf, VerbRecord } from '../../verb.js'
+
+// Hands a file to the browser of whoever sits here; only its name is in the process list.
+
+const programOf = (platform: string, env: VerbDeps['env']): string | null => {
+  if (platform === 'darwin') return 'open'
+  return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? 'xdg-open' : null
+}
+
+/** Tries to; where there is no screen, or no program for it, the file is opened by hand. */
+export const openInBrowser = (deps: VerbDeps, file: string): void => {
+  const opener = programOf(process.platform, deps.env)
+  if (opener === null || !deps.interactive) return
+  spawn(opener, [file], { detached: true, stdio: 'ignore' })
+    .on('error', () => undefined).unref()
+}
 
 /** Flags of `serve`. */
 export type ServeOptions = LineOf<typeof serveContract>

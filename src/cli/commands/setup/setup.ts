@@ -1,6 +1,157 @@
-import { setup as setupContract } from '../../../fabric/setup/contract.js'
-import { verb } from '../../verb.js'
-import { walkThrough } from './walk.js'
+import { fail, SallyportError } from '../../../base/errors.js'
+import { exitStatus } from '../../../base/outcome.js'
+import {
+  setup as setupContract, type SetupDocument, type SetupStep, type StepStanding,
+} from '../../../fabric/setup/contract.js'
+import { setupStanding, standingWithoutState } from '../../../fabric/setup/standing.js'
+import { noStanding } from '../../../fabric/timers/standing.js'
+import type { Gov } from '../../../governance/context.js'
+import type { Prompter } from '../../prompt.js'
+import { tellTyped } from '../../typed.js'
+import { verb, type VerbDeps } from '../../verb.js'
+import { foundTimers } from '../timers/timers.js'
+import { talks, type Talk } from './talk.js'
+
+// Going through the steps: each runs the very command that it tells, with the same person.
+
+/** What stands, and how far the state has come: a step that saved something moved it. */
+interface Look {
+  readonly steps: Readonly<Record<SetupStep, StepStanding>>
+  readonly sequence: number
+}
+
+/** The answer, or null where it is refused for this reason. */
+const unless = async <T>(
+  kinds: readonly SallyportError['kind'][], look: () => Promise<T>,
+): Promise<T | null> => {
+  try {
+    return await look()
+  } catch (error) {
+    if (error instanceof SallyportError && kinds.includes(error.kind)) return null
+    throw error
+  }
+}
+
+const lookAtState = async (deps: VerbDeps, gov: Gov): Promise<Look> => {
+  const session = await unless(['unauthorized'], () => deps.login('read', { touch: false }))
+  const timers = await unless(['conflict', 'failed'], () => foundTimers(deps, noStanding))
+  const around = { isLoggedIn: session !== null, scheduler: timers?.scheduler ?? null }
+  return { steps: await setupStanding(gov, around), sequence: gov.store.read().sequence }
+}
+
+/** Reads everything anew: the command before has changed it in a store of its own. */
+const lookAround = async (deps: VerbDeps): Promise<Look> => {
+  await deps.closeStores()
+  const gov = await unless(['no_state'], () => deps.gov('read'))
+  return gov === null ? { steps: standingWithoutState, sequence: 0 } : lookAtState(deps, gov)
+}
+
+/** A prompter that knows whether its person has left. */
+const watched = (prompter: Prompter) => {
+  let isLeft = false
+  const noting = <A extends unknown[], T>(ask: (...args: A) => Promise<T>) =>
+    async (...args: A): Promise<T> => {
+      try {
+        return await ask(...args)
+      } catch (error) {
+        isLeft = true
+        throw error
+      }
+    }
+  return {
+    isLeft: () => isLeft,
+    prompter: {
+      confirm: noting(prompter.confirm), text: noting(prompter.text),
+      secret: noting(prompter.secret), choose: noting(prompter.choose),
+      pick: noting(prompter.pick),
+    } satisfies Prompter,
+  }
+}
+
+const keep = 'not now'
+
+/** The words of the command that a person wants; null where they leave the step as it is. */
+const wanted = async (
+  prompter: Prompter, { offers, question, again }: Talk, { done, possible }: StepStanding,
+): Promise<readonly string[] | null> => {
+  const asked = done ? again : question
+  if (asked === null || !possible) return null
+  const [first, ...others] = offers
+  if (others.length === 0) return await prompter.confirm(asked) ? first.words : null
+  const chosen = await prompter.choose(asked, [keep, ...offers.map(({ label }) => label)], keep)
+  return offers.find(({ label }) => label === chosen)?.words ?? null
+}
+
+/** The flags of this run that a step runs with, too. */
+const globalWords = ({ globals }: VerbDeps): readonly string[] => [
+  ...(globals.stateDir === null ? [] : ['--state-dir', globals.stateDir]),
+  ...(globals.quiet ? ['--quiet'] : []), ...(globals.verbose ? ['--verbose'] : []),
+  ...(globals.noColor ? ['--no-color'] : []),
+  '--wait', String(globals.waitMs / 1_000),
+]
+
+/** Runs it; what it prints stands beside the result of this verb where that is a document. */
+const runStep = async (
+  deps: VerbDeps, prompter: Prompter, words: readonly string[],
+): Promise<number> => {
+  const { io, globals } = deps
+  const beside = (data: string | Uint8Array): void => io.writeErr(Buffer.from(data).toString())
+  return deps.again({
+    ...deps,
+    argv: [...words, ...globalWords(deps)],
+    prompter: async () => prompter,
+    page: async () => false,
+    io: globals.json ? { ...io, writeOut: beside } : io,
+  })
+}
+
+const savedText = (saved: readonly SetupStep[]): string =>
+  (saved.length === 0 ? 'Nothing was saved.' : `Saved before, and it stays: ${saved.join(', ')}.`)
+
+const documentOf = ({ steps }: Look, failed: ReadonlySet<SetupStep>): SetupDocument => ({
+  steps: talks.map(({ step }) => {
+    const { done, told } = steps[step]
+    return { step, done, told, failed: failed.has(step) }
+  }),
+})
+
+/**
+ * Leads through all steps. Enter alone leaves each as it is; a step that does not succeed is told,
+ * and the others go on. Throws `usage` where nobody can be asked, and `cancelled` `setup_left`
+ * where the person leaves, with what was saved by then.
+ */
+export const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocument> => {
+  let look = await lookAround(deps)
+  const { prompter, isLeft } = watched(await deps.ask(instead))
+  const [saved, failed]: [SetupStep[], Set<SetupStep>] = [[], new Set()]
+  const left = (cause?: unknown): Error =>
+    fail.cancelled('setup_left', `You left. ${savedText(saved)}`, {
+      next: 'Go on with `sallyport setup`: what is done is not asked for again.', cause,
+    })
+  const takeStep = async (talk: Talk): Promise<void> => {
+    const standing = look.steps[talk.step]
+    deps.note(`\n${talk.step.padEnd(9)}${standing.told}`)
+    const words = await wanted(prompter, talk, standing)
+    if (words === null) return
+    if (!talk.isForm) tellTyped(deps, [words])
+    const status = await runStep(deps, prompter, words)
+    if (isLeft() || deps.stop.aborted) throw left()
+    if (status !== exitStatus.ok && status !== exitStatus.cancelled) failed.add(talk.step)
+    const before = look.sequence
+    look = await lookAround(deps)
+    const isSaved = talk.step === 'timers' || look.sequence !== before
+    if (status === exitStatus.ok && isSaved) saved.push(talk.step)
+  }
+  for (const talk of talks) {
+    try {
+      await takeStep(talk)
+    } catch (error) {
+      throw isLeft() && !(error instanceof SallyportError) ? left(error) : error
+    }
+  }
+  deps.note(`\n${savedText(saved)}`)
+  return documentOf(look, failed)
+}
 
 const instead = 'A script types what it would run: `sallyport init`, `sallyport login`, '
   + '`sallyport alpha setup --help`, `sallyport gateway setup --help`, '

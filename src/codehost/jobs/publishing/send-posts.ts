@@ -3,13 +3,13 @@
  * the anchor before its first byte, its outcome written behind it. The first that is not answered
  * as made ends the run; nothing later is sent.
  */
-import { msFromIso } from '../../../base/clock.js'
+import { msFromIso, type Clock } from '../../../base/clock.js'
 import { SallyportError } from '../../../base/errors.js'
 import type { Running, Send, Sent, Unsent } from '../../../contact/order.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { hostWindow, type HostAhead } from '../../adapter/host-time.js'
-import { judgePublished, postReplyMax, type Published } from '../../adapter/published.js'
 import type { PostVerdict } from '../../adapter/post-reply.js'
+import { judgePublished, postReplyMax, type Published } from '../../adapter/published.js'
 import { writeHeaders } from '../../adapter/request.js'
 import { codehostLimits } from '../../constants.js'
 import type { CodehostContext } from '../../context.js'
@@ -17,13 +17,27 @@ import { postLimits } from '../../plan/limits.js'
 import { repositoryOf } from '../../repository.js'
 import { getJob, putJob } from '../change.js'
 import type { Claimed } from '../claim.js'
-import { appendContacted } from '../histories.js'
 import type { EffectLedger } from '../effects.js'
+import { appendContacted } from '../histories.js'
 import { effectProvenance, ledgerOf, noteOutcome } from '../ledger.js'
 import type { OpenPublication, RegisteredPost } from '../publication/open.js'
 import type { Job } from '../rows.js'
-import { pacing } from './pacing.js'
 import { requireNext } from './sendable.js'
+
+/**
+ * Waits until `spacingMs` have passed since it was last asked; the first time it does not wait.
+ * Hosts of others ask for a second between two writes. A stop ends the wait: whoever waits looks.
+ */
+export const pacing = (
+  clock: Clock, spacingMs: number, signal: AbortSignal,
+): (() => Promise<void>) => {
+  let nextMs = clock.monotonicMs()
+  return async () => {
+    const waitMs = nextMs - clock.monotonicMs()
+    if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined)
+    nextMs = clock.monotonicMs() + spacingMs
+  }
+}
 
 /** One POST that was tried, and what came of it. */
 export interface Tried {
