@@ -16,7 +16,7 @@ import { projectAlpha, type AlphaShow } from './projection.js'
 import { alphaFacts, alphaFactsAt, alphaWordsOf } from './readiness.js'
 
 /** What an owner was shown before they acknowledged. */
-export interface Acknowledging {
+interface Acknowledging {
   /** The consent that was current then; another one by now is not what was acknowledged. */
   readonly consentId: string | null
   /** Whether they did. */

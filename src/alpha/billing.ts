@@ -128,7 +128,7 @@ export const billingEvidenceShape = v.pipe(
   }),
   v.check((e) => e.cost_microusd === microFromNano(e.cost_nano_usd)),
 )
-export type BillingEvidence = v.InferOutput<typeof billingEvidenceShape>
+type BillingEvidence = v.InferOutput<typeof billingEvidenceShape>
 
 /** Evidence for the ledger's settlement row; throws on parts that could not be bound. */
 export const buildBillingEvidence = (args: {

@@ -18,7 +18,7 @@ const narrower = (mine: AlphaTextSetup, theirs: AlphaTextSetup): AlphaTextSetup 
 })
 
 /** A route that was switched off stays so; limits are the lower ones, the ceiling the ledger's. */
-export const carryAlphaGates = carrySetup(alphaSetupCollection, alphaSetupId, narrower)
+const carryAlphaGates = carrySetup(alphaSetupCollection, alphaSetupId, narrower)
 
 /** Its collections; what tasks and money must agree on is checked for every capability alike. */
 export const alphaRows: CapabilityRows = {

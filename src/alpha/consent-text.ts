@@ -10,7 +10,7 @@ export const plaintextStatement =
   'TLS protects the way there, nothing protects the content from the provider.'
 
 /** What an operator acknowledges, with the digest that the consent row keeps. */
-export interface ConsentStatement {
+interface ConsentStatement {
   readonly version: string
   readonly text: string
   /** SHA-256 of the text's UTF-8 bytes, lowercase hex. */

@@ -29,13 +29,13 @@ import type { AlphaReceipt } from './receipt.js'
 // it. The charge stands either way (A-127, A-128, A-168).
 
 /** The task after its review. */
-export interface HeldReviewed {
+interface HeldReviewed {
   readonly task: Task
   readonly receipt: AlphaReceipt
 }
 
 /** What a held answer waits for. */
-export type HeldFor = typeof costOverrun | typeof answerHeld
+type HeldFor = typeof costOverrun | typeof answerHeld
 
 /**
  * The task to be reviewed: the operator's own. Rejecting releases nothing, so what a disabled owner
@@ -102,7 +102,7 @@ const requireAdoption = (
  * Reviews a held answer of one of the operator's tasks; one verdict, never changed. Throws
  * `unauthorized`/`answer_not_adoptable` for an `accept` whose authority is gone.
  */
-export const reviewHeldAnswer = async (
+const reviewHeldAnswer = async (
   gov: Gov, session: Session, provider: AlphaProvider, request: {
     readonly taskId: string
     readonly verdict: 'accept' | 'reject'

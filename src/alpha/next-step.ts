@@ -30,7 +30,7 @@ export const billingStageMs = (remainingMs: number): number =>
   Math.max(0, Math.floor(Math.min(alphaLimits.billingStageMsMax, remainingMs)))
 
 /** The next move of the billing stage. */
-export type BillingStep =
+type BillingStep =
   | {
     readonly kind: 'post'
     readonly attempt: 1 | 2
@@ -91,7 +91,7 @@ export interface FinishFacts {
 }
 
 /** How the task ends. */
-export type FinishTask =
+type FinishTask =
   | { readonly state: 'succeeded' }
   | { readonly state: 'blocked'; readonly kind: string; readonly reason: string }
   | { readonly state: 'failed'; readonly reason: string }

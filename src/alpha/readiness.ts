@@ -83,7 +83,7 @@ export type AlphaReasonCode = keyof typeof alphaReasons
 export const alphaStatuses = [
   'disabled', 'configuration_required', 'blocked', 'configured',
 ] as const
-export type AlphaStatus = (typeof alphaStatuses)[number]
+type AlphaStatus = (typeof alphaStatuses)[number]
 
 /** Facts of one consistent view; nothing here is asked of the provider (A-057). */
 export interface AlphaFacts {
@@ -111,7 +111,7 @@ export interface AskCase extends EffectCase {
 }
 
 /** What the route is judged on; `ask` is null where no ask is meant. */
-export interface AlphaCase {
+interface AlphaCase {
   readonly facts: AlphaFacts
   readonly ask: AskCase | null
   /** The session that asks or would; null where none is meant. */
@@ -133,7 +133,7 @@ const savedFact = <Name extends AlphaReasonCode>(
 ): readonly Fact<AlphaCase, Name>[] => within(saved, [fact])
 
 /** Longest time from the first byte of a question to its charge, milliseconds. */
-export const askNeedsMs = ({ timeout_seconds: seconds }: AlphaTextSetup): number =>
+const askNeedsMs = ({ timeout_seconds: seconds }: AlphaTextSetup): number =>
   Math.min(seconds * 1_000, limits.inferenceMsMax) + limits.billingStageMsMax
 
 /**

@@ -40,7 +40,7 @@ export const alphaAsk = contract({ ...answer, name: 'alpha.ask', input: alphaInp
 export const alphaOutput = contract({ ...answer, name: 'alpha.output', input: one })
 
 /** A task and the rows it refers to. */
-export interface ViewedTask {
+interface ViewedTask {
   readonly view: View
   readonly task: Task
   readonly told?: ToldOfTask
@@ -69,9 +69,6 @@ export const alphaTasks = contract({
 const taskReceiptShape = v.strictObject({
   task: taskShape, receipt: v.nullable(alphaReceiptShape),
 })
-/** A text task with its receipt, null until there is one. */
-export type AlphaTaskDocument = v.InferOutput<typeof taskReceiptShape>
-
 /** Reading a text task and its receipt. */
 export const alphaTask = contract({
   name: 'alpha.task',

@@ -11,7 +11,7 @@ import { closedObject, parseClosed } from './schema.js'
 export type Stamped<D> = D extends readonly unknown[] ? D : D & { readonly schema: string }
 
 /** The parts of a contract as a use case declares them. */
-export interface ContractParts<
+interface ContractParts<
   Input extends v.GenericSchema, Output extends v.GenericSchema, Source,
 > {
   /** Dotted name of the operation: `goal.add`. */
@@ -124,7 +124,7 @@ const stampDocument = <D>(document: D, schema: string): Stamped<D> => {
  * What any result may carry besides its own fields: the state is damaged, and the document shows
  * only what is left of it. The frame of the verbs adds it; no use case does.
  */
-export const damageShape = closedObject({ code: v.string(), message: v.string() })
+const damageShape = closedObject({ code: v.string(), message: v.string() })
 
 /** The parts of a valibot schema that decide whether and where the field is added. */
 interface ShapeParts {

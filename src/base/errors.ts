@@ -24,7 +24,7 @@ export type ErrorKind =
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>
 
 /** The parts of a failure. */
-export interface ErrorParts {
+interface ErrorParts {
   readonly kind: ErrorKind
   /** Stable snake_case name that scripts match, for example `stale_revision`. */
   readonly code: string

@@ -14,14 +14,14 @@ export const pageShape = v.strictObject({
   next_page: v.nullable(v.string()),
 })
 /** A part of a list as a document. */
-export type PageDocument = v.InferOutput<typeof pageShape>
+type PageDocument = v.InferOutput<typeof pageShape>
 
 /** The document of a part; `next` is what goes on, null at the end. */
 export const pageDocument = (rows: readonly unknown[], next: string | null): PageDocument =>
   ({ schema: pageSchemaName, rows: [...rows], more: next !== null, next_page: next })
 
 /** The first rows of a list, and the one of them behind which it goes on; null at the end. */
-export interface FirstRows<T> {
+interface FirstRows<T> {
   readonly rows: readonly T[]
   readonly last: T | null
 }

@@ -67,7 +67,7 @@ export const strictIntegerText = (min: number, max: number) => {
 }
 
 /** What a failure of `parseClosed` is about. */
-export interface ClosedShapeName {
+interface ClosedShapeName {
   /** Error code, for example `setup_invalid`. */
   readonly code: string
   /** What is being read, for the text: `the request`, `the stored setup`. */

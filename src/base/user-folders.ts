@@ -38,7 +38,7 @@ export const baseFolderIfNamed = ({ env, home }: NamesPlaces, name: BaseFolder):
  * The path itself. Throws `rejected` `path_not_utf8` where bytes of it were lost before the program
  * saw it; one that has the character U+FFFD by right cannot be told from those.
  */
-export const requireUtf8Path = (path: string): string => {
+const requireUtf8Path = (path: string): string => {
   if (!path.includes('\ufffd')) return path
   throw fail.rejected('path_not_utf8', 'A path that was given, or what it lies in, is no UTF-8.', {
     next: 'Rename the folder or file, or reach it by a link whose name is UTF-8.',

@@ -2,7 +2,7 @@
 import { firstRows } from '../base/page.js'
 
 /** That a list was cut: the flag that goes on, and what it takes. */
-export interface Cut {
+interface Cut {
   readonly flag: string
   readonly value: string
 }

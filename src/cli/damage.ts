@@ -15,7 +15,7 @@ import type { Problem } from '../state/types.js'
 export type DamageRule = 'refuses' | 'shows' | 'decides' | 'unasked'
 
 /** Damage as a result carries it. */
-export interface ShownDamage {
+interface ShownDamage {
   readonly code: string
   readonly message: string
 }

@@ -10,7 +10,7 @@ import type { Secrets } from './redact.js'
 import { visible } from './text.js'
 
 /** How a failure is to be shown. */
-export interface FailureOptions {
+interface FailureOptions {
   readonly json: boolean
   readonly verbose: boolean
   readonly secrets: Secrets
@@ -19,7 +19,7 @@ export interface FailureOptions {
 }
 
 /** A failure, ready to print. */
-export interface Shown {
+interface Shown {
   readonly status: number
   readonly stderr: string
 }

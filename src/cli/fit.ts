@@ -21,7 +21,7 @@ export const widthFor = async (text: string): Promise<WidthOf> => {
 }
 
 /** Columns of help, wherever it is shown; a narrower terminal has narrower help. */
-export const helpColumnsMax = 100
+const helpColumnsMax = 100
 
 /** Columns that help takes in this view. */
 export const helpColumns = (

@@ -30,7 +30,7 @@ export interface Limit {
 }
 
 /** Reads an amount: micro-USD as a plain integer, or dollars as `5.00usd`; null for neither. */
-export const readMoney = (text: string): number | null =>
+const readMoney = (text: string): number | null =>
   (/^(?:0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : microusdOf(text))
 
 /** Reads a plain positive integer; null for anything else. */

@@ -22,7 +22,7 @@ export interface Globals {
 }
 
 /** One global flag, as help, man pages and completions show it. */
-export interface GlobalFlag {
+interface GlobalFlag {
   readonly long: string
   /** Name of its value; null for a switch. */
   readonly value: string | null
@@ -49,7 +49,7 @@ const waitMsDefault = 10_000
 const waitSecondsMax = 86_400
 
 /** Flags cut out of the line, and the line without them. */
-export interface Scanned {
+interface Scanned {
   readonly globals: Globals
   readonly rest: readonly string[]
 }

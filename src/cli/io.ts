@@ -39,7 +39,7 @@ export interface Self {
 }
 
 /** What the process was started with. */
-export interface ProcessFacts {
+interface ProcessFacts {
   /** Arguments after the program's own name. */
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>

@@ -14,7 +14,7 @@ import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
 import { camelCase, type VerbMeta, type VerbRecord, type VerbEntry, type VerbDeps } from './verb.js'
 
 /** A verb, ready to parse a line. */
-export interface Verb {
+interface Verb {
   readonly meta: VerbMeta
   readonly command: Command
 }

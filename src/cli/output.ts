@@ -26,7 +26,7 @@ export interface View {
 }
 
 /** Styles in use. */
-export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red'
+type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red'
 
 /** A result as text. */
 export interface Rendered {

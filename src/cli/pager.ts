@@ -29,7 +29,7 @@ export const isLong = (text: string, rows: number): boolean => text.split('\n').
  * text on the screen, starts no shell or editor and keeps no history. A session is none of its
  * business.
  */
-export const pagerEnv = (env: Env): Record<string, string | undefined> => ({
+const pagerEnv = (env: Env): Record<string, string | undefined> => ({
   ...env, LESS: 'FRX', LESSSECURE: '1', LESSHISTFILE: '-', SALLYPORT_SESSION: undefined,
 })
 

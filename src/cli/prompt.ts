@@ -2,7 +2,7 @@
 import type { Io } from './io.js'
 
 /** What is wrong with an answer, told as soon as its field is left; null for a good one. */
-export type ProblemOf = (text: string) => string | null | Promise<string | null>
+type ProblemOf = (text: string) => string | null | Promise<string | null>
 
 /** Asks at the terminal. Each call rejects as cancelled when the person leaves with Ctrl-C. */
 export interface Prompter {

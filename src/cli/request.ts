@@ -2,7 +2,7 @@
 import type { Contract } from '../base/contract.js'
 
 /** The part of a contract that takes requests. */
-export type Requested<Request> = Pick<Contract<Request, unknown, never>, 'request' | 'fields'>
+type Requested<Request> = Pick<Contract<Request, unknown, never>, 'request' | 'fields'>
 
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -61,13 +61,13 @@ export const interruption = (waiting: Waiting | null): SallyportError => {
 }
 
 /** What a command that may be stopped needs of its face. */
-export interface Stopping {
+interface Stopping {
   /** Takes note of what is waited for now, see `Observer.waits`. */
   waits(now: Waiting | null): void
 }
 
 /** What is told how. */
-export interface StoppingOptions {
+interface StoppingOptions {
   readonly globals: Globals
   readonly secrets: Secrets
   /** Takes the picture of the progress off the line. */

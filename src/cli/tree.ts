@@ -16,7 +16,7 @@ export interface DescribedFlag {
 }
 
 /** One argument of a verb. */
-export interface DescribedArgument {
+interface DescribedArgument {
   readonly name: string
   readonly text: string
   readonly choices: readonly string[]

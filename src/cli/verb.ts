@@ -32,7 +32,7 @@ export type IdName =
 export type SessionNeed = 'none' | 'optional' | 'required'
 
 /** What a verb says of itself, besides how it is named. */
-export interface VerbFacts {
+interface VerbFacts {
   /** One short line, lowercase, no full stop. */
   readonly summary: string
   /** A few sentences. */
@@ -63,7 +63,7 @@ export interface VerbMeta extends VerbFacts {
 }
 
 /** A result as text: for stdout alone, or with notes for stderr. */
-export type Text = Rendered | string
+type Text = Rendered | string
 
 /** How the line of a verb is parsed and its result shown. */
 export interface VerbFace<Result> extends VerbFacts {
@@ -90,12 +90,12 @@ export interface VerbRecord<Line extends object = object, Result = unknown>
 }
 
 /** A name in camel case, whose words some mark parts. */
-export type Camel<Name extends string, Mark extends string = '_'> =
+type Camel<Name extends string, Mark extends string = '_'> =
   Name extends `${infer Head}${Mark}${infer Tail}`
     ? `${Head}${Capitalize<Camel<Tail, Mark>>}` : Name
 
 /** What a line gives of a request: its fields, by their names in camel case. */
-export type LineFor<Request> =
+type LineFor<Request> =
   { readonly [Name in keyof Request as Camel<Name & string>]: Request[Name] }
 
 /** The same, of the request of a contract. */
@@ -105,7 +105,7 @@ export type LineOf<C extends Pick<Contract<unknown, unknown, never>, 'request'>>
 type AnyContract = Contract<unknown, unknown, never>
 
 /** A verb that does what its request says. */
-export interface VerbParts<C extends AnyContract, Line> extends VerbFace<ReturnType<C['answer']>> {
+interface VerbParts<C extends AnyContract, Line> extends VerbFace<ReturnType<C['answer']>> {
   /**
    * Does the work and gives what the contract makes the document of. `line` has what is the
    * terminal's alone (`--yes`, a file to read).

@@ -37,7 +37,7 @@ const accepted = async (
 }
 
 /** What a line or a form says about saving. */
-export interface Listing {
+interface Listing {
   readonly voidAnswers?: boolean
   /** Asks whoever filled in a form, once it is told what the save would void. */
   readonly agree?: () => Promise<void>

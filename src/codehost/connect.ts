@@ -49,7 +49,7 @@ const inRecord = async (
 }
 
 /** A new connection as somebody asks for it. */
-export interface ConnectRequest {
+interface ConnectRequest {
   readonly repository: string
   readonly mode: SavedMode
   /** The host's token; wiped by whoever read it. */
@@ -107,7 +107,7 @@ const takenUp = async (
 }
 
 /** What is saved anew of a connection; what is left out stays. */
-export interface ReconnectRequest {
+interface ReconnectRequest {
   readonly connectionId: string
   readonly expectedRevision: number
   readonly repository?: string | undefined
@@ -116,7 +116,7 @@ export interface ReconnectRequest {
 }
 
 /** What was saved anew, and what had left before of what went through it. */
-export interface Reconnected extends StandingConnection {
+interface Reconnected extends StandingConnection {
   readonly recorded: Pick<Recorded, 'sent'>
 }
 

@@ -4,7 +4,7 @@ import { durationText } from '../base/duration.js'
 import { actionTexts, type CodehostAction } from './constants.js'
 
 /** Version of the wording; a change of one word is a new version. */
-export const codehostConsentVersion = 'codehost.finite-writes.v1'
+const codehostConsentVersion = 'codehost.finite-writes.v1'
 
 /** The text with the digest that the consent's row keeps: SHA-256 of its UTF-8 bytes. */
 export interface CodehostStatement {
@@ -14,7 +14,7 @@ export interface CodehostStatement {
 }
 
 /** What the statement is about. */
-export interface StatementFacts {
+interface StatementFacts {
   readonly host: string
   readonly repository: string
   readonly repositoryId: number

@@ -19,7 +19,7 @@ import { codehostLimits, type CodehostAction } from './constants.js'
 import type { CodehostContext } from './context.js'
 
 /** What somebody wants to allow. */
-export interface ConsentWish {
+interface ConsentWish {
   readonly connectionId: string
   readonly expectedRevision: number
   readonly actions: readonly string[]

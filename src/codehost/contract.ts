@@ -140,7 +140,7 @@ export const codehostDisconnect = contract({
 })
 
 /** A connection with the standing authorities that were given on it. */
-export interface GrantedConnection extends ListedConnection {
+interface GrantedConnection extends ListedConnection {
   readonly authorities: readonly Standing[]
 }
 
@@ -153,7 +153,7 @@ const grantShape = v.strictObject({
   standing: v.array(standingDocumentShape),
 })
 /** A consent, derived from the row of its connection on each read. */
-export type GrantDocument = v.InferOutput<typeof grantShape>
+type GrantDocument = v.InferOutput<typeof grantShape>
 
 /** What the operator's connections allow now, or allowed: one entry a consent. */
 export const codehostGrants = contract({

@@ -15,7 +15,7 @@ import { connectionStops, type ConnectionStop } from '../governance/stops/stop.j
 import type { SavedMode } from './connect.js'
 
 /** A connection of which something was taken back. */
-export interface Narrowed extends StandingConnection {
+interface Narrowed extends StandingConnection {
   /** Null where there was nothing to take back. */
   readonly recorded: Recorded | null
 }

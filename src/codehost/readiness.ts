@@ -20,7 +20,7 @@ export interface Bound {
 }
 
 /** What a read is judged on. */
-export interface ReadCase {
+interface ReadCase {
   readonly moment: Moment
   readonly bound: Bound
   /** Where the sealed profile has the host. */
@@ -60,7 +60,7 @@ const savedFacts = [
 ] as const satisfies readonly Fact<SavedCase>[]
 
 /** The one list for reads. */
-export const readFacts = [
+const readFacts = [
   {
     name: 'session_not_live', kind: 'unauthorized', phases: always,
     holds: ({ moment, bound }) =>

@@ -31,8 +31,7 @@ export interface PaidNames {
   readonly accept?: string
 }
 
-/** One end. */
-export interface PaidEnding {
+interface PaidEnding {
   readonly end: PaidEnd
   readonly operationId: string
   /** Snake_case. */

@@ -28,7 +28,7 @@ export interface Operation<Claimed, Evidence, Kept> {
 }
 
 /** Any operation, for what looks into nothing that an order brings of its own. */
-export interface AnyOperation {
+interface AnyOperation {
   readonly ctx: ContactContext
   readonly order: Pick<
     Order<never, never, never>,

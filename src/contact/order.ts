@@ -28,7 +28,7 @@ export interface ContactContext {
 }
 
 /** What is held for one operation before anybody is contacted. */
-export interface Hold {
+interface Hold {
   readonly taskId: string | null
   /** Principal id of the owner who pays. */
   readonly principal: string
@@ -81,7 +81,7 @@ export type Sent<Verdict> =
  * number, also at once, and a stop ends one that is under way. `effect`: as `full`, any number one
  * after the other, each with a mark of its own; for orders that hold no money.
  */
-export type StepAuthority = 'full' | 'owed' | 'read' | 'effect'
+type StepAuthority = 'full' | 'owed' | 'read' | 'effect'
 
 /** What came of a step, as far as every decision about it goes. */
 export type Outcome<Verdict> =

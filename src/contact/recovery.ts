@@ -202,7 +202,7 @@ export const rehearseRecovery = (
   resolve(gov, tx, rules, { ...deadWork(gov, tx), intents: [], witnessBehind: false })
 
 /** What was kept of former states when an old copy, or what is true of one, came into force. */
-export interface RestoredReport {
+interface RestoredReport {
   /** Operations of former states that may owe something and that the present rows do not know. */
   readonly keptLiabilities: readonly string[]
   /** Operations that hold what parts of former states may have cost that nobody can read. */
@@ -216,7 +216,7 @@ export interface RestoredReport {
 }
 
 /** What else a restore or a repair rests on. */
-export interface RestoredFrom {
+interface RestoredFrom {
   readonly rules: readonly RecoveryRule[]
   /** States that restores have replaced here, and what repairs have put aside; oldest first. */
   readonly formers: readonly Former[]

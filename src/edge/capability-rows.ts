@@ -71,7 +71,7 @@ const countAnew = (tx: Tx): void => {
 }
 
 /** Carries them over, in the record that settles the copy. */
-export const carryEdge = (tx: Tx, former: View): void => {
+const carryEdge = (tx: Tx, former: View): void => {
   carryCounts(tx, former)
   carrySpent(tx, former)
   standIn(tx)
@@ -79,7 +79,7 @@ export const carryEdge = (tx: Tx, former: View): void => {
 }
 
 /** Ends every open code. */
-export const carryCodes: Carrier = (tx) => {
+const carryCodes: Carrier = (tx) => {
   const codes = tx.all(edgeCollections.codes)
   for (const { id } of codes) tx.remove(edgeCollections.codes, id)
   return codes.length

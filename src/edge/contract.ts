@@ -44,7 +44,7 @@ export const deviceShape = v.strictObject({
   revoked: v.boolean(), ended_at: v.nullable(iso), ended_reason: nullableText,
 })
 /** A paired device as a document. */
-export type DeviceDocument = v.InferOutput<typeof deviceShape>
+type DeviceDocument = v.InferOutput<typeof deviceShape>
 
 const artifactShape = v.strictObject({
   artifact_id: text, device_id: text, owner: text, request_id: text, sequence: count,
@@ -52,7 +52,7 @@ const artifactShape = v.strictObject({
   policy: policyShape, purpose: text, source: nullableText, source_path: nullableText,
 })
 /** What a device sent, as a document. */
-export type ArtifactDocument = v.InferOutput<typeof artifactShape>
+type ArtifactDocument = v.InferOutput<typeof artifactShape>
 
 const artifactDocument = (row: EdgeArtifact): ArtifactDocument => ({
   artifact_id: row.artifact_id, device_id: row.device_id, owner: row.owner,

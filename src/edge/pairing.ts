@@ -35,7 +35,7 @@ const codeDigest = (store: Store, code: string): string =>
   store.keyedDigest(codeLabel, Buffer.from(code, 'utf8'))
 
 /** A pairing that is offered, and where the device finds the service. */
-export interface PairingOffer {
+interface PairingOffer {
   readonly name?: string | undefined
   readonly limits?: LimitWishes | undefined
   /** Of the service: `https://127.0.0.1:PORT`. */

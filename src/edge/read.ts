@@ -12,7 +12,7 @@ import type { EdgeParty } from './credential.js'
 import { artifactsByDevice, artifactsByOwner, edgeCollections, type EdgeArtifact } from './rows.js'
 
 /** Who reads: a device with its credential, or an operator. */
-export type EdgeReader = EdgeParty | Session
+type EdgeReader = EdgeParty | Session
 
 const isTheirs = (by: EdgeReader, row: EdgeArtifact): boolean =>
   'device' in by
@@ -40,7 +40,7 @@ export const openEdgeBytes = (
 }
 
 /** Which uploads are listed, newest first. */
-export interface EdgePage {
+interface EdgePage {
   readonly device?: string | undefined
   readonly limit?: number | undefined
   /** Only those that came before this one. */

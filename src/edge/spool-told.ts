@@ -8,7 +8,7 @@ import { standingParty, type EdgeParty } from './credential.js'
 import { edgeCollections, type EdgeDevice } from './rows.js'
 
 /** What it says. */
-export interface SpoolTold {
+interface SpoolTold {
   /** Captures that ever left its spool unsent. */
   readonly evictions: number
 }

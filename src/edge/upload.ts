@@ -118,7 +118,7 @@ export interface Upload {
 }
 
 /** A body that need not be read: the same was stored before under its request id. */
-export interface KnownUpload {
+interface KnownUpload {
   readonly kind: 'known'
   readonly artifact: EdgeArtifact
 }

@@ -13,9 +13,6 @@ const checkShape = v.strictObject({
 export type MachineCheck = v.InferOutput<typeof checkShape>
 
 const doctorShape = v.strictObject({ ok: v.boolean(), checks: v.array(checkShape) })
-/** What was looked at; `ok` when nothing is a problem. */
-export type DoctorDocument = v.InferOutput<typeof doctorShape>
-
 const problemsOf = (checks: readonly MachineCheck[]): number =>
   checks.filter(({ result }) => result === 'problem').length
 

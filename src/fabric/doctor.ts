@@ -21,7 +21,7 @@ import type { MachineCheck as Check } from './doctor-contract.js'
 import { interruptedCount, seenNow } from './seen.js'
 
 /** What the checks look at. */
-export interface Machine {
+interface Machine {
   readonly places: { readonly stateDir: string; readonly configDir: string }
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>

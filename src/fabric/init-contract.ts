@@ -20,7 +20,7 @@ const initShape = v.strictObject({
 export type InitDocument = v.InferOutput<typeof initShape>
 
 /** What making a state directory gave. */
-export interface MadeState {
+interface MadeState {
   readonly store: { readonly dir: string; readonly storeId: string }
   readonly principal: Principal
   readonly goal: Goal

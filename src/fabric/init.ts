@@ -12,7 +12,7 @@ import type { Store } from '../state/types.js'
 import { createStore, openStore } from '../state/store.js'
 
 /** What a new state directory begins with. */
-export interface InitRequest {
+interface InitRequest {
   readonly dir: string
   readonly configDir: string
   readonly waitMs: number
@@ -39,7 +39,7 @@ const existing = (request: InitRequest, cause: SallyportError): Store => {
 }
 
 /** What a directory holds that an `init` with these very arguments made; null where none did. */
-export interface MadeBefore {
+interface MadeBefore {
   readonly store: { readonly dir: string; readonly storeId: string }
   readonly principal: Principal
   readonly goal: Goal

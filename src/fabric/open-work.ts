@@ -54,7 +54,7 @@ export type WorkMode = 'read' | 'see' | 'write' | 'mutate' | 'alone'
 export type AnchorRule = 'vouches' | 'any'
 
 /** What is opened, and for whom. */
-export interface WorkOrder extends WorkPlace {
+interface WorkOrder extends WorkPlace {
   /** Written into provenance, trust requests and audit. */
   readonly face: Face
   readonly mode: WorkMode

@@ -223,9 +223,6 @@ const backupShape = v.strictObject({
     damage: v.array(v.string()), artifacts: v.array(v.string()),
   })),
 })
-/** What a backup holds. */
-export type StateBackupDocument = v.InferOutput<typeof backupShape>
-
 /** Copying the state into a new folder. */
 export const stateBackup = contract({
   name: 'state.backup',
@@ -259,9 +256,6 @@ export const stateRestore = contract({
 const compactShape = v.strictObject({
   epoch: count, sequence: count, log_bytes_before: count, orphans_removed: count,
 })
-/** What a compaction did. */
-export type StateCompactDocument = v.InferOutput<typeof compactShape>
-
 /** Folding the log into snapshots. */
 export const stateCompact = contract({
   name: 'state.compact',
@@ -277,9 +271,6 @@ const keptArtifactsShape = v.strictObject({
   /** The one that this run removed. */
   removed: v.nullable(v.string()),
 })
-/** What is kept aside. */
-export type StateKeptDocument = v.InferOutput<typeof keptArtifactsShape>
-
 /** Listing what is kept aside, and removing one of it for good. */
 export const stateKept = contract({
   name: 'state.kept',
@@ -296,7 +287,7 @@ const pathShape = v.strictObject({
   state_dir: v.string(), config_dir: v.string(), exists: v.boolean(),
 })
 /** The two folders, and whether there is a state directory. */
-export type StatePathDocument = v.InferOutput<typeof pathShape>
+type StatePathDocument = v.InferOutput<typeof pathShape>
 
 /** Where state and keys lie. */
 export const statePath = contract({

@@ -37,7 +37,7 @@ export const taskList = contract({
 })
 
 /** A task with the receipt of its own capability, which has a schema name of its own. */
-export interface TaskShowDocument {
+interface TaskShowDocument {
   readonly task: v.InferOutput<typeof boardTaskShape>
   readonly receipt: Readonly<Record<string, unknown>> | null
 }
@@ -112,7 +112,7 @@ export const taskRecoverAll = contract({
 })
 
 /** The task that was taken over, or what was done to all. */
-export type TaskRecoverDocument = Stamped<BoardTaskDocument> | RecoveredTasks
+type TaskRecoverDocument = Stamped<BoardTaskDocument> | RecoveredTasks
 
 /** Taking over one task, or all that are finished. */
 export const taskRecover = contract({

@@ -74,7 +74,7 @@ export const reviewAnyTask = async (
 }
 
 /** A task whose cancel is in force. */
-export interface CancelledTask {
+interface CancelledTask {
   /** Null where there was nothing to cancel. */
   readonly recorded: Recorded | null
   readonly told: ToldOfTask

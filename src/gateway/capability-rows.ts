@@ -42,7 +42,7 @@ const carrySpend = (tx: Tx, former: View): void => {
 }
 
 /** Keeps claims, attempts and spend of a state that was replaced, in the record that settles it. */
-export const carryGateway = (tx: Tx, former: View): void => {
+const carryGateway = (tx: Tx, former: View): void => {
   carryClaims(tx, former)
   carryAttempts(tx, former)
   carrySpend(tx, former)
@@ -75,7 +75,7 @@ const narrower = (mine: GatewayRoute, theirs: GatewayRoute): GatewayRoute => ({
 })
 
 /** Slots and upstreams that were taken away stay so; limits are the lower ones. */
-export const carryGatewayGates = carrySetup(gatewayCollection, gatewayRouteId, narrower)
+const carryGatewayGates = carrySetup(gatewayCollection, gatewayRouteId, narrower)
 
 /** Its collections; they contradict nothing that a check could compare them with. */
 export const gatewayRows: CapabilityRows = {

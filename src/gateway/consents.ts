@@ -12,7 +12,7 @@ export interface StandingConsent {
 }
 
 /** Answers how purposes are consented to at one moment. */
-export interface ConsentReader {
+interface ConsentReader {
   /** The acknowledgment of cloud egress, to the very text of this route. */
   egress(): StandingConsent
   /** The consent to a purpose, to the very text of its slot as it is set up now. */

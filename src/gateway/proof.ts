@@ -59,7 +59,7 @@ const attemptShape = v.strictObject({
   input_digest: sha256,
 })
 /** The newest proof attempt of a slot. */
-export type ProofAttempt = v.InferOutput<typeof attemptShape>
+type ProofAttempt = v.InferOutput<typeof attemptShape>
 
 /** Newest attempts; ids are slot names. */
 export const attemptCollection: CollectionSpec<ProofAttempt> = {

@@ -35,7 +35,7 @@ export interface ProofResult {
 }
 
 /** How to prove. */
-export interface ProofRequest {
+interface ProofRequest {
   readonly slot: SlotName
   /** Contact nobody while the newest proof is current; never repeat an uncertain attempt. */
   readonly ifStale: boolean
@@ -193,7 +193,7 @@ export const proveSlot = async (
 }
 
 /** A proof that a job makes by itself, on the consent of the purpose. */
-export interface ProofRenewalOrder {
+interface ProofRenewalOrder {
   readonly slot: SlotName
   /** Who gave the consent, and pays. */
   readonly principal: string

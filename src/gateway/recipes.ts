@@ -8,7 +8,7 @@ import { parseStrictJson } from '../base/strict-json.js'
 import { slotUse, type SlotName } from './constants.js'
 
 /** One proof request, without the routing part that every request has. */
-export interface ProofRecipe {
+interface ProofRecipe {
   readonly promptVersion: string
   /** Version of the strict answer schema; null where free text is asked for. */
   readonly schemaVersion: string | null

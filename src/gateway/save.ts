@@ -36,7 +36,7 @@ export interface GatewaySave {
 }
 
 /** Follows an edit of the one ceiling in another route's document; a budget field, no grant. */
-export type CeilingMirror = (tx: Tx, ceilingMicrousd: number) => void
+type CeilingMirror = (tx: Tx, ceilingMicrousd: number) => void
 
 const requireBase = (place: GatewayPlace): string => {
   if (place.baseUrl !== null) return place.baseUrl

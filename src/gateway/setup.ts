@@ -40,7 +40,7 @@ export type SlotSetup = v.InferOutput<typeof slotShape>
  * The stored route: closed. It holds no consent and no acknowledgment (those are rows of
  * governance), so a revocation leaves its bytes alone (A-077, A-082).
  */
-export const gatewayRouteShape = v.strictObject({
+const gatewayRouteShape = v.strictObject({
   schema_version: v.literal(gatewaySchemas.route),
   /** Given once, at the first save; no later save of any route changes it. */
   grant_id: v.pipe(v.string(), v.startsWith('grt_')),
@@ -108,7 +108,7 @@ export type GatewayInput = v.InferOutput<typeof gatewayInputShape>
 export type SlotInput = NonNullable<NonNullable<GatewayInput['slots']>['chat']>
 
 /** Fields of the route that no save may name. */
-export const readOnlyGatewayFields = [
+const readOnlyGatewayFields = [
   'schema_version', 'grant_id', 'api_base', 'credential_ref', 'credential_fingerprint',
 ] as const
 

@@ -6,7 +6,7 @@ import type { Gov } from './context.js'
 import { collections, type ArtifactRow } from './rows.js'
 
 /** What is registered about a stored artifact. */
-export interface ArtifactEntry {
+interface ArtifactEntry {
   /** Left out: a new id. */
   readonly artifactId?: string
   /** Record type it is sealed under, for example `svc.alpha.text.input.v1`. */

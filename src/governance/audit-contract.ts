@@ -65,9 +65,6 @@ const linkShape = v.strictObject({
     verifies: v.boolean(),
   }),
 })
-/** An audit row and its place in the chain. */
-export type AuditShowDocument = v.InferOutput<typeof linkShape>
-
 const verifies = ({ followsPrevious, namedByNext }: AuditLink): boolean =>
   followsPrevious && namedByNext
 

@@ -17,7 +17,7 @@ const headId = 'the'
 const factCharsMax = 512
 
 /** One thing that happened; `facts` are content-safe: ids, names, numbers, revisions. */
-export interface AuditEntry {
+interface AuditEntry {
   /** Dotted name, for example `session.login`. */
   readonly what: string
   readonly principal: string | null

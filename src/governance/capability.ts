@@ -25,7 +25,7 @@ export interface StatusLine {
 }
 
 /** Sealed content that a row names itself, beside the registry of artifacts. */
-export interface SealedContent {
+interface SealedContent {
   /** Record type it is sealed under. */
   readonly label: string
   readonly ref: ArtifactRef

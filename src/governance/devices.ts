@@ -29,10 +29,10 @@ export const endedDevices: CollectionSpec<EndedDevice> = {
 }
 
 /** Id of the row that ends all pairings at once. */
-export const everyDevice = 'every'
+const everyDevice = 'every'
 
 /** What of a pairing tells whether it stands. */
-export interface PairingMade {
+interface PairingMade {
   readonly device_id: string
   readonly paired_at: string
   /** `everyEnd` when it was made. Left out by earlier programs: then times are compared. */

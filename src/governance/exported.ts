@@ -19,7 +19,7 @@ export interface Taker {
 }
 
 /** One stored document as it is given out. */
-export interface ExportedDocument {
+interface ExportedDocument {
   readonly collection: string
   readonly id: string
   readonly document: object

@@ -93,7 +93,7 @@ export const addGoal = (gov: Gov, session: Session, title: string): Promise<Goal
 }
 
 /** How a goal is changed; `expectedRevision` guards against a change in between. */
-export interface GoalChange {
+interface GoalChange {
   readonly goalId: string
   readonly expectedRevision?: number | undefined
 }

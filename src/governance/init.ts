@@ -8,7 +8,7 @@ import { putDefaultPrincipal, putPrincipal, requirePrincipalName } from './princ
 import { collections, type Goal, type Principal } from './rows.js'
 
 /** How a new store begins. */
-export interface Initialization {
+interface Initialization {
   readonly ownerName: string
   readonly passphrase?: Passphrase | undefined
   readonly clock: Clock

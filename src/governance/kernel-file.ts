@@ -137,7 +137,7 @@ export const tryHoldExisting = (path: string): HeldFile | 'absent' | 'busy' => {
 }
 
 /** What a look at a lock file says. */
-export type Liveness = 'absent' | 'dead' | 'live'
+type Liveness = 'absent' | 'dead' | 'live'
 
 /**
  * Whether somebody alive holds `path`. Creates nothing, removes nothing; it looks with a shared

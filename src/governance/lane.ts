@@ -30,7 +30,7 @@ const frontPollMs = 5
 const behindPollMs = 20
 
 /** What taking the lane needs. */
-export interface LaneRequest {
+interface LaneRequest {
   /** The state directory. */
   readonly dir: string
   readonly priority: LanePriority

@@ -90,7 +90,7 @@ const carriersOfAll = {
 } as const satisfies Record<string, Carrier>
 
 /** The owners who may log in where a copy came into force, and who may not any more. */
-export interface Vouching {
+interface Vouching {
   /** Names of owners that must be enabled anew: nothing says whether they still were. */
   readonly unvouched: readonly string[]
 }

@@ -38,9 +38,6 @@ const listedShape = v.strictObject({
   /** Whether it is the owner whom `init` made. */
   is_default: v.boolean(),
 })
-/** An owner in the list of them. */
-export type PrincipalListed = v.InferOutput<typeof listedShape>
-
 /** The owners, oldest first. */
 export const principalList = contract({
   name: 'principal.list',
@@ -59,13 +56,7 @@ const disabledShape = v.strictObject({
   /** What had left before of what rested on it. */
   requests: requestsShape,
 })
-/** An owner that was disabled, and how many sessions ended with it. */
-export type PrincipalDisabledDocument = v.InferOutput<typeof disabledShape>
-
 const enabledShape = v.strictObject({ principal: principalShape, enabled: v.boolean() })
-/** An owner that may log in; `enabled` says whether it was enabled now. */
-export type PrincipalEnabledDocument = v.InferOutput<typeof enabledShape>
-
 /** Enabling an owner that a restore or a repair has disabled, by name or id. */
 export const principalEnable = contract({
   name: 'principal.enable',

@@ -16,7 +16,7 @@ export { verifyPassphrase } from './passphrase.js'
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
 /** What the world sees of an owner. */
-export interface PrincipalFacts {
+interface PrincipalFacts {
   readonly id: string
   readonly name: string
   readonly has_passphrase: boolean

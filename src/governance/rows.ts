@@ -70,7 +70,7 @@ export type Goal = v.InferOutput<typeof goalShape>
  * Name of one of the routes that share one policy epoch, one revoke fence and one ceiling: one
  * word. Which routes there are, the capabilities say.
  */
-export const routeNameShape = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]{0,31}$/))
+const routeNameShape = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]{0,31}$/))
 export type RouteName = v.InferOutput<typeof routeNameShape>
 
 const consentShape = v.strictObject({

@@ -16,7 +16,7 @@ export interface ReservedNames {
 }
 
 /** A parsed general selector. */
-export interface GatewaySelector {
+interface GatewaySelector {
   readonly text: string
   readonly provider: string
   /** May hold further words after a colon, never a slash. */

@@ -23,7 +23,7 @@ const refForm = /^vault:[a-z0-9_]{1,64}$/
 export type SealedCredential = Pick<Credential, 'credential_ref' | 'fingerprint' | 'artifact'>
 
 /** What the world sees of a credential. */
-export interface CredentialPresence {
+interface CredentialPresence {
   readonly present: boolean
   readonly fingerprint: string | null
   readonly saved_at: string | null
@@ -109,7 +109,7 @@ export const putCredential = (
  * What tells one stored secret from every other: id, owner, name, count of its updates and digest
  * of its sealed bytes (C-039). Null where none is stored.
  */
-export interface VaultIdentity {
+interface VaultIdentity {
   readonly id: string
   readonly owner: string | null
   readonly name: string

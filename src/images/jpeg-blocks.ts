@@ -11,8 +11,7 @@ import { ImageProblem } from './problem.js'
 /** Coefficients of a block. */
 export const blockValues = 64
 
-/** Coefficients by component. */
-export type Coefficients = ReadonlyMap<Component, Int16Array>
+type Coefficients = ReadonlyMap<Component, Int16Array>
 
 const damaged = (): ImageProblem => new ImageProblem('data_damaged')
 

@@ -9,7 +9,7 @@ import { huffmanWasm } from './huffman-wasm.js'
 import { makeRoom, wasmProgram, type WasmMemory } from './wasm.js'
 
 /** One component's part in a scan. */
-export interface FastPart {
+interface FastPart {
   /** Blocks of one unit. */
   readonly h: number
   readonly v: number
@@ -20,7 +20,7 @@ export interface FastPart {
 }
 
 /** A scan to be read. */
-export interface FastScan {
+interface FastScan {
   /** From the first byte of its data on. */
   readonly data: Uint8Array
   readonly parts: readonly FastPart[]
@@ -35,7 +35,7 @@ export interface FastScan {
 }
 
 /** What was read. */
-export interface FastEnd {
+interface FastEnd {
   /** A place in or behind the data, not behind the marker that follows them. */
   readonly at: number
   /** DC values of the kept component by block; gone with the next scan. */

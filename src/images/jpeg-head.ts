@@ -5,7 +5,7 @@ import type { Component, Frame, Scan, ScanPart } from './jpeg-scan.js'
 import { ImageProblem } from './problem.js'
 
 /** What the segments said so far. */
-export interface JpegHead {
+interface JpegHead {
   readonly bytes: Buffer
   /** Steps of the 64 coefficients by the number of their table, in the order of the file. */
   readonly quantizers: Map<number, Uint16Array>
@@ -27,7 +27,7 @@ export interface ScanHeader extends Scan {
 }
 
 /** Who reads a file. */
-export interface JpegReader {
+interface JpegReader {
   /** Every segment but a scan's header; the head knows it by then. */
   segment?(marker: number, segment: Buffer): void
   /** Reads the data of a scan at `at`, or passes it over; gives a place in or behind the data. */
@@ -155,7 +155,7 @@ export const requireCodes = ({ parts, refines, progressive }: ScanHeader): void 
 }
 
 /** Where the next marker that is no stuffing and no restart stands; -1 for none. */
-export const nextMarker = (bytes: Buffer, from: number): number => {
+const nextMarker = (bytes: Buffer, from: number): number => {
   for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
     const marker = bytes[at + 1]
     if (marker === undefined) return -1

@@ -77,7 +77,7 @@ export const plainRow = ({ raw, passes: [pass] }: PngPicture, y: number): Buffer
 }
 
 /** Writes `count` pixels of a row as red, green, blue and alpha, `most` being full. */
-export type Expand = (row: Uint8Array, count: number, out: Uint16Array) => void
+type Expand = (row: Uint8Array, count: number, out: Uint16Array) => void
 
 const paletteExpander = (png: Png, palette: Uint8Array, most: number): Expand => {
   const sample = sampleOf(png.depth)

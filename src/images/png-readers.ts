@@ -4,7 +4,7 @@ import type { Png } from './png-chunks.js'
 import { ImageProblem } from './problem.js'
 
 /** Weighed grey (see cells.ts) and 8-bit alpha of one row. */
-export interface RowReader {
+interface RowReader {
   /** Fills `grey` (and `alpha` where there is any) with `count` pixels of a row. */
   read(row: Uint8Array, count: number, grey: Uint32Array, alpha: Uint8Array): void
   readonly hasAlpha: boolean

@@ -45,7 +45,7 @@ const undoPaeth = (row: Uint8Array, above: Uint8Array, step: number): void => {
  * Undoes one row's filter. `above` is the row before, unfiltered, or null for the first of a pass;
  * `step` is the bytes of a whole pixel, at least 1. False for a filter that does not exist.
  */
-export const unfilterRow = (
+const unfilterRow = (
   filter: number, row: Uint8Array, above: Uint8Array | null, step: number,
 ): boolean => {
   if (filter === 0) return true

@@ -13,7 +13,7 @@ import { imageLimits } from './limits.js'
 import type { Examined, ImageReason, PictureComparison } from './types.js'
 
 /** How to make a pool. */
-export interface ImagePoolOptions {
+interface ImagePoolOptions {
   /** Threads at most; default: one per processor, at most `imageLimits.workersMax`. */
   readonly workers?: number
   /** Longest time for one image, ms. */

@@ -46,7 +46,7 @@ export interface Examined {
 }
 
 /** What two whole pictures are to each other. Closed list. */
-export const pictureVerdicts = [
+const pictureVerdicts = [
   /** The same pixels, or the same coefficients. */
   'same',
   /** Equal but for what noise or another encoder's rounding explains. */

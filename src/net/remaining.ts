@@ -8,7 +8,7 @@
 import { isoFromMs, msFromIso, type Clock } from '../base/clock.js'
 
 /** The form that a row keeps. */
-export interface StoredDeadline {
+interface StoredDeadline {
   /** Wall deadline, ISO 8601 UTC; set once. */
   readonly deadline_at: string
   /** Whole milliseconds that were left when this was stored. */

@@ -25,7 +25,7 @@ export const limitHead = (request: RepliedRequest): void => {
 }
 
 /** A first line that is no reply; `code` is what an exchange tells of it. */
-export class NoStatusLine extends Error {
+class NoStatusLine extends Error {
   readonly code: 'ERR_HTTP_STATUS_LINE' | 'ERR_HTTP_SWITCHED'
 
   constructor(code: NoStatusLine['code']) {

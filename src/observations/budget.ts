@@ -9,7 +9,7 @@ export type ReportSpend = NonNullable<ScreenReport['course']['spend']>
 const nearShare = 0.9
 
 /** Where one measure stands. */
-export interface BudgetStand {
+interface BudgetStand {
   readonly state: 'no_budget' | 'within' | 'near' | 'over'
   /** Micro-USD or requests: above the budget where it is over, else what is left of it. */
   readonly rest: number

@@ -6,7 +6,7 @@
 import type { ScreenObservationInput, ScreenReportInput } from './types.js'
 
 /** Images at one time. */
-export interface TimedImages {
+interface TimedImages {
   readonly at: string
   readonly images: number
 }

@@ -32,7 +32,7 @@ const factShape = v.strictObject({
   filename: text, format: text, width: nullableCount, height: nullableCount, bytes: count,
 })
 /** What is told of one file: these five and nothing else (S-025). */
-export type ReportFact = v.InferOutput<typeof factShape>
+type ReportFact = v.InferOutput<typeof factShape>
 
 const runShape = v.strictObject({
   /** When the screen was first and last seen, within the period or not; like images are of it. */

@@ -5,7 +5,7 @@ import { countText, dimensionsText, dollarsText, sizeText, spanText, statusText 
 import { longDay, zoneOf, type Zone } from './zone.js'
 
 /** How texts of others and headings are shown. */
-export interface TextStyle {
+interface TextStyle {
   /** Text that others wrote: file names and what a model wrote. */
   foreign(text: string): string
   strong(text: string): string

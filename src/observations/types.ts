@@ -76,7 +76,7 @@ export interface ScreenSpendInput {
 }
 
 /** What the calls of one hour cost, by the hour in which each was claimed; micro-USD. */
-export interface ScreenSpendHour {
+interface ScreenSpendHour {
   /** Beginning of the hour, ISO. */
   readonly at: string
   readonly spentMicrousd: number
@@ -108,7 +108,7 @@ export interface ScreenMoneyDue {
 }
 
 /** Why observations of the period are not in the report, by count. */
-export interface ScreenExclusions {
+interface ScreenExclusions {
   readonly sourceMissing: number
   readonly staleFolder: number
   readonly archived: number
@@ -117,7 +117,7 @@ export interface ScreenExclusions {
 }
 
 /** What did not count when images were compared. */
-export interface ScreenIgnoring {
+interface ScreenIgnoring {
   /** Areas that are ignored now, as their setting names them. */
   readonly areas: readonly string[]
 }

@@ -1,7 +1,7 @@
 /** Days and hours of a time zone. */
 
 /** One moment as people of a zone read it. */
-export interface ZoneTime {
+interface ZoneTime {
   /** `2026-11-20`. */
   readonly day: string
   /** Minutes since midnight by the wall clock, 0 to 1439. */

@@ -113,9 +113,6 @@ const faultListShape = v.array(v.strictObject({
   summary: v.string(),
   value: v.nullable(v.strictObject({ meaning: v.string(), default: count })),
 }))
-/** Every fault that a sandbox can be given. */
-export type FaultListDocument = v.InferOutput<typeof faultListShape>
-
 /** A fault as the table of faults has it. */
 interface FaultRow {
   readonly name: string
@@ -143,7 +140,7 @@ export const sandboxFaults = contract({
 
 const samplesShape = v.array(v.strictObject({ path: v.string(), becomes: v.string() }))
 /** Sample files that were written. */
-export type SamplesDocument = v.InferOutput<typeof samplesShape>
+type SamplesDocument = v.InferOutput<typeof samplesShape>
 
 /** Writing sample screenshots. */
 export const sandboxSamples = contract({
@@ -156,7 +153,7 @@ export const sandboxSamples = contract({
 
 const demoShape = v.strictObject({ dir: v.string(), state_dir: v.string(), config_dir: v.string() })
 /** Where the demo left its files. */
-export type DemoDocument = v.InferOutput<typeof demoShape>
+type DemoDocument = v.InferOutput<typeof demoShape>
 
 /** Playing the demo. */
 export const sandboxDemo = contract({

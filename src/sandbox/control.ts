@@ -12,7 +12,7 @@ import { serviceNames, type JsonObject } from './types.js'
  * token: `GET /status`, `POST /faults` (set), `POST /faults/clear`; both answer with what was
  * cleared and what is on. It shows counts, never content.
  */
-export interface ControlOptions {
+interface ControlOptions {
   readonly token: string
   readonly faults: Faults
   readonly log: RequestLog

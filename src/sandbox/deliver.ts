@@ -5,7 +5,7 @@ import { renderJson } from './lexeme.js'
 import type { Draft, RawReply } from './types.js'
 
 /** What delivering a reply needs: the ways out, a clock, and the end of the sandbox. */
-export interface Outlet {
+interface Outlet {
   readonly response: ServerResponse
   /** The TLS socket under the response; faults write to it past Node's own checks. */
   readonly socket: Socket

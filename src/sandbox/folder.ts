@@ -10,7 +10,7 @@ import type { ServiceName } from './types.js'
 export type Ports = Readonly<Record<ServiceName | 'control', number>>
 
 /** What a sandbox folder keeps from one start to the next. */
-export interface SandboxFolder {
+interface SandboxFolder {
   readonly dir: string
   readonly tls: TlsMaterial
   readonly ports: Ports

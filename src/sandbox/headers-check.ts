@@ -1,7 +1,7 @@
 import type { SeenRequest } from './types.js'
 
 /** Largest request that Sallyport may send to a service, in bytes. */
-export interface RequestRules {
+interface RequestRules {
   readonly bodyBytesMax: number
   readonly port: number
 }

@@ -1,13 +1,13 @@
 import type { RouteName, SeenRequest, ServiceName } from './types.js'
 
 /** Connections of one service: TCP accepted, TLS finished. */
-export interface ConnectionCounts {
+interface ConnectionCounts {
   readonly opened: number
   readonly secured: number
 }
 
 /** Which requests to look at; a field left out matches all. */
-export interface RequestFilter {
+interface RequestFilter {
   readonly service?: ServiceName
   readonly route?: RouteName
 }

@@ -8,7 +8,7 @@ import { request as httpsRequest } from 'node:https'
 import { tlsFloor } from '../base/tls-floor.js'
 
 /** Whom it sends to, as whom, and what. */
-export interface SlowUploadOrder {
+interface SlowUploadOrder {
   readonly origin: string
   readonly certificate: string
   readonly credential: string
@@ -18,7 +18,7 @@ export interface SlowUploadOrder {
 }
 
 /** An upload of which the first half was taken. */
-export interface SlowUpload {
+interface SlowUpload {
   /** Sends the other half; gives the status and the code of the answer. */
   finish(): Promise<{ readonly status: number; readonly code: string | null }>
 }

@@ -16,7 +16,7 @@ import { startTlsServer, type TlsServer } from './tls-server.js'
 import { serviceNames, type SandboxHooks, type ServiceModule } from './types.js'
 
 /** The deployment profile of a sandbox; `ca_file` is accepted because every host is loopback. */
-export interface SandboxProfile {
+interface SandboxProfile {
   readonly schema: 'sallyport.profile.v1'
   readonly name: string
   readonly provider: { readonly name: string; readonly base_url: string; readonly model_id: string }

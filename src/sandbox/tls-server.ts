@@ -21,7 +21,7 @@ export interface ConnectionInfo {
 }
 
 /** What the server tells about connections. */
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** Returns the connection's number, counted from 1. */
   onConnect(): number
   /** Awaited by nobody: a connection cannot wait here. */

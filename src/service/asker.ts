@@ -4,7 +4,7 @@ import type { Gov } from '../governance/context.js'
 import { authenticate, authenticateRoot } from '../governance/session/authenticate.js'
 
 /** A page that was opened from a session: it has no token of that session, only its id. */
-export interface PageAsker {
+interface PageAsker {
   readonly root: string
   /** Whether a person did something: what the page asks by its timer is no use of a session. */
   readonly isUse: boolean

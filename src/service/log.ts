@@ -11,7 +11,7 @@ export const linesAMinute = 30
 const minuteMs = 60_000
 
 /** One answer, as far as a line tells it. */
-export interface Answer {
+interface Answer {
   readonly requestId: string
   /** Null where it could not be read as a request. */
   readonly method: string | null

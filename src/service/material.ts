@@ -81,7 +81,7 @@ const keptKey = (gov: Gov): KeyObject | null => {
 }
 
 /** What a service listens with. */
-export interface Material {
+interface Material {
   readonly key: KeyObject
   readonly certificate: string
   /** PKCS #8 DER of a key that was made now and must be kept. */

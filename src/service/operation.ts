@@ -62,7 +62,7 @@ export interface QueryField {
 }
 
 /** A JSON body. */
-export interface BodyRule {
+interface BodyRule {
   readonly shape: GenericSchema
   /** Name of its schema where it is not the contract's input. */
   readonly name?: string

@@ -10,7 +10,7 @@ import { replyOf, replyOfThrown, type Reply } from './reply.js'
 export const touchEveryMs = 30_000
 
 /** What a request is performed with. */
-export interface Performing {
+interface Performing {
   readonly world: World
   readonly place: WorkPlace
   readonly store: Store

@@ -17,7 +17,7 @@ import type { FromThread, ThreadStart, ToThread } from './threads.js'
 type Told<Kind> = Extract<ToThread, { readonly kind: Kind }>
 
 /** Works until the thread is ended. */
-export class ThreadWork {
+class ThreadWork {
   readonly #start: ThreadStart
   readonly #tell: (message: FromThread) => void
   readonly #stopping = new AbortController()

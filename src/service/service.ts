@@ -60,7 +60,7 @@ export interface Endpoint extends Placed {
 }
 
 /** What a service is made of. */
-export interface ServiceParts {
+interface ServiceParts {
   readonly world: World
   readonly place: WorkPlace
   readonly threads: Threads
@@ -81,7 +81,7 @@ export interface ServiceParts {
 }
 
 /** Endpoints that are loaded at use; never rejects unless the program itself is gone. */
-export type LoadEndpoints = () => Promise<readonly Endpoint[]>
+type LoadEndpoints = () => Promise<readonly Endpoint[]>
 
 /** The open state as this face works with it. */
 export const govOf = (store: Store, { clock }: World): Gov =>
@@ -128,7 +128,7 @@ const performHere = (
 }
 
 /** Whom a request is from. Throws `unauthorized`. */
-export type FindAsker = (request: IncomingMessage) => Asker
+type FindAsker = (request: IncomingMessage) => Asker
 
 /** An operation of operators as an endpoint. */
 export const operatorEndpoint = (

@@ -60,7 +60,7 @@ export const serve = contract({
 })
 
 /** What is told of a service. */
-export interface Served {
+interface Served {
   readonly identity: ServiceIdentity
   readonly certificateFile: string
   readonly portChanged: boolean

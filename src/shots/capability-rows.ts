@@ -35,7 +35,7 @@ const carryAttempts = <Made, T extends Attempt<Made>>(
 }
 
 /** Keeps the attempts of a state that was replaced, in the record that settles it. */
-export const carryShots = (tx: Tx, former: View): void => {
+const carryShots = (tx: Tx, former: View): void => {
   carryAttempts(tx, former, digestCollections.attempts)
   carryAttempts(tx, former, conclusionCollections.conclusions)
 }

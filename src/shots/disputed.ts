@@ -10,7 +10,7 @@ import type { ShotsContext } from './context.js'
 import { standingOf, usedUp } from './gates.js'
 
 /** Reasons for which nothing is bought because there is no room for what it may cost. */
-export type RoomReason = 'budget_exhausted' | 'ceiling_exceeded'
+type RoomReason = 'budget_exhausted' | 'ceiling_exceeded'
 
 /** Ids of operations whose charges are disputed, by what they use up. */
 export type Disputed = Readonly<Record<RoomReason, readonly string[]>>

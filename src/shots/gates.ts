@@ -132,7 +132,7 @@ export type GateReason =
   | GatewayReasonCode
 
 /** What a reason means and what opens the gate. */
-export interface GateText {
+interface GateText {
   readonly text: string
   readonly next: string
 }
@@ -156,8 +156,7 @@ export interface GateFacts {
   readonly reserved: ReservedNames
 }
 
-/** What an open route is. */
-export interface OpenRoute {
+interface OpenRoute {
   readonly setup: SlotSetup
   /** The current consent to `gateway.vision`: whose principal pays, and from when it reaches. */
   readonly consent: Consent

@@ -30,7 +30,7 @@ const lineShape = v.union([turnShape, endShape])
 export type RunDocument = v.InferOutput<typeof lineShape>
 
 /** The end, with the turns whose failures count; none where the scheduler was told to stop. */
-export interface RunEnd {
+interface RunEnd {
   readonly ended: readonly JobTurn[]
 }
 

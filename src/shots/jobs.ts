@@ -16,7 +16,7 @@ import { scanFolder } from './scan/scan.js'
 import { resolveSettings, type ShotSettings } from './source/settings.js'
 
 /** What a job gives back. */
-export type JobReceipt = ScanReceipt | AnalysisReceipt | DigestReceipt
+type JobReceipt = ScanReceipt | AnalysisReceipt | DigestReceipt
 
 /** One job of the scheduler. */
 export interface Job {

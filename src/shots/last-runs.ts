@@ -9,7 +9,7 @@ import { receiptCollections, receiptHeadId, type ShotReceipt } from './receipts/
 import { lastScanOf } from './scan/last-scan.js'
 
 /** Newest run of each job, ISO 8601; null where none is known. */
-export interface LastRuns {
+interface LastRuns {
   readonly scan: string | null
   readonly analyze: string | null
   readonly digest: string | null

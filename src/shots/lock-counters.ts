@@ -7,7 +7,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** `retry`: the lock was held and is asked for again; `failure`: it was given up. */
-export type LockEvent = 'retry' | 'failure'
+type LockEvent = 'retry' | 'failure'
 
 const marks: Readonly<Record<LockEvent, string>> = { retry: 'r', failure: 'f' }
 
@@ -15,7 +15,7 @@ const marks: Readonly<Record<LockEvent, string>> = { retry: 'r', failure: 'f' }
 const lockCountersFile = 'shots-lock-counters'
 
 /** Both counters; zero where nothing was ever counted. */
-export interface LockCounters {
+interface LockCounters {
   readonly retries: number
   readonly failures: number
 }

@@ -16,7 +16,7 @@ export const dueFields = {
   held_microusd: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
 }
 /** The same as a type. */
-export interface DueFacts {
+interface DueFacts {
   readonly due: DueKind | null
   readonly held_microusd: number | null
 }

@@ -25,7 +25,7 @@ const isSwitchedOff = (
   || (reason === 'cloud_upload_off' && upload === 'off')
 
 /** Whether images that are blocked so go on only when a person acts. */
-export type WaitsForPerson = (reason: string) => boolean
+type WaitsForPerson = (reason: string) => boolean
 
 /** The rule as of a view: the day of a budget moves on by itself, and a pass takes up the rest. */
 export const waitsForPerson = (ctx: ShotsContext, view: View): WaitsForPerson => {

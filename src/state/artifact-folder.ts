@@ -105,7 +105,7 @@ const linkUnderName = (
 export type Announce = (names: PublishedNames) => void
 
 /** What kind of file a draft is, see `FileDraft`. */
-export interface FileDraftOptions {
+interface FileDraftOptions {
   readonly kind: 'named' | 'nameless'
   /** The temporary name, where it was announced. */
   readonly temporary?: string

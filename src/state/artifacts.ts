@@ -66,7 +66,7 @@ interface Place extends ArtifactFolder {
 }
 
 /** How a process uses artifacts. */
-export interface ArtifactsUse {
+interface ArtifactsUse {
   readonly mayWrite: boolean
   /** See `OpenOptions.heldBytes`. */
   readonly heldBytes?: number | undefined

@@ -33,7 +33,7 @@ import type { FirstRecord, Problem, Turn, Tx, WitnessLog, WriteHookContext } fro
 import { StoreTx } from './view.js'
 
 /** What a writer writes to, and how. */
-export interface CommitParts {
+interface CommitParts {
   readonly dir: string
   readonly places: Places
   readonly keyPlaces: KeyPlaces

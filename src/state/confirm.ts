@@ -13,7 +13,7 @@ import type { Generation } from './snapshot/generation.js'
 import { sealFormer } from './snapshot/rotate.js'
 
 /** The directory whose log is written. */
-export interface ConfirmedPlace {
+interface ConfirmedPlace {
   readonly files: Files
   readonly dir: string
   readonly places: Places

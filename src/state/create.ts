@@ -17,7 +17,7 @@ import { encodeManifest, type Manifest } from './snapshot/manifest.js'
 import { encodeStateFile, profileSealText, type StateFile } from './state-file.js'
 
 /** What a new state directory is made from. */
-export interface CreateParts {
+interface CreateParts {
   readonly dir: string
   readonly configDir: string
   readonly profile: Readonly<Record<string, unknown>>

@@ -5,7 +5,7 @@
  */
 
 /** A row as it is counted, or comes of the count. */
-export interface DerivedEntry {
+interface DerivedEntry {
   readonly id: string
   readonly doc: unknown
 }

@@ -5,7 +5,7 @@ import { takeLock, type LockMaker } from './lock.js'
 import type { Places } from './paths.js'
 
 /** What the lock needs to be waited for. */
-export interface FoldLockSite {
+interface FoldLockSite {
   readonly places: Places
   readonly lock: LockMaker
   readonly clock: Clock

@@ -17,7 +17,7 @@ const ownFolders = [
 ] as const
 
 /** A folder inside the state directory, by its own name. */
-export type OwnFolder = (typeof ownFolders)[number] | `artifacts/${string}`
+type OwnFolder = (typeof ownFolders)[number] | `artifacts/${string}`
 
 const isReplaced = (files: Files, dir: string, folder: OwnFolder): boolean => {
   const facts = files.stat(join(dir, folder))

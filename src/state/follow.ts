@@ -27,7 +27,7 @@ const pause = (ms: number): void => {
 const damageOf = (code: string, message: string): Problem => ({ code, severity: 'damage', message })
 
 /** Which directory is followed, and through what. */
-export interface Followed {
+interface Followed {
   readonly files: Files
   readonly clock: Clock
   readonly dir: string

@@ -20,7 +20,7 @@ const holderShape = v.strictObject({
   verb: v.string(),
 })
 /** Who holds the lock, for messages only. `started_at` is when this holder took it. */
-export type LockHolder = v.InferOutput<typeof holderShape>
+type LockHolder = v.InferOutput<typeof holderShape>
 
 /** A state lock that a process opens once and takes many times. */
 export interface StateLock {
@@ -174,7 +174,7 @@ const pollMostMs = 25
 const pollFrontMs = 2
 
 /** How long a lock is waited for, and what ends the wait sooner. */
-export interface LockWait {
+interface LockWait {
   readonly waitMs: number
   readonly clock: Clock
   /**

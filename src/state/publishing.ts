@@ -25,7 +25,7 @@ const noteShape = v.strictObject({
   stored: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
 })
 /** What is being published: the names of `PublishedNames`, and for which record. */
-export type PublishingNote = v.InferOutput<typeof noteShape>
+type PublishingNote = v.InferOutput<typeof noteShape>
 
 const pathOf = (stateDir: string, name: string): string =>
   join(placesOf(stateDir).publishing, name)

@@ -5,7 +5,7 @@
 import { systemClock } from '../base/clock.js'
 
 /** The facts of a file by which it is known again. `size` in bytes, `mtimeMs` since 1970. */
-export interface KnownBy {
+interface KnownBy {
   readonly size: number
   readonly mtimeMs: number
   readonly dev: number

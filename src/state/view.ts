@@ -22,7 +22,7 @@ import type {
   CollectionSpec, Entry, HistoryHead, HistorySpec, RangeOptions, Tx, View,
 } from './types.js'
 /** What a view needs of its store. */
-export interface ViewHost {
+interface ViewHost {
   /** Learns of an error before it is thrown: met damage refuses later writes. */
   met(error: SallyportError): SallyportError
 }
@@ -122,7 +122,7 @@ interface Merged<T> extends Row {
 }
 
 /** What a mark tells the anchor beside its place in the log. */
-export type MarkFacts = NonNullable<Parameters<Tx['mark']>[0]>
+type MarkFacts = NonNullable<Parameters<Tx['mark']>[0]>
 
 /** A transaction's own changes over the moment it began at. */
 export class StoreTx implements Tx {

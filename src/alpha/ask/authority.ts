@@ -23,13 +23,13 @@ import type { AlphaTextSetup } from '../setup.js'
 import type { AskOperation } from './operation.js'
 
 /** Where an ask is judged: the deployment and its sealed provider. */
-export interface AskPlace {
+interface AskPlace {
   readonly gov: Gov
   readonly provider: AlphaProvider
 }
 
 /** What a judged contact rests on. */
-export interface AskAuthority {
+interface AskAuthority {
   readonly setup: AlphaTextSetup
   readonly policyRevision: number
 }
@@ -158,7 +158,7 @@ export const requireContact = (
 ): AskAuthority => allowed(judgeRequest(operation, view, task, route, 'contact'), 'trust_denied')
 
 /** What stands against adopting an answer, in the words of an ask. */
-export interface AnswerStanding {
+interface AnswerStanding {
   /** Why it may never be adopted, or null. */
   readonly lost: string | null
   /** Whether a save that has not ended keeps it from being adopted now. */

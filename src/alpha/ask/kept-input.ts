@@ -28,7 +28,7 @@ const keptShape = v.strictObject({
   artifact_id: v.string(), owner: v.string(), expires_at: v.string(),
 })
 /** A question that waits for its task. */
-export type KeptInput = v.InferOutput<typeof keptShape>
+type KeptInput = v.InferOutput<typeof keptShape>
 
 /** Those that wait: few, and gone when their time is over. */
 export const keptInputCollection: CollectionSpec<KeptInput> = {

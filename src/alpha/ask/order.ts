@@ -20,7 +20,7 @@ import { decidePrepared, prepareAsk, requireAsk, requireStoredInput } from './pr
 import type { Task } from '../../governance/rows.js'
 
 /** What an ask came to; the task alone where an earlier ask of the same key was found. */
-export type AskKept = AskEnd | { readonly task: Task; readonly finish: null }
+type AskKept = AskEnd | { readonly task: Task; readonly finish: null }
 
 const inferenceStep = (
   { ctx: { provider } }: Asking, { claimed, key, terms }: RunParts<AskClaim>,

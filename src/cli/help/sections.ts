@@ -16,7 +16,7 @@ interface Parts {
 }
 
 /** Field names of an object, or of the rows of a list (shown as `[].name`). */
-export const topLevelFields = (schema: GenericSchema): readonly string[] => fieldsOf(schema, '')
+const topLevelFields = (schema: GenericSchema): readonly string[] => fieldsOf(schema, '')
 
 const fieldsOf = (schema: unknown, prefix: string): readonly string[] => {
   if (typeof schema !== 'object' || schema === null) return []

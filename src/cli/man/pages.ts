@@ -18,21 +18,21 @@ export const plain = (text: string): string =>
 export const bold = (text: string): string => `\\fB${plain(text)}\\fR`
 
 /** Text in italics: what the reader replaces. */
-export const italic = (text: string): string => `\\fI${plain(text)}\\fR`
+const italic = (text: string): string => `\\fI${plain(text)}\\fR`
 
 /** A section with its lines, which are roff already. */
 export const section = (name: string, lines: readonly string[]): string =>
   [`.SH ${name}`, ...lines].join('\n')
 
 /** A tag and the text beside it. */
-export const tagged = (tag: string, text: string): string[] => ['.TP', tag, text]
+const tagged = (tag: string, text: string): string[] => ['.TP', tag, text]
 
 /** Lines that are kept as they are. */
 export const verbatim = (text: string): string =>
   ['.PP', '.nf', plain(text.trimEnd()), '.fi'].join('\n')
 
 /** Paragraphs; one with indented lines is kept as it is. */
-export const paragraphs = (text: string): string[] =>
+const paragraphs = (text: string): string[] =>
   text
     .split('\n\n')
     .flatMap((part) => (/\n {2}/.test(part) ? [verbatim(part)] : ['.PP', plain(part)]))

@@ -18,7 +18,7 @@ import { inPool } from './pool.js'
 import { readOrder, type Get } from './reads.js'
 
 /** What is read, and who takes it. */
-export interface BlobsWish {
+interface BlobsWish {
   readonly connectionId: string
   /** What asks: its verb's last word. */
   readonly noun: 'prepare' | 'preview'

@@ -55,7 +55,7 @@ export const notThis = (problem: 'differs' | Likeness): Confirmation =>
   ({ remoteId: null, problem })
 
 /** What was told of something that the host numbered. */
-export interface Numbered {
+interface Numbered {
   readonly remoteId: number
   /** It is of the place that it was sent to. */
   readonly inPlace: boolean

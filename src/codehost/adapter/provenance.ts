@@ -23,7 +23,7 @@ export interface ToldOrigin {
 }
 
 /** When the host changed what it tells; not compared, and no part of what is proved by it. */
-export interface ToldEdit {
+interface ToldEdit {
   readonly created_at?: string | null | undefined
   readonly updated_at?: string | null | undefined
 }
@@ -37,7 +37,7 @@ export const apartFromEdits = <T extends ToldEdit>(
 }
 
 /** Why something that says the same is no evidence all the same. */
-export const likenesses = [
+const likenesses = [
   'other_time', 'time_missing', 'other_author', 'author_missing', 'author_unknown',
 ] as const
 export type Likeness = (typeof likenesses)[number]

@@ -103,7 +103,7 @@ const commitPayload = ({ draft, commit }: Published, body: Uint8Array): Payload 
 }
 
 /** What is told of a pull request, and whether that is the one that was sent. */
-export interface ToldPull extends Payload {
+interface ToldPull extends Payload {
   readonly payload: Omit<HostReplyOf<'pull'>, 'updated_at'>
 }
 

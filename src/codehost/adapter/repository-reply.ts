@@ -12,8 +12,8 @@ import { isRepositoryName } from '../repository.js'
 import { backOf, isLimited } from './refusal.js'
 
 /** Roles that the host tells of, the least first. */
-export const hostRoles = ['pull', 'triage', 'push', 'maintain', 'admin'] as const
-export type HostRole = (typeof hostRoles)[number]
+const hostRoles = ['pull', 'triage', 'push', 'maintain', 'admin'] as const
+type HostRole = (typeof hostRoles)[number]
 
 /** A repository as the host describes it to this token. */
 export interface HostRepository {

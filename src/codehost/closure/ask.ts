@@ -10,7 +10,7 @@ import { pendingOfJob } from './pending.js'
 import { closeRequestJson, closeRequestOf, type ReadRequest } from './request.js'
 
 /** Fields of a request as flags give them; undefined ones are left out. */
-export type CloseFields = Readonly<Record<string, unknown>>
+type CloseFields = Readonly<Record<string, unknown>>
 
 /** What a person looks at before the acknowledgment. */
 export interface CloseForm {

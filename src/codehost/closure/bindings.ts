@@ -111,7 +111,7 @@ export const changedBinding = (
 ): BindingName | null => names.find((name) => before[name] !== now[name]) ?? null
 
 /** The refusal of a closure whose binding changed while it was under way. */
-export const bindingChanged = (name: BindingName, jobId: string): SallyportError => fail.conflict(
+const bindingChanged = (name: BindingName, jobId: string): SallyportError => fail.conflict(
   'closure_binding_changed', 'What this closure rests on changed while it was under way.', {
     reason: name, details: { job_id: jobId },
     next: `Nothing was closed. Look at it, and decide again: \`sallyport codehost job ${jobId}\`.`,

@@ -41,7 +41,7 @@ import { closureCollection, type Closure } from './rows.js'
 import { covered, partyOf, requireUnstopped } from './stops.js'
 
 /** What is asked for. */
-export interface CloseOrder {
+interface CloseOrder {
   readonly jobId: string
   readonly read: ReadRequest
   /** Left out: the limits of the kind. */

@@ -66,10 +66,10 @@ const shownClosure = v.strictObject({
   canonical: nullableText,
 })
 /** One closure with its receipt. */
-export type ShownClosureDocument = v.InferOutput<typeof shownClosure>
+type ShownClosureDocument = v.InferOutput<typeof shownClosure>
 
 /** What was found: a list, or the one that was named. */
-export type FoundClosures =
+type FoundClosures =
   | readonly Closure[] | { readonly closure: Closure; readonly receipt: boolean }
 
 const isList = (found: FoundClosures): found is readonly Closure[] => Array.isArray(found)
@@ -122,7 +122,7 @@ export const codehostInspect = contract({
 
 const discardedShape = v.strictObject({ ...inspection, discarded: v.literal(true) })
 /** What was dropped. */
-export type DiscardDocument = v.InferOutput<typeof discardedShape>
+type DiscardDocument = v.InferOutput<typeof discardedShape>
 
 /** Dropping a kept request that is decided. */
 export const codehostDiscard = contract({

@@ -31,7 +31,7 @@ const isOfJob = ({ receipt }: ReceiptRow, view: View, job: Job): boolean => {
 }
 
 /** The serialized intent that an earlier readback has to be of. */
-export interface SameIntent {
+interface SameIntent {
   readonly effect: EffectIdentity
   readonly remoteId: number | null
   /** Left out where it has none. */

@@ -26,7 +26,7 @@ import { isRepeated } from './repeated.js'
 import { requireSameRepository } from './same-repository.js'
 
 /** What has to be proved of a follow-through job. */
-export interface FollowTarget {
+interface FollowTarget {
   readonly job: Job
   readonly plan: FollowPlan
   readonly effect: PlannedEffect

@@ -37,7 +37,7 @@ export const fencedRoutes = [
   'execute', 'approved_resume', 'lease_claim', 'recover', 'producer_spawn', 'post_handoff',
   'reserve', 'reacquire', 'finalize', 'adopt',
 ] as const
-export type FencedRoute = (typeof fencedRoutes)[number]
+type FencedRoute = (typeof fencedRoutes)[number]
 
 /** Throws `conflict` `job_closed`, naming the route, unless the job is not closed. */
 export const requireUnclosed = (
@@ -55,8 +55,7 @@ export const requireUnclosed = (
   })
 }
 
-/** A rejection by the fence. */
-export interface FenceRejection {
+interface FenceRejection {
   readonly jobId: string
   readonly closureId: string
   readonly route: FencedRoute

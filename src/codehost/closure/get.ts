@@ -17,7 +17,7 @@ export type ClosureGet = <V>(
 ) => Promise<V>
 
 /** What differs from a read of one small object. */
-export interface ClosureGetHow {
+interface ClosureGetHow {
   /** Left out: the limit of all other replies. */
   readonly replyBytesMax?: number
   /** A list is asked for. */

@@ -15,7 +15,7 @@ import { closureBlocked } from './blockers.js'
 import type { Evidence } from './evidence.js'
 
 /** Most bytes of journals, as they are stored. */
-export interface JournalLimits {
+interface JournalLimits {
   readonly journalBytesMax: number
   readonly journalsBytesMax: number
 }

@@ -22,7 +22,7 @@ export interface ProducerStanding {
 }
 
 /** What reads are made with besides the way out. */
-export interface ReadingParts {
+interface ReadingParts {
   readonly budget: ReadBudget
   readonly signal: AbortSignal
 }

@@ -36,7 +36,7 @@ export const showClosure = (view: View, { principal }: Session, closureId: strin
 }
 
 /** Which kept request is meant, where a job has several. */
-export interface PendingChoice {
+interface PendingChoice {
   readonly jobId: string
   readonly key?: string | undefined
 }

@@ -77,7 +77,7 @@ export const readPending = (dir: string, key: string): Pending | undefined => {
 }
 
 /** Keys of all kept requests. */
-export const pendingKeys = (dir: string): readonly string[] => {
+const pendingKeys = (dir: string): readonly string[] => {
   requireOwnFolders(nodeFiles, dir, ['pending'])
   const folder = join(dir, pendingFolder)
   if (nodeFiles.stat(folder) === undefined) return []

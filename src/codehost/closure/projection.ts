@@ -19,7 +19,7 @@ import { closedBy } from './fence.js'
 import { closureCollection, type Closure } from './rows.js'
 
 /** Why a job is not offered to be closed. */
-export type NotClosable =
+type NotClosable =
   | 'closed' | 'state' | 'kind' | 'plan' | 'restored' | 'root' | 'leased' | 'capacity_free'
 
 /** What is shown of a job besides its row and its way on. */

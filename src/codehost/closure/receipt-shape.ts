@@ -6,7 +6,7 @@ import { nativeKinds } from '../jobs/kinds.js'
 const yes = v.literal(true)
 
 /** What an unsealed receipt says. */
-export const closureReceiptEntries = {
+const closureReceiptEntries = {
   schema: v.literal('svc.codehost.closure-receipt.v1'),
   /** The recovery contract that the closure was made under (C-289). */
   recovery_contract: v.literal('V3'),

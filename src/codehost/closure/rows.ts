@@ -6,7 +6,7 @@ import type { CollectionSpec, Index } from '../../state/types.js'
 import { closureReceiptShape } from './receipt-shape.js'
 
 /** Sealed content that is named by its digests. */
-export const sealedShape = v.strictObject({
+const sealedShape = v.strictObject({
   artifact_id: text, sha256, stored_sha256: sha256, bytes: count,
 })
 

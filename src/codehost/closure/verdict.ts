@@ -11,7 +11,7 @@ import type { ReadRequest } from './request.js'
 import { closureCollection, closuresByKey, type Closure } from './rows.js'
 
 /** Why a request can never apply any more. */
-export type StaleReason =
+type StaleReason =
   | 'key_bound_to_other_request' | 'closed_by_other_request' | 'job_revision_passed'
   | 'connection_revision_passed' | 'connection_fence_passed'
 

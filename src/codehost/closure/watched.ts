@@ -6,7 +6,7 @@ import type { ClosureGet } from './get.js'
 import type { ReadLimits } from './limits.js'
 
 /** What is counted while they look. */
-export interface WatchedParts {
+interface WatchedParts {
   readonly budget: Pick<ReadBudget, 'gets'>
   readonly limits: Pick<ReadLimits, 'getsMax'>
   readonly deadline: { remainingMs(): number }

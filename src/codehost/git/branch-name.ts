@@ -3,7 +3,7 @@ import { fail } from '../../base/errors.js'
 import { isWellFormed } from '../../base/well-formed.js'
 
 /** Why a text is no name of a branch. */
-export type BranchReason =
+type BranchReason =
   | 'empty' | 'not_utf8' | 'character' | 'component' | 'dots' | 'at_brace' | 'ends_in_dot' | 'dash'
   | 'head' | 'at' | 'too_long'
 

@@ -29,7 +29,7 @@ export const identityBytesMax = 256
 export const messageBytesMax = 65_536
 
 /** What is wrong with a commit's text. */
-export type CommitReason =
+type CommitReason =
   | 'author_form' | 'name_form' | 'email_form' | 'identity_too_long' | 'date_form' | 'message_empty'
   | 'message_not_unicode' | 'message_nul' | 'message_carriage_return' | 'message_begin'
   | 'message_final_newline' | 'message_too_long'

@@ -14,7 +14,7 @@ export interface ScannedBytes {
 }
 
 /** A scan in the making. */
-export interface FileScan {
+interface FileScan {
   /** The next bytes. */
   update(piece: Uint8Array): void
   /** Throws a defect where more or fewer bytes came than were announced. */

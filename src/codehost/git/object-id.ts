@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 export type ObjectId = string
 
 /** The object types whose ids are predicted. */
-export type ObjectType = 'blob' | 'tree' | 'commit'
+type ObjectType = 'blob' | 'tree' | 'commit'
 
 const idForm = /^[0-9a-f]{40}$/
 
@@ -22,7 +22,7 @@ export const rawId = (id: ObjectId): Buffer => {
 }
 
 /** An object's id in the making; the body is given in pieces, so that nothing is held whole. */
-export interface ObjectHash {
+interface ObjectHash {
   /** The next bytes of the body. */
   update(piece: Uint8Array): void
   /** The id. Throws a defect where more or fewer bytes came than were announced. */

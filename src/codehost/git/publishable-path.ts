@@ -8,7 +8,7 @@ import { shownText } from '../../base/shown-text.js'
 import { isWellFormed } from '../../base/well-formed.js'
 
 /** Why a path is not published. */
-export type PathReason =
+type PathReason =
   | 'not_utf8' | 'empty_name' | 'dot_name' | 'control_character' | 'backslash' | 'git_name'
   | 'workflow' | 'path_too_long'
 

@@ -28,7 +28,7 @@ export interface FileEntry {
 }
 
 /** Sizes of a tree with everything below it. */
-export interface TreeSize {
+interface TreeSize {
   /** Rows of its recursive listing. */
   readonly entries: number
   /** Bytes of the paths in these rows, counted from this tree on. */
@@ -168,7 +168,7 @@ export const treeOfListing = (id: ObjectId, rows: readonly ListedEntry[]): GitTr
 }
 
 /** Why a file cannot be put over a tree. */
-export type OverlayReason =
+type OverlayReason =
   | 'file_over_folder' | 'folder_over_file' | 'over_link' | 'over_submodule' | 'file_twice'
 
 /** The refusal of one file of an overlay, with its path among the details. */

@@ -66,7 +66,7 @@ const isOfEffect = ({ view, job, receipt: { effect } }: ProvedCase): boolean =>
     && one.bodySha256 === effect.body_sha256)
 
 /** What an adoption rests on besides session, goal and connection. */
-export const adoptFacts = [
+const adoptFacts = [
   {
     name: 'job_not_succeeded', kind: 'conflict', phases: always,
     holds: ({ job }) => job.state === 'succeeded',

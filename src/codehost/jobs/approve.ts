@@ -17,7 +17,7 @@ import { approvePublication, type ProducerOf } from './publication/approve.js'
 import type { Job } from './rows.js'
 
 /** What is approved: a job, by the digest of its preview. */
-export interface ApproveRequest {
+interface ApproveRequest {
   readonly jobId: string
   readonly previewDigest: string
   /** Where the producer of a publication is found; left out: where it is installed. */

@@ -31,7 +31,7 @@ import { isCurrent } from './standing-rule.js'
 import { closeCapacityLine } from './way-on.js'
 
 /** Where the job is under way; null before it runs. */
-export interface UnderWay {
+interface UnderWay {
   readonly operationId: string
   /** Attempt and fence under which it was begun. */
   readonly attempt: number
@@ -217,7 +217,7 @@ const runFacts = [
 ] as const satisfies readonly Fact<WriteCase>[]
 
 /** The one list, in the order in which refusals are told. */
-export const writeFacts = [
+const writeFacts = [
   ...within(({ moment: { policy: { block } } }: WriteCase) => ({ block }), storeFacts),
   ...standingFacts,
   ...within(connectedPart, identityFacts),
@@ -277,7 +277,7 @@ export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): 
  * Who asks for the prerequisites of a write; there is no fifth. All four are answered by
  * `requireWrite` and nothing else (C-027).
  */
-export const prerequisitePhases = {
+const prerequisitePhases = {
   /** Preparing, previewing, approving. */
   followThrough: 'admit',
   /** `run` and `resume`. */

@@ -16,7 +16,7 @@ import { putJob, requireOwnJob } from './change.js'
 import type { Job } from './rows.js'
 
 /** A job that was given up. */
-export interface CancelledJob {
+interface CancelledJob {
   readonly jobId: string
   /** Null where no stop was needed. */
   readonly recorded: Recorded | null

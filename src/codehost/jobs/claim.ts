@@ -93,7 +93,7 @@ const goOn = (
 }
 
 /** What a kind of job asks of its rows before it is claimed; throws to refuse. */
-export interface Claimable {
+interface Claimable {
   /** What of it may be sent; asked before the connection is occupied. */
   readonly sendable: (tx: Tx, job: Job) => void
   /** What it is begun as. */

@@ -138,7 +138,7 @@ const standingShape = v.strictObject({
   issued_at: text, expires_at: text, jobs_max: number, jobs_used: number,
 })
 /** A standing authority as a document. */
-export type StandingDocument = v.InferOutput<typeof standingShape>
+type StandingDocument = v.InferOutput<typeof standingShape>
 
 /** The document of a standing authority. */
 export const standingDocument = (one: Standing): StandingDocument => ({
@@ -150,7 +150,7 @@ export const standingDocument = (one: Standing): StandingDocument => ({
 export const standingDocumentShape = standingShape
 
 /** What was approved: one job, or a standing authority. */
-export type ApprovedThing = { readonly job: Job } | { readonly standing: Standing }
+type ApprovedThing = { readonly job: Job } | { readonly standing: Standing }
 
 const approvedShape = v.strictObject({
   kind: v.picklist(['exact', 'standing']),
@@ -189,7 +189,7 @@ const ranShape = v.strictObject({
   })),
 })
 /** What a run did: one job, or every job that waited. */
-export type RanDocument = v.InferOutput<typeof ranShape>
+type RanDocument = v.InferOutput<typeof ranShape>
 
 const failedOf = (results: readonly RoutineResult[]): SallyportError | null => {
   const failed = results.filter(({ failure }) => failure !== null)
@@ -238,7 +238,7 @@ const listedShape = v.strictObject({
   }),
 })
 /** A job as lists and single views show it. */
-export type ListedJobDocument = v.InferOutput<typeof listedShape>
+type ListedJobDocument = v.InferOutput<typeof listedShape>
 
 const closureOf = ({ closure }: ClosureView): ListedJobDocument['closure'] => {
   if (closure === null) return null

@@ -13,7 +13,7 @@ import { effectHistory, jobEntries } from './histories.js'
 import { hourOf, jobCollection, jobsByState, jobsByToken, type Job } from './rows.js'
 
 /** The time that a host counts over. */
-export const postsWindowMs = 3_600_000
+const postsWindowMs = 3_600_000
 
 /**
  * POSTs of a token in the 60 minutes before `nowMs`. Read are the jobs that changed within them and

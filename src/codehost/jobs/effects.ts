@@ -7,7 +7,7 @@ import type { EffectEntry, EffectOutcome } from './histories.js'
  * How one effect stands: `planned`: no byte of it ever left; `contacted`: it may have happened and
  * nobody wrote down what came of it.
  */
-export type EffectStanding = 'planned' | 'contacted' | Exclude<EffectOutcome, 'unsent'>
+type EffectStanding = 'planned' | 'contacted' | Exclude<EffectOutcome, 'unsent'>
 
 /** One effect as the ledger tells it. */
 export interface LedgerEffect {

@@ -13,7 +13,7 @@ import { historySpec } from '../../state/history/spec.js'
 import type { HistorySpec, Tx, View } from '../../state/types.js'
 
 /** What came of an effect. `unsent` is proof that no byte of it left. */
-export const effectOutcomes = ['created', 'refused', 'unknown', 'unsent'] as const
+const effectOutcomes = ['created', 'refused', 'unknown', 'unsent'] as const
 export type EffectOutcome = (typeof effectOutcomes)[number]
 
 const effectEntry = v.variant('type', [
@@ -79,7 +79,7 @@ const checkpointEntry = v.variant('what', [
   }),
 ])
 /** One line of the checkpoints. */
-export type CheckpointEntry = v.InferOutput<typeof checkpointEntry>
+type CheckpointEntry = v.InferOutput<typeof checkpointEntry>
 /** How a job came to occupy its connection, and how it left it. */
 export const checkpointHistory: HistorySpec<CheckpointEntry> = historySpec({
   name: 'codehost_checkpoints', entry: checkpointEntry,

@@ -15,7 +15,7 @@ export const publicCapabilities = {
   [followThroughKind]: 'work.codehost-followthrough.v1',
   [publicationKind]: 'engineering.repo-publication.v1',
 } as const satisfies Readonly<Record<NativeKind, string>>
-export type PublicCapability = (typeof publicCapabilities)[NativeKind]
+type PublicCapability = (typeof publicCapabilities)[NativeKind]
 
 /**
  * The public capability of a native kind, where what the job's own row declares agrees: no

@@ -16,7 +16,7 @@ import { receiptCollection, type ReceiptRow } from './receipt.js'
 import { onItsWay, wayOnNow, type JobOnItsWay } from './way-now.js'
 
 /** Which jobs are wanted. */
-export interface JobFilter {
+interface JobFilter {
   readonly connection?: string | undefined
   readonly state?: JobState | undefined
   /** Only those older than this one. */

@@ -147,7 +147,7 @@ const requireLooks = (job: Job, plan: FollowPlan, { repository, issue }: Looks):
 }
 
 /** A job that is looked up before it is run. */
-export interface LookedFor<L> {
+interface LookedFor<L> {
   readonly session: Session
   readonly job: Job
   readonly path: 'dispatcher' | 'routine'

@@ -24,7 +24,7 @@ import { draftOf, plannedJob, replayed, writeJob, type JobWish } from './prepare
 import type { Job } from './rows.js'
 
 /** What somebody wants to have written. */
-export interface FollowRequest {
+interface FollowRequest {
   readonly connectionId: string
   readonly wish: FollowWish
   /** Whether a line with a nonce of the job goes behind its text. */

@@ -23,7 +23,7 @@ import { publicCapabilities, type NativeKind } from './kinds.js'
 import { jobCollection, jobsByKey, type Job } from './rows.js'
 
 /** What tells one request from another. */
-export interface RequestKey {
+interface RequestKey {
   readonly kind: NativeKind
   /** A UUID of the caller's, or a new one. */
   readonly key: string

@@ -136,7 +136,7 @@ const publicationDocument = (
 }
 
 /** What is previewed, with its diff where one was asked for. */
-export interface PreviewAnswer extends Preview {
+interface PreviewAnswer extends Preview {
   readonly diff: PublicationDiff | null
 }
 

@@ -91,7 +91,7 @@ const remoteKey = (
 ])
 
 /** Receipts by what the host numbered. */
-export const receiptsByRemote: Index<ReceiptRow> = {
+const receiptsByRemote: Index<ReceiptRow> = {
   name: 'remote', parts: 3,
   keysOf: ({ receipt: { repository_id: repository, effect } }) => {
     const key = remoteKey(repository, effect.action, effect.remote_id)
@@ -124,7 +124,7 @@ export const provesAnother = (
 })
 
 /** What a receipt is made from, besides rows. */
-export interface Proof {
+interface Proof {
   readonly effect: EffectIdentity
   readonly remoteId: number | null
   /** Left out where it has none. */

@@ -16,7 +16,7 @@ import { requireReadable, type Reconciled } from './reconcile-checks.js'
 import type { Job } from './rows.js'
 
 /** What a kind of job reads, and what it makes of it. */
-export interface Reconciling<F> {
+interface Reconciling<F> {
   readonly job: Job
   readonly readRevision: number
   read(get: Get): Promise<F>

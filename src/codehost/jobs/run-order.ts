@@ -30,7 +30,7 @@ import type { Job } from './rows.js'
 import { settleProven } from './settle.js'
 
 /** A follow-through job that is to be run. */
-export interface Runnable extends RunnableJob {
+interface Runnable extends RunnableJob {
   readonly plan: FollowPlan
   /** How far the host's clock is ahead; null where it did not say. */
   readonly ahead: HostAhead | null

@@ -27,8 +27,7 @@ import { onItsWay, wayOnNow, type JobOnItsWay } from './way-now.js'
 /** `run` begins what waits for it; `resume` goes on with what was not sent. */
 export type RunVerb = 'run' | 'resume'
 
-/** As what a job is run. */
-export interface HowToRun {
+interface HowToRun {
   readonly verb?: RunVerb
   readonly path?: RunnableJob['path']
 }
@@ -147,7 +146,7 @@ export interface RoutineResult extends JobOnItsWay {
 }
 
 /** Jobs that a scheduled run picks: approved, or covered by a standing authority, oldest first. */
-export const routineJobs = (
+const routineJobs = (
   ctx: CodehostContext, view: View, { principal, root }: Session,
 ): readonly Job[] => {
   const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }

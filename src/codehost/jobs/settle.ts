@@ -29,7 +29,7 @@ export interface Proven {
 }
 
 /** What was read back, in several sealed journals. */
-export interface KeptReads extends Pick<Proven, 'purpose' | 'operationId' | 'rawBytes'> {
+interface KeptReads extends Pick<Proven, 'purpose' | 'operationId' | 'rawBytes'> {
   readonly journals: readonly {
     readonly ref: ArtifactRef
     readonly receipts: readonly ReadReceipt[]

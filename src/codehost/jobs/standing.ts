@@ -21,7 +21,7 @@ import { standingByConnection, standingCollection, type Job, type Standing } fro
 import { mayStand } from './standing-rule.js'
 
 /** What somebody wants to stand for approvals. */
-export interface StandingRequest {
+interface StandingRequest {
   readonly connectionId: string
   readonly actions: readonly string[]
   /** ISO time at which it ends; never after an hour, the consent or the session. */
@@ -101,12 +101,12 @@ export const standingsOf = (view: View, connectionId: string): readonly Standing
     .map(({ doc }) => doc)
 
 /** The authority that may stand for the approval of a job; undefined where none does. */
-export const standingFor = (view: View, job: Job, nowMs: number): Standing | undefined =>
+const standingFor = (view: View, job: Job, nowMs: number): Standing | undefined =>
   job.native_kind !== followThroughKind
     ? undefined : standingsOf(view, job.connection_id).find((one) => mayStand(one, job, nowMs))
 
 /** A job with what approves it, and the authority that does where none was given for it alone. */
-export interface Approved {
+interface Approved {
   readonly job: Job
   readonly standing: Standing | null
 }

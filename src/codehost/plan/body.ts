@@ -5,12 +5,12 @@
 import { base64BytesOf, base64Encoder, jsonStringEncoder } from '../git/encode.js'
 
 /** A part of a body; `file` is its place among the plan's changes, from 0. */
-export type BodyPart =
+type BodyPart =
   | { readonly text: string }
   | { readonly file: number, readonly as: 'json' | 'base64' }
 
 /** A file as far as a body needs it. */
-export interface BodyFile {
+interface BodyFile {
   readonly path: string
   readonly mode: '100644' | '100755'
   readonly id: string
@@ -72,7 +72,7 @@ export const idEntry = ({ path, mode, id }: Pick<BodyFile, 'path' | 'mode' | 'id
   ({ path, mode, type: 'blob', sha: id })
 
 /** Bytes of a file, in pieces. */
-export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 
 /** Writes a body in pieces; `piecesOf` opens a file by its place among the changes. */
 export const bodyPieces = async function* (

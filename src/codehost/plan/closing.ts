@@ -7,7 +7,7 @@ import { replyLimits } from './limits.js'
 import type { PlannedPost } from './posts.js'
 
 /** Reads and the bytes that come back. */
-export interface ClosingCost {
+interface ClosingCost {
   readonly gets: number
   readonly rawBytes: number
   readonly decodedBytes: number

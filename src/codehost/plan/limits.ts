@@ -22,11 +22,6 @@ export const postLimits = {
   postWaitMs: 60_000,
 } as const
 
-/** Limits of closing a follow-through job, which has one effect. */
-export const followThroughLimits = {
-  closingMs: 120_000, closingGetsMax: 4, closingBytesMax: 4 * mebibyte, replyBytesMax: mebibyte,
-} as const
-
 /** Milliseconds of the one window in which a publication's closing reads. */
 export const closingMs = 120_000
 
@@ -138,7 +133,7 @@ export const planLimitMax = Object.fromEntries(
 ) as Readonly<Record<PlanLimitName, number>>
 
 /** A limit that a plan is above. */
-export interface PlanProblem {
+interface PlanProblem {
   readonly limit: PlanLimitName
   readonly value: number
   readonly max: number

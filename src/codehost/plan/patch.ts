@@ -5,8 +5,7 @@
  */
 import { structuredPatch, type StructuredPatchHunk } from 'diff'
 
-/** One file of a patch. */
-export interface PatchFile {
+interface PatchFile {
   readonly path: string
   readonly mode: string
   readonly id: string

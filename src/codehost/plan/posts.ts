@@ -11,7 +11,7 @@ import type { Change } from './changes.js'
 import { postLimits } from './limits.js'
 
 /** How much one chunk may hold. */
-export interface ChunkLimits {
+interface ChunkLimits {
   readonly itemsMax: number
   readonly bytesMax: number
   /** Bytes of a chunk without items. */
@@ -42,7 +42,7 @@ export const chunked = <T>(
 }
 
 /** What a consent must allow for a POST. */
-export type PostAction = 'git.object.create' | 'git.ref.create' | 'pull_request.create'
+type PostAction = 'git.object.create' | 'git.ref.create' | 'pull_request.create'
 
 /** One POST of a plan. */
 export interface PlannedPost extends Body {
@@ -61,7 +61,7 @@ export interface PlannedPost extends Body {
 }
 
 /** What a publication consists of, its texts already checked. */
-export interface PostInput {
+interface PostInput {
   readonly repository: RepositoryName
   readonly base: {
     readonly branch: string

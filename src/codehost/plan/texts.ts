@@ -3,10 +3,10 @@ import { fail } from '../../base/errors.js'
 import { isWellFormed } from '../../base/well-formed.js'
 
 /** Most characters of a title and of a body; UTF-16 units, which are never fewer. */
-export const textLimits = { titleMax: 256, bodyMax: 65_536 } as const
+const textLimits = { titleMax: 256, bodyMax: 65_536 } as const
 
 /** What is wrong with a title or a body. */
-export type HostTextReason =
+type HostTextReason =
   | 'title_empty' | 'title_form' | 'title_too_long'
   | 'body_empty' | 'body_form' | 'body_too_long'
 
@@ -20,7 +20,7 @@ const worded: Readonly<Record<HostTextReason, string>> = {
 }
 
 /** What is wrong with a title, or null. */
-export const titleReason = (title: string): HostTextReason | null => {
+const titleReason = (title: string): HostTextReason | null => {
   if (title.trim() === '') return 'title_empty'
   const form = isWellFormed(title) && title.trim() === title && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(title)
   if (!form) return 'title_form'
@@ -28,7 +28,7 @@ export const titleReason = (title: string): HostTextReason | null => {
 }
 
 /** What is wrong with a body, or null; that of a comment may not be empty. */
-export const bodyReason = (body: string, mayBeEmpty: boolean): HostTextReason | null => {
+const bodyReason = (body: string, mayBeEmpty: boolean): HostTextReason | null => {
   if (!mayBeEmpty && body.trim() === '') return 'body_empty'
   if (!isWellFormed(body) || /[\0\r]/.test(body)) return 'body_form'
   return body.length > textLimits.bodyMax ? 'body_too_long' : null

@@ -19,7 +19,7 @@ const file = v.strictObject({ path: text, sha256 })
 const program = v.strictObject({ path: text, version: text, sha256 })
 
 /** Whose work it is; every part was fixed by whoever approved it. */
-export const producerJobShape = v.strictObject({
+const producerJobShape = v.strictObject({
   job_id: v.pipe(v.string(), v.regex(/^[a-z]{2,8}_[0-9a-f-]{36}$/)),
   root_id: text, attempt: count, authority: text, fence: count,
 })
@@ -68,7 +68,7 @@ export const startShape = v.strictObject({
 export type StartRecord = v.InferOutput<typeof startShape>
 
 /** Why a producer ended before it had made everything. */
-export const prefixReasons = [
+const prefixReasons = [
   'not_begun', 'input_ended', 'input_invalid', 'stopped', 'wall', 'id_differs', 'git_failed',
   'output_exceeded',
   'pipe_failed',

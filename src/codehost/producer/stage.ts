@@ -28,7 +28,7 @@ export const stagePath = (stateDir: string, jobId: string): string =>
   join(stateDir, 'stages', jobId)
 
 /** The named pipe of a job, where it stands while its producer runs. */
-export const fifoPath = (stateDir: string, jobId: string): string =>
+const fifoPath = (stateDir: string, jobId: string): string =>
   join(stateDir, 'run', `${jobId}.fifo`)
 
 /**
@@ -72,7 +72,7 @@ const standIn = (): Buffer => {
 }
 
 /** What a stage is made for. */
-export interface StageInput {
+interface StageInput {
   readonly tools: ProducerTools
   readonly job: ProducerJob
   readonly manifest: ProducerManifest

@@ -10,7 +10,7 @@ import { supervisorEnvironment } from './git-command.js'
 import { digestOfFile } from './inventory.js'
 
 /** A program by its file. */
-export interface Tool {
+interface Tool {
   readonly path: string
   readonly sha256: string
 }
@@ -24,7 +24,7 @@ export interface ProducerTools {
 }
 
 /** Why this machine cannot run a producer. */
-export type UnsupportedReason =
+type UnsupportedReason =
   'platform' | 'ffi_missing' | 'ffi_refused' | 'git_missing' | 'git_too_old' | 'helper_missing'
 
 const worded: Readonly<Record<UnsupportedReason, string>> = {
@@ -37,7 +37,7 @@ const worded: Readonly<Record<UnsupportedReason, string>> = {
 }
 
 /** `producer_unsupported` (blocked) with its reason. Issues and comments work all the same. */
-export const unsupported = (reason: UnsupportedReason, cause?: unknown): SallyportError =>
+const unsupported = (reason: UnsupportedReason, cause?: unknown): SallyportError =>
   fail.blocked(
     'producer_unsupported', `A publication cannot be made here: ${worded[reason]}.`, {
       reason, cause, next: 'Publish from another machine; issues and comments work on this one.',

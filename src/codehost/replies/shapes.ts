@@ -22,7 +22,7 @@ const person = replyObject({
 const named = replyObject({ sha: objectId })
 
 /** The repository and what the token may do there, where the host tells. */
-export const repositoryReply = replyObject({
+const repositoryReply = replyObject({
   id: number, name: text, full_name: text, owner: replyObject({ login: text }), private: flag,
   archived: v.optional(flag, false), has_issues: flag, default_branch: text,
   permissions: v.optional(replyObject({
@@ -32,13 +32,13 @@ export const repositoryReply = replyObject({
 })
 
 /** A reference and what it points at. */
-export const refReply = replyObject({
+const refReply = replyObject({
   ref: text,
   object: replyObject({ type: v.picklist(['commit', 'tag', 'tree', 'blob']), sha: objectId }),
 })
 
 /** A commit; hosts leave out the message's last line end. */
-export const commitReply = replyObject({
+const commitReply = replyObject({
   sha: objectId, message: text, tree: named, parents: v.array(named), author: person,
   committer: person,
 })
@@ -51,23 +51,22 @@ const row = v.pipe(
   v.check(({ mode, type }) => typeOfMode(mode) === type, 'has a type that is not of its mode'),
 )
 
-/** A tree with its rows. */
-export const treeReply = replyObject({ sha: objectId, truncated: flag, tree: v.array(row) })
+const treeReply = replyObject({ sha: objectId, truncated: flag, tree: v.array(row) })
 
 /** A blob in base64, its lines cut by LF. */
-export const blobReply = replyObject({
+const blobReply = replyObject({
   sha: objectId, size: count, encoding: v.literal('base64'), content: text,
 })
 
 /** What a new blob, tree or commit is answered with, as far as it is needed. */
-export const createdReply = named
+const createdReply = named
 
 const side = replyObject({
   ref: text, sha: objectId, repo: v.nullable(replyObject({ id: number, full_name: text })),
 })
 
 /** Whose a token is. */
-export const userReply = replyObject({ id: number, type: v.optional(text) })
+const userReply = replyObject({ id: number, type: v.optional(text) })
 
 /** How something came to be; a host that does not tell it is believed less. */
 const origin = {
@@ -77,14 +76,14 @@ const origin = {
 }
 
 /** A pull request. */
-export const pullReply = replyObject({
+const pullReply = replyObject({
   ...origin,
   id: number, number, state: v.picklist(['open', 'closed']), draft: flag, merged: flag,
   title: text, body: nullableText, head: side, base: side, changed_files: count,
 })
 
 /** One page of a pull request's files. */
-export const pullFilesReply = v.array(replyObject({
+const pullFilesReply = v.array(replyObject({
   filename: v.pipe(v.string(), v.minLength(1)), sha: v.nullable(objectId),
   status: v.picklist(
     ['added', 'removed', 'modified', 'renamed', 'copied', 'changed', 'unchanged']),
@@ -92,14 +91,14 @@ export const pullFilesReply = v.array(replyObject({
 }))
 
 /** An issue; a pull request is one too, and has `pull_request`. */
-export const issueReply = replyObject({
+const issueReply = replyObject({
   ...origin,
   id: number, number, state: v.picklist(['open', 'closed']), title: text, body: nullableText,
   pull_request: v.optional(v.nullable(replyObject({}))), repository_url: v.optional(text),
 })
 
 /** A comment, which tells its issue by that one's address alone. */
-export const commentReply = replyObject({ ...origin, id: number, body: text, issue_url: text })
+const commentReply = replyObject({ ...origin, id: number, body: text, issue_url: text })
 
 /** Every reply that is read, by its name. */
 export const hostReplies = {

@@ -14,7 +14,7 @@ export interface Blocklist {
 }
 
 /** What a capture says of itself. */
-export interface Declared {
+interface Declared {
   readonly source: string | null
   readonly file_name: string | null
 }

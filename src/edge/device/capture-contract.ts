@@ -43,7 +43,7 @@ const outputShape = v.strictObject({
   evicted: v.array(evictionShape),
 })
 /** A capture that was taken. */
-export type CaptureDocument = v.InferOutput<typeof outputShape>
+type CaptureDocument = v.InferOutput<typeof outputShape>
 
 /** What the use case gives. */
 export interface Captured extends Added {

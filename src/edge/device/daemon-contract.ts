@@ -37,8 +37,7 @@ const lineShape = v.strictObject({
   /** Captures that ever left this device unsent, at `ready`. */
   evictions: v.nullable(count),
 })
-/** One line of a daemon. */
-export type DaemonDocument = v.InferOutput<typeof lineShape>
+type DaemonDocument = v.InferOutput<typeof lineShape>
 
 /** What happened to a daemon. */
 export type DaemonEvent = { readonly at: string } & (

@@ -29,7 +29,7 @@ import type { Entry } from './spool/queue.js'
 import { Spool } from './spool/spool.js'
 
 /** What a daemon needs beside what every use case of a device does. */
-export interface DaemonContext extends DeviceContext {
+interface DaemonContext extends DeviceContext {
   readonly net: OriginDeps
   /** From 0 up to 1. */
   readonly chance: () => number
@@ -37,7 +37,7 @@ export interface DaemonContext extends DeviceContext {
 }
 
 /** How a daemon begins. */
-export interface DaemonStart extends DaemonRequest {
+interface DaemonStart extends DaemonRequest {
   /** A pairing to redeem first. */
   readonly pairing: PairingString | null
   /** The machine's name, where the request gives none. */

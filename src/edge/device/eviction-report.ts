@@ -6,7 +6,7 @@ import type { HttpsReply } from '../../net/types.js'
 import { errorCodeOf } from './reaction.js'
 
 /** What became of telling it. */
-export type Told =
+type Told =
   | { readonly kind: 'nothing' | 'told' }
   /** The credential counts no more. */
   | { readonly kind: 'ended'; readonly status: number }
@@ -14,7 +14,7 @@ export type Told =
   | { readonly kind: 'retry'; readonly reason: string }
 
 /** What an answer means; a service that does not know the question is not asked it again. */
-export const toldBy = (reply: HttpsReply): Told => {
+const toldBy = (reply: HttpsReply): Told => {
   const { status } = reply
   if (status === 401 || status === 403) return { kind: 'ended', status }
   return status >= 500 ? { kind: 'retry', reason: errorCodeOf(reply) } : { kind: 'told' }

@@ -52,14 +52,14 @@ export const sweepUnwritten = (files: Files, { dir, pairing }: DevicePlaces): vo
   })
 
 /** What became of one. */
-export interface Replaced {
+interface Replaced {
   readonly device_id: string
   /** Why it could not be ended by this device; null where it was. */
   readonly reason: string | null
 }
 
 /** Asks the service to end one. */
-export type EndFormer = (
+type EndFormer = (
   former: Former,
 ) => Promise<{ readonly got: HttpsReply } | { readonly got: null; readonly failed: string }>
 

@@ -21,7 +21,7 @@ import type { Capture } from './spool/item.js'
 export type OriginDeps = Omit<PinnedClientDeps, 'origin' | 'pin'>
 
 /** How long one request may take, and what ends it sooner. */
-export interface RequestTerms {
+interface RequestTerms {
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
@@ -40,7 +40,7 @@ const pairedShape = replyObject({
   last_sequence: count,
 })
 /** What the service gave for a code. */
-export type Paired = v.InferOutput<typeof pairedShape>
+type Paired = v.InferOutput<typeof pairedShape>
 
 const factsShape = replyObject({ device_id: v.string(), last_sequence: count })
 

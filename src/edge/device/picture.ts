@@ -4,7 +4,7 @@
 export const captureBytesMax = 20_971_520
 
 /** The kinds that a device takes. */
-export type CaptureMime = 'image/png' | 'image/jpeg'
+type CaptureMime = 'image/png' | 'image/jpeg'
 
 const signatures: readonly (readonly [CaptureMime, Buffer])[] = [
   ['image/png', Buffer.from('89504e470d0a1a0a', 'hex')],

@@ -15,7 +15,7 @@ interface Shard {
 }
 
 /** What is known of one: the id that its row had, and its name. */
-export type DroppedName = Pick<DroppedArtifact, 'artifactId' | 'name'>
+type DroppedName = Pick<DroppedArtifact, 'artifactId' | 'name'>
 
 /** Files in any order, given back by folder. */
 export class DroppedNames {

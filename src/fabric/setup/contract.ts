@@ -5,7 +5,7 @@ import { contract, noInput } from '../../base/contract.js'
 import { fail } from '../../base/errors.js'
 
 /** The steps, in the order in which one needs the other. */
-export const setupSteps = [
+const setupSteps = [
   'state', 'session', 'alpha', 'gateway', 'shots', 'proof', 'timers',
 ] as const
 /** One of them. */

@@ -10,7 +10,7 @@ import type { SetupStep, StepStanding } from './contract.js'
 type Standing = Readonly<Record<SetupStep, StepStanding>>
 
 /** What is asked of the machine and of the session, by whoever can ask them. */
-export interface Around {
+interface Around {
   readonly isLoggedIn: boolean
   /** What runs the timers; null where nothing does. */
   readonly scheduler: string | null

@@ -34,7 +34,7 @@ export interface CallEvidence<Content> {
 }
 
 /** What becomes of a call. */
-export interface Ending {
+interface Ending {
   readonly outcome: CallOutcome
   readonly reason: string | null
   readonly ledger: 'release' | 'unknown' | 'settle'
@@ -55,7 +55,7 @@ export interface CallResult<Made = unknown> extends Ending {
 }
 
 /** What the decision rests on. */
-export interface EndingFacts {
+interface EndingFacts {
   readonly contact: Contact
   readonly boundMicrousd: number
   /** Why the result may not be used any more, or null. */

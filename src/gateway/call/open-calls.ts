@@ -16,7 +16,7 @@ const shape = v.strictObject({
   bound_microusd: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
 })
 /** What a call under way holds of the sums of its hour. */
-export type OpenCall = v.InferOutput<typeof shape>
+type OpenCall = v.InferOutput<typeof shape>
 
 /** Open calls by operation id; written with the claim, removed with its end. */
 export const openCallCollection: CollectionSpec<OpenCall> = {

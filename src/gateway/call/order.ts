@@ -49,7 +49,7 @@ export interface CallEnd<Content> {
 }
 
 /** Who pays through which slot, and for what. */
-export interface CallTerms {
+interface CallTerms {
   /** First word of the announced steps, for example `prove`. */
   readonly step: string
   readonly slot: SlotName

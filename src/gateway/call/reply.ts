@@ -15,14 +15,14 @@ import type { AcceptedReply } from './order.js'
 import type { Refusal } from './pause.js'
 
 /** Why a reply's text is not used, in the order of the checks. */
-export const replyReasons = [
+const replyReasons = [
   'content_encoding', 'oversize', 'event_stream', 'malformed_json',
   'error_member', 'stream_piece', 'model_missing', 'provider_missing', 'choice_count',
   'choice_malformed', 'tools', 'role', 'refusal', 'content_type', 'empty_content',
   'content_too_large', 'not_as_asked',
 ] as const
 /** The same, or the status that a reply had in the place of 200. */
-export type ReplyReason = (typeof replyReasons)[number] | `http_status_${number}`
+type ReplyReason = (typeof replyReasons)[number] | `http_status_${number}`
 
 /** A charge with the digest of the bytes that carried it. */
 export interface ReplyCost extends UsageCost {

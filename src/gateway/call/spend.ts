@@ -22,7 +22,7 @@ const spendShape = v.strictObject({
   settled_microusd: count,
 })
 /** Calls of one purpose that were claimed in one hour. */
-export type SpendHour = v.InferOutput<typeof spendShape>
+type SpendHour = v.InferOutput<typeof spendShape>
 
 /** Sums by `<hour>#<purpose>`; the newest `hoursKept` of all are kept. */
 export const spendCollection: CollectionSpec<SpendHour> = {
@@ -36,7 +36,7 @@ const hoursKept = 400
 const hourOf = (iso: string): string => iso.slice(0, iso.indexOf('T') + 3)
 
 /** Which sum is meant. */
-export interface SpendKey {
+interface SpendKey {
   readonly purpose: GatewayPurpose
   /** Time of the claim, ISO. */
   readonly at: string
@@ -80,7 +80,7 @@ export const addSpend = (tx: Tx, { purpose, at }: SpendKey, change: SpendChange)
 }
 
 /** What was spent since a time, whole hours: the first one counts whole. */
-export interface SpendSum {
+interface SpendSum {
   readonly requests: number
   readonly heldMicrousd: number
   readonly settledMicrousd: number

@@ -11,7 +11,7 @@ import { putTask } from './place.js'
 import { getTask } from './read.js'
 
 /** A lease as its holder knows it. */
-export type Lease = NonNullable<Task['lease']>
+type Lease = NonNullable<Task['lease']>
 
 const holderCharsMax = 256
 

@@ -21,9 +21,6 @@ const keysShape = v.strictObject({
   /** The range that this run released. */
   released: v.nullable(v.string()),
 })
-/** Ranges of idempotency keys that count as spent. */
-export type StateKeysDocument = v.InferOutput<typeof keysShape>
-
 /** Listing ranges of keys that damage took, and releasing one. */
 export const stateKeys = contract({
   name: 'state.keys',

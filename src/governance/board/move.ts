@@ -8,7 +8,7 @@ import { getJob, getTask, requireRevision } from './read.js'
 import { canEndAccounted, canGoOn, canMove, costLiability, isOutstanding } from './states.js'
 
 /** New limits of work that begins or goes on. */
-export interface WorkLimits {
+interface WorkLimits {
   /** ISO: wall deadline of the whole operation. */
   readonly deadline_at: string
   readonly budget_left_ms: number
@@ -18,7 +18,7 @@ export interface WorkLimits {
  * What lets a capability take its own blocked work on: which kinds and which blocks are its. On
  * `cost_liability` nothing does.
  */
-export interface BlockAuthority {
+interface BlockAuthority {
   readonly kinds: readonly string[]
   readonly blocked: readonly string[]
 }

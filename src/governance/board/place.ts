@@ -27,8 +27,7 @@ export const putTask = (tx: Tx, task: Task): Task => {
   return changed
 }
 
-/** What a place of an owner is for. */
-export type OwnersPlace = Pick<Task, 'owner' | 'kind' | 'place'>
+type OwnersPlace = Pick<Task, 'owner' | 'kind' | 'place'>
 
 /** Id of the row of a place: `<owner>/<kind>`, then `/<place>` where one was named. */
 export const slotId = ({ owner, kind, place }: OwnersPlace): string =>

@@ -31,7 +31,7 @@ export interface SavedConnection {
 }
 
 /** A new connection. Its credential is sealed by then, under `credentialRefOf(connectionId)`. */
-export interface NewConnection {
+interface NewConnection {
   readonly connectionId: string
   readonly repository: string
   readonly mode: Exclude<ConnectionMode, 'active'>
@@ -62,7 +62,7 @@ export const addConnection = (
 }
 
 /** What changes of a saved connection. */
-export interface ConnectionChange {
+interface ConnectionChange {
   readonly connectionId: string
   readonly expectedRevision: number
   /** `OWNER/NAME`; left out: as it is. */
@@ -128,7 +128,7 @@ export const disconnectConnection = (
 }
 
 /** A consent as a person asks for it, and what the host said while they did. */
-export interface GrantRequest {
+interface GrantRequest {
   readonly connectionId: string
   readonly expectedRevision: number
   /** Checked by the capability: known, each once, at least one. */

@@ -11,7 +11,7 @@ import { collections, type TrustDecision } from '../rows.js'
 import { ofRequest, type Denial, type Fact } from './fact.js'
 
 /** What is contacted, as far as a route row says it. */
-export interface Resource {
+interface Resource {
   readonly runtime: string
   readonly profile: string
   readonly provider: string

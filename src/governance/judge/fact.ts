@@ -75,7 +75,7 @@ export const orUndefined = <T>(read: () => T): T | undefined => {
 }
 
 /** Other names under which one list's reasons have always been told, by the name in the list. */
-export type ToldAs = Readonly<Partial<Record<string, string>>>
+type ToldAs = Readonly<Partial<Record<string, string>>>
 
 /** The name that a denial is told under. */
 export const toldName = ({ name }: Denial, toldAs: ToldAs): string => toldAs[name] ?? name

@@ -29,7 +29,7 @@ export const policyFacts = [
 const suspending: ReadonlySet<string> = new Set(['save_in_progress', 'save_interrupted'])
 
 /** What stands against using what came back. */
-export interface AdoptionStanding {
+interface AdoptionStanding {
   /** Why it may never be used; null while nothing forbids it. */
   readonly lost: Denial | null
   /** Why it may not be used yet: a save has not ended; null otherwise. */

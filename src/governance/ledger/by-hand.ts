@@ -25,7 +25,7 @@ export interface FoundAmount {
 }
 
 /** The same of one operation. */
-export interface ManualSettlement extends FoundAmount {
+interface ManualSettlement extends FoundAmount {
   readonly operationId: string
 }
 

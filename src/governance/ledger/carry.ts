@@ -100,7 +100,7 @@ const clearTorn = (tx: Tx, formers: readonly Former[]): void => {
 const ceilingUnseen = 1
 
 /** What was carried over, by operation. */
-export interface CarriedMoney {
+interface CarriedMoney {
   readonly liabilities: readonly string[]
   /** Operations that stand for parts of former states that nobody can read. */
   readonly unread: readonly string[]

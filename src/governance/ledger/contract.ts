@@ -62,7 +62,7 @@ const ledgerShape = v.strictObject({
   }),
 })
 /** The ledger at a glance. */
-export type LedgerDocument = v.InferOutput<typeof ledgerShape>
+type LedgerDocument = v.InferOutput<typeof ledgerShape>
 
 /** Reading balances and what is open. */
 export const ledgerShow = contract({
@@ -126,7 +126,7 @@ export type SettledDocument = v.InferOutput<typeof settledShape>
 export type SettleDocument = Stamped<ReservationDocument> | SettledDocument
 
 /** What settled: one charge, or several together. */
-export type Settled = Reservation | {
+type Settled = Reservation | {
   readonly settled: readonly Reservation[]
   readonly more: boolean
 }

@@ -7,7 +7,7 @@ export const dueKinds = ['settle', 'review'] as const
 export type DueKind = (typeof dueKinds)[number]
 
 /** Money of one operation that waits for a person. */
-export interface MoneyDue {
+interface MoneyDue {
   readonly kind: DueKind
   /** What stays held, micro-USD; 0 for a charge that is known and only waits for its review. */
   readonly heldMicrousd: number
@@ -30,7 +30,7 @@ export const settleCommand = (operationId: string): string =>
   `sallyport ledger settle ${operationId} --amount-microusd N`
 
 /** The whole command that looks at a charge above its bound. */
-export const reviewCommand = (operationId: string): string =>
+const reviewCommand = (operationId: string): string =>
   `sallyport ledger review ${operationId}`
 
 /**

@@ -4,7 +4,7 @@ import { fail } from '../../base/errors.js'
 export const amountMicrousdMax = 1_000_000_000
 
 /** Most UTF-8 bytes of an operation id, and of a profile or principal name in a row. */
-export const operationIdBytesMax = 256
+const operationIdBytesMax = 256
 
 /** Most policy rechecks that one operation may write, so that no loop can fill the ledger. */
 export const rechecksPerOperationMax = 16

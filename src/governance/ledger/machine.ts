@@ -12,7 +12,7 @@ import type { LedgerRow, Reservation } from '../rows.js'
 export const manualSource = 'operator_manual'
 
 /** What gives a hold back: nothing may have left this machine. */
-export const releaseProofs = ['never_contacted', 'no_request_byte_sent'] as const
+const releaseProofs = ['never_contacted', 'no_request_byte_sent'] as const
 export type ReleaseProof = (typeof releaseProofs)[number]
 
 /** Change of the three totals, micro-USD, signed. */
@@ -23,7 +23,7 @@ export interface Delta {
 }
 
 /** What one row does. */
-export interface Step {
+interface Step {
   readonly reservation: Reservation
   readonly delta: Delta
 }

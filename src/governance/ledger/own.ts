@@ -7,7 +7,7 @@ import { requireBound, type Binding } from './post.js'
 import { findReservation, overrunsToReview, unknownReason } from './read.js'
 
 /** A reservation with the binding that its own rows prove. */
-export interface OwnReservation {
+interface OwnReservation {
   readonly reservation: Reservation
   readonly binding: Binding
 }

@@ -7,7 +7,7 @@ import { requireAccount } from './account.js'
 import { evidenceText } from './machine.js'
 
 /** Where the one ledger stands, integer micro-USD. */
-export interface Balances {
+interface Balances {
   readonly ledger_id: string
   readonly ceiling_microusd: number
   readonly settled_microusd: number

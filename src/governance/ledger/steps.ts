@@ -27,7 +27,7 @@ export interface ReserveRequest extends Binding {
 }
 
 /** A hold; `replayed` when the same request had taken it before. */
-export interface Reserved {
+interface Reserved {
   readonly row: LedgerRow
   readonly reservation: Reservation
   readonly replayed: boolean
@@ -150,7 +150,7 @@ export interface Settlement extends Binding {
 }
 
 /** What settling gave. `overrun`: the charge passed its bound, a person has to review it. */
-export interface Settled {
+interface Settled {
   readonly overrun: boolean
   readonly row: LedgerRow
   readonly reservation: Reservation

@@ -40,7 +40,7 @@ const ownerIn = (view: View): string | undefined => {
 }
 
 /** What is held for a hole. */
-export interface UnreadHold {
+interface UnreadHold {
   readonly hole: Hole
   /** The state that the hole is in. */
   readonly former: View

@@ -20,7 +20,7 @@ const policyShape = v.strictObject({
   consents: v.array(v.strictObject({ consent_id: v.string(), purpose: v.string() })),
 })
 /** A policy revision as a document. */
-export type PolicyDocument = v.InferOutput<typeof policyShape>
+type PolicyDocument = v.InferOutput<typeof policyShape>
 
 const policyDocument = (policy: PolicyRevision): PolicyDocument => ({
   revision: policy.revision,
@@ -44,11 +44,8 @@ const standingShape = v.strictObject({
     granted_at: v.string(), expires_at: v.nullable(v.string()),
   })),
 })
-/** The head of the policy, its witness and every consent. */
-export type PolicyShowDocument = v.InferOutput<typeof standingShape>
-
 /** A consent and whether it is the current one of its purpose. */
-export interface StandingConsent {
+interface StandingConsent {
   readonly consent: Consent
   readonly current: boolean
 }

@@ -5,7 +5,7 @@ import { policyAt, policyHead, revisionId } from './head.js'
 import { witnessRevision, witnessStatus } from './witness.js'
 
 /** What a publication says; the rest follows from the head before it. */
-export interface Publication {
+interface Publication {
   readonly state: 'active' | 'revoked'
   readonly reason:
     | 'init' | 'save_begin' | 'save' | 'operator_revoke' | 'save_interrupted' | 'restore'

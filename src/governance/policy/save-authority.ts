@@ -8,7 +8,7 @@ export interface GivenAuthority {
 }
 
 /** How a route names itself to people. */
-export interface RouteWords {
+interface RouteWords {
   /** What needs authority, as the subject of a sentence. */
   readonly saves: string
   /** The egress that is acknowledged. */

@@ -52,13 +52,13 @@ export interface SaveDecision {
 }
 
 /** What the last step knows. */
-export interface SaveOutcome {
+interface SaveOutcome {
   readonly revision: number
   readonly consents: readonly Consent[]
 }
 
 /** One save, as its route describes it. */
-export interface SavePlan {
+interface SavePlan {
   readonly route: RouteName
   /** Compared with the head; null only where the route allows it (disabling). */
   readonly expectedRevision: number | null

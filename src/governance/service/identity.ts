@@ -14,7 +14,7 @@ import { collections, type ServiceRow } from '../rows.js'
 import { openCredential, putCredential, sealCredential, type SealedCredential } from '../vault.js'
 
 /** Vault name of the key. */
-export const serviceKeyRef = 'vault:service_key'
+const serviceKeyRef = 'vault:service_key'
 const the = 'the'
 
 /** What others need to know to reach the service of a state. */
@@ -29,7 +29,7 @@ export interface ServiceIdentity {
 }
 
 /** What a first start, or a renewal, brings. */
-export interface ServiceParts {
+interface ServiceParts {
   readonly port: number
   readonly certificate: string
   /** PKCS #8 DER; left out where the key stays. */

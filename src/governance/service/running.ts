@@ -24,7 +24,7 @@ export const runningShape = v.strictObject({
   origin: v.nullable(v.string()),
 })
 /** A service that runs. */
-export type RunningService = v.InferOutput<typeof runningShape>
+type RunningService = v.InferOutput<typeof runningShape>
 
 const saidIn = (text: string): RunningService => {
   try {

@@ -38,7 +38,7 @@ const requireWhole = ({ store }: Gov): void => {
 }
 
 /** Whether, and how often, a use of a session is noted. */
-export interface TouchRule {
+interface TouchRule {
   readonly touch?: boolean
   /** A use this soon after the noted one is not noted, ms; left out: each is. */
   readonly touchEveryMs?: number

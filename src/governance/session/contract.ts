@@ -58,9 +58,6 @@ const logoutShape = v.strictObject({
   /** What had left before of what rested on the session. */
   requests: requestsShape,
 })
-/** Result of a logout: whether a session was ended now, and which one the token belongs to. */
-export type LogoutDocument = v.InferOutput<typeof logoutShape>
-
 /** Ending the session in use. */
 export const sessionLogout = contract({
   name: 'logout',
@@ -73,9 +70,6 @@ export const sessionLogout = contract({
 })
 
 const showShape = v.strictObject({ root: sessionShape })
-/** The session in use. */
-export type SessionShowDocument = v.InferOutput<typeof showShape>
-
 /** Reading the session in use. */
 export const sessionShow = contract({
   name: 'session.show',
@@ -99,9 +93,6 @@ const revokedShape = v.strictObject({
   /** What had left before of what rested on it. */
   requests: requestsShape,
 })
-/** A session that was revoked: `ended` says whether it was ended now. */
-export type SessionRevokedDocument = v.InferOutput<typeof revokedShape>
-
 /** Ending a session by its id. */
 export const sessionRevoke = contract({
   name: 'session.revoke',

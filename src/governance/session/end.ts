@@ -9,13 +9,13 @@ import { sessionFacts } from './live.js'
 import type { Session, SessionFacts } from './types.js'
 
 /** Why a root ended. */
-export type EndReason = 'logout' | 'replaced' | 'revoked' | 'principal_disabled'
+type EndReason = 'logout' | 'replaced' | 'revoked' | 'principal_disabled'
 
 /** How long a root that is over stays listed; the audit keeps it for ever. */
 export const rootKeepMs = 30 * 24 * 3_600_000
 
 /** Who ends a root: the session that asks, or nobody known. */
-export interface EndedBy {
+interface EndedBy {
   readonly principal: string | null
   readonly root: string | null
 }

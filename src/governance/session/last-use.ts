@@ -45,8 +45,7 @@ export const readLastUse = (dir: string, rootId: string): number | null => {
   }
 }
 
-/** How a use is noted. */
-export interface UseNote {
+interface UseNote {
   /** A use this soon after the noted one is not noted, ms (default 1). */
   readonly everyMs?: number | undefined
   /** What was noted when the caller looked a moment ago; left out: it is looked for. */

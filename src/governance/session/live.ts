@@ -51,7 +51,7 @@ export const requireRootRow = (view: View, now: string, rootId: string): Session
 }
 
 /** What a rule over rows cannot know of a session: milliseconds since 1970 UTC. */
-export interface SessionMoment {
+interface SessionMoment {
   readonly wallMs: number
   /** Its last use; null where it is not known. */
   readonly lastUseMs: number | null

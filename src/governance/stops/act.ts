@@ -100,13 +100,13 @@ const requireSound = ({ store }: Gov): void => {
 }
 
 /** A stop that is in force. */
-export interface Stopped {
+interface Stopped {
   readonly stop: Stop
   readonly recorded: Recorded
 }
 
 /** What one stop of a session is, once the store was found to be sound. */
-export interface StopOrder {
+interface StopOrder {
   readonly aim: Aim
   readonly by: Stop['by']
 }

@@ -23,7 +23,7 @@ import type { Party } from './stop.js'
 /** `begun`: bytes of a request may have left; `whole`: all of it was handed to the system. */
 const sentShape = v.picklist(['nothing', 'begun', 'whole'])
 /** What has left of an operation's newest request. */
-export type FenceSent = v.InferOutput<typeof sentShape>
+type FenceSent = v.InferOutput<typeof sentShape>
 
 const factsShape = v.strictObject({
   operation: v.string(),

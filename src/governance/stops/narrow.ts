@@ -18,7 +18,7 @@ import { putSpent } from './record.js'
 import { covers, type SaveAim, type Stop } from './stop.js'
 
 /** What a save closes, and whose it is. */
-export interface SaveClose {
+interface SaveClose {
   readonly aims: readonly SaveAim[]
   readonly by: Stop['by']
 }

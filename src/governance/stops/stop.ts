@@ -86,7 +86,7 @@ const saveStops = {
 } as const satisfies Readonly<Record<string, keyof Party>>
 
 /** A kind of stop that a save puts. */
-export type SaveStop = keyof typeof saveStops
+type SaveStop = keyof typeof saveStops
 
 /** What a save closes. */
 export interface SaveAim extends Aim {

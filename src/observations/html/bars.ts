@@ -4,8 +4,7 @@ import { countText } from '../words.js'
 import { axisLabels, clock } from './axis.js'
 import { html, nothing, type Markup } from './markup.js'
 
-/** One part of a whole. */
-export interface Part {
+interface Part {
   readonly className: string
   /** Of the whole, 0 to 1. */
   readonly share: number

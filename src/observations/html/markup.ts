@@ -11,7 +11,7 @@ export class Markup {
 }
 
 /** What a template takes. */
-export type Part = Markup | string | number | readonly Markup[]
+type Part = Markup | string | number | readonly Markup[]
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;', '`': '&#96;',

@@ -18,7 +18,7 @@ interface Written {
 }
 
 /** Who wrote the texts of a page: names to the numbers that stand for them. */
-export interface Authors {
+interface Authors {
   readonly numbers: ReadonlyMap<string, number>
   readonly all: readonly { readonly one: Written; readonly texts: number }[]
 }

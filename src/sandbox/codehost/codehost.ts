@@ -33,7 +33,7 @@ export interface CodehostTokens {
 }
 
 /** What the code host needs to know of its sandbox. */
-export interface CodehostOptions {
+interface CodehostOptions {
   readonly tokens: CodehostTokens
   /** Folder of its repositories. */
   readonly dir: string

@@ -8,7 +8,7 @@ export const problem = (status: number, message: string): Draft =>
   jsonDraft(status, { message, documentation_url: documentation, status: String(status) })
 
 /** What a list says of one entry: `code` and `field` of a validation that failed. */
-export interface Invalid {
+interface Invalid {
   readonly resource: string
   readonly field?: string
   readonly code: string

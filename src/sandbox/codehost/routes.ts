@@ -1,7 +1,7 @@
 /** Which of the code host's routes a request asks for. */
 
 /** The routes that the sandbox's code host has; all others do not exist. */
-export const codehostRoutes = [
+const codehostRoutes = [
   'repository', 'blob_create', 'blob', 'tree_create', 'tree', 'commit_create', 'commit',
   'ref_create', 'ref', 'pull_create', 'pull', 'pull_files', 'issue_create', 'issue',
   'comment_create', 'comment', 'user',

@@ -51,7 +51,7 @@ export interface HostComment {
 }
 
 /** What the asking token may do. */
-export interface Permissions {
+interface Permissions {
   readonly pull: boolean
   readonly push: boolean
 }

@@ -21,7 +21,7 @@ export interface Kept {
 }
 
 /** A repository to make. */
-export interface NewRepository {
+interface NewRepository {
   readonly owner: string
   readonly name: string
   /** Default true. */

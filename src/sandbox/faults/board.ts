@@ -18,7 +18,7 @@ export interface FaultOptions {
 }
 
 /** A fault that is switched on. */
-export interface ActiveFault {
+interface ActiveFault {
   readonly name: string
   readonly service: ServiceName
   readonly route: string
@@ -51,7 +51,7 @@ export interface FaultBoard extends Faults {
 }
 
 /** A fault that strikes a request. */
-export interface Due {
+interface Due {
   readonly spec: FaultSpec
   readonly value: number | undefined
 }

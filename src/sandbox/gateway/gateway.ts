@@ -9,7 +9,7 @@ import { screenshotAnswer, screenshotSchemaName } from './screenshot.js'
 import { schemaShaped } from './shaped.js'
 
 /** What the gateway needs to know of its sandbox. */
-export interface GatewayOptions {
+interface GatewayOptions {
   /** Only this key is accepted; null accepts any. */
   readonly key: string | null
   port(): number

@@ -8,7 +8,7 @@ import {
 import { plausibleAnswer, tokensOf } from './text.js'
 
 /** What the provider needs to know of its sandbox. */
-export interface ProviderOptions {
+interface ProviderOptions {
   readonly modelId: string
   /** Only this key is accepted; null accepts any. */
   readonly key: string | null

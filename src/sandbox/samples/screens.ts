@@ -40,7 +40,7 @@ const colourOf = (line: string): number => {
 }
 
 /** Changes of a line: number from 0 and its new text. */
-export type Edits = Readonly<Record<number, string>>
+type Edits = Readonly<Record<number, string>>
 
 /** An editor with a file in it, 1920x1080. */
 export const editorScreen = (edits: Edits = {}): Canvas => {

@@ -10,7 +10,7 @@ import { boardScreen, editorScreen, inboxScreen } from './screens.js'
 // that a scan shows what each becomes.
 
 /** One file. */
-export interface Sample {
+interface Sample {
   readonly name: string
   readonly bytes: Buffer
   /** How long before they are written it was taken, minutes. */

@@ -29,7 +29,7 @@ const endWith = (socket: Duplex, error: Error, onUnread: OnUnread): void => {
  * A reply into the middle of another one, or ahead of it, would be taken for that one: what is
  * whole is answered first, and the connection ends behind it without another word.
  */
-export const unread = (
+const unread = (
   socket: Duplex, error: Error, underWay: readonly UnderWay[], onUnread: OnUnread,
 ): void => {
   if (!socket.writable) return void socket.destroy()

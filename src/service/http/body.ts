@@ -25,8 +25,7 @@ export const requireJson = (request: IncomingMessage, bytesMax: number): void =>
   if ((declared(request) ?? 0) > bytesMax) throw refusal.tooLarge(bytesMax)
 }
 
-/** What a body is read with. */
-export interface BodyReading {
+interface BodyReading {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly bytesMax: number

@@ -33,7 +33,7 @@ export const rawReply = ({ status, body }: HttpRefusal, requestId: string): stri
 }
 
 /** Whoever takes nothing of a reply for so long gets no more of it, ms. */
-export const takenMsMax = 30_000
+const takenMsMax = 30_000
 
 /**
  * Ends a reply, and its connection where its end is not taken: it would be held for as long as
@@ -107,7 +107,7 @@ const isComing = ({ complete, readableEnded, destroyed, headers }: IncomingMessa
   !complete && !readableEnded && !destroyed && headers.expect === undefined
 
 /** A reply to be sent. */
-export interface Sending {
+interface Sending {
   readonly requestId: string
   readonly reply: Reply
   /** Whether the connection ends behind it. */

@@ -22,7 +22,7 @@ import {
 import { Answered, jsonOf, smallBody, type Call, type Operation } from '../operation.js'
 
 /** Making a task: the shape of every capability, of which the text capability takes one. */
-export const taskCreate = contract({
+const taskCreate = contract({
   name: 'task.create', document: 'task', version: 1,
   input: closedObject({
     kind: v.literal(alphaCapability, `must be ${alphaCapability}`),

@@ -31,7 +31,7 @@ import { sendText } from './send-text.js'
 // What a tab shows whose link was used before, or whose time is over.
 
 /** The page; it has no script and loads nothing. */
-export const usedLinkPage = html`<!doctype html>
+const usedLinkPage = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>Sallyport</title>
 <style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 4rem auto; padding:

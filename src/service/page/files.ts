@@ -4,8 +4,7 @@ import { pageMarkup } from './markup.js'
 import type { policies } from './send-text.js'
 import { pageStyle } from './style.js'
 
-/** One file. */
-export interface PageFile {
+interface PageFile {
   readonly path: string
   readonly type: string
   readonly text: () => string

@@ -15,7 +15,7 @@ const tokenBytes = 32
 const keptMax = 256
 
 /** What a pass is for: `code` opens the page, `report` shows one report in a tab of its own. */
-export type PassFor = 'code' | 'report'
+type PassFor = 'code' | 'report'
 
 interface Pass {
   readonly root: string

@@ -39,7 +39,7 @@ import { settleAnalyses } from './settle.js'
 const job = 'screenshot_folder_analysis'
 
 /** How a batch is asked for. */
-export interface AnalyzeOptions {
+interface AnalyzeOptions {
   /** Most images of this pass; the setting when left out. */
   readonly limit?: number
   /** A tick of the job: never more than the concurrency window (S-208). */

@@ -73,7 +73,7 @@ export const blockedRowReader = (
 }
 
 /** Which rows to look at, and for how many milliseconds. */
-export interface BlockedLook extends Pick<ObservationFilter, 'since' | 'until'> {
+interface BlockedLook extends Pick<ObservationFilter, 'since' | 'until'> {
   readonly msMax?: number
 }
 

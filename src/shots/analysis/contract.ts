@@ -116,7 +116,7 @@ const reanalysisShape = v.strictObject({
 export type ReanalysisDocument = v.InferOutput<typeof reanalysisShape>
 
 /** A receipt, and the row it is about; null in bulk. */
-export interface Reanalysis {
+interface Reanalysis {
   readonly observationId: string | null
   readonly receipt: AnalysisReceipt
 }

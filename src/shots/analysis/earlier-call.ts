@@ -66,7 +66,7 @@ export const failedBefore = (view: View, row: Observation): boolean => {
 }
 
 /** What a new request for a row would follow. */
-export type EarlierCall =
+type EarlierCall =
   | { readonly kind: 'none' }
   /** These bytes are under way now, for this row or another. */
   | { readonly kind: 'running' }

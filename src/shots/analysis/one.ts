@@ -24,13 +24,13 @@ export interface OneEnd {
 }
 
 /** An image that was looked at and may be sent. */
-export interface Prepared {
+interface Prepared {
   readonly row: Observation
   readonly verdict: PrivacyVerdict
 }
 
 /** How images are read and looked into. */
-export interface Preparing {
+interface Preparing {
   readonly recursive: boolean
   readonly examiner: Examiner
   /** A person released this one image by name, damaged or cut as it is. */
@@ -90,7 +90,7 @@ const refused = async (
 }
 
 /** What is asked for. */
-export interface OneRequest {
+interface OneRequest {
   readonly reason: ReanalyzeReason | null
   readonly timeoutMs: number
 }

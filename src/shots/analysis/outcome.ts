@@ -10,7 +10,7 @@ import type { RunningAnalysis } from './rows.js'
 export type ItemOutcome = 'succeeded' | 'failed' | 'blocked' | 'skipped'
 
 /** How a call ended, as far as the observation is concerned. */
-export interface AnalysisEnd {
+interface AnalysisEnd {
   readonly outcome: CallOutcome
   readonly reason: string | null
   /** Class of what kept it from being sent; null when it may have been sent. */

@@ -13,7 +13,7 @@ import { exactStamp, readOnce, type ReadFacts } from '../scan/read-once.js'
 import type { Observation } from '../observations/rows.js'
 
 /** The file that was read, and what it was then. */
-export interface ImageSource {
+interface ImageSource {
   /** Name below the folder, as bytes of latin1. */
   readonly name: string
   readonly facts: Pick<ReadFacts, 'bytes' | 'modifiedNs' | 'inode'>

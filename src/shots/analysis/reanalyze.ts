@@ -74,14 +74,14 @@ const requireAnalyzable = (
 }
 
 /** One reanalysis and the row it is about. */
-export interface Reanalyzed {
+interface Reanalyzed {
   /** The row that was analysed: a suppressed file's representative. */
   readonly observationId: string
   readonly receipt: AnalysisReceipt
 }
 
 /** How one image is meant. */
-export interface ReanalyzeOne {
+interface ReanalyzeOne {
   readonly target: string
   readonly reason: ReanalyzeReason
   /** Send it although it is damaged or cut: whoever says so is written down. */

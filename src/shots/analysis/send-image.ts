@@ -35,10 +35,10 @@ import { runningCollection } from './rows.js'
 import type { AnalysisPayload } from '../payload/schema.js'
 
 /** An image that passed the gate of local bytes. */
-export type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>
+type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>
 
 /** One analysis that is meant. */
-export interface Attempt {
+interface Attempt {
   readonly ctx: ShotsContext
   readonly row: Observation
   readonly image: ReadyImage

@@ -13,7 +13,7 @@ import { rowInterrupted, rowReturned } from './outcome.js'
 import { runningCollection, type RunningAnalysis } from './rows.js'
 
 /** Observations that were resolved, by what became of them. */
-export interface SettledAnalyses {
+interface SettledAnalyses {
   readonly returned: readonly string[]
   readonly uncertain: readonly string[]
 }

@@ -84,7 +84,7 @@ export const shotsDigest = contract({
 const openedShape = v.strictObject({ ...episodeShape.entries, content: v.string() })
 const digestsShape = v.union([v.array(episodeShape), openedShape])
 /** The list, or one episode with its text. */
-export type DigestsDocument = v.InferOutput<typeof digestsShape>
+type DigestsDocument = v.InferOutput<typeof digestsShape>
 
 const isList = (source: readonly Episode[] | OpenedDigest): source is readonly Episode[] =>
   Array.isArray(source)

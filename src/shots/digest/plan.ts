@@ -35,7 +35,7 @@ const sentNothing = (standing: ClaimStanding): boolean =>
   standing === 'not_contacted' || standing === 'interrupted'
 
 /** How planning treats what was tried before. */
-export interface PlanOptions {
+interface PlanOptions {
   /** An operator asks for one more call after one that was refused, failed or is uncertain. */
   readonly retry: boolean
 }

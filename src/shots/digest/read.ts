@@ -22,7 +22,7 @@ const payloadShape = closedObject({
   content: text,
 })
 /** The sealed payload of an episode. */
-export type DigestPayload = v.InferOutput<typeof payloadShape>
+type DigestPayload = v.InferOutput<typeof payloadShape>
 
 /** Opens an episode's text. Throws what the store throws; `rejected` for another shape. */
 export const readDigest = (gov: Pick<Gov, 'store'>, view: View, row: Episode): DigestPayload => {

@@ -65,7 +65,7 @@ const attemptShape = v.strictObject({
   made: v.nullable(madeShape),
 })
 /** What was tried for one set of inputs of one window. */
-export type DigestAttempt = v.InferOutput<typeof attemptShape>
+type DigestAttempt = v.InferOutput<typeof attemptShape>
 
 const dayShape = v.strictObject({ keys: v.array(sha256) })
 

@@ -27,7 +27,7 @@ import { reuseText, writeWindow } from './write.js'
 const job = 'screenshot_observation_digest'
 
 /** How one window of `shots digest` is chosen and treated. */
-export interface DigestWindowOptions {
+interface DigestWindowOptions {
   /** End of the window, ISO text; aligned. */
   readonly windowEnd: string
   /** One more call after one that was refused, failed or is uncertain. */

@@ -26,7 +26,7 @@ import { digestCollections as c, earlierTextsMax, type Episode, type MadeText } 
 import { sourcesBetween } from '../texts/sources.js'
 
 /** A window whose text is to be bought. */
-export type WindowToWrite = Extract<WindowPlan, { kind: 'write' }>
+type WindowToWrite = Extract<WindowPlan, { kind: 'write' }>
 
 interface Writing {
   readonly ctx: ShotsContext

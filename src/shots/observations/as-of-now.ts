@@ -76,7 +76,7 @@ export const rowClassificationNow = (
 
 /** Whether a row may be in digests and reports, and with what (S-067, S-166). */
 export const reportReadinesses = ['analysed', 'facts_only', 'excluded'] as const
-export type ReportReadiness = (typeof reportReadinesses)[number]
+type ReportReadiness = (typeof reportReadinesses)[number]
 
 /** Readiness of a row for reports. */
 export const reportReadinessOf = (row: Observation, now: CurrentFacts): ReportReadiness => {

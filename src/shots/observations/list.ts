@@ -7,8 +7,7 @@ import { countObservations, takeObservations, type ObservationFilter } from './f
 import { countedBeyondMax, type Page } from './page.js'
 import { requireObservation } from './show.js'
 
-/** What is listed. */
-export interface ListQuery {
+interface ListQuery {
   /** Status as of now. */
   readonly status?: AnalysisStatus | undefined
   /** ISO text: captured at or after. */

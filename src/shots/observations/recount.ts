@@ -11,7 +11,7 @@ import {
 } from './rows.js'
 
 /** Facts of a folder that follow from its observations. */
-export type FolderFacts = Pick<
+type FolderFacts = Pick<
   ShotFolder, 'observations' | 'visual_runs' | 'suppressed' | 'archived' | 'latest_captured_at'
 > & {
   /** Those that differ from the image before them in one small rectangle only. */

@@ -56,7 +56,7 @@ export const withSmallChange = (
 }
 
 /** An area in which many images differ and that is not ignored yet. */
-export interface Ignorable {
+interface Ignorable {
   /** As `shots config set --ignore` takes it. */
   readonly area: string
   readonly images: number

@@ -7,7 +7,7 @@ import { NumberLexeme } from '../../base/number-lexeme.js'
 import { closedObject, finiteNumber } from '../../base/schema.js'
 
 /** One field: its JSON schema, and the shape that accepts exactly what that schema describes. */
-export interface Field<T> {
+interface Field<T> {
   readonly json: Readonly<Record<string, unknown>>
   readonly shape: v.GenericSchema<unknown, T>
 }

@@ -14,14 +14,14 @@ import { holdsLongRaw, holdsMessage } from './screen.js'
 import { payloadField, payloadLimits, type AnalysisPayload } from './schema.js'
 
 /** Why a reply gives no payload. */
-export type PayloadRefusal =
+type PayloadRefusal =
   | 'payload_not_json' | 'payload_duplicate_field' | 'payload_too_large' | 'payload_unknown_field'
   | 'payload_field_missing' | 'payload_enum_invalid' | 'payload_confidence_invalid'
   | 'payload_text_too_long' | 'payload_field_invalid' | 'payload_contains_secret'
   | 'payload_contains_message' | 'payload_contains_raw_text' | 'payload_sensitive_snippets'
 
 /** A payload, or why there is none. */
-export type PayloadVerdict =
+type PayloadVerdict =
   | { readonly ok: true; readonly payload: AnalysisPayload }
   | { readonly ok: false; readonly reason: PayloadRefusal }
 

@@ -3,7 +3,7 @@ import type { AcceptedReply } from '../../gateway/call/order.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 
 /** Why a whole reply is refused, whatever it says. */
-export type ReplyRefusal = 'reply_model_changed' | 'reply_provider_changed' | 'reply_truncated'
+type ReplyRefusal = 'reply_model_changed' | 'reply_provider_changed' | 'reply_truncated'
 
 /** The names that the proof recorded, and that the model came to an end of its own. */
 export const judgeReply = (reply: AcceptedReply, proof: GatewayProof): ReplyRefusal | null => {

@@ -42,7 +42,7 @@ const gapBefore = (tx: Tx, number: number): ReceiptGap | undefined => {
 }
 
 /** Two gaps that lie side by side are one. Pure. */
-export const joined = (a: ReceiptGap | undefined, b: ReceiptGap | undefined): ReceiptGap => {
+const joined = (a: ReceiptGap | undefined, b: ReceiptGap | undefined): ReceiptGap => {
   if (a === undefined || b === undefined) {
     const only = a ?? b
     if (only === undefined) throw new TypeError('a gap of nothing')

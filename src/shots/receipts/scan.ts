@@ -6,9 +6,6 @@ import { fail, type SallyportError } from '../../base/errors.js'
 import { fileNameShape } from '../observations/rows.js'
 
 const problemShape = v.strictObject({ name: fileNameShape, reason: text })
-/** A file that needs a word: why it was put off, refused, or taken in without being looked into. */
-export type ScanProblem = v.InferOutput<typeof problemShape>
-
 /** Images that differ from the one before them in one small rectangle only. */
 export const smallChangesToldShape = v.strictObject({
   images: count,

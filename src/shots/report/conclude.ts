@@ -42,7 +42,7 @@ export interface Concluded {
 }
 
 /** One more call after one that was refused, failed or is uncertain. */
-export interface ConcludeOptions {
+interface ConcludeOptions {
   readonly retry: boolean
 }
 

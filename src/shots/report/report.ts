@@ -8,7 +8,7 @@ import { reportPath, writeReportFile } from './file.js'
 import type { ReportPeriod } from './period.js'
 
 /** What is asked for. */
-export interface ReportOrder {
+interface ReportOrder {
   readonly period: ReportPeriod
   /** A new file for the page, and the folder that a relative path of it begins at. */
   readonly html: { readonly path: string; readonly cwd: string } | null

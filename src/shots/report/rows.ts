@@ -25,7 +25,7 @@ const conclusionShape = v.strictObject({
   made: v.nullable(madeShape),
 })
 /** What was tried for one set of inputs. */
-export type ConclusionRow = v.InferOutput<typeof conclusionShape>
+type ConclusionRow = v.InferOutput<typeof conclusionShape>
 
 /** The collections of conclusions. */
 export const conclusionCollections = {

@@ -17,7 +17,7 @@ import type { Confirmation, Examiner, Representative, TakenFile } from './types.
 import type { Unconfirmed } from './unconfirmed.js'
 
 /** What confirming works with. */
-export interface ConfirmWorld {
+interface ConfirmWorld {
   readonly folder: string
   readonly folderDigest: string
   readonly refreshMs: number

@@ -20,7 +20,7 @@ export type StandingRow = RunHolder & Pick<Observation,
 type Cell = NonNullable<Comparison['cell']>
 
 /** What a file's row keeps of a comparison of two whole pictures. */
-export interface Compared {
+interface Compared {
   readonly representative_sha256: string
   /** Largest difference of repeats; null for all others. */
   readonly difference: number | null

@@ -34,7 +34,7 @@ const bindingShape = v.strictObject({
   archived: v.number(),
 })
 /** What an index must fit to be believed. */
-export type IndexBinding = v.InferOutput<typeof bindingShape>
+type IndexBinding = v.InferOutput<typeof bindingShape>
 
 /** Folder of what scans keep for their own speed. */
 export const scanRunDir = (runDir: string): string => join(runDir, 'shots')

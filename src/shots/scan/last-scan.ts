@@ -6,7 +6,7 @@ import type { ShotFolder } from '../observations/rows.js'
 import { readLastTick } from './last-tick.js'
 
 /** The newest look at a folder. */
-export interface LastScan {
+interface LastScan {
   readonly at: string
   readonly status: 'ok' | 'degraded' | 'failed'
   readonly reason: string | null

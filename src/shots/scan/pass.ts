@@ -12,7 +12,7 @@ import type { Examiner } from './types.js'
 import { isHidden, isImageName, type FileStamp, type Listing } from './walk.js'
 
 /** Who examines images, made when the first one is to be looked into. */
-export type MakeExaminer = () => Examiner
+type MakeExaminer = () => Examiner
 
 /** The known files are written down again at most so often while a pass goes on, ms. */
 const indexEveryMs = 10_000

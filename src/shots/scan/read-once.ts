@@ -22,7 +22,7 @@ export interface ReadFacts {
 }
 
 /** What became of a look at a file. */
-export type ReadResult =
+type ReadResult =
   /** Whole and still. */
   | { readonly kind: 'read'; readonly bytes: Buffer; readonly facts: ReadFacts }
   /** Still, and refused without being read whole: `too_many_bytes`, `empty`. */

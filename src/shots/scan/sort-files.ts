@@ -20,7 +20,7 @@ export interface SortedFiles {
 }
 
 /** What sorting looks at. */
-export interface SortWorld {
+interface SortWorld {
   readonly view: View
   readonly folder: string
   readonly folderDigest: string

@@ -6,7 +6,7 @@ import { closedObject, strictInteger } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
 
 /** Longest text that is looked for, in characters. */
-export const searchCharsMax = 200
+const searchCharsMax = 200
 
 const foundShape = v.strictObject({
   kind: v.picklist(['analysis', 'digest']),

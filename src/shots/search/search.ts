@@ -15,7 +15,7 @@ import type { Found, SearchResult } from './contract.js'
 import { lineAround, needleOf, textsIn } from './line.js'
 
 /** What is looked for, and from when on. */
-export interface Search {
+interface Search {
   readonly text: string
   /** ISO text. */
   readonly since?: string | undefined

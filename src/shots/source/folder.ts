@@ -21,7 +21,7 @@ import { configuredFolder, type SavedShotSettings, type SettingSource } from './
 export type FolderWorld = Pick<ShotsContext, 'env' | 'home' | 'workspace' | 'ownFolders'>
 
 /** Which source named the folder; `input` is a folder given to one scan. */
-export type FolderSource = 'input' | SettingSource
+type FolderSource = 'input' | SettingSource
 
 /** A folder that may be the image folder; `folder` is its canonical, absolute path. */
 export interface ResolvedFolder {
@@ -33,7 +33,7 @@ export interface ResolvedFolder {
 }
 
 /** Why a folder is too broad: which place it is, holds or lies in. */
-export type BroadPlace =
+type BroadPlace =
   | 'filesystem_root' | 'home' | 'desktop' | 'downloads' | 'workspace' | 'own_folder'
 
 interface Place {

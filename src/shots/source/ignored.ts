@@ -17,7 +17,7 @@ export const ignoreLimits = {
 } as const
 
 /** An area of the screens of one size. */
-export interface IgnoredArea extends PixelRect {
+interface IgnoredArea extends PixelRect {
   readonly screenWidth: number
   readonly screenHeight: number
 }
@@ -135,7 +135,7 @@ const judged = (areas: readonly IgnoredArea[]): string[] => {
 }
 
 /** What somebody asks to have ignored. */
-export interface IgnoreChange {
+interface IgnoreChange {
   /** The whole list in place of the saved one; null: none. */
   readonly ignore?: readonly string[] | null | undefined
   readonly remove_ignore?: readonly string[] | undefined

@@ -102,8 +102,7 @@ export const parseSettingsChange = (value: unknown): ShotSettingsChange =>
 
 /** Where a value comes from. */
 export type SettingSource = 'environment' | 'settings' | 'default'
-/** A value and its source. */
-export interface Setting<T> {
+interface Setting<T> {
   readonly value: T
   readonly source: SettingSource
 }

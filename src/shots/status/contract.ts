@@ -13,7 +13,7 @@ const yearMs = 366 * 86_400_000
 export const maxAgeMs = { min: 1_000, max: yearMs } as const
 
 /** A status, and how old the newest item may be; null: of any age. */
-export interface AskedStatus {
+interface AskedStatus {
   readonly status: ShotsStatus
   readonly maxAgeMs: number | null
   /** The same of the newest analysis. */

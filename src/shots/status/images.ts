@@ -16,7 +16,7 @@ export interface ImageCount {
 }
 
 /** Limits of one count. */
-export interface CountBudget {
+interface CountBudget {
   readonly entriesMax: number
   /** Entries that are always looked at, however slow the machine is just now. */
   readonly entriesFree: number

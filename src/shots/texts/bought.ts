@@ -24,7 +24,7 @@ export const judgeBought = (
 }
 
 /** Who owns a text under which label, and what its row says of how it was made. */
-export interface TextTerms {
+interface TextTerms {
   readonly label: string
   readonly owner: string
   readonly route: TextRoute

@@ -44,7 +44,7 @@ export const digestEntries = (digests: readonly PromptEntry[]): PromptEntry[] =>
   fit(digests, digestLevels)
 
 /** Opens one analysis. */
-export type Opener = (row: Analysed) => PromptEntry
+type Opener = (row: Analysed) => PromptEntry
 
 /**
  * Analyses as a prompt tells them. Where they are many, each is told more shortly; none is left

@@ -5,7 +5,7 @@
 import { holdsMessage } from '../payload/screen.js'
 
 /** Why a text is refused. */
-export type TextRefusal =
+type TextRefusal =
   | 'text_empty' | 'text_too_long' | 'text_has_control_characters' | 'text_has_data'
   | 'text_has_digest' | 'text_has_message' | 'payload_contains_secret'
 

@@ -12,7 +12,7 @@ export interface PromptEntry {
 }
 
 /** What is asked for. */
-export interface TextTask {
+interface TextTask {
   /** First lines of the order: what to write. */
   readonly order: readonly string[]
   readonly charsMax: number

@@ -20,7 +20,7 @@ import { gateTextOf, imageBound, settingFacts } from '../gates.js'
 import { savedSettings, type SavedShotSettings } from '../source/settings.js'
 
 /** The two purposes of the `report` slot. */
-export type TextPurpose = 'gateway.digest' | 'gateway.report'
+type TextPurpose = 'gateway.digest' | 'gateway.report'
 
 /** What a call rests on. */
 export interface TextRoute {

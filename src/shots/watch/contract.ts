@@ -13,7 +13,7 @@ const lineShape = v.strictObject({
   error: v.nullable(errorShape),
 })
 /** One line of a watcher. */
-export type WatchDocument = v.InferOutput<typeof lineShape>
+type WatchDocument = v.InferOutput<typeof lineShape>
 
 /** What happened to a watcher. */
 export type WatchEvent =

@@ -10,7 +10,7 @@ import { isImageName } from '../scan/walk.js'
 import { lookOutFor, type Lookout } from './lookout.js'
 
 /** Who is told. */
-export interface HintListener {
+interface HintListener {
   /** A file was noticed, latin1 below the folder; null: something about the folder itself. */
   hint(name: string | null): void
   /** Notices cannot be had (a limit of the system, a file system without them). */

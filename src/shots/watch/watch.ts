@@ -29,7 +29,7 @@ const watchTimes = {
 } as const
 
 /** Who is told what a watcher does. */
-export interface WatchListener {
+interface WatchListener {
   /** The folder is watched: what is finished from now on is taken. */
   ready(folder: ResolvedFolder): void
   /** A tick that changed something, or could not write it all down. */

@@ -24,7 +24,7 @@ import { asideName } from './use-case.js'
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 /** Shape of `backup.json`, written last: a folder without it is no backup. */
-export const backupShape = v.strictObject({
+const backupShape = v.strictObject({
   schema: v.literal('sallyport.backup.v1'),
   store_id: v.string(),
   created_at: v.string(),
@@ -89,7 +89,7 @@ export interface BackupReport {
 }
 
 /** How to make a backup. */
-export interface BackupOptions {
+interface BackupOptions {
   /** Copy what is left of a damaged state and write down what is lost, instead of refusing. */
   readonly salvage?: boolean
   /** Names of stored artifacts that the documents refer to: one that is missing is damage. */

@@ -31,7 +31,7 @@ export const notice = (code: string, message: string, subject?: string): Problem
   ({ code, severity: 'notice', message, ...(subject === undefined ? {} : { subject }) })
 
 /** What was found of a generation. */
-export interface GenerationReport {
+interface GenerationReport {
   readonly store_id: string | null
   readonly epoch: number | null
   readonly sequence: number | null

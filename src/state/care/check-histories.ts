@@ -142,7 +142,7 @@ function* chainsOf(
 }
 
 /** Where the rows of a state come from. */
-export interface RowSource {
+interface RowSource {
   rows(bounds: Bounds): Iterable<Row>
 }
 

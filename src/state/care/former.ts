@@ -25,7 +25,7 @@ export interface Hole {
 }
 
 /** Documents from one key to before another, in the order of the keyspace. */
-export interface LostRange {
+interface LostRange {
   readonly from: Key
   readonly to: Key
 }

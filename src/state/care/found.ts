@@ -7,7 +7,7 @@ import type { Manifest, Mark, Run } from '../snapshot/manifest.js'
 import type { StateFile } from '../state-file.js'
 
 /** What a founded generation begins with. */
-export interface Founding {
+interface Founding {
   readonly state: StateFile
   /** Of its documents: that of a state whose format is still to be changed is an older one. */
   readonly format: number

@@ -19,7 +19,7 @@ interface Sum {
 }
 
 /** An index whose entries are not those of its rows. */
-export interface IndexDifference {
+interface IndexDifference {
   /** Name of its collection. */
   readonly name: string
   readonly expected: number

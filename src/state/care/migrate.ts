@@ -33,7 +33,7 @@ export const migrations: readonly Migration[] = [
 ]
 
 /** What a migration did. */
-export interface MigrateReport {
+interface MigrateReport {
   readonly from: number
   readonly to: number
   readonly steps: readonly string[]

@@ -158,7 +158,7 @@ function* allCorrections(work: Work, layout: Layout): Generator<Row, void, undef
 }
 
 /** Runs with sound indexes. */
-export interface Reindexed {
+interface Reindexed {
   /** Newest first. */
   readonly runs: readonly Run[]
   readonly nextRun: number

@@ -39,8 +39,7 @@ import { asideName, siteOf, type Site, type StatePlace } from './use-case.js'
 
 export type { Loss, RepairReport } from './repair-report.js'
 
-/** How to repair. */
-export interface RepairOptions extends StatePlace, Layout {
+interface RepairOptions extends StatePlace, Layout {
   /**
    * Runs on the repaired store when acknowledged records may be lost (or an earlier repair or
    * restore ended before its hook had marked), before anyone may contact anything: the policy

@@ -36,8 +36,7 @@ import { careFailure } from './unreadable.js'
 import { asideName, siteOf, type Site, type StatePlace } from './use-case.js'
 import { forgetPublishing } from '../publishing.js'
 
-/** How to restore. */
-export interface RestoreOptions extends StatePlace, Layout {
+interface RestoreOptions extends StatePlace, Layout {
   /** Folder that `backupState` made. */
   readonly backup: string
   /**

@@ -81,7 +81,7 @@ export class StateRows {
 }
 
 /** The range of the keyspace that lost rows stand in. */
-export const boundsOfLost = ({ from, to }: LostRows): Bounds =>
+const boundsOfLost = ({ from, to }: LostRows): Bounds =>
   ({ low: from, ...(to === undefined ? {} : { high: to }) })
 
 /** Everything that a salvage can put together. */

@@ -37,7 +37,7 @@ export interface SalvagedLog {
 }
 
 /** Sequence and chain at which something ends. */
-export interface Head {
+interface Head {
   readonly sequence: number
   readonly chain: string
 }

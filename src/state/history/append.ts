@@ -11,7 +11,7 @@ import { historyHead, untrueHistory } from './read.js'
 import { entryId, headId } from './spec.js'
 
 /** What an append reads and writes; `write` takes canonical JSON. */
-export interface AppendTo extends Pick<View, 'get' | 'range'> {
+interface AppendTo extends Pick<View, 'get' | 'range'> {
   write(spec: CollectionSpec<never>, id: string, text: string): void
 }
 

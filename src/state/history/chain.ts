@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import type { HistoryHead } from '../types.js'
 
 /** Which history; neither part needs an escape in JSON. */
-export interface HistoryName {
+interface HistoryName {
   readonly name: string
   readonly key: string
 }

@@ -9,8 +9,7 @@ import { emptyHead, linkOf } from './chain.js'
 import { mayBeLost } from './lost.js'
 import { entryId, headId, historyLost, lostId, placeOfId } from './spec.js'
 
-/** One entry. */
-export interface HistoryEntry<T> {
+interface HistoryEntry<T> {
   /** Counted from 1. */
   readonly number: number
   readonly entry: T
@@ -19,7 +18,7 @@ export interface HistoryEntry<T> {
 }
 
 /** Which entries of a history are wanted. */
-export interface PageOptions {
+interface PageOptions {
   /** Only entries behind this number (default 0). */
   readonly after?: number
   /** At most so many. */
@@ -32,7 +31,7 @@ export interface PageOptions {
 }
 
 /** `blocked` `history_incomplete`. */
-export const incompleteHistory = (name: string): Error =>
+const incompleteHistory = (name: string): Error =>
   fail.blocked('history_incomplete',
     'Entries of a history were lost with a part of the state; what is left stays as it is.', {
       next: 'Look at what is left, and restore a backup that still has them.',

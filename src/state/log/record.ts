@@ -69,7 +69,7 @@ export interface Change {
 }
 
 /** The mark of a record. */
-export interface PayloadMark {
+interface PayloadMark {
   readonly number: number
   readonly policy_revision: number | null
 }
@@ -97,7 +97,7 @@ export const encodePayload = (
 }
 
 /** A change in the bytes of a record: where the text of its document stands. */
-export interface OpPlace {
+interface OpPlace {
   readonly collection: string
   readonly id: string
   readonly start: number

@@ -44,14 +44,14 @@ export const isIndexLine = (value: unknown): value is IndexLine => {
 }
 
 /** How long blocks and files grow. A longer row has a block, or a file, of its own. */
-export interface SegmentLimits {
+interface SegmentLimits {
   readonly blockBytes: number
   readonly fileBytes: number
 }
 
 const kibibyte = 1024
 /** Blocks of 16 KiB, files of 8 MiB with their index and filter. */
-export const segmentLimits: SegmentLimits = {
+const segmentLimits: SegmentLimits = {
   blockBytes: 16 * kibibyte,
   fileBytes: 8 * kibibyte * kibibyte,
 }

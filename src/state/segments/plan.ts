@@ -16,7 +16,7 @@ export interface RunSize {
 }
 
 /** A merge that is to begin. */
-export interface MergePlan {
+interface MergePlan {
   /** The highest level among them: the result lies there or above. */
   readonly level: number
   /** Ids of the runs, the newest first. */

@@ -25,7 +25,7 @@ export interface Bounds {
 }
 
 /** The bytes of a segment file, and which file it is. */
-export interface SegmentSource {
+interface SegmentSource {
   readonly facts: SegmentFacts
   /**
    * Fewer bytes where the file ends; throws where the file cannot be read. They may be others from
@@ -46,7 +46,7 @@ export interface LostRows {
 export type OnLost = (lost: LostRows) => void
 
 /** Damage of a snapshot file, whatever part of it. */
-export const damagedSegment = (name: string): SallyportError =>
+const damagedSegment = (name: string): SallyportError =>
   fail.damaged('collection_damaged', 'A snapshot file does not match its recorded hash.', {
     next: 'Run `sallyport state check`, then `sallyport state repair`.', details: { file: name },
   })

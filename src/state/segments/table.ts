@@ -6,7 +6,7 @@ import { compareKeys, type Key } from './row.js'
 import type { RangeOptions } from '../types.js'
 
 /** One sorted run: its files in order, none overlapping another. */
-export type RunFiles = readonly Segment[]
+type RunFiles = readonly Segment[]
 
 const reaches = ({ facts }: Segment, { low, high }: Bounds): boolean => {
   const [first, last] = [facts.first, facts.last]

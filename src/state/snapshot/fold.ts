@@ -31,7 +31,7 @@ import {
 import { SegmentPool } from './pool.js'
 
 /** Where to fold. */
-export interface FoldPlace {
+interface FoldPlace {
   readonly files: Files
   readonly places: Places
   readonly clock: Clock
@@ -50,7 +50,7 @@ export interface FoldOptions {
 export const mergeBytesAtClose = 8 * 1024 * 1024
 
 /** What a fold did. */
-export interface FoldReport {
+interface FoldReport {
   /** Number of the newest manifest. */
   readonly number: number
   readonly published: boolean

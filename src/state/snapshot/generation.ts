@@ -20,7 +20,7 @@ import type { Lease } from './pool.js'
 import type { CollectionSpec } from '../types.js'
 
 /** Canonical JSON in the bytes of a record: kept off the heap until the document is wanted. */
-export interface TextSpan {
+interface TextSpan {
   readonly bytes: Buffer
   readonly start: number
   readonly end: number
@@ -51,10 +51,10 @@ export const textOf = ({ source, doc }: Version): string => {
 }
 
 /** Documents of one collection that the logs have touched, newest versions by id. */
-export type Overlay = Map<string, Version>
+type Overlay = Map<string, Version>
 
 /** How the log goes on after its last true record. */
-export type LogTail = TailKind | 'bad_payload'
+type LogTail = TailKind | 'bad_payload'
 
 interface LateRecord {
   readonly sequence: number

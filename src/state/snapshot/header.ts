@@ -7,7 +7,7 @@ import { logFormatVersion } from '../paths.js'
 import { manifestDigest, type Manifest } from './manifest.js'
 
 /** A header line and its length in bytes. */
-export interface HeaderLine {
+interface HeaderLine {
   readonly header: LogHeader
   readonly end: number
 }

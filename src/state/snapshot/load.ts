@@ -11,7 +11,7 @@ import type { SegmentPool } from './pool.js'
 import { tooOld } from '../state-file.js'
 
 /** Why a store refuses writes. `code` is stable; `message` names no content. */
-export interface Damage {
+interface Damage {
   readonly code: string
   readonly message: string
 }
@@ -23,7 +23,7 @@ export interface Loaded {
 }
 
 /** Where to load from. */
-export interface LoadPlace {
+interface LoadPlace {
   readonly files: Files
   readonly places: Places
   readonly pool: SegmentPool

@@ -94,7 +94,7 @@ const isManifest = shapeCheck(manifestShape)
 const digests = new WeakMap<Manifest, string>()
 
 /** Reads a manifest's bytes; undefined when a byte of them is untrue. */
-export const decodeManifest = (bytes: Buffer): Manifest | undefined => {
+const decodeManifest = (bytes: Buffer): Manifest | undefined => {
   const text = bytes.toString('utf8', 0, Math.max(0, bytes.length - checksumBytes))
   if (!Buffer.from(`${text} ${sha256Hex(text)}\n`).equals(bytes)) return undefined
   const parsed: unknown = JSON.parse(text)

@@ -8,7 +8,7 @@ import type { VerbRecord } from '../../verb.js'
 import { alphaText } from './text.js'
 
 /** Flags of `alpha acknowledge`. */
-export interface AcknowledgeOptions {
+interface AcknowledgeOptions {
   readonly acknowledgePlaintextEgress?: boolean
 }
 

@@ -12,7 +12,7 @@ import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
 import { alphaContext } from '../../../fabric/contexts/alpha.js'
 
 /** Flags of `alpha ask`. */
-export interface AskOptions {
+interface AskOptions {
   /** `-` for stdin; anything else is refused, because a question never goes on argv. */
   readonly stdin?: string
   readonly file?: string

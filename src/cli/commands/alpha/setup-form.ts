@@ -73,7 +73,7 @@ interface Form {
 }
 
 /** What the form was filled in with, and the yes that it still needs. */
-export interface FilledForm {
+interface FilledForm {
   readonly block: SetupBlock
   /** The line that says the same, without its consent. */
   readonly typed: readonly string[]

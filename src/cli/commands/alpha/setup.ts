@@ -18,7 +18,7 @@ import { fillForm, type SetupBlock } from './setup-form.js'
 import { alphaText } from './text.js'
 
 /** Flags of `alpha setup`. */
-export interface SetupOptions {
+interface SetupOptions {
   readonly enable?: boolean
   readonly disable?: boolean
   readonly maxOutputTokens?: number

@@ -11,11 +11,11 @@ import { fieldLines } from '../../text.js'
 import { verb, type LineOf, type VerbRecord } from '../../verb.js'
 
 /** The facts of a row in one line: `name=value`, separated by spaces. */
-export const factsText = ({ facts }: AuditDocument): string =>
+const factsText = ({ facts }: AuditDocument): string =>
   Object.entries(facts).map(([name, value]) => `${name}=${String(value)}`).join(' ')
 
 /** Flags of `audit list`. */
-export type AuditListOptions = LineOf<typeof auditList>
+type AuditListOptions = LineOf<typeof auditList>
 
 export const list: VerbRecord<AuditListOptions, AuditDocument[]> = {
   summary: 'list what was done, newest first',

@@ -17,7 +17,7 @@ import { receiptText } from './closure-text.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost close-capacity`. */
-export interface CloseCapacityOptions extends LineOf<typeof codehostCloseCapacity> {
+interface CloseCapacityOptions extends LineOf<typeof codehostCloseCapacity> {
   readonly from?: string
   readonly retry?: boolean
 }

@@ -12,7 +12,7 @@ import type { Prompter } from '../../prompt.js'
 import { fieldLines } from '../../text.js'
 
 /** What the line has said already. */
-export interface FormGiven {
+interface FormGiven {
   readonly jobId: string
   /** What a person found on the host, the numbers that they decided on, and a key. */
   readonly fields: Readonly<Record<string, unknown>>

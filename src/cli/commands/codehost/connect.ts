@@ -16,7 +16,7 @@ import { newConnectionForm, savedConnectionForm, type FilledConnection } from '.
 import { connectionText } from './connections.js'
 
 /** Flags of `codehost connect`. */
-export interface ConnectOptions extends Omit<LineOf<typeof codehostConnect>, 'token'> {
+interface ConnectOptions extends Omit<LineOf<typeof codehostConnect>, 'token'> {
   readonly tokenFile?: string
 }
 

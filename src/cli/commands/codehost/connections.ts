@@ -16,7 +16,7 @@ import { fieldLines } from '../../text.js'
 import { verb, type VerbRecord } from '../../verb.js'
 
 /** What its consent allows, in one line. */
-export const consentLine = ({ consent }: Pick<ConnectionDocument, 'consent'>): string => {
+const consentLine = ({ consent }: Pick<ConnectionDocument, 'consent'>): string => {
   if (consent === null) return 'none was ever given'
   const until = consent.state === 'issued' ? ` until ${consent.expires_at}` : ''
   return `${consent.state}${until}: ${consent.actions.join(', ')}`
@@ -87,7 +87,7 @@ export const grants = verb(codehostGrants, {
 })
 
 /** Arguments of `codehost mode`. */
-export interface ModeOptions {
+interface ModeOptions {
   readonly connection: string
   readonly mode: string
 }

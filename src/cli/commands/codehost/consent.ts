@@ -15,7 +15,7 @@ import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { connectionText } from './connections.js'
 
 /** Argument and flags of `codehost consent`. */
-export interface ConsentOptions {
+interface ConsentOptions {
   readonly connection: string
   readonly action?: readonly string[]
   readonly duration?: number

@@ -6,9 +6,6 @@ import { diffLines, publicationLines } from './publication-text.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines, visible, visibleLine } from '../../text.js'
 
-/** An id as people tell it from others: its last eight digits. */
-export const shortId = (id: string): string => `…${id.slice(-8)}`
-
 const effectsLine = ({ effects, remote_id: remote }: JobDocument): string => {
   const { planned, contacted, created } = effects
   const known = remote === null ? '' : `; the host numbered it ${remote}`

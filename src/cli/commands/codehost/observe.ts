@@ -16,7 +16,7 @@ import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost observe`. */
-export interface ObserveOptions extends LineOf<typeof codehostObserve> {
+interface ObserveOptions extends LineOf<typeof codehostObserve> {
   readonly from?: string
 }
 

@@ -15,7 +15,7 @@ import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
 /** Argument and flags of `codehost prepare`. */
-export interface PrepareOptions {
+interface PrepareOptions {
   readonly what: string
   readonly connection?: string
   readonly title?: string

@@ -6,8 +6,7 @@ import { offered } from '../../flags.js'
 import { describeNouns, describeTree } from '../../tree.js'
 import type { VerbRecord } from '../../verb.js'
 
-/** Which shell. */
-export interface CompletionOptions {
+interface CompletionOptions {
   readonly shell: Shell
 }
 

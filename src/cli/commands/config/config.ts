@@ -13,7 +13,7 @@ import { alphaText } from '../alpha/text.js'
 import { gatewayText } from '../gateway/text.js'
 
 /** Both routes as text, each under its name. */
-export const configurationText = (configuration: Configuration, view: View): string => {
+const configurationText = (configuration: Configuration, view: View): string => {
   const { alpha_text, gateway, policy_revision } = configuration
   return [
     `${view.paint('bold', 'alpha_text')}\n${alphaText({ alpha_text, policy_revision }, view)}`,
@@ -38,7 +38,7 @@ export const show = verb(configShow, {
 })
 
 /** Flags of `config save`. */
-export interface ConfigSaveOptions {
+interface ConfigSaveOptions {
   readonly from?: string
   readonly voidAnswers?: boolean
 }

@@ -14,7 +14,7 @@ interface ShownJob {
 }
 
 /** What this part of the demo works with. */
-export interface ClosingDemo {
+interface ClosingDemo {
   readonly stage: Stage
   readonly sandbox: Sandbox
   /** Id of the connection. */

@@ -138,7 +138,7 @@ const playPublications = async (
 }
 
 /** Where the demo has what it publishes. */
-export interface CodehostPlaces {
+interface CodehostPlaces {
   /** A folder of the demo's own. */
   readonly source: string
   /** Whether this machine makes publications. */

@@ -6,7 +6,7 @@ import type { ShotsPlaces } from './shots.js'
 import type { Stage } from './stage.js'
 
 /** Where the demo keeps what the paired device has and what it gave back. */
-export interface EdgePlaces extends ShotsPlaces {
+interface EdgePlaces extends ShotsPlaces {
   readonly stateDir: string
   /** Folder of the device. */
   readonly device: string

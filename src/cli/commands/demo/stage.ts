@@ -4,7 +4,7 @@ import { fail } from '../../../base/errors.js'
 import type { VerbDeps } from '../../verb.js'
 
 /** One line of the demo. */
-export interface Line {
+interface Line {
   /** What a person wants with it. */
   readonly say: string
   readonly argv: readonly string[]
@@ -14,7 +14,7 @@ export interface Line {
 }
 
 /** What a line answered. */
-export interface Answered {
+interface Answered {
   readonly status: number
   readonly stdout: string
   readonly stderr: string

@@ -10,7 +10,7 @@ import type { VerbDeps } from '../../verb.js'
  * programs. It is no state directory and may lie on a machine that has none. Throws as
  * `baseFolder`.
  */
-export const deviceDirOf = (deps: VerbDeps): string => {
+const deviceDirOf = (deps: VerbDeps): string => {
   const named = deps.env['SALLYPORT_EDGE_DIR']
   return named
     ? pathFrom(deps.cwd, named) : join(baseFolder(deps, 'XDG_STATE_HOME'), 'sallyport-edge')

@@ -13,7 +13,7 @@ import { requestOf } from '../../request.js'
 import type { VerbRecord } from '../../verb.js'
 
 /** Flags of `edge pair`. */
-export interface PairOptions {
+interface PairOptions {
   readonly name?: string
   readonly file?: string
   readonly allowCloudEgress?: boolean

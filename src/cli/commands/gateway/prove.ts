@@ -14,7 +14,7 @@ import type { View } from '../../output.js'
 import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Arguments and flags of `gateway prove`. */
-export interface ProveOptions {
+interface ProveOptions {
   readonly slot?: string
   readonly all?: boolean
   readonly ifStale?: boolean

@@ -19,7 +19,7 @@ import { blockOf, changesOf, typedOf, type Draft, type GatewayDocument } from '.
 import { askSlot, type SavedSlot } from './slot-form.js'
 
 /** What a form was filled in with, and the yes that it still needs. */
-export interface FilledForm {
+interface FilledForm {
   readonly document: GatewayDocument
   /** The lines that say the same, without their consent. */
   readonly typed: readonly (readonly string[])[]

@@ -21,7 +21,7 @@ import { fillGatewayForm } from './setup-form.js'
 import { gatewayText } from './text.js'
 
 /** Flags of `gateway setup`. */
-export interface GatewaySetupOptions {
+interface GatewaySetupOptions {
   readonly slot?: string
   readonly model?: string
   readonly upstreamAllow?: string

@@ -19,7 +19,7 @@ export type SavedSlot = Pick<
 export type SlotDraft = Partial<SlotSetup>
 
 /** Where a slot is asked about. */
-export interface SlotCase {
+interface SlotCase {
   readonly prompter: Prompter
   readonly gov: Gov
   readonly slot: SlotName

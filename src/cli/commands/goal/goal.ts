@@ -13,7 +13,7 @@ import { fieldLines, visibleLine } from '../../text.js'
 import { verb } from '../../verb.js'
 
 /** A goal as lines of text. */
-export const goalText = (goal: GoalDocument): string => fieldLines([
+const goalText = (goal: GoalDocument): string => fieldLines([
   ['goal', goal.id],
   ['title', visibleLine(goal.title)],
   ['state', goal.is_default ? `${goal.state} (default)` : goal.state],
@@ -22,7 +22,7 @@ export const goalText = (goal: GoalDocument): string => fieldLines([
 ])
 
 /** `--expected-revision`: a change of the goal in between is then a conflict. */
-export const expectedRevisionFlag = (): Option =>
+const expectedRevisionFlag = (): Option =>
   integerFlag('--expected-revision <n>', 'refuse if the goal has another revision', {
     min: 1, max: Number.MAX_SAFE_INTEGER,
   })

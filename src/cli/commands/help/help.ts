@@ -9,7 +9,7 @@ import { nounHelp, overview } from '../../help/overview.js'
 import type { VerbRecord } from '../../verb.js'
 
 /** What was asked for. */
-export interface HelpOptions {
+interface HelpOptions {
   readonly topic?: readonly string[]
 }
 

@@ -10,7 +10,7 @@ import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `init`. */
-export interface InitOptions extends Omit<LineOf<typeof stateInit>, 'passphrase'> {
+interface InitOptions extends Omit<LineOf<typeof stateInit>, 'passphrase'> {
   readonly profile?: string
   readonly passphraseFile?: string
 }

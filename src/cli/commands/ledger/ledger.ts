@@ -116,7 +116,7 @@ export const reservations = verb(ledgerReservations, {
 })
 
 /** Flags of `ledger review`. */
-export interface LedgerReviewOptions {
+interface LedgerReviewOptions {
   readonly operation: string
   readonly accept?: boolean
   readonly reject?: boolean

@@ -23,7 +23,7 @@ import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { reservationsTable, reservationText } from './ledger.js'
 
 /** Flags of `ledger settle`. */
-export interface SettleOptions {
+interface SettleOptions {
   readonly operation?: string
   readonly where?: string
   readonly amountMicrousd?: number

@@ -17,7 +17,7 @@ import { fieldLines } from '../../text.js'
 import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
 
 /** How an owner stands, in a few words. */
-export const principalState = (
+const principalState = (
   { disabled_at: at, disabled_for_good: forGood }: PrincipalDocument,
 ): string => {
   if (at === null) return 'enabled'
@@ -25,7 +25,7 @@ export const principalState = (
 }
 
 /** An owner as lines of text. */
-export const principalText = (facts: PrincipalDocument): string => fieldLines([
+const principalText = (facts: PrincipalDocument): string => fieldLines([
   ['owner', facts.name],
   ['id', facts.id],
   ['state', principalState(facts)],
@@ -33,7 +33,7 @@ export const principalText = (facts: PrincipalDocument): string => fieldLines([
 ])
 
 /** Flags of `principal add`. */
-export interface PrincipalAddOptions {
+interface PrincipalAddOptions {
   readonly name: string
   readonly passphraseFile?: string
 }

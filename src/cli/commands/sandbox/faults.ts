@@ -31,7 +31,7 @@ const actions = ['set', 'clear'] as const
 const { countMax, valueMax } = faultLimits
 
 /** A fault that is on, in one line. */
-export const faultLine = (fault: ActiveFaultDocument): string =>
+const faultLine = (fault: ActiveFaultDocument): string =>
   [
     `${fault.name} (${fault.service})`,
     ...(fault.after > 0 ? [`after ${fault.after}`] : []),

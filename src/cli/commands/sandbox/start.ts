@@ -7,7 +7,7 @@ import type { LineOf, VerbRecord } from '../../verb.js'
 import { dirFlag, sandboxDir } from './dir.js'
 
 /** Flags of `sandbox start`. */
-export type SandboxStartOptions = LineOf<typeof sandboxStart>
+type SandboxStartOptions = LineOf<typeof sandboxStart>
 
 /** Sandboxes that run in this process, by the result that names them. */
 const running = new WeakMap<SandboxStartedDocument, Sandbox>()

@@ -9,7 +9,7 @@ import { renderTable } from '../../table.js'
 import { nameOf, type VerbRecord, type VerbDeps } from '../../verb.js'
 
 /** Arguments and flags of `schema`. */
-export interface SchemaOptions {
+interface SchemaOptions {
   readonly command?: readonly string[]
   readonly input?: boolean
 }

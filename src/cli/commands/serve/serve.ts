@@ -15,7 +15,7 @@ const programOf = (platform: string, env: VerbDeps['env']): string | null => {
 }
 
 /** Tries to; where there is no screen, or no program for it, the file is opened by hand. */
-export const openInBrowser = (deps: VerbDeps, file: string): void => {
+const openInBrowser = (deps: VerbDeps, file: string): void => {
   const opener = programOf(process.platform, deps.env)
   if (opener === null || !deps.interactive) return
   spawn(opener, [file], { detached: true, stdio: 'ignore' })
@@ -23,7 +23,7 @@ export const openInBrowser = (deps: VerbDeps, file: string): void => {
 }
 
 /** Flags of `serve`. */
-export type ServeOptions = LineOf<typeof serveContract>
+type ServeOptions = LineOf<typeof serveContract>
 
 type Served = ReturnType<typeof serveContract.answer>
 

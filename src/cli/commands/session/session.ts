@@ -14,11 +14,11 @@ import { fieldLines } from '../../text.js'
 import { verb } from '../../verb.js'
 
 /** One word for how a session stands. */
-export const sessionState = ({ live, ended_reason }: SessionDocument): string =>
+const sessionState = ({ live, ended_reason }: SessionDocument): string =>
   live ? 'live' : ended_reason === null ? 'expired' : `ended (${ended_reason})`
 
 /** A session as lines of text. */
-export const sessionText = (facts: SessionDocument): string => fieldLines([
+const sessionText = (facts: SessionDocument): string => fieldLines([
   ['session', facts.id],
   ['owner', facts.principal],
   ['state', sessionState(facts)],

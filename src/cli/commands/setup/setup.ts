@@ -120,7 +120,7 @@ const documentOf = ({ steps }: Look, failed: ReadonlySet<SetupStep>): SetupDocum
  * and the others go on. Throws `usage` where nobody can be asked, and `cancelled` `setup_left`
  * where the person leaves, with what was saved by then.
  */
-export const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocument> => {
+const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocument> => {
   let look = await lookAround(deps)
   const { prompter, isLeft } = watched(await deps.ask(instead))
   const [saved, failed]: [SetupStep[], Set<SetupStep>] = [[], new Set()]

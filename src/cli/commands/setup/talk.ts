@@ -2,7 +2,7 @@
 import type { SetupStep } from '../../../fabric/setup/contract.js'
 
 /** An answer other than to leave it as it is. */
-export interface Offer {
+interface Offer {
   readonly label: string
   readonly words: readonly string[]
 }

@@ -7,7 +7,7 @@ import type { VerbRecord } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Flags of `shots clear-stale`. */
-export interface ClearStaleOptions {
+interface ClearStaleOptions {
   readonly yes?: boolean
 }
 

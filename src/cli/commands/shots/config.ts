@@ -19,7 +19,7 @@ import { configText } from './config-text.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Arguments and flags of `shots config`; the settings' own flags besides. */
-export interface ShotsConfigOptions {
+interface ShotsConfigOptions {
   readonly action: string
   readonly from?: string
   readonly unset?: readonly string[]

@@ -67,7 +67,7 @@ export const digests = verb(shotsDigests, {
 })
 
 /** Flags of `shots digest`. */
-export type DigestOptions = LineOf<typeof shotsDigest>
+type DigestOptions = LineOf<typeof shotsDigest>
 
 const line = ({ window_start, window_end, outcome, ...one }: WindowResult): string => {
   const { reason, episode, observation_count: count, cost_microusd: cost } = one

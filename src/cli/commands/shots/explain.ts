@@ -7,7 +7,7 @@ import type { LineOf, VerbRecord } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Argument of `shots explain`. */
-export type ExplainOptions = LineOf<typeof shotsExplain>
+type ExplainOptions = LineOf<typeof shotsExplain>
 
 const outcomeText = ({ outcome, reason, seen_at: at }: Explanation): string =>
   outcome.replace('_', ' ')

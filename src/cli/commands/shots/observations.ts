@@ -22,7 +22,7 @@ import { verb, type LineOf, type VerbRecord } from '../../verb.js'
 import { noteCut } from './cut-note.js'
 
 /** Flags of `shots list`. */
-export type ShotsListOptions = LineOf<typeof shotsList>
+type ShotsListOptions = LineOf<typeof shotsList>
 
 /** Why it is not analysed; what was analysed needs no reason. */
 const reasonOf = ({ analysis_status: status, reason }: Listed): string =>
@@ -140,7 +140,7 @@ export const show = verb(shotsShow, {
 })
 
 /** Argument and flags of `shots find`. */
-export type FindOptions = LineOf<typeof shotsFind>
+type FindOptions = LineOf<typeof shotsFind>
 
 const notesOf = (
   { found, looked_at: { analyses, digests }, unreadable, next_page: next }: SearchDocument,

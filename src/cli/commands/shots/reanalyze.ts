@@ -14,7 +14,7 @@ import { analysisReceiptText } from './analyze.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Argument and flags of `shots reanalyze`. */
-export interface ReanalyzeOptions extends Omit<LineOf<typeof shotsReanalyze>, 'group' | 'reason'> {
+interface ReanalyzeOptions extends Omit<LineOf<typeof shotsReanalyze>, 'group' | 'reason'> {
   readonly reason?: ReanalyzeReason
   readonly blocked?: boolean
   readonly failed?: boolean

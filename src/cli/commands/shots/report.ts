@@ -9,7 +9,7 @@ import { timeZoneOf } from '../../../observations/zone.js'
 import { pointInTime } from '../../since.js'
 
 /** Flags of `shots report`. */
-export type ReportOptions = Omit<LineOf<typeof shotsReport>, 'timeZone'>
+type ReportOptions = Omit<LineOf<typeof shotsReport>, 'timeZone'>
 
 const periodOf = ({ since, until }: ReportOptions, deps: VerbDeps): ReportPeriod => {
   const timeZone = timeZoneOf(deps.env)

@@ -8,7 +8,7 @@ import { standingText } from './analyze.js'
 import { withJobs } from './open.js'
 
 /** Flags of `shots run`. */
-export type RunOptions = LineOf<typeof shotsRun>
+type RunOptions = LineOf<typeof shotsRun>
 
 const numbers = (receipt: object): string =>
   Object.entries(receipt)

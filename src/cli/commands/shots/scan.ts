@@ -13,8 +13,7 @@ import { writeJsonLine, writeLine, type View } from '../../output.js'
 import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
 import { withJobs } from './open.js'
 
-/** One line of counts. */
-export const scanCountsLine = (receipt: ScanReceipt): string =>
+const scanCountsLine = (receipt: ScanReceipt): string =>
   `${receipt.scanned} looked at: ${receipt.ingested} ingested, ${receipt.duplicate} duplicate `
   + `(${receipt.known} known), ${receipt.suppressed} suppressed, ${receipt.rejected} rejected, `
   + `${receipt.deferred} deferred`
@@ -37,8 +36,7 @@ const smallLines = ({ small_changes: small }: ScanReceipt): string[] => {
   ]
 }
 
-/** The receipt as text. */
-export const scanReceiptText = (receipt: ScanReceipt, view: View): string => {
+const scanReceiptText = (receipt: ScanReceipt, view: View): string => {
   const problems = problemLines(receipt, view)
   const reasons = reasonLines(receipt)
   return [
@@ -53,7 +51,7 @@ export const scanReceiptText = (receipt: ScanReceipt, view: View): string => {
 }
 
 /** Flags of `shots scan`. */
-export interface ScanVerbOptions {
+interface ScanVerbOptions {
   readonly folder?: string
   readonly limit?: number
   readonly from?: string
@@ -124,9 +122,6 @@ export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
     return shotsScan.answer(receipt)
   },
 }
-
-/** `shots watch` takes no flags of its own. */
-export type WatchOptions = Record<string, never>
 
 const tickLine = (receipt: ScanReceipt): string =>
   `${receipt.at} ${scanCountsLine(receipt)}`

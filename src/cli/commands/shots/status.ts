@@ -8,7 +8,7 @@ import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { statusText } from './status-text.js'
 
 /** Flags of `shots status`. */
-export interface ShotsStatusOptions {
+interface ShotsStatusOptions {
   /** Milliseconds. */
   readonly maxAge?: number
   /** Milliseconds. */

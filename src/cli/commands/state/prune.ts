@@ -10,7 +10,7 @@ import { bytesText } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `state prune`. */
-export interface PruneOptions extends LineOf<typeof statePrune> {
+interface PruneOptions extends LineOf<typeof statePrune> {
   readonly yes?: boolean
 }
 

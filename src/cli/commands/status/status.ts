@@ -12,7 +12,7 @@ import { writeLine, type View } from '../../output.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Flags of `status`. */
-export interface StatusOptions {
+interface StatusOptions {
   readonly watch?: boolean
   readonly check?: boolean
 }

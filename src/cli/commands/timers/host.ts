@@ -6,7 +6,7 @@ import { fail, type SallyportError } from '../../../base/errors.js'
 import type { VerbDeps } from '../../verb.js'
 
 /** How a program of the machine ended. */
-export interface Ended {
+interface Ended {
   /** Null where there is none of that name; -1 where it was ended, or could not be run. */
   readonly status: number | null
   /** Bytes as latin1. */

@@ -21,7 +21,7 @@ import { foundTimers, dropLines, dropUnits, timersText } from './timers.js'
 import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
 
 /** Flags of `timers install`. */
-export interface InstallOptions extends LineOf<typeof timersInstall> {
+interface InstallOptions extends LineOf<typeof timersInstall> {
   readonly yes?: boolean
 }
 

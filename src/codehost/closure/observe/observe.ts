@@ -36,7 +36,7 @@ import { observationError } from './refusal.js'
 import type { ObserveRequest } from './request.js'
 
 /** What is asked for. */
-export interface ObserveOrder {
+interface ObserveOrder {
   readonly jobId: string
   readonly request: ObserveRequest
   /** Left out: the limits of the kind. */

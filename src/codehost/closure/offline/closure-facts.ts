@@ -18,7 +18,7 @@ import {
 } from './readbacks.js'
 
 /** A receipt with the rows that it tells of. */
-export interface ClosureCase extends Rows {
+interface ClosureCase extends Rows {
   readonly receipt: ClosureReceipt
   readonly closure: Closure
 }

@@ -10,14 +10,14 @@ import { sealedReceiptShape, type ReceiptRow } from '../../jobs/receipt.js'
 import { closureReceiptShape, type ClosureReceipt } from '../receipt-shape.js'
 
 /** Names the document that a sealed readback is kept as. */
-export const sealedReadSchema = 'svc.codehost.sealed-read-receipt.v1'
+const sealedReadSchema = 'svc.codehost.sealed-read-receipt.v1'
 
 const sealedReadShape = v.strictObject({
   schema: v.literal(sealedReadSchema), ...sealedReceiptShape.entries,
 })
 
 /** Receipts that can be verified. */
-export type GivenReceipt =
+type GivenReceipt =
   | { readonly kind: 'closure'; readonly receipt: ClosureReceipt }
   | { readonly kind: 'read'; readonly row: ReceiptRow }
 

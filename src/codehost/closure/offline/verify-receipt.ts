@@ -74,7 +74,7 @@ interface ReadCase extends Rows {
 }
 
 /** The list for a readback alone. */
-export const readFacts = [
+const readFacts = [
   {
     name: 'stored', holds: ({ view, row }) =>
       digestOf(view.get(receiptCollection, row.readback_id) ?? null) === digestOf(row),

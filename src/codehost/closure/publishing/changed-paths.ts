@@ -18,7 +18,7 @@ import { blockerOf } from '../readback.js'
 export type ListedFile = HostReplyOf<'pull_files'>[number]
 
 /** One page as it was read; no byte of it, but its digests. */
-export interface ReadPage {
+interface ReadPage {
   readonly get_path: string
   readonly entries: number
   /** Of the reply's bytes as they came, and of what they say. */

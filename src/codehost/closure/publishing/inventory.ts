@@ -20,7 +20,7 @@ export interface PublicationInventory {
 }
 
 /** What a plan says of its POSTs, as it lies there. */
-export interface PlannedPosts {
+interface PlannedPosts {
   readonly actions: readonly unknown[]
   readonly bodies: readonly unknown[]
 }
@@ -29,7 +29,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The POSTs of a plan, whatever it is; null where it lists none. */
-export const plannedPostsOf = (plan: unknown): PlannedPosts | null => {
+const plannedPostsOf = (plan: unknown): PlannedPosts | null => {
   const posts = isRecord(plan) ? plan['posts'] : null
   if (!Array.isArray(posts)) return null
   const of = (name: string): readonly unknown[] =>

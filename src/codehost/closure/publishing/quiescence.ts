@@ -22,7 +22,7 @@ import { closureBlocked, type ClosureBlocker } from '../blockers.js'
 import type { PublicationInventory } from './inventory.js'
 
 /** What proves that nothing of the local work is left. */
-export interface Quiescence {
+interface Quiescence {
   /** `prefix`: it ended before it had made everything. */
   readonly standing: 'complete' | 'prefix'
   /** SHA-256 of the marker. */

@@ -20,7 +20,7 @@ import { openPublication, type OpenPublication } from './open.js'
 export type ProducerOf = (tx: Tx, now: string, job: Job) => Approval['producer']
 
 /** How an approval is written, and how one is taken back; both answer the job as it is then. */
-export interface ApprovalRecords {
+interface ApprovalRecords {
   readonly approve: (producerOf: ProducerOf) => Promise<Job>
   readonly withdraw: () => Promise<Job>
 }

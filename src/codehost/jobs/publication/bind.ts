@@ -47,7 +47,7 @@ const changed = (reason: ChangedReason): SallyportError =>
     })
 
 /** Throws `conflict` `producer_changed` where a program is not the one that the preview showed. */
-export const requirePlannedTools = (
+const requirePlannedTools = (
   { producer }: Pick<OpenPublication, 'producer'>, tools: ProducerTools,
 ): void => {
   if (producer.helper.sha256 !== tools.helper.sha256) throw changed('helper')

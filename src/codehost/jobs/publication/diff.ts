@@ -24,7 +24,7 @@ export interface PublicationDiff {
 }
 
 /** Most files of a base that are read, and most bytes of a patch. */
-export const diffLimits = { getsMax: 200, patchBytesMax: 8 * 1024 * 1024 } as const
+const diffLimits = { getsMax: 200, patchBytesMax: 8 * 1024 * 1024 } as const
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

@@ -79,7 +79,7 @@ export type PublicationDocument = v.InferOutput<typeof documentShape>
 
 const listingShape = v.array(v.strictTuple([text, v.picklist(treeModes), objectId]))
 /** The base, a row a file or folder: path, mode, id. */
-export type BaseListing = v.InferOutput<typeof listingShape>
+type BaseListing = v.InferOutput<typeof listingShape>
 
 /** Names of the two bodies. */
 export const bodyNames = { plan: 'plan', base: 'base' } as const

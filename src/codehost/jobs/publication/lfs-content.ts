@@ -13,7 +13,7 @@ import type { Change } from '../../plan/changes.js'
 import { refusedSource } from '../../source/refusals.js'
 
 /** What is compared. */
-export interface LfsQuestion {
+interface LfsQuestion {
   readonly connectionId: string
   readonly changes: readonly Change[]
   /** Bytes of the base's files by their ids, where the host told them. */

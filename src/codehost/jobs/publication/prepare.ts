@@ -41,7 +41,7 @@ import { sealPublication, type SealedPublication } from './seal.js'
 import { refuseTooLarge, requireNoLfsContent } from './lfs-content.js'
 
 /** What somebody wants to have published. */
-export interface PublicationRequest {
+interface PublicationRequest {
   readonly connectionId: string
   /** The folder, absolute, and the folders that are never published. */
   readonly source: string

@@ -20,8 +20,7 @@ import {
   bodyNames, documentBytes, type PlannedProducer, type PublicationDocument, type RegisteredEffect,
 } from './document.js'
 
-/** What is sealed. */
-export interface PublicationSeal {
+interface PublicationSeal {
   readonly jobId: string
   /** `OWNER/NAME`. */
   readonly repository: string

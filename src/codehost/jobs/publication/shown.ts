@@ -11,15 +11,14 @@ import type { PlannedProducer } from './document.js'
 import { openPublication, type OpenPublication } from './open.js'
 
 /** One file that changes. */
-export interface ShownChange extends Pick<Change, 'path' | 'mode' | 'id' | 'bytes' | 'text'> {
+interface ShownChange extends Pick<Change, 'path' | 'mode' | 'id' | 'bytes' | 'text'> {
   readonly what: 'new' | 'changed' | 'mode'
   /** What the base has there. */
   readonly before: Change['before']
   readonly marks: readonly SourceMark[]
 }
 
-/** One POST. */
-export interface ShownPost extends Pick<PlannedPost,
+interface ShownPost extends Pick<PlannedPost,
   'number' | 'kind' | 'path' | 'id' | 'files' | 'bytes'> {
   readonly action: CodehostAction
   readonly body_sha256: string

@@ -22,7 +22,7 @@ const asks = (job: Job | undefined): boolean => job?.native_kind === publication
  * Stages of no job, of one that was given up, and of one that was never approved: an approval that
  * was cut off leaves one, and the next makes it anew. None of them proves anything.
  */
-export const strayStages = (
+const strayStages = (
   { dir }: Pick<Store, 'dir'>, view: View,
 ): readonly string[] =>
   stagesIn(dir).filter((name) => !asks(view.get(jobCollection, name)))

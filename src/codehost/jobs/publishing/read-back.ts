@@ -12,7 +12,7 @@ import type { OpenPublication, RegisteredPost } from '../publication/open.js'
 import { mintReceipt, type ReadReceipt } from '../receipt.js'
 
 /** Reads one path; the reply is judged whatever it is. */
-export type ReadOne = (at: {
+type ReadOne = (at: {
   readonly path: string
   readonly judge: Parameters<typeof getStep<ReadVerdict>>[3]
   readonly replyBytesMax?: number

@@ -27,7 +27,7 @@ import { nextEffect } from './sendable.js'
 import { publishedOf, sendPosts } from './send-posts.js'
 
 /** A publication that is to be run. */
-export interface RunnablePublication extends RunnableJob, Producing {
+interface RunnablePublication extends RunnableJob, Producing {
   /** How far the host's clock is ahead; null where it did not say. */
   readonly ahead: HostAhead | null
 }

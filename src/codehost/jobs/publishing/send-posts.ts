@@ -40,13 +40,13 @@ export const pacing = (
 }
 
 /** One POST that was tried, and what came of it. */
-export interface Tried {
+interface Tried {
   readonly post: RegisteredPost
   readonly wire: Sent<PostVerdict>
 }
 
 /** A run while it sends. */
-export interface Sending {
+interface Sending {
   readonly ctx: CodehostContext
   readonly run: Running<Claimed>
   readonly send: Send

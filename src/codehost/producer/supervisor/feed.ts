@@ -28,7 +28,7 @@ export interface Made {
 }
 
 /** What feeding works with. */
-export interface Feed {
+interface Feed {
   readonly system: System
   readonly input: Input
   readonly manifest: ProducerManifest

@@ -21,7 +21,7 @@ export const startTicksOf = (pid: number | 'self'): string => {
 }
 
 /** A line, or why there is none: git ended, or wrote more than one. */
-export type Line = { readonly line: string } | { readonly line: null, readonly exceeded: boolean }
+type Line = { readonly line: string } | { readonly line: null, readonly exceeded: boolean }
 
 /** A git command under way. */
 export class GitChild {

@@ -9,7 +9,7 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_DIRECTORY } = constan
 const ownerOnly = 0o600
 
 /** Announces the steps within. */
-export type At = (step: string) => Promise<void>
+type At = (step: string) => Promise<void>
 
 const syncFolder = (): void => {
   const fd = openSync('.', O_RDONLY | O_DIRECTORY)

@@ -25,13 +25,13 @@ import { writeMarker, writeStart } from './records.js'
 import { loadSystem, type System } from './system.js'
 
 /** How the supervisor ends where it has no marker to show; its exit status. */
-export const supervisorExits = {
+const supervisorExits = {
   done: 0, unsupported: 70, not_admitted: 71, not_started: 72, not_recorded: 73, not_quiescent: 74,
 } as const
 type ExitName = keyof typeof supervisorExits
 
 /** What a build of the supervisor fixes; the shipped one takes all of it from `producerLimits`. */
-export interface SupervisorBuild {
+interface SupervisorBuild {
   readonly wallMs: number
   readonly reapMs: number
   /** Told of each step by name before it goes on. */

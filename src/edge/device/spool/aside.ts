@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { syncDir, type Files } from '../../../state/files.js'
 
 /** One that was put aside. */
-export interface AsideEntry {
+interface AsideEntry {
   readonly cameMs: number
   readonly bytes: number
   readonly requestId: string

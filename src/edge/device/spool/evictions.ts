@@ -15,7 +15,7 @@ import { requestIdShape } from './item.js'
  * Why: it was too old, there were too many bytes or items, its source or name is blocked by now, or
  * what was refused for ever had to make room.
  */
-export const evictionReasons = ['age', 'bytes', 'items', 'blocked', 'aside'] as const
+const evictionReasons = ['age', 'bytes', 'items', 'blocked', 'aside'] as const
 
 /** One that left. */
 export const evictionShape = v.strictObject({
