@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
-import type { Tx } from '../../src/state/types.js'
+import { betweenLookAndRecord } from './between.js'
 import type { Images } from '../world/images.js'
 import type { Loose, Ran } from '../world/place.js'
 import type { GatewayWorld, Placed } from '../world/world.js'
@@ -67,19 +67,6 @@ export const betweenLookAndClaim = (
   world: Images, change: () => Promise<unknown>,
 ) => {
   const here = world.ctx('write')
-  const real = here.gov.store
-  let first = true
-  const store = new Proxy(real, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name)
-      if (name !== 'transact') return typeof value === 'function' ? value.bind(target) : value
-      return async (verb: string, fn: (tx: Tx) => unknown) => {
-        if (first) await change()
-        first = false
-        return real.transact(verb, fn)
-      }
-    },
-  })
-  const gov = { ...here.gov, store }
+  const gov = betweenLookAndRecord(here.gov, change)
   return { ...here, gov, gateway: { ...here.gateway, gov } }
 }

@@ -1,0 +1,106 @@
+/**
+ * What was looked at is asked again in the record that rests on it: whoever changes a row in
+ * between is not passed over, and what is decided moves the anchor.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { adoptJob } from '../../../src/codehost/jobs/adopt.js'
+import { approveJob } from '../../../src/codehost/jobs/approve.js'
+import { cancelJob } from '../../../src/codehost/jobs/cancel.js'
+import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
+import { collections } from '../../../src/governance/rows.js'
+import { betweenLookAndRecord } from '../../support/between.js'
+import { must } from '../../support/must.js'
+import { working, type Working } from '../../support/codehost/working.js'
+
+const anchorOf = ({ place: { configDir } }: Working): string => {
+  const keys = join(configDir, 'keys')
+  const name = readdirSync(keys).find((one) => one.endsWith('.anchor')) ?? 'none'
+  return readFileSync(join(keys, name), 'utf8')
+}
+
+const altered = (change: Partial<Job>) => async (at: Working, job: string): Promise<unknown> =>
+  at.transact((tx) => tx.put(jobCollection, job, { ...at.job(job), ...change }))
+
+const closed = { closure_id: 'cls_other', at: '2026-01-01T00:00:00.000Z', fence: 1 }
+
+/** What happens in between, and how it is told. */
+type Between = readonly [string, (at: Working, job: string) => Promise<unknown>]
+
+const sessionEnds: Between = ['session_ended', async (at) => must(await at.run(['logout']))]
+
+/** A job that was created and read back later, which its task waits for. */
+const adoptable = async (at: Working): Promise<string> => {
+  const job = await at.approved()
+  await at.runJob(job, {
+    at: (step) => {
+      if (step !== 'codehost.created') return
+      at.sandbox.faults.set('read_close_before_headers', { service: 'codehost', times: 1 })
+    },
+  })
+  must(await at.reconcile(job))
+  return job
+}
+
+const adoptions: readonly Between[] = [
+  ['job_closed', altered({ closed })],
+  ['root_replaced', altered({ root: 'root_other' })],
+  ['job_not_found', altered({ owner: 'prn_other' })],
+  sessionEnds,
+]
+
+for (const [code, change] of adoptions) {
+  t.test(`C-011 C-284 an adoption that was right when it was looked at is refused in its record: ${code}`, async (t) => {
+    const at = await working(t)
+    const job = await adoptable(at)
+    const session = at.session()
+    let changed: Job | undefined
+    await t.rejects(adoptJob(betweenLookAndRecord(at.gov, async () => {
+      await change(at, job)
+      changed = at.job(job)
+    }), session, job), { code })
+    t.strictSame(at.job(job), changed, 'nothing of it changed')
+    t.not(at.task(at.job(job).task_id ?? '')?.state, 'succeeded')
+  })
+}
+
+const approvals: readonly Between[] = [
+  ['preview_changed', altered({ preview_sha256: 'a'.repeat(64) })],
+  ['job_state', altered({ state: 'cancelled' })],
+  ['root_replaced', altered({ root: 'root_other' })],
+  ['job_not_found', altered({ owner: 'prn_other' })],
+  ['codehost_write_denied', async (at) => must(await at.run(['codehost', 'revoke', at.id]))],
+  sessionEnds,
+]
+
+for (const [code, change] of approvals) {
+  t.test(`C-011 C-012 an approval that was right when it was looked at is refused in its record: ${code}`, async (t) => {
+    const at = await working(t)
+    const job = await at.prepare()
+    const { digest } = await at.json(['codehost', 'preview', job])
+    const session = at.session()
+    await t.rejects(approveJob(betweenLookAndRecord(at.gov, () => change(at, job)), session, {
+      jobId: job, previewDigest: digest,
+    }), { code })
+    t.equal(at.job(job).approval, null)
+  })
+}
+
+t.test('C-012 C-284 approving, adopting and cancelling move the anchor, once', async (t) => {
+  const at = await working(t)
+  const moves = async (act: () => Promise<unknown>, name: string): Promise<void> => {
+    const before = anchorOf(at)
+    await act()
+    const moved = anchorOf(at)
+    t.not(moved, before, `${name} moves it`)
+    await act()
+    t.equal(anchorOf(at), moved, `${name} again leaves it`)
+  }
+  const job = await at.prepare()
+  await moves(() => at.approve(job), 'approve')
+  await moves(() => cancelJob(at.gov, at.session(), job), 'cancel')
+  const proved = await adoptable(at)
+  await moves(() => adoptJob(at.gov, at.session(), proved), 'adopt')
+  t.equal(at.view().get(collections.closedTasks, at.job(proved).task_id ?? '')?.state, 'succeeded')
+})
