@@ -113,7 +113,9 @@ const approved = async (here: Here, kind: Numbered): Promise<string> => {
     must(await at.runJob(first))
   }
   const job = kind === 'issue'
-    ? await at.prepare(`Number ${here.made}`) : await at.prepareComment(1)
+    ? await at.prepare(`Number ${here.made}`)
+    // Each of its own text: one that another job sent in the same moments is proved by no number.
+    : await at.prepareComment(1, `Comment ${here.made}`)
   must(await at.approve(job))
   return job
 }
