@@ -1,21 +1,16 @@
-"""Rebuilds every document of a state directory by docs/state-format.md alone. For a test only."""
-import hashlib
+"""
+Rebuilds every document of a state directory, and with the configuration directory opens what is
+sealed, by docs/state-format.md alone. For a test only.
+"""
 import json
 import os
 import re
 import sys
 import zlib
 
-root = sys.argv[1]
+from sealed import Keys, content_of, need, read, sha, true_anchor
 
-
-def sha(data):
-    return hashlib.sha256(data).hexdigest()
-
-
-def need(held, what):
-    if not held:
-        raise SystemExit('untrue: ' + what)
+root, config = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
 
 
 def sealed_line(line):
@@ -28,11 +23,6 @@ def sealed_line(line):
 
 def place(*names):
     return os.path.join(root, *names)
-
-
-def read(path):
-    with open(path, 'rb') as file:
-        return file.read()
 
 
 def log_at(epoch):
@@ -90,8 +80,14 @@ def records_of(store, epoch, sequence, chain, data):
         sequence, chain, at = number, after, end + 66
 
 
+def canonical(value):
+    """Of the documents here: their numbers are whole, their names of members ASCII."""
+    text = json.dumps(value, separators=(',', ':'), sort_keys=True, ensure_ascii=False)
+    return text.encode()
+
+
 manifest = newest_manifest()
-documents = {}
+documents, marks = {}, list(manifest['marks'])
 for run in reversed(manifest['runs']):
     for facts in run['files']:
         for row in rows_of(facts):
@@ -105,6 +101,8 @@ while True:
     for sequence, chain, payload in records_of(manifest['store_id'], epoch, sequence, chain, data):
         for collection, _, name, *doc in payload['ops']:
             documents[collection, name] = doc
+        if 'mark' in payload:
+            marks.append({**payload['mark'], 'sequence': sequence, 'chain': chain})
     epoch += 1
 
 
@@ -114,15 +112,61 @@ def chain_of(name, key, head):
     digest, size = sha(start.encode()), 0
     for n in range(1, head['entries'] + 1):
         row = documents[name + '_history', '%s/%06d' % (key, n)][0]
-        line = json.dumps(row['entry'], separators=(',', ':'), sort_keys=True, ensure_ascii=False)
-        digest = sha(('%s,%d,"%s"]\n%s' % (start[:-1], n, digest, line)).encode())
+        line = canonical(row['entry'])
+        digest = sha(('%s,%d,"%s"]\n' % (start[:-1], n, digest)).encode() + line)
         need(digest == row['digest'], 'entry')
-        size += len(line.encode()) + 1
+        size += len(line) + 1
     need(head['digest'] == digest and head['bytes'] == size, 'head')
 
 
 for (collection, name), doc in documents.items():
     if collection.endswith('_history_head') and doc:
         chain_of(collection[:-len('_history_head')], name[:-1], doc[0])
+
+
+def witnessed():
+    """Lines of the witness log, each compared with the one before and with its revision."""
+    lines = read(place('witness.log')).split(b'\n')[:-1]
+    before, revision = '0' * 64, 0
+    for text in lines:
+        line = json.loads(text)
+        digest = line.pop('digest')
+        need(digest == sha(canonical(line)) and line['previous'] == before, 'witness line')
+        published = documents['policy', '%012d' % line['revision']][0]
+        need(line['policy_sha256'] == sha(canonical(published)), 'witnessed policy')
+        need(line['revision'] > revision, 'order of the witness')
+        before, revision = digest, line['revision']
+    return len(lines)
+
+
+def sealed_rows():
+    """What rows name of artifacts: collection, id, record type, the three."""
+    for (collection, name), doc in documents.items():
+        if doc and collection == 'artifacts':
+            yield collection, name, doc[0]['label'], doc[0]['ref']
+        elif doc and collection == 'credentials':
+            yield collection, name, 'vault.credential.v1', doc[0]['artifact']
+        elif doc and collection == 'edge_artifacts':
+            yield collection, name, 'svc.edge.capture.v1', doc[0]['ref']
+
+
+def with_the_key():
+    state = sealed_line(read(place('STATE'))[:-1])
+    keys = Keys(config, state['store_id'])
+    need(state['profile_digest'] == sha(canonical(state['profile'])), 'digest of the profile')
+    text = '%s|%s' % (state['store_id'], state['profile_digest'])
+    need(keys.mac('profile', text.encode()).hex() == state['profile_seal'], 'profile')
+    anchor = true_anchor(keys, config)
+    need(anchor in marks[-2:], 'anchored mark')
+    told = []
+    for collection, name, label, ref in sealed_rows():
+        content = content_of(keys, root, label, ref)
+        is_pack = isinstance(content, dict)
+        told.append([collection, name, {body: data.hex() for body, data in content.items()}
+                     if is_pack else content.hex()])
+    return {'profile': state['profile'], 'mark': anchor['number'], 'witnessed': witnessed(),
+            'contents': told}
+
+
 found = [[c, i, d[0]] for (c, i), d in documents.items() if d]
-print(json.dumps({'sequence': sequence, 'documents': found}))
+print(json.dumps({'sequence': sequence, 'documents': found, **(with_the_key() if config else {})}))
