@@ -50,7 +50,6 @@ const leftMs = 15 * 60_000
 
 const consent = async (here: Here): Promise<void> => {
   const { at } = here
-  if (here.aged) must(await at.run(['login', '--json']))
   await at.freshConsent()
   const { consent: given } = at.connection()
   const stands = !here.aged && given !== null && given.ended === null
@@ -228,6 +227,8 @@ const ended: Readonly<Record<string, (here: Here) => Promise<unknown>>> = {
   mode: async ({ at }) => must(await at.run(['codehost', 'mode', at.id, 'disabled'])),
   time: async (here) => {
     here.at.clock.advance(2 * 3_600_000)
+    // Nothing is read without a session: whoever follows has another one by then.
+    must(await here.at.run(['login', '--json']))
     here.aged = true
   },
   token: async ({ at }) => must(await at.run(['codehost', 'connect', '--connection', at.id,
