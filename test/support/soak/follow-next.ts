@@ -73,8 +73,10 @@ const approvedIssue = async (here: Here): Promise<string> => {
 }
 
 const killed = async ({ at }: Here, job: string, step: string): Promise<string> => {
+  // The process has the time of this world: its session is of hours that have not come yet.
+  const offset = String(Math.round(at.clock.wallMs() - Date.now()))
   await at.place.spawn(['codehost', 'run', job, '--json'], {
-    entry: 'test', coverage: false, env: { TEST_STOP_AT: step },
+    entry: 'test', coverage: false, env: { TEST_STOP_AT: step, TEST_WALL_OFFSET_MS: offset },
   })
   return job
 }
@@ -98,7 +100,7 @@ const stopped = async ({ at }: Here, job: string, step: string): Promise<string>
   return job
 }
 
-/** A job whose readback was lost, and what it rests on changed before its end was written. */
+/** A job whose goal changed before its readback, and that was read back afterwards. */
 const goalChanged = async (here: Here): Promise<string> => {
   const { at } = here
   const job = await approvedIssue(here)
@@ -112,6 +114,7 @@ const goalChanged = async (here: Here): Promise<string> => {
       }))
     },
   })
+  await at.reconcile(job)
   return job
 }
 
@@ -259,9 +262,10 @@ const follow = async (here: Here, job: string): Promise<string> => {
     report.longest = Math.max(report.longest, typed.length)
     if (typed.length > linesMax) return 'no end'
     report.commands += 1
-    const { status, stderr } = await at.run([...way.command.split(' ').slice(1), '--no-input'])
+    const ran = await at.run([...way.command.split(' ').slice(1), '--no-input', '--json'])
+    const { status, stderr } = ran
     expect(here, status !== 2 && status !== 3, `${way.command}: ${status} ${stderr}`)
-    if (status !== 0) return `exit ${status}`
+    if (status !== 0) return `exit ${status} ${ran.error().code}`
   }
 }
 
