@@ -1,5 +1,5 @@
 /** Commands that close something while it leaves: they stop it, and say what had left before. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { routePlaces } from '../../src/fabric/places.js'
@@ -126,6 +126,35 @@ t.test('S-021 a stopped process that holds a piece is named by a save that close
     t.equal(sent(world), 0, 'it saw the stop when it woke')
   })
 
+/** Each way to put a stop, put by a process that a slow disk keeps from looking at once. */
+const slowly = {
+  'a save': ['shots', 'config', 'set', '--cloud-upload', 'off'],
+  'an act upon people': ['principal', 'disable', 'owner', '--yes'],
+  'a revoke': ['policy', 'revoke'],
+} as const
+for (const [name, line] of Object.entries(slowly)) {
+  t.test(`S-021 A-074 what ${name} cut off is named, also where it has ended before anybody looks`,
+    async (t) => {
+      const world = await leavingPicture(t)
+      must(await world.run(['principal', 'add', 'other', '--passphrase-file',
+        world.place.write('passphrase', 'another person')]))
+      world.file('leaving.png', largeImage())
+      await scan(world)
+      const writes = holdWrites(t, () => writes.left.length < 3)
+      const analyzing = world.run(['shots', 'analyze', '--json'])
+      await until('the fourth piece waits', () => writes.begun() > 3)
+      const closed = must(await world.place.spawn([...line, '--json'], {
+        env: { LATE_LOOK_FENCES: join(world.place.stateDir, 'run', 'fence') },
+        nodeArgs: ['--import', new URL('../support/late-look.js', import.meta.url).href],
+      }))
+      await analyzing
+      const { analyzer: { operation_id: operation, contact } } = rowOf(world, 'leaving.png')
+      t.equal(contact, 'uncertain')
+      t.strictSame(closed.json().requests,
+        [{ operation_id: operation, task_id: null, sent: 'partly' }])
+    })
+}
+
 t.test('S-021 an image that waits goes nowhere once another folder was chosen, and is not blamed',
   async (t) => {
     const world = await leavingPicture(t)
@@ -146,6 +175,42 @@ t.test('S-021 an image that waits goes nowhere once another folder was chosen, a
     })
     checkLedger(t, world)
   })
+
+/** How pictures are sent one after the other; of a pass those not read ahead are let alone. */
+const passes = {
+  'a pass': { before: [], line: ['shots', 'analyze'], skipped: 2 },
+  'a bulk that a person asked for': {
+    before: [['gateway', 'setup', '--disable'], ['shots', 'analyze']],
+    line: ['shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request', '--yes'],
+    skipped: 3,
+  },
+} as const
+for (const [name, { before, line, skipped }] of Object.entries(passes)) {
+  t.test(`S-021 S-162 no later image of ${name} leaves once another folder was chosen`,
+    async (t) => {
+      const world = await leavingPicture(t)
+      mkdirSync(world.place.path('elsewhere'))
+      for (const file of ['first.png', 'second.png', 'third.png']) world.file(file, largeImage())
+      await scan(world)
+      for (const one of before) await world.run([...one])
+      if (before.length > 0) must(await world.widen(['--enable', '--consent', 'gateway.vision']))
+      const calls = sent(world)
+      let chosen = false
+      const ran = await world.run([...line, '--json'], {
+        at: async (at) => {
+          if (at !== 'analyze.reserved' || chosen) return
+          chosen = true
+          await set(world, '--folder', world.place.path('elsewhere'))
+        },
+      })
+      t.ok(chosen)
+      t.equal(sent(world), calls, ran.stderr)
+      t.hasStrict(ran.json(), { skipped, items: [] })
+      t.strictSame(world.rows().map(({ analyzer: { contact } }) => contact),
+        ['none', 'none', 'none'])
+      checkLedger(t, world)
+    })
+}
 
 t.test('S-184 settings that somebody saved in between are not closed without a stop', async (t) => {
   const world = await leavingPicture(t)

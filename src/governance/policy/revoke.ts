@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.js'
 import type { Gov } from '../context.js'
 import type { PolicyRevision } from '../rows.js'
 import { newStop, reachStopped, recordStop, type StopRecord } from '../stops/act.js'
-import type { Reached } from '../stops/fence.js'
+import { watchFences, type Reached, type Watched } from '../stops/fence.js'
 import { dropStop, putStop } from '../stops/folder.js'
 import { recordDirectly } from '../stops/record.js'
 import type { Stop } from '../stops/stop.js'
@@ -79,13 +79,8 @@ const requireInReach = (folders: readonly string[], why: SallyportError | null):
   )
 }
 
-/**
- * The operator's global revoke: every route stops, every consent ends. It needs no session, lock,
- * key or sound store, because stopping must never be hard; it grants nothing. Throws `no_state`
- * where there is none, `locked` `stop_out_of_reach` where others may not see it, and what the disk
- * does where neither the stop nor its record can be written.
- */
-export const revokePolicy = async (order: RevokeOrder): Promise<Revoked> => {
+/** Opening the state may take long: what was leaving may have ended when it is looked at. */
+const stopAll = async (order: RevokeOrder, watched: Watched): Promise<Revoked> => {
   const { stateDir, folders, clock, by } = order
   const stop = newStop(clock, { kind: 'all', target: null }, { ...by, verb: 'policy revoke' })
   const unwritten = putAll(folders, stop)
@@ -96,13 +91,28 @@ export const revokePolicy = async (order: RevokeOrder): Promise<Revoked> => {
       throw gov
     }
     if (unwritten !== null) throw unwritten
-    const reached = await reachStopped(stateDir, stop)
+    const reached = await reachStopped(stateDir, [stop], watched)
     requireInReach(folders, gov)
     return { stop, policy: null, why: gov, reached }
   }
   if (unwritten !== null) await recordOnly(gov, stop)
-  const reached = await reachStopped(stateDir, stop)
+  const reached = await reachStopped(stateDir, [stop], watched)
   const recorded = await recordStop(gov, stop)
   requireInReach(folders, recorded.why)
   return { stop, policy: policyOf(gov, recorded), why: recorded.why, reached }
+}
+
+/**
+ * The operator's global revoke: every route stops, every consent ends. It needs no session, lock,
+ * key or sound store, because stopping must never be hard; it grants nothing. Throws `no_state`
+ * where there is none, `locked` `stop_out_of_reach` where others may not see it, and what the disk
+ * does where neither the stop nor its record can be written.
+ */
+export const revokePolicy = async (order: RevokeOrder): Promise<Revoked> => {
+  const watched = watchFences(order.stateDir)
+  try {
+    return await stopAll(order, watched)
+  } finally {
+    watched.close()
+  }
 }

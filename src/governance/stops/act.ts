@@ -10,10 +10,12 @@ import { requireAnchored } from '../anchored.js'
 import type { Gov } from '../context.js'
 import { collections, type RecordedStop } from '../rows.js'
 import type { Session } from '../session/types.js'
-import { partyOfFence, reachFences, type FenceFacts, type Reached } from './fence.js'
+import {
+  partyOfFence, reachFences, watchFences, type FenceFacts, type Reached, type Watched,
+} from './fence.js'
 import { putStop } from './folder.js'
 import { recordStops } from './record.js'
-import { covers, type Aim, type OwnCover, type Stop } from './stop.js'
+import { covers, type Aim, type Stop } from './stop.js'
 
 /** How long a fence is tried for that somebody holds, milliseconds. */
 export const fenceWaitMs = 2_000
@@ -27,11 +29,26 @@ export const askedThrough = (verb: string, session: Session): Stop['by'] => ({
   principal: session.principal.principal_id, root: session.root.root_id, verb,
 })
 
-/** Finds what is on its way of everything that the stop covers. */
+/** Finds what is on its way of everything that the stops cover, or was when `watched` began. */
 export const reachStopped = (
-  stateDir: string, stop: Stop, own?: OwnCover,
-): Promise<Reached> =>
-  reachFences(stateDir, (facts) => covers(stop, partyOfFence(facts), own), fenceWaitMs)
+  stateDir: string, stops: readonly Stop[], watched: Watched,
+): Promise<Reached> => reachFences(stateDir, (facts) => {
+  const party = partyOfFence(facts)
+  return stops.some((stop) => covers(stop, party))
+}, fenceWaitMs, watched)
+
+/** Puts stops into force by `put`, and finds what was on its way of everything that they cover. */
+export const putAndReach = async (
+  stateDir: string, stops: readonly Stop[], put: () => void,
+): Promise<Reached> => {
+  const watched = watchFences(stateDir)
+  try {
+    put()
+    return await reachStopped(stateDir, stops, watched)
+  } finally {
+    watched.close()
+  }
+}
 
 /** How one stop came to be recorded. */
 export interface StopRecord {
@@ -123,8 +140,8 @@ export const stopNow = async (
   const order = decide()
   if (order === null) return null
   const stop = newStop(gov.clock, order.aim, order.by)
-  putStop(gov.store.stopsDir, stop)
-  const reached = await reachStopped(gov.store.dir, stop)
+  const reached = await putAndReach(gov.store.dir, [stop], () =>
+    putStop(gov.store.stopsDir, stop))
   const recorded = { ...await recordStop(gov, stop), sent: reached.sent }
   const [silent] = reached.underWay
   if (silent !== undefined) throw underWayError(silent, stop)

@@ -165,28 +165,53 @@ const unknownFacts = (operation: string): FenceFacts =>
 
 const isUnknown = ({ pid }: FenceFacts): boolean => pid === 0
 
-const peek = (path: string): FenceFacts | null => {
+/** A live fence, held open: its file tells the last also after its operation has removed it. */
+interface Live {
+  readonly name: string
+  /** Null where it cannot be opened. */
+  readonly fd: number | null
+}
+
+const said = ({ name, fd }: Live): FenceFacts =>
+  (fd === null ? null : readFacts(fd)) ?? unknownFacts(name)
+
+const openToRead = (path: string): number | null => {
   try {
-    const fd = nodeFiles.open(path, 'read')
-    try {
-      return readFacts(fd)
-    } finally {
-      nodeFiles.close(fd)
-    }
+    return nodeFiles.open(path, 'read')
   } catch {
     return null
   }
 }
 
-/** A live fence, and what it said when it was looked at last. */
-interface Live {
-  readonly name: string
-  readonly facts: FenceFacts
+const liveFences = (stateDir: string, but: readonly Live[] = []): readonly Live[] =>
+  fencesIn(stateDir)
+    .filter((name) => but.every((one) => one.name !== name) && isHeld(stateDir, name))
+    .map((name) => ({ name, fd: openToRead(join(folderOf(stateDir), name)) }))
+
+const closeAll = (fences: readonly Live[]): void => {
+  for (const { fd } of fences) if (fd !== null) nodeFiles.close(fd)
 }
 
-const liveFences = (stateDir: string): readonly Live[] =>
-  fencesIn(stateDir).filter((name) => isHeld(stateDir, name)).map((name) =>
-    ({ name, facts: peek(join(folderOf(stateDir), name)) ?? unknownFacts(name) }))
+/** Fences that were live when somebody was about to stop something. */
+export interface Watched {
+  readonly live: readonly Live[]
+  close(): void
+}
+
+/**
+ * Opens every live fence. Call it before a stop is put: what the stop cuts off may have ended, its
+ * fence removed, before whoever put it looks. Throws nothing, because stopping must not be hard:
+ * what it cannot look at is told by `reachFences`.
+ */
+export const watchFences = (stateDir: string): Watched => {
+  let live: readonly Live[] = []
+  try {
+    live = liveFences(stateDir)
+  } catch {
+    // The look after the stop says what is wrong.
+  }
+  return { live, close: () => closeAll(live) }
+}
 
 /** One that cannot be opened, such as a link, tells nothing: it counts as one that is held. */
 const tryHold = (path: string): ReturnType<typeof tryHoldExisting> => {
@@ -197,10 +222,11 @@ const tryHold = (path: string): ReturnType<typeof tryHoldExisting> => {
   }
 }
 
-/** One look: `busy` while a piece is leaving. An operation that has ended said its last before. */
-const look = (stateDir: string, { name, facts }: Live): FenceFacts | 'busy' => {
+/** One look: `busy` while a piece is leaving. */
+const look = (stateDir: string, live: Live): FenceFacts | 'busy' => {
+  const { name } = live
   const held = tryHold(join(folderOf(stateDir), name))
-  if (held === 'absent') return facts
+  if (held === 'absent') return said(live)
   if (held === 'busy') return 'busy'
   try {
     return readFacts(held.fd) ?? unknownFacts(name)
@@ -210,27 +236,33 @@ const look = (stateDir: string, { name, facts }: Live): FenceFacts | 'busy' => {
 }
 
 /**
- * Tries every live fence of the operations that `covered` picks, for at most `waitMs`. Call it once
- * the stop is durable: whoever takes its fence later sees the stop.
+ * Tries every live fence of the operations that `covered` picks, for at most `waitMs`, and those
+ * that were `watched` before the stop. Call it once the stop is durable: whoever takes its fence
+ * later sees the stop.
  */
 export const reachFences = async (
   stateDir: string, covered: (facts: FenceFacts) => boolean, waitMs: number,
+  watched: Pick<Watched, 'live'> = { live: [] },
 ): Promise<Reached> => {
   const until = performance.now() + waitMs
+  const isMeant = (facts: FenceFacts): boolean => isUnknown(facts) || covered(facts)
   const sent: FenceFacts[] = []
-  let open = liveFences(stateDir).filter(({ facts }) => isUnknown(facts) || covered(facts))
-  for (;;) {
-    open = open.filter((live) => {
-      const facts = look(stateDir, live)
-      if (facts === 'busy') return true
-      if (facts.sent !== 'nothing' && (isUnknown(facts) || covered(facts))) sent.push(facts)
-      return false
-    })
-    if (open.length === 0 || performance.now() >= until) break
-    await sleep(pauseMs)
-    // One whose process died sends nothing more; the kernel let go of its fence.
-    open = open.map(({ name, facts }) =>
-      ({ name, facts: peek(join(folderOf(stateDir), name)) ?? facts }))
+  const since = liveFences(stateDir, watched.live)
+  try {
+    let open = [...watched.live, ...since].filter((live) => isMeant(said(live)))
+    for (;;) {
+      open = open.filter((live) => {
+        const facts = look(stateDir, live)
+        if (facts === 'busy') return true
+        if (facts.sent !== 'nothing' && isMeant(facts)) sent.push(facts)
+        return false
+      })
+      if (open.length === 0 || performance.now() >= until) break
+      // One whose process died sends nothing more; the kernel let go of its fence.
+      await sleep(pauseMs)
+    }
+    return { sent, underWay: open.map(said) }
+  } finally {
+    closeAll(since)
   }
-  return { sent, underWay: open.map(({ facts }) => facts) }
 }

@@ -11,11 +11,11 @@ import type { Tx } from '../../state/types.js'
 import { nowIso, type Gov } from '../context.js'
 import { holdGuard, type Guard } from '../guard.js'
 import { collections } from '../rows.js'
-import { fenceWaitMs, newStop, recordStop, underWayError } from './act.js'
-import { partyOfFence, reachFences, type FenceFacts, type Reached } from './fence.js'
+import { newStop, putAndReach, recordStop, underWayError } from './act.js'
+import type { FenceFacts, Reached } from './fence.js'
 import { dropStop, putStop } from './folder.js'
 import { putSpent } from './record.js'
-import { covers, type SaveAim, type Stop } from './stop.js'
+import type { SaveAim, Stop } from './stop.js'
 
 /** What a save closes, and whose it is. */
 interface SaveClose {
@@ -33,11 +33,6 @@ export interface Narrowed<T> {
   readonly sent: readonly FenceFacts[]
 }
 
-const isCoveredBy = (stops: readonly Stop[]) => (facts: FenceFacts): boolean => {
-  const party = partyOfFence(facts)
-  return stops.some((stop) => covers(stop, party))
-}
-
 const spendIn = (gov: Gov, stops: readonly Stop[]): Spend => (tx) => {
   if (stops.length === 0) return
   for (const stop of stops) putSpent(tx, nowIso(gov), stop)
@@ -49,8 +44,9 @@ const putAll = async (
   { store }: Gov, stops: readonly Stop[], guards: Guard[],
 ): Promise<Reached> => {
   for (const { id } of stops) guards.push(await holdGuard(store.dir, id))
-  for (const stop of stops) putStop(store.stopsDir, stop)
-  return reachFences(store.dir, isCoveredBy(stops), fenceWaitMs)
+  return putAndReach(store.dir, stops, () => {
+    for (const stop of stops) putStop(store.stopsDir, stop)
+  })
 }
 
 /** Removes the files of the stops that a record has spent; false where that was none's. */

@@ -89,8 +89,11 @@ function* pendingRows(
   for (const row of findObservations(view, filter)) {
     if (row.analyzer.contact === 'claimed' || rowClassificationNow(row, now) !== null) continue
     const { kind } = earlierCall(ctx, view, row)
-    if (kind === 'none') yield row
-    else if (kind !== 'running') uncertain.push(row.observation_id)
+    if (kind === 'none') {
+      // Once another folder was chosen no file of this one is read any more.
+      if (currentFacts(ctx, ctx.gov.store.read()).folderDigest !== now.folderDigest) return
+      yield row
+    } else if (kind !== 'running') uncertain.push(row.observation_id)
   }
 }
 

@@ -70,6 +70,16 @@ export const requireRoute = (standing: RouteStanding): {
 const changed = (reason: string): Error =>
   fail.conflict('observation_changed', 'The observation changed; nothing was sent.', { reason })
 
+/**
+ * Another folder was chosen since the image was taken in: also one whose turn comes only now, in a
+ * pass that began under the folder of before.
+ */
+const requireFolder = (
+  ctx: ShotsContext, view: View, { root_digest: folder }: Observation,
+): void => {
+  if (currentFacts(ctx, view).folderDigest !== folder) throw changed(folderChanged)
+}
+
 /** Whether the row may be claimed now, by whom asks. Throws `conflict` or `blocked`. */
 const requireClaimable = (
   tx: Tx, { ctx, row: { observation_id: id }, reason }: Attempt,
@@ -78,6 +88,7 @@ const requireClaimable = (
   if (row === undefined || row.archived_at !== null) throw changed('archived')
   if (row.analyzer.contact === 'claimed') throw changed('analysis_in_progress')
   if (row.classification === 'stale_root') throw changed('stale_root')
+  requireFolder(ctx, tx, row)
   if (reason === null && (row.analysis_status !== 'pending' || row.classification !== null)) {
     throw changed('not_pending')
   }
@@ -89,10 +100,8 @@ const requireClaimable = (
   return row
 }
 
-/** What an image was admitted under; `folderDigest` is that of the folder in force. */
-interface Claimed extends Pick<ReturnType<typeof requireRoute>, 'consent' | 'proof'> {
-  readonly folderDigest: string | null
-}
+/** What an image was admitted under. */
+type Claimed = Pick<ReturnType<typeof requireRoute>, 'consent' | 'proof'>
 
 interface Terms {
   readonly principal: string
@@ -120,7 +129,7 @@ const requireSource = ({ row, image }: Attempt, view: View): void => {
  * waited reaches forward only, also where somebody asked for this image by name.
  */
 const requireStill = (
-  attempt: Attempt, { consent: { consent_id: consentId }, folderDigest }: Claimed, view: View,
+  attempt: Attempt, { consent: { consent_id: consentId } }: Claimed, view: View,
 ): void => {
   const { ctx, reason } = attempt
   const { ready, reason: closed, route, gates } = standingOf(ctx, view)
@@ -129,27 +138,22 @@ const requireStill = (
   const reached = route.consent.consent_id === consentId
     && (reason !== null || (row !== undefined && consentReaches(route.consent, row)))
   if (!reached) throw closedGate('before_consent')
-  if (currentFacts(ctx, view).folderDigest !== folderDigest) throw changed(folderChanged)
+  requireFolder(ctx, view, attempt.row)
   requireSource(attempt, view)
 }
 
 /** Why what came back is not used: a switch that is off, another folder, or it lies too deep. */
-const closedSince = (
-  { ctx, image }: Attempt, { folderDigest }: Claimed, view: View,
-): string | null => {
+const closedSince = ({ ctx, row, image }: Attempt, view: View): string | null => {
   const saved = savedSettings(view)
   const off = closedSwitch(saved)
   if (off !== null) return off
-  if (currentFacts(ctx, view).folderDigest !== folderDigest) return folderChanged
+  if (currentFacts(ctx, view).folderDigest !== row.root_digest) return folderChanged
   return isSelected(image.source.name, isRecursive(saved)) ? null : 'recursive_off'
 }
 
-/** The folder that an image is from, for stops; null where none can be told. */
-const stoppedWith = ({ ctx, image }: Attempt, view: View): string | null => {
-  const { folderDigest } = currentFacts(ctx, view)
-  return folderDigest === null || isSelected(image.source.name, false)
-    ? folderDigest : belowFolder(folderDigest)
-}
+/** The folder that an image is from, for stops. */
+const stoppedWith = ({ row: { root_digest: folder }, image }: Attempt): string =>
+  (isSelected(image.source.name, false) ? folder : belowFolder(folder))
 
 const claim = (
   attempt: Attempt, { principal, boundMicrousd }: Terms, tx: Tx, now: string, operationId: string,
@@ -178,8 +182,7 @@ const claim = (
       operation_id: operationId, contact: 'claimed', reanalyze_reason: reason, updated_at: now,
     },
   })
-  const { folderDigest } = currentFacts(ctx, tx)
-  return { inputDigest, claimed: { proof, consent, folderDigest } }
+  return { inputDigest, claimed: { proof, consent } }
 }
 
 const bytesOf = (payload: AnalysisPayload): Buffer => Buffer.from(canonicalJson(payload), 'utf8')
@@ -227,7 +230,7 @@ const record = (
 export type Sent = CallResult<PayloadRef>
 
 const orderOf = (
-  attempt: Attempt, terms: Terms, view: View,
+  attempt: Attempt, terms: Terms,
 ): CallOrder<Claimed, AnalysisPayload, PayloadRef> => {
   const { ctx, image, timeoutMs } = attempt
   const { principal, boundMicrousd } = terms
@@ -238,14 +241,14 @@ const orderOf = (
     priority: 'normal',
     principal,
     root: null,
-    sends: { purpose: 'gateway.vision', folder: stoppedWith(attempt, view) },
+    sends: { purpose: 'gateway.vision', folder: stoppedWith(attempt) },
     subject: attempt.row.observation_id,
     content: analysisContent(image.bytes, image.mime),
     boundMicrousd,
     timeoutMs,
     claim: (tx, now, _setup, operationId) => claim(attempt, terms, tx, now, operationId),
     recheck: (now, claimed) => requireStill(attempt, claimed, now),
-    closed: (now, claimed) => closedSince(attempt, claimed, now),
+    closed: (now) => closedSince(attempt, now),
     judge: (reply, { proof }) => {
       const verdict = judgeAnalysis(reply, proof)
       return verdict.ok
@@ -265,5 +268,5 @@ export const sendImage = async (attempt: Attempt): Promise<Sent> => {
   const view = ctx.gov.store.read()
   const { consent: { principal }, setup } = requireRoute(standingOf(ctx, view))
   const boundMicrousd = imageBound(savedSettings(view), setup)
-  return sendCall(ctx.gateway, orderOf(attempt, { principal, boundMicrousd }, view))
+  return sendCall(ctx.gateway, orderOf(attempt, { principal, boundMicrousd }))
 }

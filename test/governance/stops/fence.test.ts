@@ -7,7 +7,7 @@ import { holdGuard } from '../../../src/governance/guard.js'
 import { policyHead } from '../../../src/governance/policy/head.js'
 import { collections } from '../../../src/governance/rows.js'
 import { newStop } from '../../../src/governance/stops/act.js'
-import { Fence, reachFences, sweepFences } from '../../../src/governance/stops/fence.js'
+import { Fence, reachFences, sweepFences, watchFences } from '../../../src/governance/stops/fence.js'
 import { putStop } from '../../../src/governance/stops/folder.js'
 import { disablePrincipal } from '../../../src/governance/stops/people.js'
 import { noteRecorded, recordedSince } from '../../../src/governance/stops/recent.js'
@@ -97,6 +97,38 @@ t.test('a fence that is taken keeps whoever stops waiting, and says what has lef
   t.strictSame((await reachFences(dir, anybody, 20)).sent.map(({ sent }) => sent), ['whole'])
   fence.close()
   t.notOk(existsSync(pathOf(dir, operation)))
+})
+
+t.test('what was watched before a stop tells its last, also once it has ended', async (t) => {
+  const { dir, fence, guard } = await live(t)
+  await fence.take(going)
+  const watched = watchFences(dir)
+  t.teardown(() => watched.close())
+  fence.note('begun')
+  fence.close()
+  guard.release()
+  t.strictSame((await reachFences(dir, anybody, 20, watched)).sent.map(({ sent }) => sent),
+    ['begun'], 'noted after the first look')
+  t.strictSame((await reachFences(dir, () => false, 20, watched)).sent, [], 'not one of the others')
+  t.strictSame((await reachFences(dir, anybody, 20)).sent, [])
+})
+
+t.test('what was watched and is still live is told once', async (t) => {
+  const { dir, fence } = await live(t)
+  await fence.take(going)
+  fence.note('whole')
+  fence.give()
+  const watched = watchFences(dir)
+  t.teardown(() => watched.close())
+  t.strictSame((await reachFences(dir, anybody, 20, watched)).sent.map(({ sent }) => sent),
+    ['whole'])
+})
+
+t.test('a folder of fences that cannot be read keeps nobody from stopping', (t) => {
+  const dir = temporaryFolder(t)
+  symlinkSync(dir, join(dir, 'run'))
+  t.strictSame(watchFences(dir).live, [])
+  t.end()
 })
 
 t.test('one operation passes its fence one piece at a time, and waits no longer than it may',
