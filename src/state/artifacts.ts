@@ -10,7 +10,9 @@ import { SallyportError } from '../base/errors.js'
 import {
   damagedArtifact, FileDraft, missingArtifact, requireShard, storedPath, type ArtifactFolder,
 } from './artifact-folder.js'
-import { orIoFailure, isTemporary, readWhole, removeFile, syncDir, type Files } from './files.js'
+import {
+  orIoFailure, isTemporary, readWhole, removeFile, syncDir, namesIn, type Files,
+} from './files.js'
 import { allHeldBytesMax, HeldDraft, type HeldBytes } from './held-draft.js'
 import { openWith, sealedExtraBytes, sealWith, type KeyRing } from './keys.js'
 import { headBytes, magicOf, PieceCipher, type PieceMagic } from './pieces/cipher.js'
@@ -48,15 +50,13 @@ const readSealed = (files: Files, path: string, length: number): Buffer | undefi
 
 /** Folders of an artifacts folder; a link in the place of one is not followed. */
 const shardsIn = (files: Files, dir: string): string[] =>
-  files.list(dir)
+  namesIn(files, dir)
     .filter((name) => shardName.test(name) && files.stat(join(dir, name))?.kind === 'dir')
 
 /** Every stored file under an artifacts folder, as names (SHA-256 of the stored bytes), sorted. */
 export const storedNames = (files: Files, dir: string): string[] => {
-  if (files.stat(dir) === undefined) return []
-  const shards = shardsIn(files, dir)
-  return shards.flatMap((shard) =>
-    files.list(join(dir, shard)).filter((name) => storedName.test(name)))
+  return shardsIn(files, dir).flatMap((shard) =>
+    namesIn(files, join(dir, shard)).filter((name) => storedName.test(name)))
 }
 
 /** Where artifacts lie and what seals them. */
@@ -211,7 +211,7 @@ const isOld = (files: Files, path: string, nowMs: number): boolean => {
 
 /** Paths of unfinished files that nobody has written to for `orphanAgeMs`. */
 export const oldTemporaries = (files: Files, dir: string, nowMs: number): string[] =>
-  files.list(dir).filter(isTemporary).map((name) => join(dir, name))
+  namesIn(files, dir).filter(isTemporary).map((name) => join(dir, name))
     .filter((path) => isOld(files, path, nowMs))
 
 /**
@@ -222,7 +222,7 @@ export const orphansIn = (
   files: Files, dir: string, referenced: ReadonlySet<string>, nowMs: number,
 ): string[] =>
   [dir, ...shardsIn(files, dir).map((shard) => join(dir, shard))].flatMap((folder) =>
-    files.list(folder)
+    namesIn(files, folder)
       .filter((name) => isTemporary(name)
         || (folder !== dir && storedName.test(name) && !referenced.has(name)))
       .map((name) => join(folder, name))

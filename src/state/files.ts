@@ -394,6 +394,10 @@ const orGone = <T>(gone: T, fn: () => T): T => {
   }
 }
 
+/** Names in a folder; none where it is not there: what was in it is missed by those who need it. */
+export const namesIn = (files: Files, path: string): string[] =>
+  orGone([], () => files.list(path))
+
 /** Removes a file; a missing one is fine. */
 export const removeFile = (files: Files, path: string): void =>
   orGone(undefined, () => files.unlink(path))
@@ -406,6 +410,6 @@ export const removeTree = (files: Files, path: string): void => {
   const facts = files.stat(path)
   if (facts === undefined) return
   if (facts.kind !== 'dir') return removeFile(files, path)
-  for (const name of orGone([], () => files.list(path))) removeTree(files, join(path, name))
+  for (const name of namesIn(files, path)) removeTree(files, join(path, name))
   orGone(undefined, () => files.rmdir(path))
 }

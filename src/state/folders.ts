@@ -6,7 +6,7 @@
  */
 import { dirname, join } from 'node:path'
 import { fail, type SallyportError } from '../base/errors.js'
-import type { Files } from './files.js'
+import { ensureDir, type Files } from './files.js'
 import type { Places } from './paths.js'
 
 /** Every folder that the program makes in a state directory, outer ones first. */
@@ -65,3 +65,11 @@ export const requireOwnFolders = (
 /** As `requireOwnFolders`, by places: for the two folders that hold a generation. */
 export const requireGenerationFolders = (files: Files, places: Places): void =>
   requireOwnFolders(files, dirname(places.state), ['wal', 'collections'])
+
+/**
+ * Makes each folder that a state is written into and that is gone; answers which. What lay in one
+ * is told as missing, file by file.
+ */
+export const ensureStateFolders = (files: Files, places: Places): readonly OwnFolder[] =>
+  (['wal', 'collections', 'artifacts'] as const)
+    .filter((folder) => ensureDir(files, places[folder]))

@@ -1,10 +1,11 @@
 /** The STATE file: what this directory is, written once at creation (and by a migration). */
+import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { canonicalJson, digestOf, sha256Hex } from '../base/canonical.js'
 import { fail, type SallyportError } from '../base/errors.js'
 import { readWhole, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
-import { formatVersion, oldestFormatVersion } from './paths.js'
+import { formatVersion, oldestFormatVersion, placesOf, type Places } from './paths.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
@@ -61,24 +62,32 @@ export const requireKnownFormat = (version: number): void => {
   if (version < oldestFormatVersion) throw tooOld(version)
 }
 
+/** Whether a directory holds a state: STATE may be lost, and the rest of it is there. */
+export const isStateIn = (
+  files: Files, { state, wal, collections, artifacts, witness }: Places,
+): boolean =>
+  [state, wal, collections, artifacts, witness].some((path) => files.stat(path) !== undefined)
+
+const stateDamaged = (what: 'damaged' | 'missing'): SallyportError =>
+  fail.damaged('state_file_damaged', `The STATE file is ${what}.`, {
+    next: 'Run `sallyport state check`, then `sallyport state repair`.',
+  })
+
 /**
  * STATE of a directory. `no_state` when there is none, `damaged`/`state_file_damaged` when it is
- * untrue, `blocked`/`state_too_new` when a newer program wrote it, `state_too_old` when an older
+ * untrue or the rest of a state stands there without it, `blocked`/`state_too_new` when a newer program wrote it, `state_too_old` when an older
  * one did.
  */
 export const readStateFile = (files: Files, path: string): StateFile => {
   const bytes = readWhole(files, path, fileBytesMax.state)
   if (bytes === undefined) {
+    if (isStateIn(files, placesOf(dirname(path)))) throw stateDamaged('missing')
     throw fail.noState('no_state', 'There is no state directory here.', {
       next: 'Run `sallyport init`; `sallyport state path` tells which directory is meant.',
     })
   }
   const state = decodeStateFile(bytes)
-  if (state === undefined) {
-    throw fail.damaged('state_file_damaged', 'The STATE file is damaged.', {
-      next: 'Run `sallyport state check`, then `sallyport state repair`.',
-    })
-  }
+  if (state === undefined) throw stateDamaged('damaged')
   if (state.format_version > formatVersion) throw tooNew(state.format_version)
   if (state.format_version < formatVersion) throw tooOld(state.format_version)
   return state

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { nodeFiles, orIoFailure, readWhole, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { keyPlaces, placesOf } from './paths.js'
-import { decodeStateFile } from './state-file.js'
+import { decodeStateFile, isStateIn } from './state-file.js'
 
 const anchorName = /^([\w-]+)\.(?:key|anchor)$/
 
@@ -35,8 +35,7 @@ export const stopFoldersOf = (
   const places = placesOf(resolve(place.dir))
   const configDir = resolve(place.configDir)
   const id = idInState(files, places.state)
-  const isThere = [places.state, places.wal].some((path) => files.stat(path) !== undefined)
-  const ids = id !== undefined ? [id] : isThere ? idsOfKeys(files, configDir) : []
+  const ids = id !== undefined ? [id] : isStateIn(files, places) ? idsOfKeys(files, configDir) : []
   return ids.map((one) => keyPlaces(configDir, one).stops)
 }
 

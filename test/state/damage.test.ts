@@ -1,5 +1,7 @@
 import t from 'tap'
-import { existsSync, readFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
@@ -234,6 +236,26 @@ t.test('a STATE file with an untrue byte, or of a later format, is refused clear
   forgeState(store.dir, { format_version: 99 })
   t.hasStrict(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
 })
+
+for (const kept of ['wal', 'collections', 'artifacts', 'witness.log']) {
+  t.test(`where STATE alone is gone there is a state all the same: ${kept}`, async (t) => {
+    const { store } = await World.in(t).store()
+    await put(store, 'a', 1)
+    store.witness.append('line')
+    store.close()
+    for (const name of readdirSync(store.dir)) {
+      if (name !== kept) rmSync(join(store.dir, name), { recursive: true })
+    }
+    const refusal = { kind: 'damaged', code: 'state_file_damaged', message: /missing/ }
+    for (const mode of ['read', 'write'] as const) {
+      t.match(errorOf(() => again(t, store, mode)), refusal)
+    }
+    t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'state_file_damaged' }])
+    rmSync(join(store.dir, kept), { recursive: true })
+    t.hasStrict(errorOf(() => again(t, store)), { kind: 'no_state' })
+    t.hasStrict(errorOf(() => checkState(placeOf(store))), { kind: 'no_state' })
+  })
+}
 
 t.test('a changed profile does not match its seal', async (t) => {
   const { store } = await World.in(t).store()

@@ -150,3 +150,61 @@ t.test('a restore over a directory with a linked folder changes nothing', async 
   await t.rejects(restoreState({ ...placeOf(store), backup }), { code: 'folder_replaced' })
   t.strictSame(readdirSync(away), before)
 })
+
+/** A closed store of two notes and an artifact; `folded`: one note lies in a log, one in a run. */
+const storeToLose = async (
+  t: Test, folded: boolean,
+): Promise<{ readonly store: FileStore, readonly referenced: () => ReadonlySet<string> }> => {
+  const { store } = await World.in(t).store()
+  await put(store, 'a', 1)
+  const { stored_sha256: stored } = store.artifacts.write('x', Buffer.from('private'))
+  if (folded) await compactState(store)
+  await put(store, 'b', 2)
+  store.close()
+  return { store, referenced: () => new Set([stored]) }
+}
+
+/** Folders that are lost, what that is told as, and the notes that a repair leaves; null for none. */
+const losses = [
+  { gone: ['wal'], folded: false, code: 'log_missing', left: {} },
+  { gone: ['wal'], folded: true, code: 'log_missing', left: { a: 1 } },
+  { gone: ['collections'], folded: false, code: 'generation_damaged', left: { a: 1, b: 2 } },
+  { gone: ['collections'], folded: true, code: 'generation_damaged', left: { a: 1, b: 2 } },
+  { gone: ['artifacts'], folded: false, code: 'artifact_damaged', left: { a: 1, b: 2 } },
+  { gone: ['artifacts'], folded: true, code: 'artifact_damaged', left: { a: 1, b: 2 } },
+  { gone: ['wal', 'collections'], folded: true, code: 'no_valid_generation', left: null },
+] as const
+
+for (const { gone, folded, code, left } of losses) {
+  t.test(`a folder that is gone is told as what lay in it: ${gone.join(' and ')}, ${
+    folded ? 'of a folded state' : 'of a new one'}`, async (t) => {
+    const { store, referenced } = await storeToLose(t, folded)
+    for (const folder of gone) rmSync(join(store.dir, folder), { recursive: true })
+    const report = checkState({ ...placeOf(store), referenced })
+    t.notOk(report.ok)
+    t.ok(report.problems.some(({ severity }) => severity === 'damage'))
+    const to = join(store.dir, '..', 'backup')
+    const back = async (salvage: boolean) => {
+      const opened = again(t, store, 'write')
+      try {
+        return await backupState(opened, to, { referenced, salvage })
+      } finally {
+        opened.close()
+      }
+    }
+    await t.rejects(back(false), { kind: 'damaged', code })
+    if (left === null) {
+      await t.rejects(repairState(placeOf(store)), { kind: 'damaged', code: 'beyond_repair' })
+      return
+    }
+    t.ok((await back(true)).loss?.damage.includes(code))
+    const { changed, done } = await repairState(placeOf(store))
+    t.ok(changed)
+    t.ok(done.some(({ code: what }) => what === 'folder_made'))
+    const mended = again(t, store, 'write')
+    t.strictSame(numbers(mended), left)
+    mended.artifacts.write('x', Buffer.from('another'))
+    await put(mended, 'c', 3)
+    t.strictSame(numbers(mended), { ...left, c: 3 })
+  })
+}

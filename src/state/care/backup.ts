@@ -13,7 +13,7 @@ import { fail, SallyportError } from '../../base/errors.js'
 import { copyFile, digestFile, filesBelow } from './copy.js'
 import {
   ensureDirs, errnoOf, ioFailure, isTemporary, orIoFailure, publish, readWhole, removeFile,
-  removeTree, syncDir, type Files,
+  removeTree, syncDir, namesIn, type Files,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { manifestDigest, segmentsIn, type Manifest } from '../snapshot/manifest.js'
@@ -314,7 +314,7 @@ class Copy {
     const { files, clock, dir } = this.#store
     const to = `aside/${asideName('salvage', clock)}`
     for (const folder of ['wal', 'collections']) {
-      for (const name of files.list(join(dir, folder))) {
+      for (const name of namesIn(files, join(dir, folder))) {
         const path = `${folder}/${name}`
         const isFile = files.stat(join(dir, path))?.kind === 'file'
         if (isFile && !isTemporary(name)) this.#copy(path, undefined, `${to}/${path}`)

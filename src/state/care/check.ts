@@ -11,12 +11,12 @@ import { placeProblems } from './check-places.js'
 import { digestFile } from './copy.js'
 import { checkGeneration, damage, notice } from './check-generation.js'
 import { readEnd } from '../ended-at.js'
-import { isTemporary, readWhole, type Files } from '../files.js'
+import { isTemporary, readWhole, namesIn, type Files } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { keyPlaces, oldestFormatVersion } from '../paths.js'
 import { keptArtifacts } from './kept.js'
 import { salvage } from './salvage.js'
-import { decodeStateFile, readStateFile, tooOld, type StateFile } from '../state-file.js'
+import { decodeStateFile, readStateFile, tooOld, isStateIn, type StateFile } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, CollectionSpec, Problem, View } from '../types.js'
 import { careFailure } from './unreadable.js'
@@ -110,9 +110,7 @@ const checkStateFile = (
   { files, places }: Site, problems: Problem[],
 ): StateFile | undefined => {
   const bytes = readWhole(files, places.state, fileBytesMax.state)
-  if (bytes === undefined && files.stat(places.wal) === undefined) {
-    readStateFile(files, places.state)
-  }
+  if (bytes === undefined && !isStateIn(files, places)) readStateFile(files, places.state)
   const state = bytes === undefined ? undefined : decodeStateFile(bytes)
   if (state === undefined) {
     problems.push(damage('state_file_damaged', 'STATE is missing or untrue.', 'STATE'))
@@ -163,7 +161,7 @@ const unread = (problems: readonly Problem[]): CheckReport => ({
 })
 
 const temporariesIn = (files: Files, dir: string): string[] =>
-  files.stat(dir) === undefined ? [] : files.list(dir).filter(isTemporary)
+  namesIn(files, dir).filter(isTemporary)
 
 const checkLeftovers = ({ files, places }: Site, problems: Problem[]): void => {
   const left = [places.wal, places.collections].flatMap((dir) => temporariesIn(files, dir)).length

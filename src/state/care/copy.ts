@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
-import { readRange, syncDir, withFile, writeAll, type Files } from '../files.js'
+import { readRange, syncDir, withFile, writeAll, namesIn, type Files } from '../files.js'
 
 const chunkBytes = 1024 * 1024
 
@@ -48,7 +48,7 @@ export const digestFile = (
 /** Paths of all regular files below a folder, relative to it, sorted; links are refused. */
 export const filesBelow = (files: Files, root: string, below = ''): string[] => {
   const found: string[] = []
-  for (const name of files.list(join(root, below))) {
+  for (const name of namesIn(files, join(root, below))) {
     const path = below === '' ? name : `${below}/${name}`
     const facts = files.stat(join(root, path))
     if (facts?.kind === 'dir') found.push(...filesBelow(files, root, path))

@@ -11,7 +11,7 @@ import { copyFile } from './copy.js'
 import { cutBehind, readEnd, tornText } from '../ended-at.js'
 import { ensureDir, publish, readWhole, syncDir, type Files } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
-import { requireOwnFolders } from '../folders.js'
+import { ensureStateFolders, requireOwnFolders } from '../folders.js'
 import { publishFounding } from './found.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
@@ -160,7 +160,8 @@ const repairLocked = (site: Site, layout: Layout): RepairReport => {
   const found = salvage(site.files, site.places, { mend: true })
   const plan = planRepair(site, found)
   const { trace } = plan
-  const done: Problem[] = []
+  const done: Problem[] = ensureStateFolders(site.files, site.places)
+    .map((folder) => note('folder_made', `The folder ${folder} was gone; it was made again.`))
   const mended = mendable(site, trace)
   const mends = trace.logs.filter((log) => log.mends.length > 0)
   const isTorn = trace.logs.at(-1)?.tail === 'torn'
@@ -168,7 +169,7 @@ const repairLocked = (site: Site, layout: Layout): RepairReport => {
   const work = mended.size + mends.length + remade.length > 0 || !plan.stateTrue || isTorn
   if (!work && isWhole(site, plan, layout)) {
     const { sequence } = trace.head
-    return { changed: false, copied_to: null, done, loss: noLoss, sequence }
+    return { changed: done.length > 0, copied_to: null, done, loss: noLoss, sequence }
   }
   const copied = copyAside(site)
   forgetPublishing(site.files, site.dir)

@@ -13,7 +13,7 @@ import { copyFile, copyTree, digestFile, filesBelow } from './copy.js'
 import {
   ensureDir, ensureDirs, publish, readWhole, syncDir, temporaryName, withFile, type Files,
 } from '../files.js'
-import { requireOwnFolders } from '../folders.js'
+import { ensureStateFolders, requireOwnFolders } from '../folders.js'
 import { KeyRing, readKey } from '../keys.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
@@ -246,9 +246,8 @@ const placeOver = async (
 const placeLocked = (site: Site, source: Source, floor: number, layout: Layout): string => {
   const { files, places, dir, clock } = site
   requireOwnFolders(files, dir)
-  for (const folder of [places.wal, places.collections, places.artifacts, places.run]) {
-    ensureDir(files, folder)
-  }
+  ensureStateFolders(files, places)
+  ensureDir(files, places.run)
   const aside = join(places.aside, asideName('restore', clock))
   ensureDir(files, places.aside)
   files.mkdir(aside)

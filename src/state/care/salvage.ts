@@ -3,7 +3,7 @@
  * newest of them, up to the first untrue record, and what behind it can still be proved to have
  * been there. It assumes nothing and throws only for disk errors.
  */
-import { errnoOf, readRange, withFile, type Files } from '../files.js'
+import { errnoOf, readRange, withFile, namesIn, type Files } from '../files.js'
 import { decodeLogHeader, logHeaderBytesMax, type LogHeader } from '../log/format.js'
 import type { Mend } from '../log/mend.js'
 import { bytesInFile, countRecordHeaders, type LogBytes } from '../log/scan.js'
@@ -162,7 +162,7 @@ const traceLogs = (
   files: Files, places: Places, manifest: Manifest, options: SalvageOptions,
 ): Trace => {
   const { store_id: storeId } = manifest
-  const all = logEpochs(files.list(places.wal)).filter((epoch) => epoch > manifest.epoch)
+  const all = logEpochs(namesIn(files, places.wal)).filter((epoch) => epoch > manifest.epoch)
   const logs: SalvagedLog[] = []
   let head: Head = { sequence: manifest.sequence, chain: manifest.chain }
   let bases = basesAfter(manifest)
@@ -205,8 +205,7 @@ const isInForce = (files: Files, places: Places, manifest: Manifest): boolean =>
 export const salvage = (
   files: Files, places: Places, options: SalvageOptions = {},
 ): Salvage => {
-  const isThere = (path: string): boolean => files.stat(path) !== undefined
-  const newestLog = isThere(places.wal) ? logEpochs(files.list(places.wal)).at(-1) ?? 0 : 0
+  const newestLog = logEpochs(namesIn(files, places.wal)).at(-1) ?? 0
   const { known, untrue, remade } = manifestsIn(files, places, options)
   const [standing, before] = known
     .filter((manifest) => isInForce(files, places, manifest)).slice(0, 2)
@@ -222,8 +221,7 @@ export const salvage = (
 const manifestsIn = (
   files: Files, places: Places, { mend = false, storeId }: SalvageOptions,
 ): Pick<Salvage, 'untrue' | 'remade'> & { readonly known: readonly Manifest[] } => {
-  const named = files.stat(places.collections) === undefined
-    ? [] : manifestNumbers(files.list(places.collections))
+  const named = manifestNumbers(namesIn(files, places.collections))
   const lost = new Map(lostFoundings(files, places).map((one) => [one.number, one]))
   const untrue: number[] = []
   const remade: Manifest[] = []

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path'
 import { canonicalJson } from '../../base/canonical.js'
 import { isoFromMs, type Clock } from '../../base/clock.js'
 import {
-  isTemporary, holdsBytes, removeFile, syncDir, writeTemporary, type Files,
+  isTemporary, holdsBytes, removeFile, syncDir, writeTemporary, namesIn, type Files,
 } from '../files.js'
 import { requireGenerationFolders } from '../folders.js'
 import {
@@ -194,7 +194,7 @@ const advanceMerges = (work: Work, { mergeBytesMax, whole = false }: FoldOptions
 
 /** Number for the next manifest: above every name there is, whatever the file holds. */
 export const nextNumber = (files: Files, places: Places): number =>
-  1 + Math.max(0, ...manifestNumbers(files.list(places.collections)),
+  1 + Math.max(0, ...manifestNumbers(namesIn(files, places.collections)),
     ...lostFoundings(files, places).map(({ number }) => number))
 
 /** The manifest after what was done; the one before where nothing was. */

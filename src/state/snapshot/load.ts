@@ -1,6 +1,6 @@
 /** Finds the newest true manifest and reads every log after it. Takes no lock, changes no byte. */
 import { fail } from '../../base/errors.js'
-import { errnoOf, readRange, type Files } from '../files.js'
+import { errnoOf, readRange, namesIn, type Files } from '../files.js'
 import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
 import { formatVersion, manifestNumbers, type Places } from '../paths.js'
 import { isCutOff, lostFoundings } from './founding.js'
@@ -149,7 +149,7 @@ const requirePresentFormat = ({ format_version: version }: Manifest): void => {
 
 const tryLoad = (place: LoadPlace): Loaded | 'raced' | undefined => {
   const { files, places, storeId } = place
-  const listed = (): number[] => manifestNumbers(files.list(places.collections)).reverse()
+  const listed = (): number[] => manifestNumbers(namesIn(files, places.collections)).reverse()
   const numbers = listed()
   let damage: Damage | undefined
   for (const number of numbers) {

@@ -64,6 +64,21 @@ for (const [what, fileOf] of Object.entries(damages)) {
     })
 }
 
+t.test('A-071 a state whose STATE is lost is stopped as well, and no verb denies that it is there',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    rmSync(join(rig.place.stateDir, 'STATE'))
+    for (const line of [['status'], ['goal', 'list'], ['login'], ['init']]) {
+      t.hasStrict((await rig.run([...line, '--json'])).error(), { code: 'state_file_damaged' })
+    }
+    const revoked = await rig.run(['policy', 'revoke'])
+    t.equal(revoked.status, 0, revoked.stderr)
+    t.equal((await rig.run(['state', 'repair'])).status, 0)
+    t.equal((await rig.json(['policy', 'show'])).block, 'policy_revoked')
+    t.not((await rig.ask()).status, 0)
+    t.equal(rig.inferences().length, 0)
+  })
+
 t.test('A-071 a revoke needs neither the key nor the folder of keys', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   rmSync(join(rig.place.configDir, 'keys'), { recursive: true })
