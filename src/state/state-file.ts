@@ -68,8 +68,8 @@ export const isStateIn = (
 ): boolean =>
   [state, wal, collections, artifacts, witness].some((path) => files.stat(path) !== undefined)
 
-const stateDamaged = (what: 'damaged' | 'missing'): SallyportError =>
-  fail.damaged('state_file_damaged', `The STATE file is ${what}.`, {
+const stateDamaged = (): SallyportError =>
+  fail.damaged('state_file_damaged', 'The STATE file is damaged, or missing.', {
     next: 'Run `sallyport state check`, then `sallyport state repair`.',
   })
 
@@ -81,13 +81,13 @@ const stateDamaged = (what: 'damaged' | 'missing'): SallyportError =>
 export const readStateFile = (files: Files, path: string): StateFile => {
   const bytes = readWhole(files, path, fileBytesMax.state)
   if (bytes === undefined) {
-    if (isStateIn(files, placesOf(dirname(path)))) throw stateDamaged('missing')
+    if (isStateIn(files, placesOf(dirname(path)))) throw stateDamaged()
     throw fail.noState('no_state', 'There is no state directory here.', {
       next: 'Run `sallyport init`; `sallyport state path` tells which directory is meant.',
     })
   }
   const state = decodeStateFile(bytes)
-  if (state === undefined) throw stateDamaged('damaged')
+  if (state === undefined) throw stateDamaged()
   if (state.format_version > formatVersion) throw tooNew(state.format_version)
   if (state.format_version < formatVersion) throw tooOld(state.format_version)
   return state
