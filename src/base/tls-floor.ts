@@ -12,5 +12,8 @@ export const tlsFloor = {
   ciphers: `${constants.defaultCoreCipherList}:!kRSA:@SECLEVEL=2`,
 } as const
 
-/** Fewest bits of an RSA key that is taken where OpenSSL does not judge the certificate. */
+/**
+ * Fewest bits of an RSA key that is taken. Asked at each handshake, beside level 2: OpenSSL judges
+ * by rounded strength, which takes 1,984 bits for 112, and does not judge a pinned certificate.
+ */
 export const rsaBitsMin = 2048

@@ -1,8 +1,9 @@
 import { isIP, type TcpSocketConnectOpts } from 'node:net'
 import {
   checkServerIdentity, connect, createSecureContext, type SecureContext, type TLSSocket,
+  type DetailedPeerCertificate,
 } from 'node:tls'
-import { tlsFloor } from '../base/tls-floor.js'
+import { tlsFloor, rsaBitsMin } from '../base/tls-floor.js'
 import type { DialAddress } from './addresses.js'
 import type { Attempt } from './attempt.js'
 import type { Target } from './checked-request.js'
@@ -24,9 +25,17 @@ export interface Trust {
   vouches(socket: TLSSocket): boolean
 }
 
+/** Whether a certificate of the chain has a small RSA key; a root names itself as its issuer. */
+const hasSmallKey = (one: DetailedPeerCertificate): boolean => {
+  const { modulus, bits, issuerCertificate: issuer } = one as Partial<DetailedPeerCertificate>
+  if (modulus !== undefined && (bits ?? 0) < rsaBitsMin) return true
+  return issuer !== undefined && issuer !== one && hasSmallKey(issuer)
+}
+
 /** Trusts certificates under these roots (PEM) that are valid now and carry the host's name. */
 export const trustRoots = (ca: readonly string[]): Trust => ({
-  secureContext: secureContextFor(ca), byChain: true, vouches: (socket) => socket.authorized,
+  secureContext: secureContextFor(ca), byChain: true,
+  vouches: (socket) => socket.authorized && !hasSmallKey(socket.getPeerCertificate(true)),
 })
 
 /**

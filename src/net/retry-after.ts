@@ -20,7 +20,8 @@ export type RetryAfter = { readonly afterMs: number } | { readonly atMs: number 
 export const retryAfterOf = ({ headers }: Pick<HttpsReply, 'headers'>): RetryAfter | null => {
   const told = headers.get('retry-after')?.at(-1)?.trim()
   if (told === undefined) return null
-  if (/^\d{1,15}$/.test(told)) return { afterMs: Number(told) * 1000 }
+  // However many digits: what is absurd is long, and whoever waits has a longest time of its own.
+  if (/^\d+$/.test(told)) return { afterMs: Number(told) * 1000 }
   const atMs = dateMs(told)
   if (atMs === null) return null
   const fromMs = dateMs(headers.get('date')?.at(-1)?.trim())

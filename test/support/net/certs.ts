@@ -23,6 +23,8 @@ export interface IssueOptions {
   readonly notAfter?: Date
   /** Bits of an RSA key; left out: P-256. */
   readonly rsaBits?: number
+  /** Bits of the RSA key of an authority in between, sent along; left out: there is none. */
+  readonly betweenBits?: number
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
@@ -52,21 +54,36 @@ export const newAuthority = async (name = 'Test CA'): Promise<Authority> => {
     signingAlgorithm: algorithm,
     keys,
     extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.BasicConstraintsExtension(true, 1, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
     ],
   })
-  const issue: Authority['issue'] = async (names, { notAfter, rsaBits } = {}) => {
+  /** An authority of its own under the root. */
+  const between = async (bits: number) => {
+    const own = await newRsaKeys(bits)
+    const cert = await x509.X509CertificateGenerator.create({
+      serialNumber: String(++serial), subject: 'CN=in between', issuer: root.subject,
+      notBefore: new Date(Date.now() - 20 * day), notAfter: new Date(Date.now() + day),
+      signingAlgorithm: algorithm, publicKey: own.publicKey, signingKey: keys.privateKey,
+      extensions: [
+        new x509.BasicConstraintsExtension(true, 0, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+      ],
+    })
+    return { cert, keys: own }
+  }
+  const issue: Authority['issue'] = async (names, { notAfter, rsaBits, betweenBits } = {}) => {
+    const over = betweenBits === undefined ? null : await between(betweenBits)
     const own = await (rsaBits === undefined ? newKeys() : newRsaKeys(rsaBits))
     const cert = await x509.X509CertificateGenerator.create({
       serialNumber: String(++serial),
       subject: 'CN=not looked at',
-      issuer: root.subject,
+      issuer: over?.cert.subject ?? root.subject,
       notBefore: new Date(Date.now() - 20 * day),
       notAfter: notAfter ?? new Date(Date.now() + day),
-      signingAlgorithm: algorithm,
+      signingAlgorithm: over === null ? algorithm : over.keys.publicKey.algorithm,
       publicKey: own.publicKey,
-      signingKey: keys.privateKey,
+      signingKey: (over?.keys ?? keys).privateKey,
       extensions: [
         new x509.SubjectAlternativeNameExtension(
           names.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? 'ip' : 'dns', value })),
@@ -74,7 +91,10 @@ export const newAuthority = async (name = 'Test CA'): Promise<Authority> => {
         new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       ],
     })
-    return { cert: cert.toString('pem'), key: await pemOf(own.privateKey) }
+    const chain = over === null ? [cert] : [cert, over.cert]
+    return {
+      cert: chain.map((one) => one.toString('pem')).join('\n'), key: await pemOf(own.privateKey),
+    }
   }
   return { ca: root.toString('pem'), issue }
 }
