@@ -26,6 +26,28 @@ t.test('A-113 A-123 a manual settlement reaches the receipt, and the task stays 
     t.equal((await rig.run(['state', 'check', '--json'])).status, 0)
   })
 
+t.test('A-113 a repeat under the key of a settled charge says what is left to do, and that works',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
+    const args = ['--idempotency-key', '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10']
+    const first = (await rig.ask({ args })).error()
+    const { task_id: task, operation_id: operation } = first.details
+    t.match(first.next[0]?.command, `sallyport ledger settle ${operation}`)
+    await rig.run(['ledger', 'settle', operation, '--amount-microusd', '1840', '--yes'])
+    const again = await rig.ask({ args })
+    t.equal(again.status, 7)
+    t.notMatch(again.error().message, 'held')
+    t.hasStrict(again.error(), {
+      code: 'ask_blocked', reason: first.reason, details: { task_id: task },
+    })
+    t.strictSame(again.error().next.map(({ command }: { command: string }) => command),
+      [`sallyport task close ${task}`])
+    t.equal((await rig.run(['task', 'close', task])).status, 0)
+    t.equal(rig.inferences().length, 1)
+    checkLedger(t, rig)
+  })
+
 t.test('A-127 an ask for which a disputed charge leaves no room is told to review it first', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   rig.sandbox.faults.set('billing_overrun', { service: 'provider', value: 960_000, times: 1 })

@@ -3,8 +3,10 @@ import { endingError, type PaidEnd, type PaidNames } from '../../contact/ending.
 import { isoFromMs } from '../../base/clock.js'
 import { taskAccess, type TaskAccess } from '../../governance/board/read.js'
 import { recoverOwnership } from '../../governance/board/recover.js'
+import { moneyDueOf } from '../../governance/ledger/due.js'
 import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
+import type { View } from '../../state/types.js'
 import { answerHeld, costLiability } from '../constants.js'
 import type { AlphaContext } from '../context.js'
 import { readOutput } from '../output.js'
@@ -84,6 +86,18 @@ export const errorOfTask = (
   })
 }
 
+/** A charge that a person has settled holds nothing any more: its task waits to be closed. */
+const requireOwing = (view: View, task: Task): void => {
+  if (task.blocked?.kind !== costLiability.kind) return
+  if (moneyDueOf(view, task.operation_id)?.kind === 'settle') return
+  throw fail.blocked(
+    'ask_blocked', 'The charge of this ask was settled by hand; its answer is never released.', {
+      reason: task.blocked.reason, details: detailsOf(task),
+      next: `Run \`sallyport task close ${task.task_id}\`.`,
+    },
+  )
+}
+
 /** Throws how a task ended that did not succeed. */
 const requireSuccess = (task: Task, access?: TaskAccess): void => {
   if (task.state !== 'succeeded') throw errorOfTask(task, {}, access)
@@ -105,7 +119,9 @@ export const repeatedAnswer = async (
   ctx: AlphaContext, session: Session, task: Task,
 ): Promise<AskResult> => {
   const { store, clock } = ctx.gov
-  const access = taskAccess(store.read(), session, task)
+  const view = store.read()
+  const access = taskAccess(view, session, task)
+  requireOwing(view, task)
   requireSuccess(task, access)
   if (access !== 'current') {
     await store.transact('alpha ask', (tx) =>
