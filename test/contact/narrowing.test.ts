@@ -208,6 +208,8 @@ for (const [name, { before, line, skipped }] of Object.entries(passes)) {
       t.hasStrict(ran.json(), { skipped, items: [] })
       t.strictSame(world.rows().map(({ analyzer: { contact } }) => contact),
         ['none', 'none', 'none'])
+      t.equal(world.rows().reduce((sum, { analyzer }) => sum + analyzer.attempts, 0), 1,
+        'nothing is claimed for the others')
       checkLedger(t, world)
     })
 }
