@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import type { Teardown } from './world/place.js'
 
 const root = process.cwd()
 const tool = (name: string): string => join(root, 'scripts/tool', name)
@@ -57,6 +58,66 @@ t.test('a passing test is counted, and the rows that its title names are cited',
   const failed = counted(file('A-001 it does not', ['not ok 1 - one']))
   t.strictSame([failed.failed, failed.cited], [1, []], 'a failing test cites nothing')
   t.strictSame(failed.failures, [['test/a.test.ts', 'A-001 it does not', 'one']])
+})
+
+/** Runs a script with tap as the test files have it, one that prints TAP; gives what is counted. */
+const runWithTap = (t: Teardown, lines: readonly string[]): Counted => {
+  const dir = mkdtempSync(join(tmpdir(), 'sallyport-errors-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const script = join(dir, 'errors.mjs')
+  const tapFile = pathToFileURL(join(root, '.build/tree/node_modules/tap/index.js')).href
+  writeFileSync(script, [
+    `import t from '${tapFile}'`,
+    'const pause = () => new Promise((resolve) => setTimeout(resolve, 30))', ...lines,
+  ].join('\n'))
+  const { stdout } = spawnSync(process.execPath, [script], {
+    encoding: 'utf8', env: { ...process.env, TAP: '1' },
+  })
+  const within = stdout.replace(/^TAP version 14\n/, '').replace(/^/gm, '    ')
+  return counted([
+    'TAP version 14', '# Subtest: test/a.test.ts', within, 'not ok 1 - test/a.test.ts', '1..1', '',
+  ].join('\n'))
+}
+
+const uncaught: Readonly<Record<string, readonly string[]>> = {
+  'thrown later > a': ["t.test('thrown later', async (t) => {",
+    "setTimeout(() => { throw new Error('a') })", 'await pause() })'],
+  'rejected > b': ["t.test('rejected', async (t) => {",
+    "void Promise.reject(new Error('b'))", 'await pause() })'],
+  'within > deeper > c': ["t.test('within', async (t) => {",
+    "  await t.test('deeper', async (t) => {", "    setTimeout(() => { throw new Error('c') })",
+    '    await pause() }) })'],
+}
+
+t.test('an error that nobody catches is one of the test that it comes from, and the next test runs', async (t) => {
+  for (const [name, lines] of Object.entries(uncaught)) {
+    const run = runWithTap(t, [...lines, "t.test('last', async (t) => { t.pass('it runs') })"])
+    t.ok(run.failures.some((path) => path.join(' > ') === `test/a.test.ts > ${name}`), name)
+    t.equal(run.passed, 1, 'the next one')
+  }
+  const own = runWithTap(t, [
+    "t.test('caught by its own', async (t) => {", '  const seen = []',
+    '  const see = (error) => seen.push(error.message)',
+    "  process.on('uncaughtException', see).on('unhandledRejection', see)",
+    "  setTimeout(() => { throw new Error('d') })", "  void Promise.reject(new Error('e'))",
+    '  while (seen.length < 2) await pause()',
+    "  t.strictSame(seen.sort(), ['d', 'e'])", '})',
+  ])
+  t.equal(own.passed, 1, 'what a test looks after itself is none')
+})
+
+t.test('a failure says where it lies in the source', async (t) => {
+  const { inSources } = await loaded<{ inSources(text: string): string }>('positions.js')
+  const file = join(root, '.build/tree/test/runner.test.js')
+  const lines = readFileSync(file, 'utf8').split('\n')
+  const at = lines.findIndex((line) => line.includes('const root = process.cwd()')) + 1
+  const source = readFileSync(join(root, 'test/runner.test.ts'), 'utf8').split('\n')
+  const wanted = source.indexOf('const root = process.cwd()') + 1
+  const told = `test/runner.test.ts:${wanted}:1`
+  t.equal(inSources(`at (${file}:${at}:1)`), `at (${told})`)
+  t.equal(inSources(`at file://${file}:${at}:1 and`), `at ${told} and`)
+  t.equal(inSources(`.build/tree/test/runner.test.js:${at}:1`), told)
+  t.equal(inSources('.build/tree/test/none.test.js:1:1'), '.build/tree/test/none.test.js:1:1')
 })
 
 t.test('files that share a process are counted and told one by one', async (t) => {

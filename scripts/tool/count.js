@@ -1,6 +1,7 @@
 // Reads a TAP stream: one line per test file, every failure in full, and the counts.
 import { Parser } from 'tap-parser'
 import { lacks } from './lacking.js'
+import { inSources } from './positions.js'
 import { citedIn } from './requirements.js'
 
 /** How the name of a process begins whose tests are files. */
@@ -99,8 +100,13 @@ const count = (result, run, names) => {
     run.failed += 1
     run.failures.push([...names, result.name])
     console.log(`FAILED ${[...names, result.name].join(' > ')}`)
-    if (result.diag) console.log(JSON.stringify(result.diag, null, 2).replaceAll('\\n', '\n  '))
+    if (result.diag) console.log(detailsOf(result.diag))
   }
+}
+
+const detailsOf = ({ at, ...diag }) => {
+  const place = at === undefined ? {} : { at: `${at.fileName}:${at.lineNumber}:${at.columnNumber}` }
+  return inSources(JSON.stringify({ ...diag, ...place }, null, 2)).replaceAll('\\n', '\n  ')
 }
 
 const showFile = ({ ok, name, time }) => {

@@ -1,9 +1,13 @@
 // Tap in one file for the test processes: nearly two hundred of them each load it, and its
 // small modules take them as long as everything else that most of them load.
+import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { build } from 'esbuild'
 import { root } from './run.js'
+
+/** What knows whose an error is that nobody catches. */
+const domains = `${root}/scripts/tool/running-test.js`
 
 // Stack traces leave out what lies in packages of this scope.
 const bundled = '@tapjs/in-one'
@@ -15,9 +19,10 @@ const require = 'import{createRequire as of}from"node:module";const require=of(i
  */
 export const bundleTap = async (dir) => {
   const { version } = JSON.parse(readFileSync(`${root}/node_modules/tap/package.json`, 'utf8'))
-  const file = `${dir}/node_modules/${bundled}/tap-${version}.js`
+  const name = `tap-${version}-${digestOf(readFileSync(domains))}.js`
+  const file = `${dir}/node_modules/${bundled}/${name}`
   const manifest = (exports) => JSON.stringify({ type: 'module', exports })
-  publish(`${dirname(file)}/shared.js`, shared(`./tap-${version}.js`))
+  publish(`${dirname(file)}/shared.js`, shared(`./${name}`))
   publish(`${dir}/node_modules/tap/package.json`, manifest('./index.js'))
   publish(`${dir}/node_modules/tap/index.js`, reexport(`${bundled}/shared.js`))
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return
@@ -28,6 +33,7 @@ export const bundleTap = async (dir) => {
     format: 'esm',
     platform: 'node',
     target: 'node20',
+    alias: { 'async-hook-domain': domains },
     banner: { js: require },
     write: false,
     logLevel: 'silent',
@@ -35,6 +41,8 @@ export const bundleTap = async (dir) => {
   publish(`${dirname(file)}/package.json`, manifest({ './*': './*' }))
   publish(file, output.text)
 }
+
+const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 12)
 
 const reexport = (name) => `export * from '${name}'\nexport { default } from '${name}'\n`
 
