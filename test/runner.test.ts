@@ -272,6 +272,8 @@ t.test('what a slice left is told by file and named, and a failed cell says its 
   const lines = [
     { file, table: 'ask', ran: ['ask/a', 'ask/a/b'], left: ['ask/c'] },
     { file: 'test/b.test.ts', table: 'whole', ran: ['whole/a'], left: [] },
+    { file: 'test/c.test.ts', table: 'tests', ran: ["tests/nobody's title"], left: [] },
+    { file: 'test/c.test.ts', table: 'own', ran: ['own/b'], left: [] },
     { file, loop: 'kills', rounds: 2, all: 9 },
   ]
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
@@ -286,10 +288,14 @@ t.test('what a slice left is told by file and named, and a failed cell says its 
   t.strictSame(repeatLines([
     [file, 'a title', 'ask/a/b: it holds'], [file, 'ask/a', 'one'], [file, 'other'],
     ['test/b.test.ts', 'ask/a'], [file, 'other', 'again'], ['types: tsc'],
+    ['test/c.test.ts', 'tests of this run', "nobody's title", 'one'],
+    ['test/c.test.ts', 'tests of this run', "nobody's title", 'own/b: one'],
   ], told.ran, 5), [
     "repeat: npm test -- test/a.test.ts --cell 'ask/a/b' --seed 5",
     "repeat: npm test -- test/a.test.ts --cell 'ask/a' --seed 5",
     'repeat: npm test -- test/a.test.ts --seed 5', 'repeat: npm test -- test/b.test.ts --seed 5',
+    "repeat: npm test -- test/c.test.ts --cell 'tests/nobody'\\''s title' --seed 5",
+    "repeat: npm test -- test/c.test.ts --cell 'own/b' --seed 5",
   ])
 })
 

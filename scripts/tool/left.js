@@ -2,6 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import { linesOf } from './seconds.js'
 
+/** The flag of one cell, as a shell reads it. */
+const cellOf = (id) => `--cell '${id.replaceAll("'", "'\\''")}'`
+
 /**
  * What slices and loops of test/support/slice.ts told.
  * @param {string} path where the processes of the run told it
@@ -28,7 +31,7 @@ export const toldIn = (path) => {
  */
 export const leftLines = ({ tables, loops }, list) => {
   if (tables.length + loops.length === 0) return []
-  const cells = tables.flatMap(({ file, left }) => left.map((id) => `${file} --cell '${id}'`))
+  const cells = tables.flatMap(({ file, left }) => left.map((id) => `${file} ${cellOf(id)}`))
   const turns = loops.map(({ file, loop, rounds, all }) => `${file} ${loop}: ${rounds} of ${all}`)
   writeFileSync(list, `${[...cells, ...turns].join('\n')}\n`)
   const parts = new Map()
@@ -55,10 +58,12 @@ export const leftLines = ({ tables, loops }, list) => {
  */
 export const repeatLines = (failures, ran, seed) => {
   const lines = failures.filter(([file]) => file.startsWith('test/')).map(([file, ...names]) => {
-    const cell = ran.filter((one) => one.file === file)
+    const ids = ran.filter((one) => one.file === file)
       .map(({ id }) => id).sort((a, b) => b.length - a.length)
-      .find((id) => names.some((name) => name.includes(id)))
-    const one = cell === undefined ? '' : ` --cell '${cell}'`
+    const cell = names.toReversed()
+      .map((name) => ids.find((id) => name.includes(id.replace(/^tests\//, ''))))
+      .find((id) => id !== undefined)
+    const one = cell === undefined ? '' : ` ${cellOf(cell)}`
     return `repeat: npm test -- ${file}${one} --seed ${seed}`
   })
   return [...new Set(lines)]

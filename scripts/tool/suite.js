@@ -11,6 +11,7 @@ import { severalFiles } from './count.js'
 import { filesBelow } from './files.js'
 import { folderInMemory, needsDisk } from './memory.js'
 import { inProcesses, sourceOf } from './order.js'
+import { ownersOfFiles } from './owned-rows.js'
 import { expectedSeconds } from './seconds.js'
 import { outputOf, treeDir } from './tree.js'
 
@@ -48,6 +49,12 @@ if (counting) {
   rmSync(coverageDir, { recursive: true, force: true })
   mkdirSync(coverageDir, { recursive: true })
   env.SALLYPORT_COVERAGE_DIR = coverageDir
+}
+if (whole && short) {
+  // Each requirement is proved once at least, by one file or another.
+  env.SALLYPORT_TEST_OWNERS = `${root}/.build/owners.json`
+  writeFileSync(env.SALLYPORT_TEST_OWNERS,
+    JSON.stringify(ownersOfFiles(testFiles, sourceOf, expectedSeconds('all'))))
 }
 if (many) {
   const { makeCertificates } = await import(`${treeDir}/src/sandbox/certificates.js`)

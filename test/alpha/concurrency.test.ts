@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { ChildProcess } from 'node:child_process'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { acquireLane, type LanePriority } from '../../src/governance/lane.js'
 import { collections } from '../../src/governance/rows.js'
@@ -17,6 +17,7 @@ import { question } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld, type RoutesWorld } from '../world/world.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 
 interface Deferred<T> {
   readonly promise: Promise<T>

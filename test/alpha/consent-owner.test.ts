@@ -1,7 +1,7 @@
 /** A consent is its giver's: others acknowledge it themselves, and it ends with whoever gave it. */
 import { writeFileSync } from 'node:fs'
-import t from 'tap'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
 const acknowledge = ['alpha', 'acknowledge', '--json', '--acknowledge-plaintext-egress']

@@ -4,8 +4,8 @@
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { checkLedger } from '../support/ledger.js'
+import { t } from '../support/tests-in-slices.js'
 import { roomy } from '../world/alpha.js'
 import { World } from '../world/world.js'
 

@@ -1,10 +1,10 @@
 /** An answer that was paid for stays within reach, unless consent or session really ended. */
-import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { latestConsent } from '../../src/governance/policy/consents.js'
 import { newestTask } from '../support/board.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { limits } from '../world/alpha.js'
 import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'

@@ -10,6 +10,7 @@ import {
 } from '../support/alpha/hostile-replies.js'
 import { checkLedger } from '../support/ledger.js'
 import { manyAsks, type Asked, type Wire } from '../support/alpha/wire.js'
+import { slice } from '../support/slice.js'
 import { roomy } from '../world/alpha.js'
 import { World } from '../world/world.js'
 
@@ -87,12 +88,29 @@ t.before(async () => {
   wire = (await world.with(manyAsks)).wire
 })
 
+type Reason = string | null
+const reasonOf = (expected: CompletionExpected | BillingExpected): Reason =>
+  'reason' in expected ? expected.reason : null
+type Hostile = HostileCompletion | HostileBilling
+const cut = {
+  axesOf: ({ expected }: Hostile) => [String(reasonOf(expected)), expected.task],
+  idOf: ({ name }: Hostile) => name,
+}
+
+/** Rows that this run sends; each reason is among them. */
+const sent: { completions?: readonly HostileCompletion[], billings?: readonly HostileBilling[] } = {}
+const sentCompletions = (): readonly HostileCompletion[] =>
+  sent.completions ??= slice('completions', hostileCompletions(wire.model), {
+    ...cut, atLeast: 40,
+  })
+const sentBillings = (): readonly HostileBilling[] =>
+  sent.billings ??= slice('billings', hostileBillings(), { ...cut, atLeast: 20 })
+
 /** Some rows under one title; the rows that it needs must exist. */
 const completions = (title: string, rows: (row: HostileCompletion) => boolean): void => {
   t.test(title, async (t) => {
-    const wanted = hostileCompletions(wire.model).filter(rows)
-    t.ok(wanted.length > 0, 'rows exist')
-    for (const { name, reply, expected } of wanted) {
+    t.ok(hostileCompletions(wire.model).some(rows), 'rows exist')
+    for (const { name, reply, expected } of sentCompletions().filter(rows)) {
       await t.test(name, async (t) => {
         const asked = await wire.ask({ completion: reply, billing: goodBillingReply() })
         checkCompletion(t, wire, expected, asked)
@@ -103,9 +121,8 @@ const completions = (title: string, rows: (row: HostileCompletion) => boolean): 
 
 const billings = (title: string, rows: (row: HostileBilling) => boolean): void => {
   t.test(title, async (t) => {
-    const wanted = hostileBillings().filter(rows)
-    t.ok(wanted.length > 0, 'rows exist')
-    for (const { name, reply, expected } of wanted) {
+    t.ok(hostileBillings().some(rows), 'rows exist')
+    for (const { name, reply, expected } of sentBillings().filter(rows)) {
       await t.test(name, async (t) => {
         const completion = goodCompletionReply(wire.model)
         const asked = await wire.ask({ completion, billing: reply })
@@ -115,9 +132,6 @@ const billings = (title: string, rows: (row: HostileBilling) => boolean): void =
   })
 }
 
-type Reason = string | null
-const reasonOf = (expected: CompletionExpected | BillingExpected): Reason =>
-  'reason' in expected ? expected.reason : null
 const because = (...reasons: readonly Reason[]) =>
   ({ expected }: { readonly expected: CompletionExpected | BillingExpected }): boolean =>
     reasons.includes(reasonOf(expected))
@@ -155,12 +169,12 @@ billings('A-142 A-177 A-187 a cost that is no integer of the range is an unknown
 t.test('A-108 A-126 A-178 every row was sent, the ledger balances, no file holds a reply', async (t) => {
   const rows = hostileCompletions(wire.model).length + hostileBillings().length
   t.ok(rows >= 120, `${rows} rows`)
-  t.equal(wire.rig.inferences().length, rows, 'one inference for each row, and no other')
+  const all = [...sentCompletions(), ...sentBillings()]
+  t.equal(wire.rig.inferences().length, all.length, 'one inference for each row, and no other')
   t.strictSame(wire.rig.sandbox.log.violations(), [])
   t.equal(wire.rig.sandbox.log.connections('gateway').opened, 0)
   const account = checkLedger(t, wire.rig)
-  const blocked = [...hostileCompletions(wire.model), ...hostileBillings()]
-    .filter(({ expected }) => expected.task === 'blocked').length
+  const blocked = all.filter(({ expected }) => expected.task === 'blocked').length
   t.equal(account?.unknown_microusd, blocked * boundMicrousd, 'each unknown keeps its full bound')
   t.equal(account?.held_microusd, 0)
   t.strictSame(wire.filesWith(bodyMarker), [], 'no reply body')

@@ -1,4 +1,3 @@
-import t from 'tap'
 import fc from 'fast-check'
 import {
   encodeInput, makeAlphaInput, parseAlphaInput, questionFromBytes, requireQuestion,
@@ -6,6 +5,7 @@ import {
 } from '../../src/alpha/input.js'
 import type { SallyportError } from '../../src/base/errors.js'
 import { errorOf } from '../support/refused.js'
+import { t } from '../support/tests-in-slices.js'
 
 const good = { schema: 'svc.alpha.text.input.v1', question: 'why?', max_output_tokens: 5 }
 const parse = (value: unknown) => parseAlphaInput(Buffer.from(JSON.stringify(value)))

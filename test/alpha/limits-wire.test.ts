@@ -1,5 +1,5 @@
 /** Every limit on what the provider sends, at its last byte and one past it, over real TLS. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { v5 } from 'uuid'
 import type { RawReply } from '../../src/sandbox/types.js'
 import { goodCompletionReply } from '../support/alpha/hostile-replies.js'
@@ -8,6 +8,7 @@ import { World } from '../world/world.js'
 import { manyAsks, type Asked, type Wire } from '../support/alpha/wire.js'
 import { roomy } from '../world/alpha.js'
 import { sha256 } from '../support/sha256.js'
+import { t } from '../support/tests-in-slices.js'
 
 const framings = ['length', 'chunked', 'close'] as const
 const bodyId = 'chatcmpl-limits-1'

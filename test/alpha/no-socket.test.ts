@@ -6,7 +6,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import { needsStrace } from '../support/soak/strace.js'
+import { t } from '../support/tests-in-slices.js'
 import { question } from '../world/alpha.js'
 import { builtApp } from '../world/process.js'
 import { World, type AlphaWorld } from '../world/world.js'
@@ -24,9 +25,6 @@ const handlesOf = async (
   })
   return { status, handles: JSON.parse(readFileSync(file, 'utf8')) as string[] }
 }
-
-const canTrace = (): boolean =>
-  spawnSync('strace', ['-f', '-e', 'trace=network', 'true']).status === 0
 
 /** Network system calls of a process of the shipped bundle and all its threads and children. */
 const callsOf = async (rig: AlphaWorld, argv: readonly string[], input = ''): Promise<string[]> => {
@@ -64,7 +62,7 @@ t.test('A-057 A-132 no reading command makes a network handle or looks a name up
 })
 
 t.test('A-057 A-132 no reading command makes a socket by the system calls', {
-  skip: canTrace() ? false : 'strace is missing or may not trace here',
+  skip: needsStrace,
 }, async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const { task } = (await rig.ask()).json<{ task: { id: string } }>()

@@ -3,13 +3,14 @@
  * up, ask, read. What goes over the wire is compared byte by byte.
  */
 import { writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import type { Place, Ran } from '../world/place.js'
 import { World } from '../world/world.js'
 import {
   plainBillingId, startPlainProvider, type PlainProvider, type PlainProviderOptions,
 } from '../support/plain-provider.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 const apiKey = 'plain-key-5511'
 const asked = 'What is "a sally port"?\n\tTwo lines, é and 門.\n'

@@ -1,10 +1,10 @@
-import t from 'tap'
 import fc from 'fast-check'
 import { makeAlphaInput } from '../../src/alpha/input.js'
 import {
   billingRequestBytes, billingUrl, inferenceRequestBytes, inferenceUrl, providerHeaders,
   requireRequestSize,
 } from '../../src/alpha/request.js'
+import { t } from '../support/tests-in-slices.js'
 
 const model = 'fixed/model-1'
 const body = (question: string, tokens = 50): Record<string, unknown> =>

@@ -4,13 +4,14 @@
  * r+2; nothing activates by itself; the operator always wins.
  */
 import { writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { presence } from '../../src/governance/vault.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
 import { alphaCredentialRef } from '../../src/alpha/constants.js'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import { recover } from '../support/ledger.js'
+import { t } from '../support/tests-in-slices.js'
 import { limits } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'

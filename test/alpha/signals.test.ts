@@ -7,7 +7,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { acquireLane } from '../../src/governance/lane.js'
 import { collections, type Task } from '../../src/governance/rows.js'
@@ -18,6 +18,7 @@ import { builtApp } from '../world/process.js'
 import { World, type AlphaWorld } from '../world/world.js'
 import { until } from '../support/until.js'
 import { tasksOf } from '../support/board.js'
+import { t } from '../support/tests-in-slices.js'
 
 const theTask = (rig: AlphaWorld): Task => {
   const [task, other] = tasksOf(rig)

@@ -17,6 +17,7 @@ import type { Tx } from '../../src/state/types.js'
 import {
   change, releasedNothing, remove, tampering, type Alter, type TamperBench,
 } from '../support/alpha/tamper.js'
+import { slice } from '../support/slice.js'
 import { roomy } from '../world/alpha.js'
 import { World } from '../world/world.js'
 
@@ -39,17 +40,19 @@ const refuses = (
   cases: Readonly<Record<string, Alter>>,
 ): void => {
   t.test(title, async (t) => {
-    for (const [name, alter] of Object.entries(cases)) {
-      for (const step of steps) {
-        await t.test(`${name} at ${step}`, async (t) => {
-          bench.reset()
-          const ran = await bench.askWith(t, step, alter)
-          bench.sentNothing(t)
-          t.ok(status.includes(ran.status), `exit ${ran.status}: ${ran.stderr}`)
-          await releasedNothing(t, bench, ran)
-          await checkHold(t)
-        })
-      }
+    const cells = Object.entries(cases).flatMap(([name, alter]) =>
+      steps.map((step) => ({ name, alter, step })))
+    for (const { name, alter, step } of slice(title, cells, {
+      axesOf: (one) => [one.name, one.step],
+    })) {
+      await t.test(`${name} at ${step}`, async (t) => {
+        bench.reset()
+        const ran = await bench.askWith(t, step, alter)
+        bench.sentNothing(t)
+        t.ok(status.includes(ran.status), `exit ${ran.status}: ${ran.stderr}`)
+        await releasedNothing(t, bench, ran)
+        await checkHold(t)
+      })
     }
   })
 }

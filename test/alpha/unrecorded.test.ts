@@ -5,7 +5,7 @@
  */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { ask } from '../../src/alpha/ask/ask.js'
 import type { AlphaContext } from '../../src/alpha/context.js'
 import { alphaCredentialRef } from '../../src/alpha/constants.js'
@@ -23,6 +23,7 @@ import { holdLock } from '../support/state/hold-lock.js'
 import { limits, question } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 import { newestTask } from '../support/board.js'
+import { t } from '../support/tests-in-slices.js'
 
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
 

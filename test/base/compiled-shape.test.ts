@@ -1,7 +1,6 @@
 /** Shapes as plain functions say what valibot says, for every collection that any layer keeps. */
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import t from 'tap'
 import * as v from 'valibot'
 import { shapeCheck } from '../../src/base/compiled-shape.js'
 import { closedObject, finiteNumber, strictInteger } from '../../src/base/schema.js'
@@ -9,6 +8,7 @@ import { stateRules } from '../../src/fabric/state-rules.js'
 import { indexCollections } from '../../src/state/indexes.js'
 import { manifestShape } from '../../src/state/snapshot/manifest.js'
 import { mutatedValuesOfShape, valuesOfShape } from '../support/base/shape-values.js'
+import { t } from '../support/tests-in-slices.js'
 
 const { collections } = await stateRules()
 const declared: readonly (readonly [string, v.GenericSchema])[] = [

@@ -1,10 +1,10 @@
 /** The fast way of reading JSON gives what the strict one gives, or leaves it to that one. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import t from 'tap'
 import { plainJson } from '../../src/base/plain-json.js'
 import { readBySteps } from '../../src/base/strict-json.js'
 import { isWellFormed } from '../../src/base/well-formed.js'
+import { t } from '../support/tests-in-slices.js'
 
 const plain = (text: string, depthMax = 8) =>
   plainJson(Buffer.from(text, 'utf8'), text, depthMax)

@@ -1,7 +1,7 @@
 /** Nobody's text hides or moves what others read, and ordinary text of every script stays. */
 import fc from 'fast-check'
-import t from 'tap'
 import { shownText } from '../../src/base/shown-text.js'
+import { t } from '../support/tests-in-slices.js'
 
 const every = function* (form: RegExp): Generator<string, void, undefined> {
   for (let code = 0; code < 0x110000; code += 1) {

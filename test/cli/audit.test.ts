@@ -1,8 +1,8 @@
-import t from 'tap'
 import { listAudit } from '../../src/governance/audit.js'
 import { collections } from '../../src/governance/rows.js'
 import { failure } from '../support/must.js'
 import { minute } from '../support/clock.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Loose } from '../world/place.js'
 import { World } from '../world/world.js'
 

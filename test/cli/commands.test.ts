@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { safeParse } from 'valibot'
-import t from 'tap'
 import { exitStatus } from '../../src/base/outcome.js'
 import { completionScript, shells } from '../../src/cli/completion/scripts.js'
 import { describingDeps } from '../../src/cli/describing.js'
@@ -12,6 +11,7 @@ import { topicNames, topicText } from '../../src/cli/help/topics.js'
 import { describeNouns } from '../../src/cli/tree.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 const verbs = await allVerbs()
 const nouns = describeNouns(describingDeps())

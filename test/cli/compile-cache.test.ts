@@ -4,8 +4,9 @@ import {
   chmodSync, cpSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** Starts bin/sallyport.js with a program of nothing; gives what the cache was asked for. */
 const asked = (t: Test, prepare: (home: string) => Record<string, string>) => {

@@ -2,7 +2,6 @@
 import { appendFileSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { safeParse } from 'valibot'
-import t from 'tap'
 import type { Teardown } from '../world/place.js'
 import { allVerbs } from '../world/program.js'
 import type { SignedIn } from '../world/session.js'
@@ -10,6 +9,7 @@ import type { Stateful } from '../world/state.js'
 import { World } from '../world/world.js'
 import type { Placed } from '../world/world.js'
 import { flipBit, newestLog } from '../support/state/forge.js'
+import { t } from '../support/tests-in-slices.js'
 
 type Begun = Placed & Stateful & SignedIn & {
   readonly goal: string

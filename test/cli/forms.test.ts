@@ -3,10 +3,11 @@
  * interrupt in the middle change nothing, whatever was saved before, and what changed while they
  * were thinking is not saved over.
  */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import {
   columns, converse, keys, needsScript, type Ended, type Step,
 } from '../support/cli/pseudo-terminal.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { SignedIn } from '../world/session.js'

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { World } from '../world/world.js'
 import { failure } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('goals are added, listed, shown, updated and closed', async (t) => {
   const at = await World.still(t).state({ owner: 'ada' })

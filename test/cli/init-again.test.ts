@@ -1,10 +1,10 @@
 /** `init` run again, and profiles by name. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { World } from '../world/world.js'
 import type { Place, Ran } from '../world/place.js'
 import { filesBelow } from '../support/marks.js'
+import { t } from '../support/tests-in-slices.js'
 
 const refusal = (ran: Ran) => [ran.status, ran.error().code]
 

@@ -6,7 +6,6 @@ import {
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
-import t from 'tap'
 import { isBlankKey, isUsableKey } from '../../src/alpha/api-key.js'
 import { readInput, readInputText, readSecret } from '../../src/cli/input.js'
 import type { InputSource } from '../../src/cli/input.js'
@@ -16,6 +15,7 @@ import { builtApp } from '../world/process.js'
 import { World } from '../world/world.js'
 import { fakeCommands } from '../support/cli/fake-verbs.js'
 import { patienceMs } from '../support/speed.js'
+import { t } from '../support/tests-in-slices.js'
 
 type Read = (deps: VerbDeps, source: InputSource) => Promise<unknown>
 

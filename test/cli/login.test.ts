@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { login, type LoginOptions } from '../../src/cli/commands/login/login.js'
 import type { LoginDocument } from '../../src/governance/session/contract.js'
 import { tokenPath } from '../../src/governance/session/token.js'
 import { hour, minute } from '../support/clock.js'
 import { World } from '../world/world.js'
 import { failure } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 const tokenOf = (path: string): string => readFileSync(path, 'utf8').trim()
 

@@ -1,8 +1,8 @@
 /** Each flag in micro-USD has a sister in dollars; JSON has integers alone. */
-import t from 'tap'
 import { describingDeps } from '../../src/cli/describing.js'
 import { describeTree } from '../../src/cli/tree.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 t.test('every flag that ends with -microusd has its sister beside it in help', async (t) => {

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { builtApp } from '../world/process.js'
 import type { Place } from '../world/place.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** An environment without any place but those of `env`. */
 const bare = (env: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>

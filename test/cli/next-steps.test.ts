@@ -1,13 +1,13 @@
 /** Every command that a refusal names can be typed: read from the source, and from what is told. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { nextStepsOf, needsPerson, personCommands } from '../../src/base/next-step.js'
 import { describingDeps } from '../../src/cli/describing.js'
 import { globalFlags } from '../../src/cli/globals.js'
 import { topicNames } from '../../src/cli/help/topics.js'
 import { describeTree, type DescribedVerb } from '../../src/cli/tree.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 interface Hint {
   readonly file: string

@@ -1,7 +1,6 @@
 /** A list that was cut says so, and how to go on, until its last row. */
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
-import t from 'tap'
 import type { VerbDeps } from '../../src/cli/verb.js'
 import { nextCommand } from '../../src/cli/cut.js'
 import { typedLine } from '../../src/cli/typed.js'
@@ -10,6 +9,7 @@ import { sessionOf } from '../world/session.js'
 import type { Loose } from '../world/place.js'
 import { World, type StateWorld } from '../world/world.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** Every page of a list, one row each, by the command that each names; gives the rows in order. */
 const pagesOf = async (at: Pick<StateWorld, 'json'>, line: readonly string[]): Promise<Loose[]> => {

@@ -1,10 +1,10 @@
 /** Long output through a pager, where a person reads it and nowhere else. */
 import { readFileSync } from 'node:fs'
-import t from 'tap'
 import type { VerbEntry } from '../../src/cli/verb.js'
 import { isLong, showPaged } from '../../src/cli/pager.js'
 import type { Act } from '../support/cli/fake-verbs.js'
 import { fakeCommands } from '../support/cli/fake-verbs.js'
+import { t } from '../support/tests-in-slices.js'
 import type { RunOptions, Teardown } from '../world/place.js'
 import { systemClock } from '../../src/base/clock.js'
 import { World } from '../world/world.js'

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { World } from '../world/world.js'
 import { failure } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 const terminal = { stdin: true, stdout: true }
 

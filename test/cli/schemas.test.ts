@@ -1,13 +1,14 @@
 /** The JSON Schemas say what the shapes say, and what the program prints has them. */
 import Ajv from 'ajv'
 import * as v from 'valibot'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { jsonSchemaOf, type JsonSchema } from '../../src/base/json-schema.js'
 import { closedObject, finiteNumber, replyObject } from '../../src/base/schema.js'
 import { allSchemas, type NamedSchema } from '../../src/cli/schemas.js'
 import type { Loose, Place, Ran } from '../world/place.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 const verbs = await allVerbs()
 const schemas = allSchemas(verbs)

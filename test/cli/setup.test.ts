@@ -4,12 +4,13 @@
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import {
   columns, converse, keys, needsScript, type Ended, type Step,
 } from '../support/cli/pseudo-terminal.js'
 import { schedulers } from '../support/cli/schedulers.js'
 import { sha256 } from '../support/sha256.js'
+import { t } from '../support/tests-in-slices.js'
 import { allowed } from '../world/images.js'
 import { temporaryFolder } from '../world/place.js'
 import { World, type Placed } from '../world/world.js'

@@ -8,9 +8,10 @@ import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { Script } from 'node:vm'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { version } from '../../src/cli/version.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 const root = process.cwd()
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {

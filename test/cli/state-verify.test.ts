@@ -3,10 +3,10 @@ import {
   readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { flipBit } from '../support/state/forge.js'
 import { failure, must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 /** Names, sizes and times of everything below a folder. */

@@ -2,13 +2,13 @@ import {
   appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import * as v from 'valibot'
 import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { openStore } from '../../src/state/store.js'
 import type { CollectionSpec } from '../../src/state/types.js'
 import type { Place, Ran } from '../world/place.js'
 import { zeroBlock } from '../support/state/forge.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 /** Names, sizes and times of everything below a folder. */

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { verifyAudit } from '../../src/governance/audit.js'
 import { verifyBoard } from '../../src/governance/board/verify.js'
 import { holdGuard } from '../../src/governance/guard.js'
@@ -6,6 +5,7 @@ import { collections, type Task } from '../../src/governance/rows.js'
 import { admit, taskAt, type Stage } from '../support/tasks.js'
 import { World, type StateWorld } from '../world/world.js'
 import { failure } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { sessionOf } from '../world/session.js'
 
 /** A task of the session in use, whose process counts as alive until the test is over. */

@@ -6,7 +6,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
+import { signalled } from '../support/signalled.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 import { builtApp } from '../world/process.js'
 
@@ -52,7 +54,7 @@ const atPrompt = async (t: Test): Promise<AtPrompt> => {
 t.test('one signal ends a prompt as cancelled', { skip: needsScript }, async (t) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const prompt = await atPrompt(t)
-    process.kill(prompt.pid, signal)
+    t.ok(signalled(prompt.pid, signal), 'it waits for an answer')
     t.equal(await prompt.ended(), 'status 130', signal)
   }
 })

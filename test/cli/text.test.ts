@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { durationText } from '../../src/base/duration.js'
 import { parseDuration } from '../../src/cli/flags.js'
 import type { View } from '../../src/cli/output.js'
@@ -7,6 +6,7 @@ import { secretsOfRun } from '../../src/cli/redact.js'
 import { renderTable } from '../../src/cli/table.js'
 import { dollarsText } from '../../src/observations/words.js'
 import { bytesText, fieldLines, visible, visibleLine } from '../../src/cli/text.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('visible text never holds a control character but newline and tab', async (t) => {
   fc.assert(

@@ -4,7 +4,6 @@ import {
   chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import fc from 'fast-check'
 import {
   cronLinesOf, scheduleOf, withBlock, withoutBlock,
@@ -14,7 +13,9 @@ import { kernelStateLock } from '../../src/state/lock.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { schedulers } from '../support/cli/schedulers.js'
 import { codeOf } from '../support/refused.js'
+import { signalled } from '../support/signalled.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 import type { RunOptions } from '../world/place.js'
 import { World } from '../world/world.js'
 
@@ -26,13 +27,7 @@ const here = async (t: Parameters<typeof World.in>[0], systemd: boolean) => {
   return { world, host, run }
 }
 
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
+const isAlive = (pid: number): boolean => signalled(pid, 0)
 
 t.test('with systemd the units are shown, made, started, told and removed again', async (t) => {
   const { host, run, world } = await here(t, true)
@@ -222,7 +217,7 @@ t.test('a program of the machine that does not end is not waited for, nor what i
     t.strictSame([ran.status, ran.error().code], [1, 'crontab_unreadable'])
     const [own = 0, started = 0] = readFileSync(pids, 'utf8').trim().split(' ').map(Number)
     await until('it was ended', () => !isAlive(own))
-    if (started !== own) process.kill(started, 'SIGKILL')
+    if (started !== own) signalled(started, 'SIGKILL')
   }
 })
 

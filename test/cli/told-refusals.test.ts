@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
 import { openStage } from '../../src/cli/commands/demo/stage.js'
 import { showFailure } from '../../src/cli/failure.js'
 import { secretsOfRun } from '../../src/cli/redact.js'
@@ -14,6 +13,8 @@ import { writeReportFile } from '../../src/shots/report/file.js'
 import { codeOf, codeOfWaited, errorOf } from '../support/refused.js'
 import { fakeCommands } from '../support/cli/fake-verbs.js'
 import { started } from '../support/service/process.js'
+import { needsStrace } from '../support/soak/strace.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Ran } from '../world/place.js'
 import { temporaryFolder } from '../world/place.js'
 import { builtApp } from '../world/process.js'
@@ -138,8 +139,7 @@ t.test('a used-up quota is a full disk to a terminal and over HTTP, wherever it 
   t.hasStrict(cause, { code: 'result_not_written', details: { errno: 'EDQUOT' } })
 })
 
-t.test('a token, a report, samples and a pairing line that a quota keeps out are a full disk', async (t) => {
-  if (spawnSync('strace', ['-qq', 'true']).status !== 0) return t.pass('no strace here')
+t.test('a token, a report, samples and a pairing line that a quota keeps out are a full disk', { skip: needsStrace }, async (t) => {
   const world = await World.in(t).state().session()
   const { place } = world
   const app = join(await builtApp(), 'sallyport.js')

@@ -1,9 +1,9 @@
 /** Whose a token is: asked of the host with each consent, and what comes of its answers. */
-import t from 'tap'
 import { isViaApp, judgeAuthor } from '../../src/codehost/adapter/author.js'
 import { bindingOf } from '../../src/governance/connections/grant.js'
 import { connected } from '../support/codehost/connected.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('C-031 a consent keeps the account that the host told, and is bound to it', async (t) => {
   const at = await connected(t)

@@ -1,7 +1,6 @@
 /** Connections to a code host, and the finite consent that lies in their rows. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { canonicalJson } from '../../src/base/canonical.js'
 import { bindingOf } from '../../src/governance/connections/grant.js'
 import { prepareConsent } from '../../src/codehost/consent.js'
@@ -10,6 +9,7 @@ import { connected, hostToken } from '../support/codehost/connected.js'
 import { repositoryBody, startPlainHost } from '../support/codehost/plain-host.js'
 import { failure, must } from '../support/must.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const filesBelow = (dir: string): string[] =>

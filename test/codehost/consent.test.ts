@@ -1,12 +1,12 @@
 /** Where a consent lies, what makes one, and what is none. */
 import { readdirSync } from 'node:fs'
-import t from 'tap'
 import { canonicalJson } from '../../src/base/canonical.js'
 import { connectionCollection } from '../../src/governance/connections/rows.js'
 import { connected } from '../support/codehost/connected.js'
 import { onCall } from '../support/codehost/on-call.js'
 import { working } from '../support/codehost/working.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { requireOnlyCreations } from '../world/sandbox.js'
 
 t.test('C-003 a consent lies in the row of its connection and nowhere else', async (t) => {

@@ -1,12 +1,12 @@
 /** A connection that is not needed any more: its token goes, its row stays. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { collections } from '../../src/governance/rows.js'
 import { connectionCollection } from '../../src/governance/connections/rows.js'
 import { connected, type Connected } from '../support/codehost/connected.js'
 import { must } from '../support/must.js'
 import { working } from '../support/codehost/working.js'
+import { t } from '../support/tests-in-slices.js'
 
 const disconnect = (at: Pick<Connected, 'run' | 'id'>) =>
   at.run(['codehost', 'disconnect', at.id, '--json'])

@@ -1,5 +1,4 @@
 /** The one read before a consent: what it rests on is asked at every boundary. */
-import t from 'tap'
 import { lookAtRepository } from '../../src/codehost/adapter/look.js'
 import { connectionCollection, type Connection } from '../../src/governance/connections/rows.js'
 import { changeConnection, issueGrant } from '../../src/governance/connections/save.js'
@@ -10,6 +9,7 @@ import { collections } from '../../src/governance/rows.js'
 import { vaultDigest } from '../../src/governance/vault.js'
 import { connected, type Connected } from '../support/codehost/connected.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 const alter = (at: Connected, change: Partial<Connection>): Promise<void> =>
   at.transact((tx) => tx.put(connectionCollection, at.id, { ...at.row(), ...change }))

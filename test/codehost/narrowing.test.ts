@@ -1,11 +1,12 @@
 /** What takes a write through a connection back while it leaves: nothing of it goes on. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { collections } from '../../src/governance/rows.js'
 import { working, type Working } from '../support/codehost/working.js'
 import { must } from '../support/must.js'
 import { holdWrites } from '../support/net/held-writes.js'
 import { serving } from '../support/service/serving.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Loose } from '../world/place.js'
 
 /** Does it; gives the document that was answered. */

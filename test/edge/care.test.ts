@@ -2,7 +2,6 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
-import t from 'tap'
 import { edgeCollections } from '../../src/edge/rows.js'
 import { verifyEdge } from '../../src/edge/verify.js'
 import { codeOf } from '../support/edge/uploading.js'
@@ -14,6 +13,7 @@ import { headOf, offered, pairOver, sendOver } from '../support/service/devices.
 import { serving, type Got } from '../support/service/serving.js'
 import { flipBit } from '../support/state/forge.js'
 import { hasSmallDisks, onSmallDisk } from '../support/small-disk.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
 

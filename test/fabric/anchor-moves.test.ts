@@ -4,12 +4,12 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { requestCancel } from '../../src/governance/board/cancel.js'
 import { admissionOf } from '../support/tasks.js'
 import { admitTask } from '../../src/governance/board/admit.js'
 import { must } from '../support/must.js'
 import { stillClock } from '../support/clock.js'
+import { t } from '../support/tests-in-slices.js'
 import { limits, setupFlags } from '../world/alpha.js'
 import type { Place } from '../world/place.js'
 import { World, type AlphaWorld, type StateWorld } from '../world/world.js'

@@ -1,9 +1,9 @@
 /** What `doctor` says of the service: port, certificate, and the recipe of its socket. */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { serviceProblem, socketProblem, unitOf } from '../../src/fabric/unit-files.js'
 import { serving } from '../support/service/serving.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 interface Checks {

@@ -1,11 +1,11 @@
 /** Keys that a repair lost stay spent, whatever clocks say, until a person lets them go. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
-import t from 'tap'
 import { collections } from '../../src/governance/rows.js'
 import { ask } from '../support/fabric/copies.js'
 import { failure, must } from '../support/must.js'
 import { newestLog } from '../support/state/forge.js'
+import { t } from '../support/tests-in-slices.js'
 import { setupFlags } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 

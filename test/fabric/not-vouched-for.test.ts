@@ -4,11 +4,12 @@
  */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { allVerbs } from '../world/program.js'
 import type { Place, Ran } from '../world/place.js'
 import { World } from '../world/world.js'
 import { failure, must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** What a line of each verb says behind the verb's name. None of it names something that exists. */
 const words: Readonly<Record<string, readonly string[]>> = {

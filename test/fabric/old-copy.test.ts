@@ -4,11 +4,11 @@
  */
 import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { balances } from '../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
 import { failure, must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { limits, setupFlags } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 

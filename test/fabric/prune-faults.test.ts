@@ -1,7 +1,6 @@
 /** A prune that is cut off, refused, doubled, or runs beside others. */
 import { cpSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { pageMax } from '../../src/fabric/prune/pages.js'
 import { collections } from '../../src/governance/rows.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
@@ -10,6 +9,7 @@ import {
 } from '../support/fabric/pruned.js'
 import { must } from '../support/must.js'
 import { zeroBlock } from '../support/state/forge.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** Steps of a prune, with what a process that dies there leaves to a later one. */
 const steps = [

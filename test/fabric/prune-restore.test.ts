@@ -1,7 +1,6 @@
 /** A prune and copies of before and after it: no money comes back, and nothing is sent again. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { balances } from '../../src/governance/ledger/read.js'
 import { collections } from '../../src/governance/rows.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
@@ -9,6 +8,7 @@ import {
   agingWorld, approved, filesOf, isSound, logIn, muchLater, prune, type AgingWorld,
 } from '../support/fabric/pruned.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { setupFlags } from '../world/alpha.js'
 
 const backup = async (rig: AgingWorld, name: string): Promise<void> => {

@@ -1,7 +1,6 @@
 /** What a prune does about sessions, about tasks that change meanwhile, and about old copies. */
 import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { isoFromMs } from '../../src/base/clock.js'
 import { silentObserver } from '../../src/base/observer.js'
 import { capabilities } from '../../src/fabric/capabilities.js'
@@ -19,6 +18,7 @@ import {
 import { must } from '../support/must.js'
 import { codeOfWaited } from '../support/refused.js'
 import { zeroBlock } from '../support/state/forge.js'
+import { t } from '../support/tests-in-slices.js'
 
 const rootsIn = (rig: AgingWorld): Map<string, Root> => {
   const view = rig.view()

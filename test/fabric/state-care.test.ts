@@ -1,7 +1,6 @@
 /** Looking after a whole state: what a restore keeps, what a check opens, what a sweep spares. */
 import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { holdGuard } from '../../src/governance/guard.js'
 import { collections } from '../../src/governance/rows.js'
 import { checkLedger } from '../support/ledger.js'
@@ -9,6 +8,7 @@ import { limits, setupFlags } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
 const codes = (ran: Ran): string[] =>

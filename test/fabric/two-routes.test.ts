@@ -1,5 +1,4 @@
 /** The rules that tie the two routes: one epoch, one fence, one ceiling, nothing comes back. */
-import t from 'tap'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import { gatewayCollection } from '../../src/gateway/setup.js'
 import { latestConsent } from '../../src/governance/policy/consents.js'
@@ -7,6 +6,7 @@ import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
 import { checkLedger, recover } from '../support/ledger.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { setupFlags } from '../world/alpha.js'
 import { bodyOf, slotFlags } from '../world/gateway.js'
 import { World, type RoutesWorld } from '../world/world.js'

@@ -1,7 +1,6 @@
 /** Rows that somebody altered between a proof's steps: the rule refuses, not the checksum. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { gatewayCollection } from '../../src/gateway/setup.js'
@@ -9,6 +8,7 @@ import { routeCollection } from '../../src/contact/routes.js'
 import { collections } from '../../src/governance/rows.js'
 import type { CollectionSpec, Tx } from '../../src/state/types.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { World, type RoutesWorld } from '../world/world.js'
 
 /** Changes every document of a collection that `pick` picks, as a transaction of its own. */

@@ -1,9 +1,10 @@
 /** A proof's process is killed at every step; what the next one finds depends on the mark alone. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { checkLedger, recover } from '../support/ledger.js'
+import { t } from '../support/tests-in-slices.js'
 import { World, type RoutesWorld } from '../world/world.js'
 
 /** Steps before the contact mark is durable. */

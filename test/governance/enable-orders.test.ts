@@ -1,10 +1,10 @@
 /** Whom `principal enable` lets in again, in every order in which an owner can be disabled. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { must } from '../support/must.js'
 import { newestLog, zeroBlock } from '../support/state/forge.js'
 import { recordsOf } from '../support/state/places-of-damage.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Loose } from '../world/place.js'
 import { World, type Placed } from '../world/world.js'
 

@@ -11,6 +11,7 @@ import {
 import { tryLockFd } from '../../src/state/kernel-lock.js'
 import { startChild } from '../support/children.js'
 import { codeOfWaited as codeOf } from '../support/refused.js'
+import { signalled } from '../support/signalled.js'
 import { until } from '../support/until.js'
 import { temporaryFolder } from '../world/place.js'
 
@@ -58,12 +59,10 @@ t.test('a child that outlives a killed holder does not keep the guard', async (t
   const dir = temporaryFolder(t)
   const child = startChild(t, 'guard', { dir, name: 'op_1', offspring: true })
   const pid = Number((await child.line()).split(' ')[1])
-  t.teardown(() => {
-    process.kill(pid, 'SIGKILL')
-  })
+  t.teardown(() => void signalled(pid, 'SIGKILL'))
   t.equal(await child.line(), 'held')
   await child.kill()
-  t.doesNotThrow(() => process.kill(pid, 0), 'the offspring lives')
+  t.ok(signalled(pid, 0), 'the offspring lives')
   t.notOk(isHeld(dir, 'op_1'))
 })
 
@@ -73,14 +72,8 @@ t.test('a guard that was handed to a child is held while the child lives, and no
   const path = join(dir, 'run', 'ops', operation)
   const parent = startChild(t, 'guard', { dir, name: operation, heir: true })
   const pid = Number((await parent.line()).split(' ')[1])
-  const endHeir = (): void => {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It has ended by itself.
-    }
-  }
-  t.teardown(endHeir)
+  const endHeir = (): boolean => signalled(pid, 'SIGKILL')
+  t.teardown(() => void endHeir())
   t.equal(await parent.line(), 'held')
   parent.process.stdin?.write('hand over\n')
   t.equal(await parent.line(), 'handed over, then released')
@@ -104,7 +97,7 @@ t.test('a parent that dies before it hands over leaves the guard to the child al
   t.equal(await parent.line(), 'held')
   await parent.kill()
   t.ok(isHeld(dir, 'op_1'), 'the child inherited the descriptor')
-  process.kill(pid, 'SIGKILL')
+  t.ok(signalled(pid, 'SIGKILL'), 'the child lives')
   await until('the guard is free', () => !isHeld(dir, 'op_1'))
 })
 

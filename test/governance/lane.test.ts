@@ -7,6 +7,7 @@ import {
   acquireLane, laneHoldMsMax, lanePriorities, type Lane, type LanePriority,
 } from '../../src/governance/lane.js'
 import { tryHoldFile } from '../../src/governance/kernel-file.js'
+import { chanceOf } from '../support/chance.js'
 import { startChild, type Child } from '../support/children.js'
 import { laneWaiters } from '../support/lanes.js'
 import { temporaryFolder, type Teardown } from '../world/place.js'
@@ -134,11 +135,12 @@ t.test('A-198 a killed waiter holds nobody up and its place is cleared', async (
 t.test('A-197 kills at any moment never let two in', async (t) => {
   const dir = temporaryFolder(t)
   writeFileSync(join(dir, 'log'), '')
+  const moments = chanceOf('kills in the lane')
   const children = lanePriorities.flatMap((priority, n) =>
     [0, 1].map((m) => start(t, dir, `p${n}${m}`, priority, 400)))
   await Promise.all(children.slice(0, 2).map((child) => child.line()))
   for (const child of [...children].reverse()) {
-    await systemClock.sleep(40 + Math.random() * 60)
+    await systemClock.sleep(40 + moments.next() * 60)
     await child.kill()
   }
   const log = logOf(dir)

@@ -1,7 +1,7 @@
 /** What people had taken back in a state that is replaced is taken back in the old copy, too. */
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { alphaSetupCollection, alphaSetupId } from '../../src/alpha/setup.js'
 import { alphaRows } from '../../src/alpha/capability-rows.js'
 import { gatewayRows } from '../../src/gateway/capability-rows.js'
@@ -18,6 +18,7 @@ import { openStore } from '../../src/state/store.js'
 import type { Store, Tx, View } from '../../src/state/types.js'
 import { fail } from '../../src/base/errors.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Place } from '../world/place.js'
 import { World } from '../world/world.js'
 

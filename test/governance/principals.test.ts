@@ -1,4 +1,3 @@
-import t from 'tap'
 import { defaultGoal } from '../../src/governance/goals.js'
 import { hashPassphrase, verifyPassphrase } from '../../src/governance/passphrase.js'
 import {
@@ -8,6 +7,7 @@ import { collections, type Principal } from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { disablePrincipal } from '../../src/governance/stops/people.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 t.test('an added owner has a default goal of its own and a salted hash, never the passphrase', async (t) => {

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import jpegJs from 'jpeg-js'
 import { PNG } from 'pngjs'
 import sharp, { type JpegOptions } from 'sharp'
-import t from 'tap'
 import { compareJpegs } from '../../src/images/compare-jpeg.js'
 import { comparePictures, readPicture } from '../../src/images/compare.js'
 import { compareWithStanding } from '../../src/images/compare-job.js'
@@ -14,6 +13,7 @@ import { anyPng, noise } from '../support/images/any-png.js'
 import {
   chunk, header, pngAround, writePng, type PngPicture,
 } from '../support/images/png-writer.js'
+import { t } from '../support/tests-in-slices.js'
 
 const compare = (a: Buffer, b: Buffer): PictureComparison =>
   comparePictures(readPicture(a), readPicture(b))

@@ -1,7 +1,6 @@
 /** Areas that do not count: what lies in them decides nothing, what lies beside them everything. */
 import fc from 'fast-check'
 import sharp, { type JpegOptions } from 'sharp'
-import t from 'tap'
 import { comparePictures, readPicture } from '../../src/images/compare.js'
 import { compareWithStanding } from '../../src/images/compare-job.js'
 import { examine } from '../../src/images/examine.js'
@@ -13,6 +12,7 @@ import type { PictureComparison, PixelRect } from '../../src/images/types.js'
 import { anyPng, noise } from '../support/images/any-png.js'
 import { dice } from '../support/images/edit-suite.js'
 import { writePng, type PngPicture } from '../support/images/png-writer.js'
+import { t } from '../support/tests-in-slices.js'
 
 const compare = (
   a: Buffer, b: Buffer, ignored: readonly PixelRect[] = [],

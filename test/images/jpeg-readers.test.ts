@@ -2,12 +2,12 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import sharp from 'sharp'
-import t from 'tap'
 import { codeOf } from '../../src/images/huffman-code.js'
 import { readScanFast, type FastReader } from '../../src/images/jpeg-fast.js'
 import { jpegFingerprint } from '../../src/images/jpeg.js'
 import { ImageProblem } from '../../src/images/problem.js'
 import { madeJpeg, type MadeJpeg } from '../support/images/jpeg-maker.js'
+import { t } from '../support/tests-in-slices.js'
 
 type Seen = readonly number[] | string | null
 

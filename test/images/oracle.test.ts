@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import jpegJs from 'jpeg-js'
 import { PNG } from 'pngjs'
 import sharp from 'sharp'
-import t from 'tap'
 import { examine } from '../../src/images/examine.js'
 import type { Fingerprint } from '../../src/images/types.js'
 import { anyPng, noise, pngKinds, pngOf } from '../support/images/any-png.js'
 import { writePng, type PngPicture } from '../support/images/png-writer.js'
+import { t } from '../support/tests-in-slices.js'
 
 const side = 8
 

@@ -1,8 +1,8 @@
 /** The gate on screens of real type, in short; the long run is `npm run soak -- 200 real-text`. */
-import t from 'tap'
 import { realEdits } from '../support/images/real-text.js'
 import { linesOf as equalLines, tryEqualQuality } from '../support/soak/equal-quality.js'
 import { linesOf, tryRealText } from '../support/soak/real-text.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** Other fonts, sizes, scalings and looks in each of them. */
 const seeds = [0, 40, 83, 121, 165, 190] as const

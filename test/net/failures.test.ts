@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:tls'
-import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import type { Clock } from '../../src/base/clock.js'
 import { ContactError, contactOf, noteContact } from '../../src/net/contact-error.js'
@@ -12,6 +11,7 @@ import {
 } from '../support/net/world.js'
 import type { Answer } from '../support/net/world.js'
 import { patienceMs, timeOf } from '../support/speed.js'
+import { t } from '../support/tests-in-slices.js'
 
 const ok = 'HTTP/1.1 200 OK'
 const fine: Answer = (socket) => socket.end(reply(ok))

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
 import sharp from 'sharp'
-import t from 'tap'
 import { cell, isSet } from '../../src/sandbox/samples/canvas.js'
 import { sampleScreens } from '../../src/sandbox/samples/write.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('the samples have real sizes and few bytes; a repeat has the same pixels and other bytes', async (t) => {
   const samples = sampleScreens()

@@ -1,5 +1,4 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import t from 'tap'
 import type { Test } from 'tap'
 import type { FaultOptions } from '../../src/sandbox/faults/board.js'
 import { ask, askGateway, askedId, bill } from '../support/sandbox/asks.js'
@@ -8,6 +7,7 @@ import type { Ask, Reply } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
 import type { Sandbox } from '../../src/sandbox/start.js'
 import { timeOf } from '../support/speed.js'
+import { t } from '../support/tests-in-slices.js'
 
 interface Way {
   readonly title: string

@@ -1,10 +1,10 @@
 /** Closing capacity over HTTP: the same rows as the verb, each by a real request. */
 import { randomUUID } from 'node:crypto'
-import t from 'tap'
 import { must } from '../support/must.js'
 import { closing } from '../support/codehost/closing.js'
 import { serving } from '../support/service/serving.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 
 const jobs = '/capabilities/codehost/jobs'
 const publications = '/capabilities/codehost/repo-publication/jobs'

@@ -1,10 +1,10 @@
 /** The paired edge stands apart: it knows no provider, and it replaces no image folder. */
 import { readFileSync } from 'node:fs'
-import t from 'tap'
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { headOf, pairOver, sendOver } from '../support/service/devices.js'
 import { serving } from '../support/service/serving.js'
+import { t } from '../support/tests-in-slices.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'
 

@@ -2,7 +2,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect as tlsConnect } from 'node:tls'
-import t from 'tap'
 import { revokeDevice } from '../../src/edge/pairing.js'
 import { artifactMarks } from '../support/edge/marks.js'
 import { codeOf } from '../support/edge/uploading.js'
@@ -12,6 +11,7 @@ import { headOf, headText, offered, pairOver, sendOver } from '../support/servic
 import { holdLock } from '../support/state/hold-lock.js'
 import { serving } from '../support/service/serving.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
 

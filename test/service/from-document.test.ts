@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import fc from 'fast-check'
 import openapiTS, { astToString } from 'openapi-typescript'
-import t from 'tap'
 import ts from 'typescript'
 import { closing } from '../support/codehost/closing.js'
 import { must } from '../support/must.js'
 import { foreign } from '../support/service/foreign.js'
 import { spoiltOf, validOf, type Resolve } from '../support/service/from-schema.js'
 import { serving, type Serving } from '../support/service/serving.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Loose } from '../world/place.js'
 import { World } from '../world/world.js'
 
@@ -82,6 +82,8 @@ t.test('types that others make of the description carry a client that compiles a
 interface Told {
   readonly answered: Map<string, number>
   readonly failed: string[]
+  /** Targets that were made up; each is asked at least once. */
+  tried: number
 }
 
 /** Ids that there are, for the parts of a path, and ids that there are not. */
@@ -132,6 +134,7 @@ const tryOperation = async (
     ? fc.constant({ how: 'a body that is not taken', text: '{}' }) : spoiltOf(schema, resolve)
   const METHOD = method.toUpperCase()
   await fc.assert(fc.asyncProperty(target, valid, spoilt, async (place, body, bad) => {
+    told.tried += 1
     await asked(at, told, METHOD, place, 'valid', body)
     if (METHOD !== 'GET') await asked(at, told, METHOD, place, bad.how, bad.text)
   }), { numRuns: runs, endOnFailure: true })
@@ -150,7 +153,7 @@ t.test('whatever the description lets one ask, and what is one member away from 
   const folder = world.place.path('folder')
   must(await world.run(['shots', 'config', 'set', '--folder', folder]))
   const ids = { job_id: job, connection_id: world.connection().connection_id }
-  const told: Told = { answered: new Map(), failed: [] }
+  const told: Told = { answered: new Map(), failed: [], tried: 0 }
   const all = Object.entries<Loose>(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => ({ path, method, ids })))
     .filter(({ path, method }) => `${method} ${path}` !== bytesOnly)
@@ -159,7 +162,9 @@ t.test('whatever the description lets one ask, and what is one member away from 
   t.strictSame(told.failed, [])
   const total = [...told.answered.values()].reduce((sum, one) => sum + one, 0)
   t.comment(`${all.length} operations, ${total} answers:`, [...told.answered.entries()].sort())
-  t.ok(all.length >= 35 && total > all.length * runs)
-  t.ok((told.answered.get('200') ?? 0) > 50 && (told.answered.get('400') ?? 0) > 50)
+  t.ok(all.length >= 35 && told.tried >= 2 * all.length && total > told.tried)
+  // The short run makes up fewer of each.
+  const enough = told.tried / 8
+  t.ok((told.answered.get('200') ?? 0) > enough && (told.answered.get('400') ?? 0) > enough)
   t.equal((await world.run(['state', 'check'])).status, 0)
 })

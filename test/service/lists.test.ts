@@ -1,8 +1,8 @@
 /** Lists over HTTP that are longer than what is answered of them, and what reaches the rest. */
-import t from 'tap'
 import { movedClock } from '../support/clock.js'
 import { taskAt } from '../support/tasks.js'
 import { serving, type Got, type Serving } from '../support/service/serving.js'
+import { t } from '../support/tests-in-slices.js'
 import { sessionOf } from '../world/session.js'
 import type { Loose } from '../world/place.js'
 import { World } from '../world/world.js'

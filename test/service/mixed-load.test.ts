@@ -1,8 +1,8 @@
 /** The load of `npm run soak -- MINUTES mixed-load` for some seconds, and the account behind it. */
-import t from 'tap'
 import { mixedLoad } from '../support/soak/mixed-load.js'
 import { reckon } from '../support/soak/reckoning.js'
 import { grownIn } from '../support/soak/steady-load.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('the account tells what was lost, what is there twice and what nobody asked for', (t) => {
   const of = (told: readonly string[], found: readonly string[], maybe: readonly string[] = []) =>

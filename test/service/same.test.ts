@@ -1,9 +1,9 @@
 /** One table: what a verb answers and what its route answers, results and refusals alike. */
 import { readFileSync } from 'node:fs'
-import t from 'tap'
 import { operations } from '../../src/service/operations/table.js'
 import { must } from '../support/must.js'
 import { serving } from '../support/service/serving.js'
+import { t } from '../support/tests-in-slices.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 

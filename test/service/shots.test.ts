@@ -1,10 +1,10 @@
 /** The screenshot source over HTTP: the checks of its rows, with a request in place of the verb. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { serving } from '../support/service/serving.js'
+import { t } from '../support/tests-in-slices.js'
 import { allowed } from '../world/images.js'
 import type { Teardown } from '../world/place.js'
 import { World } from '../world/world.js'

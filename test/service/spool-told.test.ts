@@ -1,9 +1,9 @@
 /** What a device says of its own spool: kept, only ever growing, and shown to its owner. */
-import t from 'tap'
 import { image } from '../support/png.js'
 import { must } from '../support/must.js'
 import { headOf, offered, pairOver, sendOver } from '../support/service/devices.js'
 import { serving, type Got } from '../support/service/serving.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const path = '/api/edge/pairing/spool'

@@ -1,11 +1,11 @@
 /** Wrong pairing codes: they are answered slowly, and end no code of anybody. */
-import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { WrongCodes, atOnceMax, keptBackMs, keptBackMsMax } from '../../src/service/wrong-codes.js'
 import { codeOf } from '../support/edge/uploading.js'
 import { offered } from '../support/service/devices.js'
 import { serving } from '../support/service/serving.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 t.test('a few wrong codes a minute are refused at once, each further one a second behind the one before, whoever sends them at once', (t) => {

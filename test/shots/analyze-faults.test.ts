@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import t from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { planted } from '../../src/sandbox/faults/analysis.js'
 import { savedSettings } from '../../src/shots/source/settings.js'
@@ -17,6 +16,7 @@ import { World, type AnalysisWorld } from '../world/world.js'
 import { rowOf, take } from '../support/shots.js'
 import { must } from '../support/must.js'
 import { timeOf } from '../support/speed.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** Takes one image in and has it analysed under a fault. */
 const withFault = async (

@@ -1,10 +1,10 @@
 /** Limits, windows and gates of the analysis, over the program and the sandbox. */
-import t from 'tap'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'
 import { analyze, healthy, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
 import { keptOf } from '../support/kept.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('limits, windows and gates', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)

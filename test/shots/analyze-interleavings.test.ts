@@ -1,6 +1,5 @@
 /** What others do between the steps of one analysis, and what is sent and kept then. */
 import { writeFileSync } from 'node:fs'
-import t from 'tap'
 import { nowIso } from '../../src/governance/context.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
@@ -20,6 +19,7 @@ import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { rowOf, sent, set, take } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 const analyzeWith = (
   world: AnalysisWorld, step: string, happens: () => unknown, options: RunOptions = {},

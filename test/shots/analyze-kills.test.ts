@@ -1,5 +1,5 @@
 /** The analysing process is killed between two steps; later ticks do what the mark says. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
 import { checkLedger } from '../support/ledger.js'
@@ -7,6 +7,7 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { analyze, rowOf, sent, take } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 const killAt = async (t: Test, world: AnalysisWorld, step: string): Promise<void> => {
   const ran = await world.place.spawn(['shots', 'analyze', '--json'], {

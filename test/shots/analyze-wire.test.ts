@@ -1,7 +1,7 @@
 /** The wire of one analysis, against a gateway that shares no code with the program. */
 import { createServer } from 'node:net'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { analysisContent } from '../../src/shots/analysis/prompt.js'
 import { payloadResponseFormat } from '../../src/shots/payload/schema.js'
 import { plainAnalysis, startPlainGateway, type PlainGateway } from '../support/plain-gateway.js'
@@ -10,6 +10,7 @@ import type { Place, Ran } from '../world/place.js'
 import { World } from '../world/world.js'
 import { openSettings } from '../world/images.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 interface Deployed {
   readonly place: Place

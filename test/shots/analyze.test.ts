@@ -2,7 +2,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import t from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { readArtifact } from '../../src/governance/artifacts.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
@@ -17,6 +16,7 @@ import { World, type AnalysisWorld } from '../world/world.js'
 import { analyze, healthy, nextImage, rowOf, scan, sent, take } from '../support/shots.js'
 import { keptOf } from '../support/kept.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Ran } from '../world/place.js'
 
 /** Both images are looked at without a proof, then analysed with one. */

@@ -1,10 +1,10 @@
 /** The day's budget: what is spent, what is held, and what a bill changes in it. */
 import { moneyText } from '../../src/base/money.js'
-import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { collections } from '../../src/governance/rows.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { greyPng } from '../support/png.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'

@@ -1,5 +1,4 @@
 /** Rules of the money of images: no claim twice, what is held is not free, the bound is today's. */
-import t from 'tap'
 import { claimCollection, putClaim, type CallClaim } from '../../src/gateway/call/claims.js'
 import { callsLeft } from '../../src/shots/budget.js'
 import { analyzeBatch } from '../../src/shots/analysis/batch.js'
@@ -8,6 +7,7 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'
 import { rowOf, set, take } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 const standing = {
   since: '2026-11-20T10:00:00.000Z', budgetMicrousd: 1_000, budgetRequests: 10,

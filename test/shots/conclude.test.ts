@@ -1,5 +1,4 @@
 /** `shots report --conclude`: one text for one set of inputs, bought once, shown ever after. */
-import t from 'tap'
 import { verifyDigests } from '../../src/shots/digest/verify.js'
 import { verifyConclusions } from '../../src/shots/report/verify.js'
 import { conclusionCollections } from '../../src/shots/report/rows.js'
@@ -10,6 +9,7 @@ import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 import { keptOf } from '../support/kept.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('a conclusion, from nothing to an outdated one', async (t) => {
   const world = await World.in(t).sandbox().state().session()

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { greyPng } from '../support/png.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed, openSettings } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'

@@ -2,7 +2,6 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import t from 'tap'
 import { shotCollections as c, type SeenFile } from '../../src/shots/observations/rows.js'
 import { fileIdOf } from '../../src/shots/observations/observation-store.js'
 import { Confirmer } from '../../src/shots/scan/confirm.js'
@@ -14,6 +13,7 @@ import { after, observationOf } from '../support/observations.js'
 import { fileOf, observedScan as scan } from '../support/observed-scan.js'
 import { rowOf } from '../support/shots.js'
 import { sha256 } from '../support/sha256.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 /** A lamp on a wall; every picture has as many bytes as any other. */

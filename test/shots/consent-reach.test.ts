@@ -1,6 +1,5 @@
 /** From when a consent reaches, and whose: clocks, regrants and people who left. */
 import { writeFileSync } from 'node:fs'
-import t from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { collections } from '../../src/governance/rows.js'
 import { systemClock } from '../../src/base/clock.js'
@@ -12,6 +11,7 @@ import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { nextImage, rowOf, sent, take } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** The consent ends and another one is given. */
 const regrant = async (world: AnalysisWorld): Promise<void> => {

@@ -3,12 +3,13 @@
  * to be, sends them again by itself.
  */
 import { cpSync, renameSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { keptOf } from '../support/kept.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import { greyPng } from '../support/png.js'
 import { analyze, nextImage, scan, set } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages, slotFlags } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'

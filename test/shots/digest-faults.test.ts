@@ -1,10 +1,10 @@
 /** Crashes, races and changes while a digest is made: no text is ever bought twice. */
-import t from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { digestWindow } from '../../src/shots/digest/tick.js'
 import { betweenLookAndClaim } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'

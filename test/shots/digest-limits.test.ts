@@ -1,12 +1,12 @@
 /** Switch, sizes and gates of the digest job. */
 import { moneyText } from '../../src/base/money.js'
-import t from 'tap'
 import { observationOf, payloadRefOf } from '../support/observations.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 import { keptOf } from '../support/kept.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('switches and bounds of the job', async (t) => {
   const world = await World.in(t).sandbox().state().session()

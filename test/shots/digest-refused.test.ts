@@ -1,7 +1,7 @@
 /** Texts that are not kept, calls that are not repeated, and what a person may do then. */
-import t from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { checkLedger } from '../support/ledger.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment, type Said } from '../world/texts.js'

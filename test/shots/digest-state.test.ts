@@ -1,7 +1,7 @@
 /** Digests and the state they lie in: its lock, its rules, and rows that contradict each other. */
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { newId } from '../../src/base/ids.js'
 import {
   digestHead, episodesBetween, episodesNewestFirst, findEpisode, putEpisode,
@@ -15,6 +15,7 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('S-170 S-171 a lock that is held past the wait degrades the tick and leaves the window for a later one; rows that contradict a digest are found by the check', async (t) => {
   const world = await World.in(t).sandbox().state().session()

@@ -1,9 +1,9 @@
 /** A charge above its bound that uses up the budget is looked at before the budget is raised. */
-import t from 'tap'
 import { hour, movedClock } from '../support/clock.js'
 import { greyPng } from '../support/png.js'
 import { must } from '../support/must.js'
 import { set } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'

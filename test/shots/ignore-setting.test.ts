@@ -1,12 +1,12 @@
 /** What may be ignored, how it is named, added, taken back and refused. */
 import fc from 'fast-check'
-import t from 'tap'
 import {
   areaText, changedIgnore, ignoredOf, ignoreLimits, isAreaText, toldAreaOf,
 } from '../../src/shots/source/ignored.js'
 import { settingsCollection, settingsId } from '../../src/shots/source/settings.js'
 import { greyPng } from '../support/png.js'
 import { set } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 import { World, type ImageWorld } from '../world/world.js'
 
 const begin = async (test: Parameters<typeof World.in>[0]): Promise<ImageWorld> =>

@@ -1,5 +1,4 @@
 /** Areas that do not count, through scans: what they merge, what they never do, and who says so. */
-import t from 'tap'
 import sharp from 'sharp'
 import { ignoredOf } from '../../src/shots/source/ignored.js'
 import { writePng } from '../support/images/png-writer.js'
@@ -7,6 +6,7 @@ import { after } from '../support/observations.js'
 import { fileOf, observedScan as scan } from '../support/observed-scan.js'
 import { rowOf, set } from '../support/shots.js'
 import { sha256 } from '../support/sha256.js'
+import { t } from '../support/tests-in-slices.js'
 import { World, type ImageWorld } from '../world/world.js'
 
 const [width, height] = [320, 200]

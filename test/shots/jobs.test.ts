@@ -1,5 +1,4 @@
 /** The scheduler: intervals by a clock that is driven by hand, receipts by their names. */
-import t from 'tap'
 import { fail } from '../../src/base/errors.js'
 import { jobNames, type JobName } from '../../src/shots/constants.js'
 import {
@@ -11,6 +10,7 @@ import type { ShotsContext } from '../../src/shots/context.js'
 import { collections } from '../../src/governance/rows.js'
 import { greyPng } from '../support/png.js'
 import { digestReceiptOf } from '../support/receipts.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'

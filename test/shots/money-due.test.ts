@@ -1,6 +1,5 @@
 /** Charges that nobody knows, and those above their bound: who hears of them, with which status. */
 import { join } from 'node:path'
-import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { checkLedger } from '../support/ledger.js'
@@ -10,6 +9,7 @@ import { moment } from '../world/texts.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { take } from '../support/shots.js'
 import { keptOf } from '../support/kept.js'
+import { t } from '../support/tests-in-slices.js'
 
 const costless = (world: AnalysisWorld, times = 1): void => {
   world.sandbox.faults.set('no_cost', { service: 'gateway', times })

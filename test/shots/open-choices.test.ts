@@ -1,5 +1,5 @@
 /** What the requirement tables leave open is fixed in one page, and the program keeps to it. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { safeParse } from 'valibot'
 import { stateRules } from '../../src/fabric/state-rules.js'
 import { reanalyzeReasons, shotLimits } from '../../src/shots/constants.js'
@@ -8,6 +8,7 @@ import { parseSettingsChange, resolveSettings } from '../../src/shots/source/set
 import { shotsStatus } from '../../src/shots/status/contract.js'
 import { page } from '../support/page.js'
 import { greyPng } from '../support/png.js'
+import { t } from '../support/tests-in-slices.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 

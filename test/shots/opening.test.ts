@@ -1,9 +1,9 @@
 /** All closed gates are told at once, as commands that open them when they are typed. */
-import t from 'tap'
 import type { NextStep } from '../../src/base/next-step.js'
 import { openingCommands } from '../../src/shots/opening.js'
 import { analyze, nextImage, scan } from '../support/shots.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { gatewayKey } from '../world/gateway.js'
 import { World } from '../world/world.js'
 

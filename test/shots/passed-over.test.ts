@@ -1,10 +1,10 @@
 /** Blocked images: who tells of them, and that no hint leads back to the verb that gave it. */
-import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { standingOf } from '../../src/shots/gates.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { observationOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'

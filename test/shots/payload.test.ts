@@ -1,6 +1,5 @@
 /** The payload's fields, its JSON schema and its parser, all of one source. */
 import fc from 'fast-check'
-import t from 'tap'
 import { stateRules } from '../../src/fabric/state-rules.js'
 import {
   activities, artifactKinds, goalStatuses, needleSignals, payloadField, payloadLimits,
@@ -16,6 +15,7 @@ import { holdsSecret } from '../../src/shots/payload/secrets.js'
 import { page } from '../support/page.js'
 import { allVerbs } from '../world/program.js'
 import { forAll } from '../support/for-all.js'
+import { t } from '../support/tests-in-slices.js'
 
 const good: AnalysisPayload = {
   schema: 'svc.screenshot_analysis.v1',

@@ -1,6 +1,5 @@
 /** Reanalysis: one reason, same gates, same row. */
 import { utimesSync } from 'node:fs'
-import t from 'tap'
 import { nowIso } from '../../src/governance/context.js'
 import { shotsReanalyze } from '../../src/shots/analysis/contract.js'
 import { reanalyzeReasons } from '../../src/shots/constants.js'
@@ -14,6 +13,7 @@ import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { analyze, sent, take } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** One image that was analysed. */
 const analysed = async (world: AnalysisWorld): Promise<void> => {

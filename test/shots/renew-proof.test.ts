@@ -1,11 +1,12 @@
 /** A day without anybody: what goes on by itself, what does not, and how that is told. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { isRenewalDue } from '../../src/shots/renew-proof.js'
 import type { ProofState } from '../../src/gateway/proof.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import { analyze, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'

@@ -1,9 +1,9 @@
 /** What a report says of failed and blocked images, of money that is due, and of each hour's. */
 import { readFileSync } from 'node:fs'
-import t from 'tap'
 import { spendByHour, spendCollection } from '../../src/gateway/call/spend.js'
 import { observationOf } from '../support/observations.js'
 import { take } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'

@@ -1,9 +1,9 @@
 /** `shots report`: what it holds, where its page may lie, and that it asks nobody. */
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { capturedAtOf } from '../../src/shots/scan/captured-at.js'
 import { observationOf } from '../support/observations.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'

@@ -1,5 +1,5 @@
 /** A retry that is refused before contact: what it was about stays what it was. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { failedBefore } from '../../src/shots/analysis/earlier-call.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../support/ledger.js'
@@ -8,6 +8,7 @@ import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { holding, nextImage, rowOf, set } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 const names = ['a.png', 'b.png']
 

@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { safeParse } from 'valibot'
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { newId } from '../../src/base/ids.js'
@@ -16,6 +15,7 @@ import { shotCollections as c, type Observation, type SeenFile }
 import { shotLabels } from '../../src/shots/constants.js'
 import { after, observationOf, payloadRefOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Loose } from '../world/place.js'
 import { World, type ImageWorld } from '../world/world.js'
 

@@ -2,7 +2,6 @@
 import { readdirSync, rmSync, statSync, unlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import t from 'tap'
 import { shotCollections as c, type Observation } from '../../src/shots/observations/rows.js'
 import { scanFolder } from '../../src/shots/scan/scan.js'
 import { verifyShots } from '../../src/shots/verify.js'
@@ -11,6 +10,7 @@ import { after, payloadRefOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
 import { World, type ImageWorld } from '../world/world.js'
 import { rowOf } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** The same picture but for one pixel, in other bytes. */
 const like = (seed: number, other: number): Buffer =>

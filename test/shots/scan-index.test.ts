@@ -4,7 +4,6 @@ import {
   utimesSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
 import { receiptIdOf } from '../../src/shots/receipts/append.js'
 import { receiptCollections } from '../../src/shots/receipts/rows.js'
@@ -15,6 +14,7 @@ import { image } from '../support/png.js'
 import { World, type ImageWorld } from '../world/world.js'
 import { after } from '../support/observations.js'
 import { scan } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 const indexFile = (world: ImageWorld): string => {
   const folder = join(world.place.stateDir, 'run/shots')

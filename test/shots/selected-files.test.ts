@@ -1,6 +1,5 @@
 /** Images that the settings leave out, and files that cannot be read for a moment. */
 import { mkdirSync } from 'node:fs'
-import t from 'tap'
 import { isRowSelected } from '../../src/shots/analysis/privacy.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { movedClock } from '../support/clock.js'
@@ -9,6 +8,7 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { nextImage, rowOf, scan, sent, set } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 const analyze = async (world: AnalysisWorld) =>
   (await world.run(['shots', 'analyze', '--json'])).json()

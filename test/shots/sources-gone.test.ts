@@ -1,6 +1,5 @@
 /** Images whose files go: what was paid for stays, and what is gone does not leave. */
 import { unlinkSync } from 'node:fs'
-import t from 'tap'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -8,6 +7,7 @@ import type { Ran } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { holding, nextImage, rowOf, sent } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing away that was paid for', async (t) => {
   const world = await World.in(t).sandbox().state().session()

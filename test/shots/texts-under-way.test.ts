@@ -1,9 +1,9 @@
 /** A text that is being bought: nobody buys it a second time, and nothing older is sent for it. */
-import t from 'tap'
 import { concludeReport } from '../../src/shots/report/conclude.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import { betweenLookAndClaim } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Loose } from '../world/place.js'

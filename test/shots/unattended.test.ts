@@ -1,9 +1,9 @@
 /** What cron runs: no session is there to ask for, and what stands still is told by a status. */
 import { renameSync } from 'node:fs'
-import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { must } from '../support/must.js'
 import { analyze, nextImage, scan } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'

@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { stateRules } from '../../src/fabric/state-rules.js'
 import { shotLabels } from '../../src/shots/constants.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
@@ -12,6 +12,7 @@ import type { Tx } from '../../src/state/types.js'
 import { after, observationOf, payloadRefOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
 import { scanFactsOf } from '../support/receipts.js'
+import { t } from '../support/tests-in-slices.js'
 import { World, type ImageWorld } from '../world/world.js'
 
 const change = async (world: ImageWorld, fn: (tx: Tx) => void): Promise<void> => {

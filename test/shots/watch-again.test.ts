@@ -1,7 +1,6 @@
 /** What a watcher looks at again by itself, with no notice: judged by a clock that jumps. */
 import { mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { isoFromMs, systemClock, type Clock } from '../../src/base/clock.js'
 import { tryHoldFile, type HeldFile } from '../../src/governance/kernel-file.js'
 import type { ScanReceipt } from '../../src/shots/receipts/scan.js'
@@ -9,6 +8,7 @@ import { watchFolder } from '../../src/shots/watch/watch.js'
 import { placesOf } from '../../src/state/paths.js'
 import { openStore } from '../../src/state/store.js'
 import { image } from '../support/png.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Ran } from '../world/place.js'
 import { World, type ImageWorld } from '../world/world.js'
 

@@ -3,11 +3,11 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import { image } from '../support/png.js'
 import type { Loose, Ran } from '../world/place.js'
 import { World, type ImageWorld } from '../world/world.js'
 import { patienceMs, timeOf } from '../support/speed.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** A watcher under way: its lines as they come. */
 const watching = async (world: ImageWorld) => {

@@ -1,4 +1,3 @@
-import t from 'tap'
 import {
   existsSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync,
 } from 'node:fs'
@@ -14,6 +13,7 @@ import {
   truncateTo,
 } from '../support/state/forge.js'
 import { again, errorOf, notes, numbers, placeOf, put, specs } from '../support/state/notes.js'
+import { t } from '../support/tests-in-slices.js'
 import { createStore } from '../../src/state/store.js'
 import { World } from '../world/world.js'
 

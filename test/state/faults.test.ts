@@ -1,4 +1,3 @@
-import t from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
@@ -8,6 +7,7 @@ import { faulty, memoryLock, plan, Stopped } from '../support/state/faults.js'
 import type { Fault, Plan } from '../support/state/faults.js'
 import { MemFiles } from '../support/state/mem-files.js'
 import { notes, numbers, put, specs } from '../support/state/notes.js'
+import { t } from '../support/tests-in-slices.js'
 
 const site = { dir: '/tmp/state', configDir: '/tmp/config' }
 

@@ -2,7 +2,6 @@
  * Stored state directories of each format and each kind of damage, opened for ever. They were made
  * once, by `make-fixtures`.
  */
-import t from 'tap'
 import type { Test } from 'tap'
 import {
   chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync,
@@ -25,6 +24,7 @@ import { items, notes, numbers, specs } from '../support/state/notes.js'
 import {
   colourCounts, countedColours, dueEntries, entriesIn, things,
 } from '../support/state/things.js'
+import { t } from '../support/tests-in-slices.js'
 
 const indexed = [...specs, things, colourCounts]
 const derived = [countedColours]

@@ -1,7 +1,6 @@
 /**
  * Rotating, folding, merging: beside everybody else's work, and ended or failed at every step.
  */
-import t from 'tap'
 import { checkState } from '../../src/state/care/check.js'
 import { compactState } from '../../src/state/care/compact.js'
 import type { Files } from '../../src/state/files.js'
@@ -15,6 +14,8 @@ import { flipBit } from '../support/state/forge.js'
 import type { CrashMode } from '../support/state/mem-files.js'
 import { MemFiles } from '../support/state/mem-files.js'
 import { again, items, notes, numbers, put, specs } from '../support/state/notes.js'
+import { slice } from '../support/slice.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const site = { dir: '/tmp/state', configDir: '/tmp/config' }
@@ -106,19 +107,24 @@ const modes: readonly (readonly [CrashMode, number])[] = [
   ['kept', 0], ['dropped', 0], ['garbled', 1], ['garbled', 2], ['garbled', 3],
 ]
 
+/** The numbers of the calls that were counted. */
+const steps = ({ calls }: Plan): readonly number[] =>
+  Array.from({ length: calls }, (_, at) => at + 1)
+
 for (const act of Object.keys(acts)) {
   t.test(`durability 4 and 10: a ${act} that is ended at any step loses and changes nothing`, async (t) => {
     const { disk, state } = await grown()
     const counted = plan()
     t.ok(await acted(disk.clone(), act, counted))
     const wrong: string[] = []
-    for (let at = 1; at <= counted.calls; at += 1) {
-      for (const [mode, seed] of modes) {
-        const broken = disk.clone()
-        await acted(broken, act, plan(at, 'stop'))
-        const problem = await problemOf(broken.crash(mode, seed * 1000 + at), state)
-        if (problem !== null) wrong.push(`${counted.seen[at - 1]} ${mode} ${seed}: ${problem}`)
-      }
+    const ends = steps(counted).flatMap((at) => modes.map(([mode, seed]) => ({ at, mode, seed })))
+    for (const { at, mode, seed } of slice(`ends of a ${act}`, ends, {
+      axesOf: (one) => [String(one.at), `${one.mode} ${one.seed}`],
+    })) {
+      const broken = disk.clone()
+      await acted(broken, act, plan(at, 'stop'))
+      const problem = await problemOf(broken.crash(mode, seed * 1000 + at), state)
+      if (problem !== null) wrong.push(`${counted.seen[at - 1]} ${mode} ${seed}: ${problem}`)
     }
     t.strictSame(wrong, [])
     t.ok(counted.calls > 15, `${counted.calls} steps`)
@@ -129,14 +135,16 @@ for (const act of Object.keys(acts)) {
     const counted = plan()
     await acted(disk.clone(), act, counted)
     const wrong: string[] = []
-    for (let at = 1; at <= counted.calls; at += 1) {
-      for (const fault of ['EIO', 'ENOSPC', 'short', 'lost'] as const) {
-        const broken = disk.clone()
-        await acted(broken, act, plan(at, fault))
-        for (const mode of ['kept', 'dropped'] as const) {
-          const problem = await problemOf(broken.crash(mode, at), state)
-          if (problem !== null) wrong.push(`${counted.seen[at - 1]} ${fault} ${mode}: ${problem}`)
-        }
+    const faults = steps(counted).flatMap((at) =>
+      (['EIO', 'ENOSPC', 'short', 'lost'] as const).map((fault) => ({ at, fault })))
+    for (const { at, fault } of slice(`faults of a ${act}`, faults, {
+      axesOf: (one) => [String(one.at), one.fault],
+    })) {
+      const broken = disk.clone()
+      await acted(broken, act, plan(at, fault))
+      for (const mode of ['kept', 'dropped'] as const) {
+        const problem = await problemOf(broken.crash(mode, at), state)
+        if (problem !== null) wrong.push(`${counted.seen[at - 1]} ${fault} ${mode}: ${problem}`)
       }
     }
     t.strictSame(wrong, [])

@@ -1,4 +1,3 @@
-import t from 'tap'
 import type { Test } from 'tap'
 import {
   existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync,
@@ -12,6 +11,7 @@ import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
 import { again, errorOf, notes, numbers, placeOf, put } from '../support/state/notes.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const inside = ['wal', 'collections', 'artifacts', 'run', 'run/ops', 'run/lane', 'aside'] as const

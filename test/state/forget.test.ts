@@ -3,7 +3,6 @@ import {
   existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { checkState } from '../../src/state/care/check.js'
 import { dropStored, sweepStored } from '../../src/state/care/drop-stored.js'
@@ -15,6 +14,7 @@ import { site } from '../support/state/crash-script.js'
 import { faulty, memoryLock, plan, Stopped } from '../support/state/faults.js'
 import { MemFiles } from '../support/state/mem-files.js'
 import { again, items, notes, put, specs } from '../support/state/notes.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const secret = 'MARK-REMOVED'

@@ -1,5 +1,4 @@
 /** Indexes: the entries are a function of the rows, whatever is written, folded, lost or mended. */
-import t from 'tap'
 import type { Test } from 'tap'
 import fc from 'fast-check'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -25,6 +24,7 @@ import {
 } from '../support/state/things.js'
 import { World } from '../world/world.js'
 import { forAllWaited } from '../support/for-all.js'
+import { t } from '../support/tests-in-slices.js'
 
 const ids = ['a', 'b', 'c/d', 'e', 'ü', 'zz']
 const thing = fc.record({

@@ -1,4 +1,3 @@
-import t from 'tap'
 import type { Test } from 'tap'
 import { rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,6 +11,7 @@ import type { FileStore } from '../../src/state/store.js'
 import { closedStore } from '../support/state/closed-store.js'
 import { newestLog } from '../support/state/forge.js'
 import { again, errorOf, numbers, put } from '../support/state/notes.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const placeOf = (store: FileStore, files: Files = nodeFiles) =>

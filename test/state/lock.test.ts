@@ -1,4 +1,3 @@
-import t from 'tap'
 import type { Test } from 'tap'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -20,7 +19,9 @@ import { isStill, tryHoldFile } from '../../src/governance/kernel-file.js'
 import { kernelStateLock, readHolder, takeLock } from '../../src/state/lock.js'
 import { nodeFiles } from '../../src/state/files.js'
 import type { FileStore } from '../../src/state/store.js'
+import { signalled } from '../support/signalled.js'
 import { again, notes, numbers, put } from '../support/state/notes.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const start = (t: Test, store: FileStore, what: string, times = 0): ChildProcess => {
@@ -65,13 +66,7 @@ t.test('durability 1: a killed holder frees the lock though its own child lives 
   const { store } = await World.in(t).store({ waitMs: 5000 })
   const child = start(t, store, 'hold-with-child')
   const grandchild = Number(await firstLine(child))
-  t.teardown(() => {
-    try {
-      process.kill(grandchild, 'SIGKILL')
-    } catch {
-      // It has ended by itself.
-    }
-  })
+  t.teardown(() => void signalled(grandchild, 'SIGKILL'))
   await killed(child)
   await put(store, 'a', 1)
   t.strictSame(numbers(store), { a: 1 })

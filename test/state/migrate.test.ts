@@ -1,5 +1,4 @@
 /** From format 5 to the present one: ended at every step, run again, never on too full a disk. */
-import t from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
 import { migrateState } from '../../src/state/care/migrate.js'
@@ -13,6 +12,7 @@ import type { MemFiles } from '../support/state/mem-files.js'
 import { items, notes, put, specs } from '../support/state/notes.js'
 import { errorOf } from '../support/state/notes.js'
 import { storedDisk } from '../support/state/stored.js'
+import { t } from '../support/tests-in-slices.js'
 
 const site = { dir: '/tmp/state', configDir: '/tmp/config' }
 

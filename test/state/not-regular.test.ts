@@ -46,8 +46,7 @@ t.test('a pipe in the place of any file of the state is damage and holds up nobo
     )
     rmSync(path)
     renameSync(kept, path)
-    await use(t, store)
-    t.pass('what the next step says mends it')
+    await t.resolves(use(t, store), 'what the next step says mends it')
   }
 })
 

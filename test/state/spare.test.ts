@@ -1,7 +1,6 @@
 /** The generation that a repair fills from is read by a check, and a compaction replaces it. */
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { checkState } from '../../src/state/care/check.js'
 import { compactState } from '../../src/state/care/compact.js'
 import { repairState } from '../../src/state/care/repair.js'
@@ -9,6 +8,7 @@ import type { FileStore } from '../../src/state/store.js'
 import { failure, must } from '../support/must.js'
 import { flipBit, zeroBlock } from '../support/state/forge.js'
 import { again, items, numbers, placeOf, put, specs } from '../support/state/notes.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const fold = (store: FileStore): Promise<void> => store.exclusive('fold', () => store.checkpoint())

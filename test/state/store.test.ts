@@ -1,4 +1,3 @@
-import t from 'tap'
 import { join } from 'node:path'
 import { statSync } from 'node:fs'
 import { SallyportError } from '../../src/base/errors.js'
@@ -6,6 +5,7 @@ import { compactState } from '../../src/state/care/compact.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { RangeOptions, Tx } from '../../src/state/types.js'
 import { again, errorOf, items, notes, numbers, put } from '../support/state/notes.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 import { bareProfile } from '../world/state.js'
 

@@ -1,7 +1,6 @@
 /** A file that the disk does not give back counts as lost only where a person names it. */
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { backupState } from '../../src/state/care/backup.js'
 import { checkState } from '../../src/state/care/check.js'
 import { formerStates } from '../../src/state/care/aside.js'
@@ -14,6 +13,7 @@ import type { FileStore } from '../../src/state/store.js'
 import { failure } from '../support/state/faults.js'
 import { errorOf, numbers, placeOf, publish, put, again, specs } from '../support/state/notes.js'
 import { errorOf as refusedBy } from '../support/refused.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 /** Two generations, marks, and a log of a few pages. */

@@ -3,10 +3,10 @@
  * that works elsewhere. The locks are flock(2) there, of which bytes of a file are EINVAL.
  */
 import { join } from 'node:path'
-import t from 'tap'
 import { after } from '../support/observations.js'
 import { started } from '../support/service/process.js'
 import { distinctImage as image } from '../support/soak/kill-scans.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Place, Ran, SpawnOptions } from '../world/place.js'
 import { question } from '../world/alpha.js'
 import { World } from '../world/world.js'

@@ -1,5 +1,4 @@
 /** The use cases over a whole state directory: check, repair, backup, restore, compact, migrate. */
-import t from 'tap'
 import type { Test } from 'tap'
 import {
   cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, unlinkSync,
@@ -23,6 +22,7 @@ import {
 import {
   again, errorOf, items, notes, numbers, placeOf, publish, put, specs,
 } from '../support/state/notes.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const fold = (store: FileStore): Promise<void> => store.exclusive('fold', () => store.checkpoint())

@@ -79,6 +79,7 @@ t.test('the long run goes through every cell, and a run of one cell through that
     const id = `table/${one.join('/')}`
     t.strictSame(slice('table', cells, options, { ...all, cell: id }), [one])
     t.strictSame(slice('other', cells, options, { ...all, cell: id }), [])
+    t.strictSame(slice('table', cells, options, { ...all, cell: 'tests/a title' }), cells)
   }))
 })
 

@@ -9,6 +9,9 @@
 import { appendFileSync } from 'node:fs'
 import { chanceOf } from './chance.js'
 
+/** How the id of a whole test of a file begins; its tables are gone through whole. */
+export const ofTest = 'tests/'
+
 /** How a table is cut. */
 export interface SliceOptions<C> {
   /**
@@ -37,7 +40,8 @@ export interface Run {
   readonly told: string | null
 }
 
-const thisRun = (): Run => ({
+/** The run that this process is of. */
+export const thisRun = (): Run => ({
   short: process.env['SALLYPORT_TEST_RUN'] === 'short',
   cell: process.env['SALLYPORT_TEST_CELL'] ?? null,
   file: process.env['SALLYPORT_TEST_FILE'] ?? '',
@@ -54,8 +58,10 @@ const targetsOf = (axes: readonly string[], cover: 'values' | 'pairs'): string[]
 /**
  * Numbers of cells that together have everything that the cover needs: again and again the one that
  * has most of what is still missing, the first of them in the order given.
+ * @param targets what each cell has of it
+ * @param order all numbers, as chance has put them
  */
-const coverOf = (
+export const coverOf = (
   targets: readonly (readonly string[])[], order: readonly number[],
 ): Set<number> => {
   const missing = new Set(targets.flat())
@@ -96,7 +102,7 @@ const requireDifferent = (table: string, ids: readonly string[]): void => {
 }
 
 /** Tells the runner what was gone through and what was left. */
-const tell = ({ file, told }: Run, what: object): void => {
+export const tell = ({ file, told }: Run, what: object): void => {
   // One write: several processes tell the runner at once.
   if (told !== null) appendFileSync(told, `${JSON.stringify({ file, ...what })}\n`)
 }
@@ -114,7 +120,7 @@ export const slice = <C>(
   const ids = cells.map((cell) => `${table}/${idOf(cell)}`)
   requireDifferent(table, ids)
   const all = [...cells.keys()]
-  const taken = run.cell !== null
+  const taken = run.cell !== null && !run.cell.startsWith(ofTest)
     ? all.filter((at) => ids[at] === run.cell)
     : run.short
       ? sliceOf(cells.map(axesOf), chanceOf(table).shuffled(all), options)

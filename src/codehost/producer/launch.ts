@@ -12,9 +12,10 @@ import type { Guard } from '../../governance/guard.js'
 import { errnoOf, nodeFiles, readWhole } from '../../state/files.js'
 import { loadEvidence } from './evidence.js'
 import { frameHead } from './frame.js'
-import { digestOfFile, inventoryOf } from './inventory.js'
+import { inventoryOf } from './inventory.js'
 import { producerLimits, stageNames } from './limits.js'
 import { manifestBytes, type ProducerManifest } from './manifest.js'
+import { programDigest } from './program-digest.js'
 import { judgeProducer, type ProducerVerdict } from './proof.js'
 import type { ProducerBinding, ProducerJob } from './shapes.js'
 import { bindingBytes, removeFifo, stagePath, wasUsed } from './stage.js'
@@ -75,7 +76,7 @@ interface Started {
 
 const isSame = (path: string, sha256: string): boolean => {
   try {
-    return digestOfFile(path)?.sha256 === sha256
+    return programDigest(path) === sha256
   } catch {
     return false
   }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { supervisorEnvironment } from './git-command.js'
-import { digestOfFile } from './inventory.js'
+import { programDigest } from './program-digest.js'
 
 /** A program by its file. */
 interface Tool {
@@ -59,8 +59,8 @@ export const isGitNewEnough = (version: string): boolean => {
 const toolOf = (path: string, reason: UnsupportedReason): Tool => {
   try {
     const real = realpathSync(path)
-    const found = digestOfFile(real)
-    if (found !== null) return { path: real, sha256: found.sha256 }
+    const sha256 = programDigest(real)
+    if (sha256 !== null) return { path: real, sha256 }
   } catch {
     // Told below.
   }

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { sha256Hex } from '../../../src/base/canonical.js'
 import { systemClock } from '../../../src/base/clock.js'
 import { silentObserver } from '../../../src/base/observer.js'
@@ -18,6 +18,7 @@ import { openStore } from '../../../src/state/store.js'
 import type { Tx } from '../../../src/state/types.js'
 import type { Place, Ran } from '../../world/place.js'
 import { World } from '../../world/world.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const now = '2026-11-20T10:00:00.000Z'
 const bound = 50_000

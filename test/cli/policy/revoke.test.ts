@@ -3,9 +3,9 @@ import {
   mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { holdLock } from '../../support/state/hold-lock.js'
 import { forgeRecord } from '../../support/state/forge.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 t.test('A-071 a revoke stands and says so when leftovers cannot be resolved', async (t) => {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import t from 'tap'
 import { fault, type SandboxFaultOptions } from '../../../src/cli/commands/sandbox/faults.js'
 import { describingDeps } from '../../../src/cli/describing.js'
 import { runVerb, verbFor } from '../../../src/cli/line.js'
 import { faultTable } from '../../../src/sandbox/faults/table.js'
 import { ask } from '../../support/sandbox/asks.js'
+import { t } from '../../support/tests-in-slices.js'
 import type { Place } from '../../world/place.js'
 import { World } from '../../world/world.js'
 

@@ -1,11 +1,11 @@
 /** What a publication is laid over, read from the host and computed anew. */
 import { execFileSync } from 'node:child_process'
-import t from 'tap'
 import { createHttpsClient } from '../../../src/net/client.js'
 import { readBase, type BaseWish } from '../../../src/codehost/adapter/base.js'
 import { codehostBase, type CodehostContext } from '../../../src/codehost/context.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const contextOf = (at: Working): CodehostContext => {
   const client = createHttpsClient({

@@ -1,11 +1,11 @@
 /** What a read that got no reply is told as. */
-import t from 'tap'
 import { fail, type SallyportError } from '../../../src/base/errors.js'
 import { errorOf } from '../../../src/codehost/adapter/look.js'
 import { ContactError } from '../../../src/net/contact-error.js'
 import { working } from '../../support/codehost/working.js'
 import { must } from '../../support/must.js'
 import { onFailingDisk } from '../../support/soak/failing-disk.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('a disk that fails under a read is told as that, and never as a host that gave no answer', async (t) => {
   const at = await working(t)

@@ -4,13 +4,13 @@ import {
   unlinkSync, writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import t from 'tap'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import type { Ran } from '../../world/place.js'
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
 import { onCall } from '../../support/codehost/on-call.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** Acts just before the account gets its name: it is the last of what a closure stores. */
 const beforeAccount = async (

@@ -6,7 +6,7 @@
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { fail } from '../../../src/base/errors.js'
 import { closureBlockers, type ClosureBlocker } from '../../../src/codehost/closure/blockers.js'
 import { closureLabel, planLabel } from '../../../src/codehost/constants.js'
@@ -23,6 +23,7 @@ import { must } from '../../support/must.js'
 import { closeWith, type Instead } from '../../support/codehost/close-with.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
 import { repositoryBody } from '../../support/codehost/plain-host.js'
+import { t } from '../../support/tests-in-slices.js'
 import type { Loose } from '../../world/place.js'
 
 /** With which limits, steps and parts something is closed. */

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import t from 'tap'
 import { canonicalJson } from '../../../src/base/canonical.js'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
 import {
@@ -13,6 +12,7 @@ import { historyHead } from '../../../src/state/history/read.js'
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
 import { publicationClosing } from '../../support/codehost/publication-closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const digestOf = (bytes: string | Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex')

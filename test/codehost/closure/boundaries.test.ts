@@ -6,6 +6,7 @@ import { collections } from '../../../src/governance/rows.js'
 import { putStop } from '../../../src/governance/stops/folder.js'
 import { newStop } from '../../../src/governance/stops/act.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
+import { slice } from '../../support/slice.js'
 
 type Change = readonly [(at: Closing, job: string) => unknown, string]
 
@@ -35,12 +36,19 @@ const changes: Readonly<Record<string, Change>> = {
   'its session has idled away': [(at) => at.clock.stepWall(31 * 60_000), 'session_not_live'],
 }
 
+const boundaries = [
+  ['closure.before_dial', 1, 0], ['closure.before_first_byte', 1, 0],
+  ['closure.before_first_byte', 2, 1],
+] as const
+
+const cells = slice('changed before', Object.keys(changes).flatMap((what) =>
+  boundaries.map((boundary) => ({ what, boundary }))), {
+  axesOf: ({ what, boundary: [step, nth] }) => [what, `${step} ${nth}`],
+})
+
 for (const [what, [happens, reason]] of Object.entries(changes)) {
   t.test(`C-216 C-236 no request of a closure leaves once ${what}, at whichever boundary`, async (t) => {
-    for (const [step, nth, requests] of [
-      ['closure.before_dial', 1, 0], ['closure.before_first_byte', 1, 0],
-      ['closure.before_first_byte', 2, 1],
-    ] as const) {
+    for (const { boundary: [step, nth, requests] } of cells.filter((one) => one.what === what)) {
       const at = await closing(t)
       const job = await at.unknown('Changed', 'numbered')
       let seen = 0

@@ -1,11 +1,11 @@
 /** Closures in a state that is looked after: checked, copied, put back. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('a closure that contradicts its request, job, checkpoint or account is found', async (t) => {
   const at = await closing(t)

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
 import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
 import { rowsUnder } from '../../../src/state/indexes.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('C-020 C-022 C-037 C-058 C-082 C-087 C-088 C-089 C-090 C-091 C-092 C-123 C-128 C-154 C-262 C-263 an unknown issue whose number is known is read back, and its connection is free', async (t) => {
   const at = await closing(t)

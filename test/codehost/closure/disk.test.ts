@@ -3,6 +3,7 @@ import t from 'tap'
 import { closing } from '../../support/codehost/closing.js'
 import { must } from '../../support/must.js'
 import { onFailingDisk } from '../../support/soak/failing-disk.js'
+import { slice } from '../../support/slice.js'
 
 t.test('C-239 a disk that fails at any call of a closure is told as that, and the same request then closes', async (t) => {
   const at = await closing(t)
@@ -16,7 +17,11 @@ t.test('C-239 a disk that fails at any call of a closure is told as that, and th
   const codes = new Map<number, string>()
   let job = await at.unknown('Fails', 'numbered')
   let request = at.request(job)
-  for (let call = 1; call <= seen.length; call += 1) {
+  const calls = slice('failing call', seen.map((text, at) => ({ text, call: at + 1 })), {
+    axesOf: ({ text }) => [text.replace(/ .*/, ''), /\/(?:state|config)\/(\w+)/.exec(text)?.[1] ?? ''],
+    idOf: ({ call }) => String(call),
+  })
+  for (const { call } of calls) {
     const ran = await onFailingDisk(roots, { at: call, fault: 'EIO', seen: [] }, () =>
       at.close(job, request))
     if (ran.status !== 0) {

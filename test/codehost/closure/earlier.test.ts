@@ -1,10 +1,10 @@
 /** A readback that was sealed before serves in place of a request, and of nothing else. */
-import t from 'tap'
 import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { rowsUnder } from '../../../src/state/indexes.js'
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** A job whose readback was sealed, and which a change of its goal kept from its end. */
 const readBack = async (at: Closing, title: string): Promise<string> => {

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import { openPublication } from '../../../src/codehost/jobs/publication/open.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import {
   emulatedRepository, emulatedToken, startEmulated, strangersToken, type Instead,
 } from '../../support/codehost/emulated.js'
 import { must } from '../../support/must.js'
+import { t } from '../../support/tests-in-slices.js'
 import type { Loose, Ran, RunOptions, Teardown } from '../../world/place.js'
 import { World } from '../../world/world.js'
 

@@ -1,5 +1,4 @@
 /** A closed job never runs again, by any of the ten ways, and each try is written down. */
-import t from 'tap'
 import {
   fenceRejection, fencedRoutes, requireUnclosed,
 } from '../../../src/codehost/closure/fence.js'
@@ -11,6 +10,7 @@ import { connectionCollection } from '../../../src/governance/connections/rows.j
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
 import { hostTime, plantIssue } from '../../support/codehost/planted.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const rows = (at: Closing, job: string) => listAudit(at.view())
   .filter(({ what, subject }) => what === 'codehost.fenced' && subject === job)

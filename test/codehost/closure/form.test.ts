@@ -1,10 +1,10 @@
 /** Closing capacity as a form: nothing is checked, and what is read is shown as it comes. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import type { Answer, Ran, RunOptions } from '../../world/place.js'
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const terminal = { stdin: true, stdout: true, stderr: true }
 

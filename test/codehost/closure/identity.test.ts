@@ -1,11 +1,11 @@
 /** Who may close, and what even a repeated answer rests on. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { dropPending, readPending } from '../../../src/codehost/closure/pending.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('C-164 C-167 C-168 C-188 another session closes nothing and gets no answer, whatever it consents to', async (t) => {
   const at = await closing(t)

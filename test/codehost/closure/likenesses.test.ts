@@ -2,7 +2,6 @@
  * What the host has that says the same as what a job sent, and is of another time or of somebody
  * else: by a reply to its creation and by every readback.
  */
-import t from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
@@ -12,6 +11,7 @@ import { closing, closingOf, type Closing } from '../../support/codehost/closing
 import { hostOf, hostTime, plantIssue } from '../../support/codehost/planted.js'
 import { publicationClosing } from '../../support/codehost/publication-closing.js'
 import { hostMark, working, type Working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const second = 1_000
 

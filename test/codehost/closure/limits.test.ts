@@ -1,9 +1,9 @@
 /** The limits of the reads, each at its value and one past it, by small limits. */
-import t from 'tap'
 import { followReadLimits } from '../../../src/codehost/closure/limits.js'
 import { holdGuard } from '../../../src/governance/guard.js'
 import { closeWith } from '../../support/codehost/close-with.js'
 import { closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('C-202 C-229 C-231 C-232 C-233 C-234 C-203 each limit of a follow-through closure holds at its value and blocks one past it', async (t) => {
   const at = await closing(t)

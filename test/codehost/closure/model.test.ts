@@ -1,11 +1,12 @@
 /** The program and the reference model of closing capacity live the same histories. */
 import t from 'tap'
 import { closureModel } from '../../support/soak/closure-model.js'
+import { rounds } from '../../support/slice.js'
 
-const runs = 90
 const firstSeed = 20_261_300
 
 t.test('histories of jobs, closures and looks behind them, with crashes and changes in between, leave what the states and transitions of the specification say', async (t) => {
+  const runs = rounds('histories', { short: 24, all: 90 })
   t.comment(`seeds ${firstSeed} to ${firstSeed + runs - 1}`)
   const { outcomes } = await closureModel(t, runs, firstSeed)
   t.comment(JSON.stringify(outcomes, null, 1))

@@ -1,5 +1,4 @@
 /** What lists and single views tell of closures, and how little they read for it. */
-import t from 'tap'
 import { listClosures } from '../../../src/codehost/closure/look.js'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
 import { listJobs } from '../../../src/codehost/jobs/list.js'
@@ -7,6 +6,7 @@ import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import type { View } from '../../../src/state/types.js'
 import { must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** Counts what is read of a view: rows by id, and entries of ranges. */
 const counting = (view: View): { readonly view: View, readonly read: () => number } => {

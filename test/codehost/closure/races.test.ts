@@ -1,8 +1,8 @@
 /** Closures as processes beside each other, and beside what else is done with the state. */
-import t from 'tap'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 import type { Loose } from '../../world/place.js'
 
 const words = (at: Closing, job: string, request: Loose): readonly string[] =>

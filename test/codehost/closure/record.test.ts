@@ -4,7 +4,6 @@ import {
   mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import t from 'tap'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
 import {
   appendEntry, checkpointHistory, effectHistory,
@@ -14,6 +13,7 @@ import { historyHead } from '../../../src/state/history/read.js'
 import { failure, must } from '../../support/must.js'
 import { onCall } from '../../support/codehost/on-call.js'
 import { closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 import type { Loose } from '../../world/place.js'
 
 t.test('C-191 of many identical requests at once one reads the host, and all get the same answer', async (t) => {

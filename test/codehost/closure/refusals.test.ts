@@ -1,5 +1,4 @@
 /** What is no proof leaves the capacity occupied, with its reason, and every byte of the state. */
-import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { closureBlockers } from '../../../src/codehost/closure/blockers.js'
 import { closableStates } from '../../../src/codehost/closure/eligible.js'
@@ -8,6 +7,7 @@ import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import { must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** Faults of the two reads, or of the second alone, and the reason that each gives. */
 const faults: readonly (readonly [string, number, string])[] = [

@@ -1,10 +1,10 @@
 /** Names of branches, against git check-ref-format. */
 import * as fc from 'fast-check'
-import t from 'tap'
 import {
   branchReason, refBytesMax, requireBranchName,
 } from '../../../src/codehost/git/branch-name.js'
 import { bareRepository, gitAccepts } from '../../support/codehost/real-git.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const refused: readonly [string, string][] = [
   ['', 'empty'], ['a b', 'character'], ['a\tb', 'character'], ['a\n', 'character'],

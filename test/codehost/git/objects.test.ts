@@ -2,7 +2,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import t from 'tap'
 import { commitBytes, commitId, dateOf, secondsOf } from '../../../src/codehost/git/commit.js'
 import { fileScan } from '../../../src/codehost/git/file-scan.js'
 import { isObjectId, objectHash, objectId, rawId } from '../../../src/codehost/git/object-id.js'
@@ -14,6 +13,7 @@ import type { TreeMode } from '../../../src/codehost/git/tree-entry.js'
 import { readReply } from '../../../src/codehost/replies/read.js'
 import { levelsOf, nestedTree } from '../../support/codehost/arbitrary.js'
 import { bareRepository, git, linesOf, tryGit } from '../../support/codehost/real-git.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('a blob, a tree and a commit have the ids that the host publishes', async (t) => {
   t.equal(

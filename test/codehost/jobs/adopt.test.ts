@@ -1,5 +1,4 @@
 /** Receipts of what was read back, and the adoption that rests on them. */
-import t from 'tap'
 import { digestOf, sha256Hex } from '../../../src/base/canonical.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { collections } from '../../../src/governance/rows.js'
@@ -9,6 +8,7 @@ import {
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { failure, must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** A job that was created, not read back by its run, and reconciled since. */
 const reconciled = async (at: Working): Promise<string> => {

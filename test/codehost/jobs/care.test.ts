@@ -1,6 +1,5 @@
 /** Jobs in a state that is looked after: copied, restored, unable to write, checked. */
 import { join } from 'node:path'
-import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { carryJobs } from '../../../src/codehost/jobs/carry.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
@@ -8,6 +7,7 @@ import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { must } from '../../support/must.js'
 import { holdLock } from '../../support/state/hold-lock.js'
 import { working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('C-045 a copy that is put back over later contacts knows that they may have happened, and sends nothing again', async (t) => {
   const at = await working(t)

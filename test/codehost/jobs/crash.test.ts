@@ -1,8 +1,8 @@
 /** The process is killed at each step that it announces: no effect is sent twice, ever. */
-import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { must } from '../../support/must.js'
 import { working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** Each step, whether the creation is marked by then, and whether its number is known. */
 const steps: readonly (readonly [string, 'clean' | 'marked' | 'numbered' | 'done'])[] = [

@@ -1,5 +1,4 @@
 /** What a job rests on, taken away before it runs: nothing leaves, the job stays as it was. */
-import t from 'tap'
 import { bindingOf } from '../../../src/governance/connections/grant.js'
 import {
   connectionCollection, type Connection, type Grant,
@@ -10,6 +9,7 @@ import { previewDigest } from '../../../src/codehost/jobs/digests.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const put = (at: Working, row: Connection): Promise<void> =>
   at.transact((tx) => tx.put(connectionCollection, at.id, row))

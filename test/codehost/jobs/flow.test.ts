@@ -1,7 +1,7 @@
 /** The flow of one issue and one comment, from connect to read back. */
-import t from 'tap'
 import { must } from '../../support/must.js'
 import { hostMark, working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('C-006 C-009 C-036 C-050 an issue is prepared, previewed, approved, sent once, read back and frees its connection', async (t) => {
   const at = await working(t)

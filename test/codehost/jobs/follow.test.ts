@@ -1,10 +1,11 @@
 /** A script that follows the way on of a job comes to an end, wherever it begins. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { closing } from '../../support/codehost/closing.js'
 import { serving } from '../../support/service/serving.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const wayOf = async (at: Working, job: string) => {
   const { state, reason, way_on: way } = await at.json(['codehost', 'job', job])

@@ -1,6 +1,5 @@
 /** Taken back while a job runs: before its first byte nothing leaves, behind it nothing is lost. */
 import type { ChildProcess } from 'node:child_process'
-import t from 'tap'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
@@ -8,6 +7,7 @@ import type { Tx } from '../../../src/state/types.js'
 import { failure, must } from '../../support/must.js'
 import { until } from '../../support/until.js'
 import { working, type Working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 type Act = (at: Working, job: string) => Promise<unknown>
 

@@ -1,5 +1,4 @@
 /** What cannot be meant, comes too late, or has no room: refused by its name, nothing sent. */
-import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { requireJobRevision } from '../../../src/codehost/jobs/change.js'
 import { codehostRun } from '../../../src/codehost/jobs/contract.js'
@@ -19,6 +18,7 @@ import { remote } from '../../support/codehost/elsewhere.js'
 import { failure, must } from '../../support/must.js'
 import { codeOf } from '../../support/refused.js'
 import { working, type Working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const codeOfLine = async (at: Working, line: readonly string[]): Promise<string> =>
   (await at.run(['codehost', ...line, '--json'])).error().code

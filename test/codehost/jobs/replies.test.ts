@@ -1,8 +1,8 @@
 /** What the host answers, loses or garbles: refused once, unknown, or proved; sent twice never. */
-import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** Faults of the creation, the state that they lead to, and its reason. */
 const creations: readonly (readonly [string, string, string])[] = [

@@ -1,9 +1,10 @@
 /** The way on is told by all that a job rests on, and is the same wherever it is told. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { must } from '../../support/must.js'
 import { publishing } from '../../support/codehost/publishing.js'
 import { working, type Working } from '../../support/codehost/working.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** An issue whose readback was lost: its number is known. */
 const numbered = async (at: Working, title: string): Promise<string> => {

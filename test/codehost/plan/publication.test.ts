@@ -1,6 +1,5 @@
 /** Plans of publications: order, bodies, predicted ids, sizes. */
 import * as fc from 'fast-check'
-import t from 'tap'
 import { objectId } from '../../../src/codehost/git/object-id.js'
 import { emptyTree, overlaid } from '../../../src/codehost/git/tree.js'
 import type { GitTree } from '../../../src/codehost/git/tree.js'
@@ -11,6 +10,7 @@ import type { PublicationPlan } from '../../../src/codehost/plan/publication.js'
 import type { PlannedPost } from '../../../src/codehost/plan/posts.js'
 import { requireHostText } from '../../../src/codehost/plan/texts.js'
 import { counted, publication, scanned, treeOf } from '../../support/codehost/publication.js'
+import { t } from '../../support/tests-in-slices.js'
 
 interface Json {
   readonly content: string

@@ -5,14 +5,15 @@ import {
   readFileSync, readdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { frameHead } from '../../../src/codehost/producer/frame.js'
 import { manifestBytes } from '../../../src/codehost/producer/manifest.js'
 import {
   goOn, lives, madeFor, observed, shipped, startApart, supervisorOf, untilStopped,
 } from '../../support/codehost/producing.js'
 import type { Produced } from '../../support/codehost/producing.js'
+import { signalled } from '../../support/signalled.js'
 import { until } from '../../support/until.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** Every step of a producer of two files. */
 const steps = [
@@ -166,10 +167,10 @@ t.test('C-075 C-077 C-078 the supervisor has a session, an environment and descr
   }
   const status = readFileSync(`/proc/${pid}/status`, 'latin1')
   t.match(status, /NoNewPrivs:\s+1/)
-  process.kill(pid, 'SIGUSR1')
+  t.ok(signalled(pid, 'SIGUSR1'))
   // A terminal's signals go to a group of processes, twice for whoever is in a hurry.
-  process.kill(-(parent.pid ?? 0), 'SIGINT')
-  process.kill(-(parent.pid ?? 0), 'SIGINT')
+  signalled(-(parent.pid ?? 0), 'SIGINT')
+  signalled(-(parent.pid ?? 0), 'SIGINT')
   await once(parent, 'exit')
   t.ok(lives(pid), 'it hears neither the terminal nor the debugger')
   goOn(produced)
@@ -183,7 +184,7 @@ t.test('a signal to the supervisor itself stops git, and the proof is made all t
   })
   const ended = produced.start()
   await untilStopped(produced)
-  process.kill(supervisorOf(produced), 'SIGTERM')
+  t.ok(signalled(supervisorOf(produced), 'SIGTERM'))
   goOn(produced)
   t.hasStrict(await ended, { quiescent: true, complete: false, reason: 'stopped' })
 })

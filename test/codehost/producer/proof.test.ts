@@ -5,7 +5,6 @@ import {
   existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { canonicalJson, sha256Hex } from '../../../src/base/canonical.js'
 import { loadEvidence } from '../../../src/codehost/producer/evidence.js'
 import { markerName } from '../../../src/codehost/producer/limits.js'
@@ -20,6 +19,7 @@ import { madeFor, shipped } from '../../support/codehost/producing.js'
 import { emptyTree, overlaid } from '../../../src/codehost/git/tree.js'
 import { scanned } from '../../support/codehost/publication.js'
 import { until } from '../../support/until.js'
+import { t } from '../../support/tests-in-slices.js'
 
 /** A record as whoever has the token would write it. */
 const sealed = (token: string, record: object): Buffer =>

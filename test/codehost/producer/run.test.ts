@@ -16,6 +16,7 @@ import { madeFor, observed, runApart, shipped } from '../../support/codehost/pro
 import type { Produced, Producing } from '../../support/codehost/producing.js'
 import { treeOf } from '../../support/codehost/publication.js'
 import { filesBelow } from '../../support/marks.js'
+import { signalled } from '../../support/signalled.js'
 
 const gitIn = (stage: string, ...args: string[]): string =>
   execFileSync('git', args, {
@@ -231,7 +232,7 @@ t.test('C-206 C-266 a descendant that left session, group, environment and descr
     }
   })
   t.equal(alive.length, 1, 'it lives')
-  for (const pid of alive) process.kill(Number(pid), 'SIGKILL')
+  for (const pid of alive) signalled(Number(pid), 'SIGKILL')
   t.strictSame(lasting.verdict(), { quiescent: false, reason: 'marker_missing' }, 'and later, too')
   const brief = await madeFor(t, { git: leave('0.7') })
   const verdict = await brief.start()

@@ -1,8 +1,8 @@
 /** A few rounds of what `npm run soak` does at length. */
-import t from 'tap'
 import { run as kills } from '../../support/soak/producer-kills.js'
 import { strace } from '../../support/soak/strace.js'
 import { run as network } from '../../support/soak/producer-network.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('C-207 C-266 killed at a sync or at random, a producer leaves no false proof', async (t) => {
   await t.resolves(kills(4))

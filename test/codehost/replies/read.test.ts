@@ -1,13 +1,13 @@
 /** Readers of the host's replies: recorded traffic is taken, what is altered is refused by name. */
 import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
-import t from 'tap'
 import { SallyportError } from '../../../src/base/errors.js'
 import {
   blobBytesOf, hasNextPage, listingOf, readReply,
 } from '../../../src/codehost/replies/read.js'
 import { replyLimits } from '../../../src/codehost/plan/limits.js'
 import type { HostReplyName } from '../../../src/codehost/replies/shapes.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const samples = JSON.parse(readFileSync('test/support/codehost/host-samples.json', 'utf8')) as
   Record<'repository' | 'ref' | 'issue' | 'pull' | 'comment', Record<string, unknown>[]> & {

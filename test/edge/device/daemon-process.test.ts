@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { ChildProcess } from 'node:child_process'
-import t from 'tap'
 import { onDisk } from '../../support/edge/device.js'
 import { deviceOf, linesOf } from '../../support/edge/paired.js'
 import { failure, must } from '../../support/must.js'
 import { until } from '../../support/until.js'
 import { killSpool } from '../../support/soak/kill-spool.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('S-040 a daemon that is killed at any step goes on: in order, each stored once, numbers growing',
   async (t) => {

@@ -3,7 +3,6 @@ import {
   existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { temporaryName } from '../../../src/state/files.js'
 import { deviceOf, linesOf } from '../../support/edge/paired.js'
 import { startOrigin } from '../../support/edge/origin.js'
@@ -12,6 +11,7 @@ import { image } from '../../support/png.js'
 import { offered } from '../../support/service/devices.js'
 import { serving } from '../../support/service/serving.js'
 import { until } from '../../support/until.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 const ending = 'POST /api/edge/pairing/end'

@@ -1,9 +1,9 @@
 /** A task that an unknown charge had blocked ends once a person has said what it cost. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { closedByHand } from '../../../src/governance/board/close.js'
 import { failure, must } from '../../support/must.js'
+import { t } from '../../support/tests-in-slices.js'
 import { limits } from '../../world/alpha.js'
 import { World, type AlphaWorld } from '../../world/world.js'
 

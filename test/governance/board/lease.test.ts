@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { isoFromMs } from '../../../src/base/clock.js'
 import { leaseTask, renewLease, requireLease } from '../../../src/governance/board/lease.js'
 import { moveTask } from '../../../src/governance/board/move.js'
@@ -7,6 +6,7 @@ import { getTask } from '../../../src/governance/board/read.js'
 import { minute } from '../../support/clock.js'
 import { codeOf, codeOfWaited } from '../../support/refused.js'
 import { kind, signIn, taskAt } from '../../support/tasks.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World, type StateWorld } from '../../world/world.js'
 
 const leaseFor = (bench: StateWorld, id: string, holder: string, ms: number) =>

@@ -1,5 +1,4 @@
 /** Work that outlives a process: prepared for a person, blocked and taken on, one of several. */
-import t from 'tap'
 import { requestCancel } from '../../../src/governance/board/cancel.js'
 import { leaseTask } from '../../../src/governance/board/lease.js'
 import { moveTask, type Continuation } from '../../../src/governance/board/move.js'
@@ -9,6 +8,7 @@ import { recoverInterrupted } from '../../../src/contact/recovery.js'
 import { collections } from '../../../src/governance/rows.js'
 import { minute } from '../../support/clock.js'
 import { admit, kind, signIn, taskAt } from '../../support/tasks.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World, type StateWorld } from '../../world/world.js'
 
 const limitsOf = (bench: StateWorld) => ({

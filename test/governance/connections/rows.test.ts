@@ -1,6 +1,5 @@
 /** Connections in a state that is looked after: copied, restored, checked, stopped. */
 import { join } from 'node:path'
-import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { issueGrant } from '../../../src/governance/connections/save.js'
 import { verifyConnections } from '../../../src/governance/connections/verify.js'
@@ -12,6 +11,7 @@ import { kernelStateLock } from '../../../src/state/lock.js'
 import { vaultDigest, vaultIdentity } from '../../../src/governance/vault.js'
 import { connected } from '../../support/codehost/connected.js'
 import { must } from '../../support/must.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('C-016 a revoke that only its writer knew of is in force, ends no other route, and is recorded', async (t) => {
   const at = await connected(t)

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { listAudit } from '../../../src/governance/audit.js'
 import { addPrincipal } from '../../../src/governance/principals.js'
 import { disablePrincipal } from '../../../src/governance/stops/people.js'
@@ -12,6 +11,7 @@ import { login } from '../../../src/governance/session/login.js'
 import { saveToken, tokenPath } from '../../../src/governance/session/token.js'
 import { hour, minute } from '../../support/clock.js'
 import { signIn } from '../../support/tasks.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 const usual = { idleMs: 30 * minute, ttlMs: 8 * hour }

@@ -9,6 +9,7 @@ import { readLastUse } from '../../../src/governance/session/last-use.js'
 import {
   dropToken, isToken, loadToken, newToken, sameDigest, saveToken, tokenPath,
 } from '../../../src/governance/session/token.js'
+import { needsStrace } from '../../support/soak/strace.js'
 import { builtApp } from '../../world/process.js'
 import { World } from '../../world/world.js'
 
@@ -101,8 +102,7 @@ t.test('a token that the disk does not give is no session that has ended: it is 
   t.equal(dropToken(path, newToken()), false, 'what has ended stays ended')
 })
 
-t.test('a logout does not say that there is no session where its token cannot be read', async (t) => {
-  if (spawnSync('strace', ['-qq', 'true']).status !== 0) return t.pass('no strace here')
+t.test('a logout does not say that there is no session where its token cannot be read', { skip: needsStrace }, async (t) => {
   const { place, run } = await World.in(t).state().session()
   const ran = spawnSync('strace', [
     '-f', '-qq', '-o', '/dev/null', '-P', tokenPath(place.stateDir),

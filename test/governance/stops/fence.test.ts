@@ -1,7 +1,7 @@
 /** Fences on both sides, whom a stop covers, and what recording makes of several. */
 import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { newId } from '../../../src/base/ids.js'
 import { holdGuard } from '../../../src/governance/guard.js'
 import { policyHead } from '../../../src/governance/policy/head.js'
@@ -16,6 +16,7 @@ import {
 } from '../../../src/governance/stops/stop.js'
 import { Memory } from '../../support/governance/memory.js'
 import { addAndSignIn, signIn } from '../../support/tasks.js'
+import { t } from '../../support/tests-in-slices.js'
 import { temporaryFolder } from '../../world/place.js'
 import { World } from '../../world/world.js'
 

@@ -1,8 +1,8 @@
 /** Faults of the code host: which leave an effect behind, and which do not. */
-import t from 'tap'
 import { hostOf, settled } from '../../support/sandbox/host-client.js'
 import type { Host, HostReply } from '../../support/sandbox/host-client.js'
 import { timeOf } from '../../support/speed.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const blobOf = 'b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0'
 

@@ -1,6 +1,6 @@
 /** What the sandbox's code host refuses, as the public description and the host's own words say. */
-import t from 'tap'
 import { hostOf, settled } from '../../support/sandbox/host-client.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const id = '1'.repeat(40)
 

@@ -1,11 +1,11 @@
 /** `sallyport serve --open` as a process: what it says and shows, how it is asked again. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import t from 'tap'
 import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
 import { must } from '../../support/must.js'
 import { image } from '../../support/png.js'
 import { askPage, codeIn } from '../../support/service/paging.js'
 import { launched } from '../../support/service/process.js'
+import { t } from '../../support/tests-in-slices.js'
 import type { Place, Teardown } from '../../world/place.js'
 import { World } from '../../world/world.js'
 

@@ -1,13 +1,14 @@
 /** Scans that work off one walk, and files that are noticed meanwhile. */
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { shotCollections as c } from '../../../src/shots/observations/rows.js'
 import { openPass, type ScanOptions } from '../../../src/shots/scan/open-pass.js'
 import { scanPass } from '../../../src/shots/scan/scan.js'
 import { after } from '../../support/observations.js'
 import { image } from '../../support/png.js'
 import { scan } from '../../support/shots.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World, type ImageWorld } from '../../world/world.js'
 
 /** A world with images, oldest first, of which the earlier ones are known. */
@@ -20,11 +21,17 @@ const placed = async (t: Test, images: number, known = 0): Promise<ImageWorld> =
   return world
 }
 
-/** A pass that is open, and scans of it; `at` is told every step. */
+/**
+ * A pass that is open, and scans of it; `at` is told every step. Its clock may stand still: whether a
+ * file is still being written is a question of its age.
+ */
 const opened = async (
-  t: Test, world: ImageWorld, told: { at?(step: string): unknown } = {}, options: ScanOptions = {},
+  t: Test, world: ImageWorld,
+  told: { at?(step: string): unknown, readonly nowMs?: number } = {}, options: ScanOptions = {},
 ) => {
   const base = world.ctx('write')
+  const { nowMs } = told
+  const clock = nowMs === undefined ? base.gov.clock : { ...base.gov.clock, wallMs: () => nowMs }
   const steps: string[] = []
   const observer = {
     at: async (step: string): Promise<void> => {
@@ -32,7 +39,7 @@ const opened = async (
       await told.at?.(step)
     },
   }
-  const ctx = { ...base, gov: { ...base.gov, observer } }
+  const ctx = { ...base, gov: { ...base.gov, observer, clock } }
   const open = await openPass(ctx, options)
   t.teardown(async () => {
     await open.pass.close()
@@ -43,6 +50,14 @@ const opened = async (
     walks: () => steps.filter((step) => step === 'scan.walked').length,
     scan: (more: ScanOptions = {}) => scanPass(ctx, open, more),
   }
+}
+
+/** A part of an image that was written a second ago; gives the time now. */
+const halfWritten = (path: string): number => {
+  const written = new Date()
+  writeFileSync(path, image(7).subarray(0, 60))
+  utimesSync(path, written, written)
+  return written.getTime() + 1_000
 }
 
 const names = (world: ImageWorld): string[] =>
@@ -114,11 +129,10 @@ t.test('S-131 a file that is written anew while it is under way waits for the ne
 t.test('S-131 a half-written file that is noticed when it is whole is read then, and counted once', async (t) => {
   const world = await placed(t, 2)
   const half = join(world.folder, 'half.png')
-  writeFileSync(half, image(7).subarray(0, 60))
-  utimesSync(half, new Date(), new Date())
+  const nowMs = halfWritten(half)
   const written: string[][] = []
   const { scan: next, pass } = await opened(t, world, {
-    at: (step) => {
+    nowMs, at: (step) => {
       if (step === 'scan.batch') written.push(names(world))
     },
   }, { hints: () => ['half.png'] })
@@ -162,9 +176,8 @@ t.test('S-131 a file that no look could reach and that is noticed during a scan 
 t.test('S-131 a half-written file that no room was left for waits, and is counted once', async (t) => {
   const world = await placed(t, 2)
   const half = join(world.folder, 'half.png')
-  writeFileSync(half, image(7).subarray(0, 60))
-  utimesSync(half, new Date(), new Date())
-  const { scan: next, pass } = await opened(t, world, {}, { hints: () => ['half.png'] })
+  const nowMs = halfWritten(half)
+  const { scan: next, pass } = await opened(t, world, { nowMs }, { hints: () => ['half.png'] })
   const receipt = await next({ limit: 2 })
   t.hasStrict(receipt, { scanned: 3, ingested: 2, deferred: 1, reasons: { over_limit: 1 } })
   t.equal(pass.waiting, 1)
@@ -203,9 +216,8 @@ t.test('a known file that is noticed with other content is read again, and count
 t.test('S-001 a file that was being written waits for the next scan of the same walk', async (t) => {
   const world = await placed(t, 1)
   const half = join(world.folder, 'half.png')
-  writeFileSync(half, image(7).subarray(0, 60))
-  utimesSync(half, new Date(), new Date())
-  const { scan: next, pass, walks } = await opened(t, world)
+  const nowMs = halfWritten(half)
+  const { scan: next, pass, walks } = await opened(t, world, { nowMs })
   const first = await next()
   t.hasStrict(first, { ingested: 1, reasons: { still_being_written: 1 } })
   t.equal(pass.waiting, 1)

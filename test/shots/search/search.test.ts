@@ -1,13 +1,13 @@
 /** `shots find`: what models wrote, looked through on this machine. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { collections } from '../../../src/governance/rows.js'
 import { allowed } from '../../world/images.js'
 import { forImages } from '../../world/gateway.js'
 import { moment } from '../../world/texts.js'
 import { World } from '../../world/world.js'
 import { must } from '../../support/must.js'
+import { t } from '../../support/tests-in-slices.js'
 
 t.test('a text is found in analyses and digests, newest first, with a line around it, and nobody is contacted', async (t) => {
   const world = await World.in(t).sandbox().state().session()

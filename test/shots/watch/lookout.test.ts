@@ -2,10 +2,11 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { FolderHints } from '../../../src/shots/watch/hints.js'
 import { lookOutFor, parentEntriesMax } from '../../../src/shots/watch/lookout.js'
 import { patienceMs } from '../../support/speed.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const until = async (found: () => boolean, what: string): Promise<void> => {
   const begin = performance.now()

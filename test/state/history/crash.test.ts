@@ -1,5 +1,4 @@
 /** Histories under random work, failing disks and the end of the process at every step. */
-import t from 'tap'
 import fc from 'fast-check'
 import { SallyportError } from '../../../src/base/errors.js'
 import { checkState } from '../../../src/state/care/check.js'
@@ -14,6 +13,7 @@ import type { Step } from '../../support/state/histories.js'
 import { append, historyCollections, steps, stepsFrom } from '../../support/state/histories.js'
 import type { CrashMode } from '../../support/state/mem-files.js'
 import { MemFiles } from '../../support/state/mem-files.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const site = { dir: '/tmp/state', configDir: '/tmp/config' }
 

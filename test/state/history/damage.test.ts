@@ -1,5 +1,4 @@
 /** Histories that somebody changed, or of which a block was lost: what is found, told and kept. */
-import t from 'tap'
 import type { Test } from 'tap'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,6 +19,7 @@ import {
   append, few, historyCollections, steps, stepsFrom,
 } from '../../support/state/histories.js'
 import { again, errorOf, placeOf, put, specs } from '../../support/state/notes.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 const collections = [...specs, ...historyCollections]

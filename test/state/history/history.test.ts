@@ -1,5 +1,4 @@
 /** Histories: what an append does, what refuses, and what reading one costs. */
-import t from 'tap'
 import { canonicalJson, sha256Hex } from '../../../src/base/canonical.js'
 import { compactState } from '../../../src/state/care/compact.js'
 import { checkState } from '../../../src/state/care/check.js'
@@ -11,6 +10,7 @@ import {
   append, countedBlocks, few, historyCollections, steps, stepsFrom,
 } from '../../support/state/histories.js'
 import { again, errorOf, placeOf, specs } from '../../support/state/notes.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 /** The chain as docs/state-format.md describes it. */

@@ -1,4 +1,3 @@
-import t from 'tap'
 import zlib from 'node:zlib'
 import fc from 'fast-check'
 import { canonicalJson } from '../../../src/base/canonical.js'
@@ -14,6 +13,7 @@ import {
 } from '../../../src/state/log/record.js'
 import { bytesInMemory, scanRecords } from '../../support/state/records.js'
 import { forAll } from '../../support/for-all.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const storeId = '00000000-0000-4000-8000-000000000000'
 const binding = { storeId, epoch: 3 }

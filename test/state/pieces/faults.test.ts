@@ -1,5 +1,4 @@
 /** Packs and streams on disks that fail, and in processes that end at any step or at any time. */
-import t from 'tap'
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SallyportError } from '../../../src/base/errors.js'
@@ -17,6 +16,8 @@ import type { Plan } from '../../support/state/faults.js'
 import { faulty, memoryLock, plan, Stopped } from '../../support/state/faults.js'
 import { MemFiles } from '../../support/state/mem-files.js'
 import { again, errorOf, placeOf } from '../../support/state/notes.js'
+import { rounds, slice } from '../../support/slice.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 const label = 'x'
@@ -53,6 +54,10 @@ const writers: Readonly<Record<string, (artifacts: Artifacts) => ArtifactRef>> =
   whole: (artifacts) => artifacts.write(label, content, { deterministic: true }),
 }
 
+/** The numbers of the calls that were counted. */
+const steps = ({ calls }: Plan): readonly number[] =>
+  Array.from({ length: calls }, (_, at) => at + 1)
+
 /** Names in the artifacts folder that are no folder of artifacts. */
 const leftIn = (disk: MemFiles): readonly string[] =>
   disk.list(folder).filter((name) => disk.stat(join(folder, name))?.kind === 'file')
@@ -81,21 +86,23 @@ t.test('durability 2: ENOSPC, EIO and a short write at each call leave nothing u
   for (const [name, write] of Object.entries(writers)) {
     const counted = plan()
     write(artifactsOn(made(), counted, name))
-    for (let at = 1; at <= counted.calls; at += 1) {
-      for (const fault of ['ENOSPC', 'EIO', 'short'] as const) {
-        const disk = made()
-        const to = plan(at, fault)
-        const error = errorOf(() => write(artifactsOn(disk, to, name)))
-        const call = to.seen.at(at - 1) ?? ''
-        const isKept = call.startsWith('unlink')
-        if (isKept && error === undefined) continue
-        const isFailure = error instanceof SallyportError && error.kind === 'failed'
-        t.ok(isFailure, `${name}: ${call} ${fault}`)
-        if (!isKept) t.strictSame(leftIn(disk), [], `${name}: ${call} ${fault}`)
-        t.strictSame(problemsOf(disk), [])
-        const ref = write(artifactsOn(disk))
-        artifactsOn(disk).verify(label, ref)
-      }
+    const faults = steps(counted).flatMap((at) =>
+      (['ENOSPC', 'EIO', 'short'] as const).map((fault) => ({ at, fault })))
+    for (const { at, fault } of slice(`faults of a ${name}`, faults, {
+      axesOf: (one) => [String(one.at), one.fault],
+    })) {
+      const disk = made()
+      const to = plan(at, fault)
+      const error = errorOf(() => write(artifactsOn(disk, to, name)))
+      const call = to.seen.at(at - 1) ?? ''
+      const isKept = call.startsWith('unlink')
+      if (isKept && error === undefined) continue
+      const isFailure = error instanceof SallyportError && error.kind === 'failed'
+      t.ok(isFailure, `${name}: ${call} ${fault}`)
+      if (!isKept) t.strictSame(leftIn(disk), [], `${name}: ${call} ${fault}`)
+      t.strictSame(problemsOf(disk), [])
+      const ref = write(artifactsOn(disk))
+      artifactsOn(disk).verify(label, ref)
     }
   }
   t.end()
@@ -108,23 +115,24 @@ t.test('durability 10: a process that ends at any step leaves a whole artifact, 
   for (const [name, write] of Object.entries(writers)) {
     const counted = plan()
     write(artifactsOn(made(), counted, name))
-    for (let at = 1; at <= counted.calls; at += 1) {
-      for (const [mode, seed] of modes) {
-        const disk = made()
-        let ref: ArtifactRef | undefined
-        try {
-          ref = write(artifactsOn(disk, plan(at, 'stop'), name))
-        } catch (error) {
-          if (!(error instanceof Stopped)) throw error
-        }
-        const after = disk.crash(mode, seed * 100 + at)
-        t.strictSame(problemsOf(after), [], `${counted.seen[at - 1]} ${mode}`)
-        t.ok(leftIn(after).every(isTemporary))
-        if (ref !== undefined) artifactsOn(after).verify(label, ref)
-        const next = write(artifactsOn(after))
-        artifactsOn(after).verify(label, next)
-        ends += 1
+    const all = steps(counted).flatMap((at) => modes.map(([mode, seed]) => ({ at, mode, seed })))
+    for (const { at, mode, seed } of slice(`ends of a ${name}`, all, {
+      axesOf: (one) => [String(one.at), `${one.mode} ${one.seed}`],
+    })) {
+      const disk = made()
+      let ref: ArtifactRef | undefined
+      try {
+        ref = write(artifactsOn(disk, plan(at, 'stop'), name))
+      } catch (error) {
+        if (!(error instanceof Stopped)) throw error
       }
+      const after = disk.crash(mode, seed * 100 + at)
+      t.strictSame(problemsOf(after), [], `${counted.seen[at - 1]} ${mode}`)
+      t.ok(leftIn(after).every(isTemporary))
+      if (ref !== undefined) artifactsOn(after).verify(label, ref)
+      const next = write(artifactsOn(after))
+      artifactsOn(after).verify(label, next)
+      ends += 1
     }
   }
   t.comment(`${ends} ends`)
@@ -171,8 +179,9 @@ t.test('two writers of one content: two packs, one deterministic artifact, all w
 })
 
 t.test('durability 10: SIGKILL at any time leaves what was told whole, and nothing half under a name', async (t) => {
-  const { dir, told, rests, broken } = await killWriters(t, 12)
-  t.strictSame(broken, [], `${told} told, ${rests} rests of 12`)
+  const kills = rounds('killed writers', { short: 4, all: 12 })
+  const { dir, told, rests, broken } = await killWriters(t, kills)
+  t.strictSame(broken, [], `${told} told, ${rests} rests of ${kills}`)
   const folder = join(dir, 'artifacts')
   writeFileSync(join(folder, '.tmp-1-0123456789abcdef-1'), 'half')
   const old = new Date(Date.now() - 3_600_000)

@@ -1,5 +1,4 @@
 /** Packs and streams: what they give back, what they open for it, and what refuses to open. */
-import t from 'tap'
 import fc from 'fast-check'
 import {
   mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync,
@@ -15,6 +14,7 @@ import type { ArtifactRef, Artifacts } from '../../../src/state/types.js'
 import { memoryLock } from '../../support/state/faults.js'
 import { MemFiles } from '../../support/state/mem-files.js'
 import { again, errorOf, placeOf } from '../../support/state/notes.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 const label = 'test.plan.v1'

@@ -1,5 +1,4 @@
 /** Segments as a pure format: whatever is written is read back, by key, by range and in reverse. */
-import t from 'tap'
 import * as v from 'valibot'
 import type { Built, SegmentFacts } from '../../../src/state/segments/build.js'
 import { buildSegments, segmentShape } from '../../../src/state/segments/build.js'
@@ -13,6 +12,7 @@ import { Table, boundsOf } from '../../../src/state/segments/table.js'
 import { codeOf } from '../../support/refused.js'
 import { seeded } from '../../support/state/mem-files.js'
 import { errorOf } from '../../support/state/notes.js'
+import { t } from '../../support/tests-in-slices.js'
 import { sha256Hex } from '../../../src/base/canonical.js'
 
 const small = { blockBytes: 200, fileBytes: 1600 }

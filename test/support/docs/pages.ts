@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { builtApp } from '../../world/process.js'
 import { allVerbs } from '../../world/program.js'
+import { signalled } from '../signalled.js'
 
 /** One fenced block of a page. */
 export interface Block {
@@ -104,12 +105,7 @@ export const typedPages = (): ReadonlySet<string> => typedSoFar
 
 /** Ends what a page left behind its shell, as a sandbox that it did not come to stop. */
 const endGroup = (pid: number | undefined): void => {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGTERM')
-  } catch {
-    // Nothing is left.
-  }
+  if (pid !== undefined) signalled(-pid, 'SIGTERM')
 }
 
 /** Types the blocks one after the other in one shell; gives what each answered. */

@@ -1,6 +1,7 @@
 /** Compares every cell of some routes with the table. */
 import type { Test } from 'tap'
 import { checkLedger } from '../ledger.js'
+import { slice } from '../slice.js'
 import {
   cellsOf, events, moments, routes, type Became, type EventOfTable, type RouteOfTable,
 } from './consent-cells.js'
@@ -31,14 +32,15 @@ export const checkRoutes = async (
   const names = Object.keys(events) as EventOfTable[]
   for (const route of shares[share] as readonly RouteOfTable[]) {
     await t.test(`${title}: ${route}`, async (t) => {
-      for (const event of names) {
-        for (const [at, when] of moments.entries()) {
-          const outcome = table[route][event][at]
-          if (outcome === undefined) throw new Error(`no cell: ${route}, ${event}, ${when}`)
-          const became = await run(route, event, when)
-          t.strictSame(became, expected(outcome, became), `${event}, ${when}`)
-          checkLedger(t, rig)
-        }
+      const cells = names.flatMap((event) => moments.map((when, at) => ({ event, when, at })))
+      for (const { event, when, at } of slice(route, cells, {
+        axesOf: (one) => [one.event, one.when],
+      })) {
+        const outcome = table[route][event][at]
+        if (outcome === undefined) throw new Error(`no cell: ${route}, ${event}, ${when}`)
+        const became = await run(route, event, when)
+        t.strictSame(became, expected(outcome, became), `${event}, ${when}`)
+        checkLedger(t, rig)
       }
     })
   }

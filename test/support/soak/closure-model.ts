@@ -4,6 +4,7 @@
  * shorter then.
  */
 import * as fc from 'fast-check'
+import { chanceOf } from '../chance.js'
 import { Deployment } from '../codehost/model/deployment.js'
 import { Drive } from '../codehost/model/drive.js'
 import { histories } from '../codehost/model/operations.js'
@@ -55,10 +56,10 @@ export const closureModel = async (
 
 const seedsMax = 2 ** 30
 
-/** The long loop: seeds of its own each time, printed. */
+/** The long loop: seeds that follow from that of the run, printed. */
 export const run = async (rounds: number): Promise<void> => {
   const undo: (() => Promise<void> | void)[] = []
-  const first = Math.floor(Math.random() * seedsMax)
+  const first = chanceOf('closure-model').below(seedsMax)
   process.stdout.write(`seeds ${first} to ${first + rounds - 1}\n`)
   try {
     const report = await closureModel({ teardown: (done) => void undo.push(done) }, rounds, first)

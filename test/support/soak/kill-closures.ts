@@ -11,10 +11,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
 import type { Loose } from '../../world/place.js'
+import { chanceOf } from '../chance.js'
 import { closing, type Closing } from '../codehost/closing.js'
 import { must } from '../must.js'
 import { until } from '../until.js'
 import { strace } from './strace.js'
+
+const chance = chanceOf('kill-closures')
 
 /** Every step that a closure announces; some once for each of its two reads. */
 export const closureSteps = [
@@ -102,7 +105,7 @@ class Kills {
     const { status } = await at.place.spawn(words, {
       coverage: false, onChild: (child) => void (early ? Promise.resolve() : until(
         'it is kept', () => existsSync(kept) || child.exitCode !== null))
-        .then(() => sleep(Math.random() * (early ? this.#spanMs : keptMsMax)))
+        .then(() => sleep(chance.next() * (early ? this.#spanMs : keptMsMax)))
         .then(() => child.kill('SIGKILL')),
     })
     return `random${early ? '' : ', once kept'}${status === 137 ? '' : ', too late'}`

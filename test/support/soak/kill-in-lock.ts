@@ -4,7 +4,7 @@
  * files may lie there, and are named), the next writer has the lock at once, what was ever
  * acknowledged is there, and nothing was sent or done twice.
  */
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { collections } from '../../../src/governance/rows.js'
@@ -12,6 +12,7 @@ import { shotCollections } from '../../../src/shots/observations/rows.js'
 import { roomy, setupFlags } from '../../world/alpha.js'
 import type { Ran, Teardown } from '../../world/place.js'
 import { World, type AlphaWorld } from '../../world/world.js'
+import { chanceOf } from '../chance.js'
 import { must } from '../must.js'
 import { greyPng } from '../png.js'
 import { account, afterRecovery, check, judge } from './ask-verdict.js'
@@ -186,6 +187,8 @@ const makeDeployment = async (t: Teardown): Promise<Deployment> => {
   return new Deployment(rig, watch)
 }
 
+const chance = chanceOf('kill-in-lock')
+
 /** How long and how many windows the processes of a verb have: learned as the rounds go. */
 class Windows {
   readonly #lengthsMs: number[] = []
@@ -203,8 +206,8 @@ class Windows {
   /** Any window, at any moment of it. */
   aim(): { readonly skip: number; readonly delayMs: number } {
     if (this.most === 0) return { skip: 0, delayMs: Infinity }
-    const length = this.#lengthsMs[randomInt(Math.max(1, this.#lengthsMs.length))] ?? 1
-    return { skip: randomInt(this.most), delayMs: Math.random() * length }
+    const length = this.#lengthsMs[chance.below(this.#lengthsMs.length)] ?? 1
+    return { skip: chance.below(this.most), delayMs: chance.next() * length }
   }
 }
 

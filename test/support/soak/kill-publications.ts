@@ -11,9 +11,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { stagePath } from '../../../src/codehost/producer/stage.js'
 import type { StartRecord } from '../../../src/codehost/producer/shapes.js'
 import { isHeld } from '../../../src/governance/guard.js'
+import { chanceOf } from '../chance.js'
 import { publishing, type Publishing } from '../codehost/publishing.js'
 import { must } from '../must.js'
+import { signalled } from '../signalled.js'
 import { until } from '../until.js'
+
+const chance = chanceOf('kill-publications')
 
 /** Three blobs, a chunk, growth, commit, branch, pull request; none of them twice. */
 const filesOf = (round: number): Readonly<Record<string, string | Uint8Array>> => ({
@@ -43,18 +47,14 @@ const killSupervisor = async (
   at: Publishing, job: string, child: ChildProcess,
 ): Promise<void> => {
   await until('it began', () => startOf(at, job) !== null || child.exitCode !== null)
-  await sleep(Math.random() * supervisorMsMax)
+  await sleep(chance.next() * supervisorMsMax)
   const pid = startOf(at, job)?.supervisor.pid
-  try {
-    if (pid !== undefined) process.kill(pid, 'SIGKILL')
-  } catch {
-    // It had ended.
-  }
+  if (pid !== undefined) signalled(pid, 'SIGKILL')
 }
 
 const killParent = async (at: Publishing, job: string, child: ChildProcess): Promise<void> => {
   await until('it is claimed', () => at.job(job).state !== 'approved' || child.exitCode !== null)
-  await sleep(Math.random() * parentMsMax)
+  await sleep(chance.next() * parentMsMax)
   child.kill('SIGKILL')
 }
 

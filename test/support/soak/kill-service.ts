@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { edgeCollections } from '../../../src/edge/rows.js'
 import { verifyEdge } from '../../../src/edge/verify.js'
+import { chanceOf } from '../chance.js'
 import { must } from '../must.js'
 import { image } from '../png.js'
 import { offeredAt } from '../service/devices.js'
@@ -25,6 +26,8 @@ export interface KilledService {
   readonly stored: number
   readonly violations: readonly string[]
 }
+
+const chance = chanceOf('kill-service')
 
 /** Large enough that a kill falls into the body of one. */
 const bodyOf = (n: number): Buffer =>
@@ -51,7 +54,7 @@ const killRound = async (
   const sending = place.spawn(['edge', 'daemon', '--once'], {
     coverage: false, onChild: (one) => (child = one),
   })
-  await sleep((0.6 + Math.random() * 2) * startMs())
+  await sleep((0.6 + chance.next() * 2) * startMs())
   const killed: [number, number] = [0, 0]
   if (who !== 1) {
     service.child.kill('SIGKILL')

@@ -4,6 +4,7 @@
  * `npm run soak -- ROUNDS kill-spool`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chanceOf } from '../chance.js'
 import { onDisk, pictureOf } from '../edge/device.js'
 import type { Fault } from '../edge/origin.js'
 import { deviceOf } from '../edge/paired.js'
@@ -19,6 +20,8 @@ export interface KilledSpool {
   readonly stored: number
   readonly violations: readonly string[]
 }
+
+const chance = chanceOf('kill-spool')
 
 const faults: readonly Fault[] = ['lost-reply', 'cut', { status: 503 }, { status: 500 }]
 
@@ -46,7 +49,7 @@ const captureSome = async (device: PairedDevice, round: number): Promise<{
   const ids: string[] = []
   let killed = 0
   for (let n = 0; n < 2; n += 1) {
-    const afterMs = (0.5 + Math.random() * 4) * startMs()
+    const afterMs = (0.5 + chance.next() * 4) * startMs()
     const ran = await killedWithin(device, ['edge', 'capture', file, '--json'], afterMs)
     if (ran.killed) killed += 1
     const [, id] = /"request_id":"([0-9a-f-]{36})"/.exec(ran.stdout.replace(/\s/g, '')) ?? []
@@ -73,9 +76,9 @@ export const killSpool = async (rounds: number): Promise<KilledSpool> => {
     for (let round = 0; round < rounds; round += 1) {
       const some = await captureSome(device, round)
       answered.push(...some.ids)
-      const fault = faults[Math.floor(Math.random() * (faults.length + 2))]
+      const fault = faults[chance.below(faults.length + 2)]
       if (fault !== undefined) device.service.fault(fault)
-      const afterMs = (1 + Math.random() * 6) * startMs()
+      const afterMs = (1 + chance.next() * 6) * startMs()
       const sending = await killedWithin(device, ['edge', 'daemon', '--json'], afterMs)
       killed += some.killed + (sending.killed ? 1 : 0)
     }

@@ -9,6 +9,7 @@ import { roomy, setupFlags } from '../../world/alpha.js'
 import type { Teardown } from '../../world/place.js'
 import { World, type AlphaWorld, type AnalysisWorld } from '../../world/world.js'
 import { newestTask } from '../board.js'
+import { chanceOf } from '../chance.js'
 import { movedClock } from '../clock.js'
 import { connectionOf, type Signed } from '../codehost/working.js'
 import { must } from '../must.js'
@@ -20,6 +21,8 @@ import {
 import { holdWrites } from '../net/held-writes.js'
 import { rowOf, sent, set } from '../shots.js'
 import { until } from '../until.js'
+
+const chance = chanceOf('narrowing')
 
 /** Where an upload is when the command comes. */
 const phases = ['first byte waits', 'pieces leave', 'host has it'] as const
@@ -70,10 +73,10 @@ const closeIn = (
   world: AnalysisWorld, narrowing: Narrowing, host: Host, phase: (typeof phases)[number],
 ): Promise<Closed> => {
   Object.assign(host, { arrived: false, answers: phase !== 'host has it' })
-  const pieces = 1 + Math.floor(Math.random() * 4)
+  const pieces = 1 + chance.below(4)
   return closeWhileLeaving(world, narrowing, {
     opened: (left) => phase === 'host has it'
-      || (phase === 'pieces leave' && (left < pieces || Math.random() < 0.1)),
+      || (phase === 'pieces leave' && (left < pieces || chance.next() < 0.1)),
     begun: (writes) => until(`a picture leaves: ${phase}`, () => (phase === 'host has it'
       ? host.arrived : writes.begun() > (phase === 'pieces leave' ? pieces : 0))),
     answered: () => { host.answers = true },

@@ -11,8 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { StartRecord } from '../../../src/codehost/producer/shapes.js'
 import type { ProducerTools } from '../../../src/codehost/producer/tools.js'
 import { startTicksOf } from '../../../src/codehost/producer/supervisor/git-child.js'
+import { chanceOf } from '../chance.js'
 import { clear, lives, producing, startApart, supervisorOf } from '../codehost/producing.js'
 import type { Produced } from '../codehost/producing.js'
+import { signalled } from '../signalled.js'
 import { until } from '../until.js'
 import { straced, strace } from './strace.js'
 
@@ -20,6 +22,8 @@ const files = {
   ...Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n % 5}/f${n}`, `file ${n}\n`])),
   large: Buffer.alloc(2 * 1024 * 1024, 'x'),
 }
+const chance = chanceOf('producer-kills')
+
 /** Start record and its folder, marker and its folder. */
 const syncs = 4
 
@@ -81,10 +85,10 @@ const atRandom = async (who: 'parent' | 'supervisor'): Promise<string> => {
     const ended = once(parent, 'exit')
     if (who === 'supervisor') {
       await until('it began', () => startOf(produced) !== null || parent.exitCode !== null)
-      await sleep(Math.random() * 300)
-      if (leftOf(produced)) process.kill(supervisorOf(produced), 'SIGKILL')
+      await sleep(chance.next() * 300)
+      if (leftOf(produced)) signalled(supervisorOf(produced), 'SIGKILL')
     } else {
-      await sleep(500 + Math.random() * 3_000)
+      await sleep(500 + chance.next() * 3_000)
       parent.kill('SIGKILL')
     }
     await ended

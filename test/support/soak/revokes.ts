@@ -3,6 +3,7 @@
  * their steps while a stop may be waiting. `left after the answer` is what must not be.
  */
 import { collections } from '../../../src/governance/rows.js'
+import { chanceOf } from '../chance.js'
 import { must } from '../must.js'
 import { until } from '../until.js'
 import { holdWrites } from '../net/held-writes.js'
@@ -27,6 +28,8 @@ export interface RevokeReport {
 /** Longest time for which a write is held, milliseconds; the revoke begins somewhere in it. */
 const heldMsMax = 60
 
+const chance = chanceOf('revokes')
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const grant = async (rig: AlphaWorld): Promise<void> => {
@@ -39,9 +42,9 @@ const revokeRound = async (rig: AlphaWorld): Promise<Omit<RevokeReport, 'rounds'
   const before = rig.inferences().length
   const asking = rig.ask()
   // A few come before the write, the others while it is held, in either order.
-  if (Math.random() < 0.8) await until('the request waits', () => writes.begun() > 0)
-  const going = pause(Math.random() * heldMsMax).then(() => writes.go())
-  await pause(Math.random() * heldMsMax)
+  if (chance.next() < 0.8) await until('the request waits', () => writes.begun() > 0)
+  const going = pause(chance.next() * heldMsMax).then(() => writes.go())
+  await pause(chance.next() * heldMsMax)
   const revoked = await rig.run(['policy', 'revoke', '--json'])
   const answeredMs = performance.now()
   const asked = await asking

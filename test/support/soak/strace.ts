@@ -1,4 +1,5 @@
 /** Programs of the system seen, or ended, at their system calls. */
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +9,13 @@ const program = '/usr/bin/strace'
 
 /** Whether this machine has strace. */
 export const strace = (): boolean => existsSync(program)
+
+const traces = (): boolean =>
+  spawnSync('strace', ['-f', '-e', 'trace=network', 'true']).status === 0
+
+/** Why a test that traces is left out; false where this machine can. */
+export const needsStrace: string | false =
+  traces() ? false : 'strace is missing or may not trace here'
 
 /** The tools of a producer whose Node runs under strace, which stands beside it, not above. */
 export const straced = (

@@ -1,5 +1,4 @@
 /** Looking once more at what a closure proved: what it may, and what it never changes. */
-import t from 'tap'
 import { closureCollection } from '../../../../src/codehost/closure/rows.js'
 import { appendEntry, readHistory } from '../../../../src/codehost/jobs/histories.js'
 import { historyHead } from '../../../../src/state/history/read.js'
@@ -9,6 +8,7 @@ import { collections } from '../../../../src/governance/rows.js'
 import type { Loose, RunOptions } from '../../../world/place.js'
 import { failure, must } from '../../../support/must.js'
 import { closing, type Closing } from '../../../support/codehost/closing.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 interface Closed extends Closing {
   readonly closed: string

@@ -1,8 +1,8 @@
 /** Looking again at what the closure of a publication proved; and its receipt, offline. */
-import t from 'tap'
 import type { Loose } from '../../../world/place.js'
 import { must } from '../../../support/must.js'
 import { publicationClosing } from '../../../support/codehost/publication-closing.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 const look = (revision: number): readonly string[] =>
   ['--json', '--acknowledged-closure-observation', '--expected-read-revision', String(revision)]

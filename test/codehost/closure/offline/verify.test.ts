@@ -1,7 +1,6 @@
 /** Receipts that are verified offline: from a copy, without session or host, and byte for byte. */
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { SallyportError } from '../../../../src/base/errors.js'
 import { objectIdsOf } from '../../../../src/codehost/closure/offline/object-ids.js'
 import { areKept, areOfJob, areOfPlan } from '../../../../src/codehost/closure/offline/readbacks.js'
@@ -14,6 +13,7 @@ import { collections } from '../../../../src/governance/rows.js'
 import { failure, must } from '../../../support/must.js'
 import { closing, type Closing } from '../../../support/codehost/closing.js'
 import { publishing } from '../../../support/codehost/publishing.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 interface Kept {
   readonly job: string

@@ -1,10 +1,10 @@
 /** Closing the capacity of publications, wherever they stopped: by what was contacted, and by it
  * alone. */
-import t from 'tap'
 import { must } from '../../../support/must.js'
 import {
   publicationClosing, stops, type StoppedAt,
 } from '../../../support/codehost/publication-closing.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 const top = '/repos/operator/notes'
 

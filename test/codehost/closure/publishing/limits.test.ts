@@ -1,5 +1,4 @@
 /** The limits of proving a publication, each at its value and one past it, by small limits. */
-import t from 'tap'
 import { ReadBudget } from '../../../../src/codehost/closure/budget.js'
 import {
   publicationReadLimits, type PublicationReadLimits,
@@ -7,6 +6,7 @@ import {
 import { closureCollection } from '../../../../src/codehost/closure/rows.js'
 import { closeWith } from '../../../support/codehost/close-with.js'
 import { publicationClosing } from '../../../support/codehost/publication-closing.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 const mebibyte = 1024 * 1024
 

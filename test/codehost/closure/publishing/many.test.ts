@@ -1,7 +1,7 @@
 /** A publication of several growing trees and several pages of changed paths. */
-import t from 'tap'
 import { must } from '../../../support/must.js'
 import { publicationClosing } from '../../../support/codehost/publication-closing.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 t.test('C-227 C-244 C-247 trees between the first and the last one are read by one level, the pages of changed paths by hundreds', async (t) => {
   const at = await publicationClosing(t)

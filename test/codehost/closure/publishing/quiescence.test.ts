@@ -3,7 +3,7 @@ import {
   copyFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { canonicalJson, sha256Hex } from '../../../../src/base/canonical.js'
 import type { SpawnEntry } from '../../../../src/codehost/closure/publishing/inventory.js'
 import { requireQuiescence } from '../../../../src/codehost/closure/publishing/quiescence.js'
@@ -21,6 +21,7 @@ import {
 } from '../../../support/codehost/publication-closing.js'
 import { must } from '../../../support/must.js'
 import { until } from '../../../support/until.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 interface Stage {
   readonly dir: string

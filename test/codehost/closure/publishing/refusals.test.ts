@@ -1,6 +1,6 @@
 /** What is no proof of a publication keeps its capacity, with its reason, and every byte of the
  * state; and each limit holds at its value and blocks one past it. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
 import type { FaultRoute } from '../../../../src/sandbox/types.js'
 import type { Loose } from '../../../world/place.js'
@@ -8,6 +8,7 @@ import {
   publicationClosing, type PublicationClosing,
 } from '../../../support/codehost/publication-closing.js'
 import { must } from '../../../support/must.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 /** Blocked for a reason: only GETs, and every byte as it was. */
 const blockedFor = async (

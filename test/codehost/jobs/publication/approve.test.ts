@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { canonicalJson, sha256Hex } from '../../../../src/base/canonical.js'
 import { bindingProblem } from '../../../../src/codehost/producer/launch.js'
 import {
@@ -16,6 +15,7 @@ import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
 import { connectionCollection } from '../../../../src/governance/connections/rows.js'
 import { failure, must } from '../../../support/must.js'
 import { working, type Working } from '../../../support/codehost/working.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 const files = {
   'README.md': '# Notes\n\nA repository to publish to.\n', '.env': 'KEY=1\n', 'key.pem': 'none\n',

@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { patchOf } from '../../../../src/codehost/plan/patch.js'
 import { must } from '../../../support/must.js'
 import { working } from '../../../support/codehost/working.js'
+import { t } from '../../../support/tests-in-slices.js'
 import { temporaryFolder } from '../../../world/place.js'
 
 t.test('a file of the base that is not what its id says is no part of a patch, and nobody is asked where nothing changes', async (t) => {

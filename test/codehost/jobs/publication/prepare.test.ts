@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { openPublication } from '../../../../src/codehost/jobs/publication/open.js'
 import { canonicalJson, sha256Hex } from '../../../../src/base/canonical.js'
 import { newId } from '../../../../src/base/ids.js'
@@ -14,6 +13,7 @@ import { historyHead } from '../../../../src/state/history/read.js'
 import type { Loose } from '../../../world/place.js'
 import { must } from '../../../support/must.js'
 import { working } from '../../../support/codehost/working.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 const files = {
   'README.md': '# Notes, of another kind\n', 'src/new.ts': 'export const one = "MARK-new"\n',

@@ -5,7 +5,6 @@ import {
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
 import { effectHistory, type EffectEntry } from '../../../../src/codehost/jobs/histories.js'
 import { runJob } from '../../../../src/codehost/jobs/run.js'
 import { earlierPosts } from '../../../../src/codehost/jobs/earlier-posts.js'
@@ -17,6 +16,7 @@ import { remote } from '../../../support/codehost/elsewhere.js'
 import { onCall } from '../../../support/codehost/on-call.js'
 import { onFailingDisk } from '../../../support/soak/failing-disk.js'
 import { working, type Working } from '../../../support/codehost/working.js'
+import { t } from '../../../support/tests-in-slices.js'
 import type { RunOptions } from '../../../world/place.js'
 
 const ready = async (t: Parameters<typeof working>[0]): Promise<Working> => {

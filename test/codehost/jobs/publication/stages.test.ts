@@ -1,10 +1,10 @@
 /** Stages in a state that is looked after: what a cut-off approval or cancel has left. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
 import { must } from '../../../support/must.js'
 import { working, type Working } from '../../../support/codehost/working.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 const prepared = async (at: Working): Promise<string> => {
   must(await at.consentToPublish())

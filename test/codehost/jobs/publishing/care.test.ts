@@ -1,10 +1,10 @@
 /** Publications in a state that is looked after: checked, copied, put back. */
 import { join } from 'node:path'
-import t from 'tap'
 import { appendEntry, effectHistory } from '../../../../src/codehost/jobs/histories.js'
 import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
 import { must } from '../../../support/must.js'
 import { publishing } from '../../../support/codehost/publishing.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 t.test('a publication that was sent before its local work was done, or out of order, is not sound', async (t) => {
   const at = await publishing(t)

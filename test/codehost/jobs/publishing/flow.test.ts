@@ -1,12 +1,12 @@
 /** A publication from its approval to the opened pull request. */
 import { existsSync } from 'node:fs'
-import t from 'tap'
 import { receiptCollection } from '../../../../src/codehost/jobs/receipt.js'
 import { stagePath } from '../../../../src/codehost/producer/stage.js'
 import { clientOf, settled } from '../../../support/sandbox/host-client.js'
 import { filesBelow } from '../../../support/codehost/files-below.js'
 import { must } from '../../../support/must.js'
 import { publishing } from '../../../support/codehost/publishing.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 t.test('C-015 C-024 C-059 C-109 a publication is made once on this machine, sent in order, each POST over a connection of its own, and read back whole', async (t) => {
   const at = await publishing(t)

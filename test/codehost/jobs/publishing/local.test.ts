@@ -1,11 +1,11 @@
 /** The local work of a publication that ends otherwise than it must: nothing is sent behind it. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { stagePath } from '../../../../src/codehost/producer/stage.js'
 import { failure, must } from '../../../support/must.js'
 import { observed } from '../../../support/codehost/producing.js'
 import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 const observe = (at: Publishing, how: object): void =>
   writeFileSync(join(at.place.stateDir, 'observe.json'), JSON.stringify(how))

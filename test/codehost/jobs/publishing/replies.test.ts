@@ -1,5 +1,5 @@
 /** What the host answers, loses or garbles at each POST of a publication: nothing is sent twice. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { codehostActions } from '../../../../src/codehost/constants.js'
 import { historyNames } from '../../../../src/codehost/jobs/contract.js'
 import { receiptCollection } from '../../../../src/codehost/jobs/receipt.js'
@@ -8,6 +8,8 @@ import { connectionCollection } from '../../../../src/governance/connections/row
 import { clientOf, settled } from '../../../support/sandbox/host-client.js'
 import { failure, must } from '../../../support/must.js'
 import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
+import { slice } from '../../../support/slice.js'
+import { t } from '../../../support/tests-in-slices.js'
 
 /** POSTs of a publication of these tests. */
 const all = 6
@@ -34,7 +36,10 @@ const withFault = async (
 
 t.test('C-104 C-105 C-107 a lost reply leaves the job unknown; what was made is found by its own id, and the rest goes on', async (t) => {
   const at = await publishing(t)
-  for (let number = 1; number < all; number += 1) {
+  const numbers = slice('reply lost of POST', [1, 2, 3, 4, 5], {
+    axesOf: (number) => [number === all - 1 ? 'the branch' : 'an object'], idOf: String,
+  })
+  for (const number of numbers) {
     const job = await at.approvedPublication()
     const before = at.posts().length
     const { row, code } = await withFault(at, job, number, 'write_close_before_headers')
@@ -107,9 +112,13 @@ const faults: readonly (readonly [string, boolean, Job['state'], number?])[] = [
 
 t.test('a POST without a whole confirmation ends the run: refused for good, or unknown until it is read back', async (t) => {
   const at = await publishing(t)
-  for (const [place, [fault, isDone, state]] of faults.entries()) {
-    // The commit: its own readback, a tree and a blob before it.
-    const number = 2 + (place % 3)
+  // The commit: its own readback, a tree and a blob before it.
+  const numbered = faults.map((one, place) => [2 + (place % 3), ...one] as const)
+  const cells = slice('POST not confirmed', numbered, {
+    axesOf: ([number, , isDone, state]) => [`${isDone} ${state}`, String(number)],
+    idOf: ([, fault]) => fault,
+  })
+  for (const [number, fault, isDone, state] of cells) {
     const job = await at.approvedPublication()
     const { row } = await withFault(at, job, number, fault)
     t.hasStrict(row, { state, contacted: number, created: number - 1, reserved: true }, fault)
@@ -226,7 +235,10 @@ const readbacks: readonly (readonly [string, string])[] = [
 
 t.test('C-104 C-109 only tree, commit, branch and pull request as they were sent count as done', async (t) => {
   const at = await publishing(t)
-  for (const [fault, reason] of readbacks) {
+  const cells = slice('readback', readbacks, {
+    axesOf: ([, reason]) => [reason], idOf: ([fault]) => fault,
+  })
+  for (const [fault, reason] of cells) {
     const job = await at.approvedPublication()
     const ran = await at.runJob(job, {
       at: (step) => {

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { must } from '../../../support/must.js'
 import { observed } from '../../../support/codehost/producing.js'
 import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
+import { slice } from '../../../support/slice.js'
 
 /** Types what was printed, with what a person has to fill in; gives its exit status. */
 const typed = async (t: Test, at: Publishing, command: string): Promise<number> => {
@@ -80,7 +81,10 @@ t.test('each place at which a publication can stand prints a line that leads on,
   const at = await publishing(t, { producer: { helper: observed() } })
   const prepared = await at.preparedPublication()
   t.equal(await typed(t, at, (await wayOf(at, prepared)).command ?? ''), 0)
-  for (const [what, stand, lines, forGood] of places) {
+  const cells = slice('places', places, {
+    axesOf: ([, , , forGood]) => [String(forGood)], idOf: ([what]) => what, atLeast: 3,
+  })
+  for (const [what, stand, lines, forGood] of cells) {
     const job = await at.approvedPublication()
     await stand(at, job)
     at.sandbox.faults.clear()
