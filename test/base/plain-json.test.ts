@@ -38,9 +38,8 @@ t.test('whatever comes, what is read fast is what is read by steps, and nothing 
       const cut = at % (text.length + 1)
       return text.slice(0, cut) + part + text.slice(cut)
     }))
-  let [tried, fast] = [0, 0]
+  let fast = 0
   fc.assert(fc.property(texts, (text) => {
-    tried += 1
     if (!isWellFormed(text)) return
     const found = plain(text, 6)
     if (found === null) return
@@ -48,5 +47,5 @@ t.test('whatever comes, what is read fast is what is read by steps, and nothing 
     // No assertion for each: its name would be the text, and U+2028 in a name ends a line of TAP.
     assert.equal(written(found.value), written(readBySteps(text, 6)))
   }), { numRuns: 20_000 })
-  t.ok(fast > tried / 20, `${fast} of ${tried} were read fast`)
+  t.ok(fast > 1_000, `${fast} of them were read fast`)
 })

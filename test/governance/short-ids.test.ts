@@ -102,8 +102,7 @@ t.test('a short id leads to the one row of its owner that it fits or is told amb
         }
       }
     }), { numRuns: 40, seed: 11 })
-  const least = (led + told + absent) / 20
-  t.ok([led, told, absent].every((count) => count > least), `${led}, ${told}, ${absent}`)
+  t.ok(led > 50 && told > 50 && absent > 50, `${led} found, ${told} ambiguous, ${absent} absent`)
 })
 
 t.test('a whole id, a path and another word are no short ids; a beginning alone needs its type', async (t) => {

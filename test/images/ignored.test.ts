@@ -56,11 +56,10 @@ const beside = (
 }
 
 t.test('S-071 PNGs of every kind that differ in ignored areas alone are alike outside of them, and one pixel beside them is another picture', async (t) => {
-  const found = { tried: 0, inside: 0, outside: 0 }
+  const found = { inside: 0, outside: 0 }
   fc.assert(fc.property(
     anyPng(), fc.array(fc.nat(), { minLength: 1, maxLength: 4 }), fc.nat(), fc.boolean(),
     (given, seeds, seed, interlaced) => {
-      found.tried += 1
       const rects = seeds.map((one) => rectIn(given, one))
       const base = writePng(given)
       const isInside = (x: number, y: number): boolean => rects.some((rect) => holds(rect, x, y))
@@ -84,8 +83,7 @@ t.test('S-071 PNGs of every kind that differ in ignored areas alone are alike ou
         && compare(base, both, rects).verdict === 'differs'
     },
   ), { numRuns: 400 })
-  const { tried, inside, outside } = found
-  t.ok(inside > tried / 2 && outside > tried / 3, JSON.stringify(found))
+  t.ok(found.inside > 200 && found.outside > 150, JSON.stringify(found))
 })
 
 const plain = (sample: (x: number, y: number) => number): Buffer => writePng({

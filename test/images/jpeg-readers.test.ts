@@ -89,14 +89,14 @@ const shape = fc.record<MadeJpeg>({
 })
 
 t.test('S-062 made-up codes and data of any bits end alike with both readers', async (t) => {
-  let [tried, fast] = [0, 0]
+  let fast = 0
   fc.assert(fc.property(shape, (one) => {
-    tried += 1
     const bytes = madeJpeg(one)
     if (isFast(bytes)) fast += 1
     return same(bytes)
   }), { numRuns: 1_500 })
-  t.ok(fast > tried / 15, `${fast} of ${tried} went the fast way to its end`)
+  t.comment(`${fast} of 1500 went the fast way to its end`)
+  t.ok(fast > 100)
 })
 
 t.test('S-062 a file of many scans is not copied for each of them', async (t) => {

@@ -141,7 +141,7 @@ const folder = fc.array(fc.tuple(
     && (from < at && other === path || other.startsWith(`${path}/`)))))
 
 t.test('a host that goes by the bodies alone comes to every predicted id', async (t) => {
-  let [tried, refused, posts] = [0, 0, 0]
+  let [tried, posts] = [0, 0]
   await fc.assert(fc.asyncProperty(folder, folder, async (old, files) => {
     const base = treeOf(old.map(([path, bytes, mode]) => scanned(path, bytes, mode)))
     const input = publication({
@@ -153,10 +153,7 @@ t.test('a host that goes by the bodies alone comes to every predicted id', async
       plan = planPublication(input)
     } catch (error) {
       const known = ['nothing_to_publish', 'overlay_refused']
-      if (known.includes((error as { code: string }).code)) {
-        refused += 1
-        return
-      }
+      if (known.includes((error as { code: string }).code)) return
       throw error
     }
     tried += 1
@@ -164,7 +161,7 @@ t.test('a host that goes by the bodies alone comes to every predicted id', async
     const wrong = await played(plan, base, new Map(files.map(([path, bytes]) => [path, bytes])))
     if (wrong !== null) throw new Error(wrong)
   }), { numRuns: 200 })
-  t.ok(tried > refused / 3, `${tried} plans, ${refused} refused, ${posts} POSTs`)
+  t.ok(tried > 80, `${tried} plans, ${posts} POSTs`)
 })
 
 t.test('what the base has is not sent again, and one content is sent once', async (t) => {

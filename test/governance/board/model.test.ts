@@ -214,10 +214,9 @@ const started = async (t: Test): Promise<Model> => {
 }
 
 t.test('A-119 A-123 A-186 A-196 no sequence of orders breaks the board', async (t) => {
-  let [sequences, count] = [0, 0]
+  let count = 0
   await fc.assert(
     fc.asyncProperty(fc.array(orders, { minLength: 10, maxLength: 40 }), async (sequence) => {
-      sequences += 1
       const model = await started(t)
       for (const order of sequence) {
         if (!(await model.run(order)) || !model.agrees()) return false
@@ -228,5 +227,5 @@ t.test('A-119 A-123 A-186 A-196 no sequence of orders breaks the board', async (
     }),
     { numRuns: 40, seed: 20261120 },
   )
-  t.ok(count >= 10 * sequences, `${count} orders in ${sequences} sequences`)
+  t.ok(count > 500, `${count} orders`)
 })
