@@ -8,6 +8,7 @@ import { jpegFingerprint } from '../../src/images/jpeg.js'
 import { ImageProblem } from '../../src/images/problem.js'
 import { madeJpeg, type MadeJpeg } from '../support/images/jpeg-maker.js'
 import { t } from '../support/tests-in-slices.js'
+import { casesOf } from '../support/for-all.js'
 
 type Seen = readonly number[] | string | null
 
@@ -96,7 +97,7 @@ t.test('S-062 made-up codes and data of any bits end alike with both readers', a
     return same(bytes)
   }), { numRuns: 1_500 })
   t.comment(`${fast} of 1500 went the fast way to its end`)
-  t.ok(fast > 100)
+  t.ok(fast > casesOf(100))
 })
 
 t.test('S-062 a file of many scans is not copied for each of them', async (t) => {
