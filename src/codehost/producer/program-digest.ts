@@ -17,17 +17,20 @@ const known = new Map<string, { readonly identity: string, readonly sha256: stri
 
 /**
  * SHA-256 of a regular file; null for anything else, no link followed.
+ * @param startedMs when this process began: only what had not changed for a while by then is kept
  * @throws the system's own error where it cannot be read
  */
-export const programDigest = (path: string): string | null => {
+export const programDigest = (
+  path: string, startedMs: number = performance.timeOrigin,
+): string | null => {
   const stat = lstatSync(path, { bigint: true })
   const identity = identityOf(stat)
   const before = known.get(path)
   if (before?.identity === identity) return before.sha256
   const found = digestOfFile(path)
   if (found === null) return null
-  const isSettled = Number(stat.ctimeMs) < performance.timeOrigin - settledMs
-  if (isSettled && identityOf(lstatSync(path, { bigint: true })) === identity) {
+  // A change from here on is of another identity, and is read.
+  if (Number(stat.ctimeMs) < startedMs - settledMs) {
     known.set(path, { identity, sha256: found.sha256 })
   }
   return found.sha256
