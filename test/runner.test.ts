@@ -299,6 +299,25 @@ t.test('what a slice left is told by file and named, and a failed cell says its 
   ])
 })
 
+t.test('in a whole short run each requirement has one file that proves it, the one that proves most in least time', async (t) => {
+  const { ownersOf } = await loaded<{
+    ownersOf(
+      files: readonly { file: string, text: string }[], secondsOf: (file: string) => number,
+    ): Readonly<Record<string, readonly string[]>>
+  }>('owned-rows.js')
+  const sliced = 'import { t } from "../support/tests-in-slices.js"\n'
+  const files = [
+    { file: 'whole', text: 't.test("A-001 one", () => { "A-009 no title" })' },
+    { file: 'slow', text: `${sliced}t.test("A-001 A-002 A-003", () => t.test(\`A-004 \${x}\`))` },
+    { file: 'quick', text: `${sliced}t.test("A-002", f); t.test("A-003", f)` },
+    { file: 'needless', text: `${sliced}t.test("A-001", f)` },
+  ]
+  t.strictSame(ownersOf(files, (file) => (file === 'slow' ? 9 : 1)), {
+    quick: ['A-002', 'A-003'], slow: ['A-004'],
+  })
+  t.strictSame(ownersOf(files, () => 1), { slow: ['A-002', 'A-003', 'A-004'] })
+})
+
 interface Import {
   readonly specifier: string
   readonly to: string | null

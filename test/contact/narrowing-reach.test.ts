@@ -1,7 +1,7 @@
 /** Whom a command reaches that closes something: also what rests on it without naming it. */
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { defaultFolder } from '../../src/shots/constants.js'
 import { newestTask } from '../support/board.js'
@@ -10,6 +10,7 @@ import { chargeOf, largeImage, leavingPicture } from '../support/narrowing.js'
 import { holdWrites } from '../support/net/held-writes.js'
 import { rowOf, sent, set } from '../support/shots.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 import { slotFlags } from '../world/gateway.js'
 import { World, type AnalysisWorld, type GatewayWorld, type Placed } from '../world/world.js'
 

@@ -1,7 +1,6 @@
 /** Commands that close something while it leaves: they stop it, and say what had left before. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { routePlaces } from '../../src/fabric/places.js'
 import { saveGateway } from '../../src/gateway/save.js'
 import { parseGatewayInput } from '../../src/gateway/setup.js'
@@ -19,6 +18,7 @@ import {
 import { betweenLookAndClaim, rowOf, scan, sent, set } from '../support/shots.js'
 import { holdWrites } from '../support/net/held-writes.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 
 const narrowings = { ...imageNarrowings, ...routeNarrowings }

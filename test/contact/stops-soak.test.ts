@@ -1,9 +1,9 @@
 /** The loops of `npm run soak` over stops, a few rounds each. */
-import t from 'tap'
 import {
   soakCreation, soakNarrowing, soakQuestion, violationsOf,
 } from '../support/soak/narrowing.js'
 import { soakRevokes, soakSaves } from '../support/soak/revokes.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('A-071 A-168 no revoke answers before the last byte has left, whenever it comes',
   async (t) => {

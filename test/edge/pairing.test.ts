@@ -1,5 +1,4 @@
 import { cpSync, rmSync } from 'node:fs'
-import t from 'tap'
 import { authenticateEdge } from '../../src/edge/credential.js'
 import {
   listDevices, offerPairing, redeemPairing, revokeDevice,
@@ -10,6 +9,7 @@ import { revokeSession } from '../../src/governance/stops/people.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { codeOf, pairDevice, place } from '../support/edge/uploading.js'
 import { minute } from '../support/clock.js'
+import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const refusal = { kind: 'unauthorized', code: 'edge_code_refused' }

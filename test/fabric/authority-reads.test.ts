@@ -5,9 +5,10 @@
  */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { must } from '../support/must.js'
 import { nextImage, scan } from '../support/shots.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'

@@ -1,7 +1,6 @@
 /** Removing what is old: what goes, what stays for ever, and that nothing is sent again. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { billingUuidCollection } from '../../src/alpha/billing-uuids.js'
 import { routeOf } from '../../src/contact/routes.js'
 import { balances } from '../../src/governance/ledger/read.js'
@@ -12,6 +11,7 @@ import { must } from '../support/must.js'
 import {
   agingWorld, approved, filesOf, isSound, muchLater, prune,
 } from '../support/fabric/pruned.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Loose } from '../world/place.js'
 import type { AlphaWorld } from '../world/world.js'
 

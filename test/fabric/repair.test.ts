@@ -1,6 +1,5 @@
 /** What a repair carries over: no money is forgotten and no key, whichever record is untrue. */
 import { readFileSync, unlinkSync } from 'node:fs'
-import t from 'tap'
 import { balances } from '../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { collections } from '../../src/governance/rows.js'
@@ -9,6 +8,7 @@ import { ask, availableIn, copied, keyOf } from '../support/fabric/copies.js'
 import { must } from '../support/must.js'
 import { flipBit, newestLog, zeroBlock } from '../support/state/forge.js'
 import { recordsOf } from '../support/state/places-of-damage.js'
+import { t } from '../support/tests-in-slices.js'
 import { limits, setupFlags } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 

@@ -3,11 +3,11 @@
  * Before the first request byte nothing is sent and nothing stays held; after it the charge is
  * settled or stays whole, no proof is kept, and nothing is ever sent a second time by itself.
  */
-import t from 'tap'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { slotFlags } from '../world/gateway.js'
 import type { Ran } from '../world/place.js'
 import { World, type RoutesWorld } from '../world/world.js'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { bodyOf, gatewayKey, slotFlags } from '../world/gateway.js'
 import { World } from '../world/world.js'
 

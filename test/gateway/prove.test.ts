@@ -1,8 +1,8 @@
-import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { verifyAudit } from '../../src/governance/audit.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { checkLedger, ledgerRowsOf } from '../support/ledger.js'
+import { t } from '../support/tests-in-slices.js'
 import { bodyOf, gatewayKey } from '../world/gateway.js'
 import { World } from '../world/world.js'
 

@@ -1,6 +1,6 @@
 /** The gateway's save, thrown out of, killed and raced by an operator's revoke at s1 to s5. */
 import { writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import { gatewayCollection } from '../../src/gateway/setup.js'
 import { ceilingOwner } from '../../src/governance/policy/ceiling.js'
@@ -9,6 +9,7 @@ import { policyHead } from '../../src/governance/policy/head.js'
 import { presence } from '../../src/governance/vault.js'
 import { checkLedger, recover } from '../support/ledger.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 import { World, type RoutesWorld } from '../world/world.js'
 import { slotFlags } from '../world/gateway.js'
 

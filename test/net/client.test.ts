@@ -1,8 +1,8 @@
 import { gzipSync, brotliCompressSync, deflateSync } from 'node:zlib'
-import t from 'tap'
 import { ask, client, failureOf, name, recorder, reply, serve } from '../support/net/world.js'
 import type { AuthorityPoint } from '../../src/net/types.js'
 import type { Answer } from '../support/net/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 const ok = 'HTTP/1.1 200 OK'
 const answering = (bytes: Buffer): Answer => (socket) => socket.end(bytes)

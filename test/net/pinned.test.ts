@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { createPinnedClient } from '../../src/net/client.js'
 import { pinOf } from '../../src/net/pin.js'
@@ -10,6 +9,7 @@ import type { HttpsClient, PinnedClientDeps } from '../../src/net/types.js'
 import { ask, failureOf, recorder, reply, serve, trusted } from '../support/net/world.js'
 import type { TestServer } from '../support/net/world.js'
 import { newKey, selfSigned } from '../support/net/self-signed.js'
+import { t } from '../support/tests-in-slices.js'
 
 const ok = reply('HTTP/1.1 200 OK')
 const fine = (pair = key1, options = {}) =>

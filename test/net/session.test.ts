@@ -1,9 +1,9 @@
 import type { TLSSocket } from 'node:tls'
-import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import type { Clock } from '../../src/base/clock.js'
 import { ask, client, failureOf, reply, serve } from '../support/net/world.js'
 import type { Answer } from '../support/net/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 const ok = 'HTTP/1.1 200 OK'
 const stay: Answer = (socket, _seen, index) => void socket.write(reply(ok, `{"n":${index}}`))

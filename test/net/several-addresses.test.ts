@@ -2,12 +2,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { newAuthority } from '../support/net/certs.js'
 import {
   ask, client, failureOf, name, recorder, reply, serve, trusted, type Answer,
 } from '../support/net/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 const fine: Answer = (socket) => socket.end(reply('HTTP/1.1 200 OK'))
 const found = (...addresses: string[]) =>

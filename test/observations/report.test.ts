@@ -1,4 +1,3 @@
-import t from 'tap'
 import { parse } from 'valibot'
 import { reportPage } from '../../src/observations/html/page.js'
 import { buildReport, reportLimits, reportShape } from '../../src/observations/report.js'
@@ -6,6 +5,7 @@ import { reportText } from '../../src/observations/text.js'
 import { daysOf, startOfDay, zoneOf } from '../../src/observations/zone.js'
 import type { ScreenObservationInput } from '../../src/observations/types.js'
 import { at, input, said, seen } from '../support/observations/inputs.js'
+import { t } from '../support/tests-in-slices.js'
 
 const plain = { foreign: (text: string) => text, strong: (text: string) => text }
 

@@ -1,7 +1,7 @@
 /** What closes something over HTTP is the same stop as from a terminal, with the same answers. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { newestTask } from '../support/board.js'
 import { must } from '../support/must.js'
 import { chargeOf, largeImage, leavingPicture } from '../support/narrowing.js'
@@ -9,6 +9,7 @@ import { holdWrites } from '../support/net/held-writes.js'
 import { serving, type Got, type Serving } from '../support/service/serving.js'
 import { rowOf, scan, sent } from '../support/shots.js'
 import { until } from '../support/until.js'
+import { t } from '../support/tests-in-slices.js'
 import type { Placed } from '../world/world.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 

@@ -1,9 +1,9 @@
 /** The description of the service, against the shapes that read the requests. */
-import t from 'tap'
 import { describe } from '../../src/service/openapi.js'
 import { edgeEndpoints } from '../../src/service/edge-endpoints.js'
 import { operations as ofOperators } from '../../src/service/operations/table.js'
 import type { Loose } from '../world/place.js'
+import { t } from '../support/tests-in-slices.js'
 
 const fieldsOf = (shape: Loose): string[] | null => {
   if (shape.entries !== undefined) return Object.keys(shape.entries)

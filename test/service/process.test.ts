@@ -2,12 +2,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
-import t from 'tap'
 import { World } from '../world/world.js'
 import { started } from '../support/service/process.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { until } from '../support/until.js'
 import { must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
 
 t.test('S-177 S-199 S-206 S-212 one port and one key for good, and what is answered says which '
   + 'version it is of', async (t) => {

@@ -1,8 +1,8 @@
 /** Routes of which most are loaded at use. */
-import t from 'tap'
 import { HttpRefusal } from '../../src/service/http/refusal.js'
 import { Routes } from '../../src/service/routes.js'
 import type { Endpoint } from '../../src/service/service.js'
+import { t } from '../support/tests-in-slices.js'
 
 const endpoint = (method: 'GET' | 'POST', path: string): Endpoint =>
   ({ method, path, answer: async () => ({ status: 200, body: { method, path } }) })

@@ -1,5 +1,4 @@
 /** When jobs last ran: one answer, wherever it is asked, however many other jobs ran since. */
-import t from 'tap'
 import { isoFromMs } from '../../src/base/clock.js'
 import { appendReceipt, receiptOf } from '../../src/shots/receipts/append.js'
 import {
@@ -8,6 +7,7 @@ import {
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { serving } from '../support/service/serving.js'
+import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'

@@ -5,11 +5,11 @@ import {
   statSync, symlinkSync, truncateSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { isoFromMs } from '../../../src/base/clock.js'
 import { tryHoldFile } from '../../../src/governance/kernel-file.js'
 import { drained, onDisk, pictureOf, spoolAt } from '../../support/edge/device.js'
 import { failure, must } from '../../support/must.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 const picture = pictureOf(1)

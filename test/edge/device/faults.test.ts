@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { onDisk, pictureOf } from '../../support/edge/device.js'
 import { deviceOf } from '../../support/edge/paired.js'
 import { must } from '../../support/must.js'
 import { hasSmallDisks, onSmallDisk } from '../../support/small-disk.js'
 import { onFailingDisk, type DiskFault } from '../../support/soak/failing-disk.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { SallyportError } from '../../../src/base/errors.js'
 import { nodeFiles } from '../../../src/state/files.js'
 import { stillClock } from '../../support/clock.js'
@@ -9,6 +8,7 @@ import {
   captureOf, drained, onDisk, pictureOf, sizeOf, spoolAt,
 } from '../../support/edge/device.js'
 import { faulty, plan } from '../../support/state/faults.js'
+import { t } from '../../support/tests-in-slices.js'
 import { temporaryFolder } from '../../world/place.js'
 
 const codeOf = async (work: Promise<unknown>): Promise<string> => {

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { listAudit } from '../../../src/governance/audit.js'
 import { moveTask } from '../../../src/governance/board/move.js'
 import { getTask } from '../../../src/governance/board/read.js'
@@ -8,6 +7,7 @@ import { collections, type Reservation } from '../../../src/governance/rows.js'
 import { logout } from '../../../src/governance/stops/people.js'
 import type { Session } from '../../../src/governance/session/types.js'
 import { addAndSignIn, signIn, taskAt } from '../../support/tasks.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World, type StateWorld } from '../../world/world.js'
 
 const review = (bench: StateWorld, session: Session, id: string, verdict: Verdict) =>

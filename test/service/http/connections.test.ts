@@ -5,7 +5,7 @@ import {
 } from 'node:http'
 import { connect as tcpConnect, type AddressInfo, type Socket } from 'node:net'
 import { connect as tlsConnect, type TLSSocket } from 'node:tls'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { attach, type Handle } from '../../../src/service/http/attach.js'
 import { endTaken, roomIn } from '../../../src/service/http/send.js'
 import { endAllConnections } from '../../../src/service/http/sockets.js'
@@ -13,6 +13,7 @@ import { image } from '../../support/png.js'
 import { headOf, headText, pairOver, sendOver } from '../../support/service/devices.js'
 import { serving, type Serving } from '../../support/service/serving.js'
 import { until } from '../../support/until.js'
+import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
 const dialled = async (t: Test, { started }: Serving): Promise<TLSSocket> => {
