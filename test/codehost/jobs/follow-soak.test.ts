@@ -11,3 +11,11 @@ t.test('a script that follows the way on comes to an end, whatever was taken bac
   t.strictSame(report.wrong, [])
   t.equal(Object.values(report.began).reduce((sum, one) => sum + one, 0), ways)
 })
+
+t.test('so it does from what changed before it was read back, and when hours have gone by, with another session', async (t) => {
+  // Of these three ways the last is killed, at the time that the first has moved to.
+  const report = await followEach(t, 3, 17, 26)
+  t.comment(JSON.stringify(report))
+  t.strictSame(report.wrong, [])
+  t.strictSame(report.began, { '`blocked`, all sent': 1, '`unknown_external_effect`': 2 })
+})
