@@ -28,7 +28,7 @@ import { publicationKind, publicCapabilities } from './kinds.js'
 import { holdsConnection } from './reserve.js'
 import { closedByConsent, jobCollection, standingCollection, type Job } from './rows.js'
 import { isCurrent } from './standing-rule.js'
-import { closeCapacityLine } from './way-on.js'
+import { closeLineNow } from './close-line.js'
 
 /** Where the job is under way; null before it runs. */
 interface UnderWay {
@@ -261,7 +261,7 @@ export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): 
   const revision = view.get(connectionCollection, job.connection_id)?.revision
   const anew = job.reserved && job.state === 'blocked'
     ? 'The rest of it is never sent; the connection is freed by a proof of what was: '
-      + `\`${closeCapacityLine(job, revision)}\`.`
+      + `\`${closeLineNow(asked.gov, job, revision)}\`.`
     : 'A new consent takes over no job: consent anew, then prepare it again. See: sallyport '
       + 'codehost connections'
   throw denied(denials, {

@@ -15,6 +15,7 @@ import { codehostBase } from '../context.js'
 import { writeDenials, type WriteDenial } from './boundary.js'
 import { connectAnew } from './connect-anew.js'
 import type { Job } from './rows.js'
+import { closeLineNow } from './close-line.js'
 import { closeCapacityLine, wayOn, type WayOn } from './way-on.js'
 
 /** A job with its way on at the moment at which it was looked at. */
@@ -98,15 +99,23 @@ const waitingWay = (gov: Gov, view: View, job: Job, way: WayOn): WayOn =>
 const waits = ({ state, contacted, reserved }: Job): boolean => state === 'prepared'
   || state === 'approved' || (state === 'blocked' && contacted === 0 && !reserved)
 
-/** The way on now. Total. */
-export const wayOnNow = (gov: Gov, view: View, job: Job): WayOn => {
-  const revision = view.get(connectionCollection, job.connection_id)?.revision
+const wayOfRows = (
+  gov: Gov, view: View, job: Job, revision: number | undefined,
+): WayOn => {
   const way = wayOn(job, revision)
   if (way.forGood || job.closed !== null) return way
   if (waits(job)) return waitingWay(gov, view, job, way)
   if (job.state === 'succeeded') return succeededWay(gov, view, job, way)
   return job.reserved && job.state !== 'running'
     ? occupiedWay(gov, view, job, way, revision) : way
+}
+
+/** The way on now. Total. */
+export const wayOnNow = (gov: Gov, view: View, job: Job): WayOn => {
+  const revision = view.get(connectionCollection, job.connection_id)?.revision
+  const way = wayOfRows(gov, view, job, revision)
+  return way.command === closeCapacityLine(job, revision)
+    ? { ...way, command: closeLineNow(gov, job, revision) } : way
 }
 
 /** A job with its way on. */

@@ -178,3 +178,18 @@ t.test('C-144 C-145 C-149 C-150 a kept request goes only where it is decided, an
   t.ok(existsSync(path(second['idempotency_key'])))
   t.hasStrict(must(await discard()).json(), { verdict: 'applied', discarded: true })
 })
+
+t.test('C-151 a way on that closes is taken as it is typed, beside a request that is kept, too', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Lost')
+  const line = async (number: number): Promise<readonly string[]> => {
+    const { command } = (await at.json(['codehost', 'job', job])).way_on
+    const whole = command.replace(/ N\b/, ` ${number}`).replace(/ UUID$/, ` ${randomUUID()}`)
+    return [...whole.split(' ').slice(1), '--acknowledged-capacity-close', '--json']
+  }
+  const first = await line(99)
+  t.notOk(first.includes('--idempotency-key'), 'no key is asked for without need')
+  t.hasStrict(failure(await at.run(first)), { code: 'closure_blocked' })
+  t.equal((await at.run(await line(1))).status, 0)
+  t.equal(at.job(job).reserved, false)
+})
