@@ -32,7 +32,8 @@ export const ownersOf = (files, secondsOf) => {
   const owners = {}
   const worthOf = ([file, ids]) => rest(ids, missing).length / Math.max(secondsOf(file), 0.1)
   while (missing.size > 0) {
-    const [file, ids] = [...byFile].reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best))
+    const [file, ids] = [...byFile]
+      .reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best))
     owners[file] = rest(ids, missing)
     for (const id of owners[file]) missing.delete(id)
   }

@@ -145,7 +145,7 @@ for (const [name, line] of Object.entries(slowly)) {
       await until('the fourth piece waits', () => writes.begun() > 3)
       const closed = must(await world.place.spawn([...line, '--json'], {
         env: { LATE_LOOK_FENCES: join(world.place.stateDir, 'run', 'fence') },
-        nodeArgs: ['--import', new URL('../support/late-look.js', import.meta.url).href],
+        nodeArgs: ['--import', new URL('../support/children/late-look.js', import.meta.url).href],
       }))
       await analyzing
       const { analyzer: { operation_id: operation, contact } } = rowOf(world, 'leaving.png')
