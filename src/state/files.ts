@@ -322,13 +322,32 @@ const temporaryForm = /^\.tmp-\d+-[0-9a-f]{16}-\d+$/
 /** Whether a name was made by `temporaryName`. */
 export const isTemporary = (name: string): boolean => temporaryForm.test(name)
 
-/** Writes a synced file under a temporary name in `dir` and answers its path. */
+/** Gives back the room of files that came to nothing; what the disk says of that is not told. */
+export const abandon = (files: Files, paths: readonly string[]): void => {
+  for (const path of paths) {
+    try {
+      removeFile(files, path)
+    } catch {
+      // It stays, as after a crash, and is swept as such.
+    }
+  }
+}
+
+/**
+ * Writes a synced file under a temporary name in `dir` and answers its path. Where that fails, what
+ * was written is given back: on a full disk the room may be what a stop needs.
+ */
 export const writeTemporary = (files: Files, dir: string, bytes: Uint8Array): string => {
   const path = join(dir, temporaryName())
-  withFile(files, path, 'create', (fd) => {
-    writeAll(files, fd, bytes, 0)
-    files.sync(fd)
-  })
+  try {
+    withFile(files, path, 'create', (fd) => {
+      writeAll(files, fd, bytes, 0)
+      files.sync(fd)
+    })
+  } catch (error) {
+    abandon(files, [path])
+    throw error
+  }
   return path
 }
 
@@ -340,7 +359,13 @@ export const publish = (
   files: Files, path: string, bytes: Uint8Array, folder: 'sync' | 'later' = 'sync',
 ): void => {
   const dir = dirname(path)
-  files.rename(writeTemporary(files, dir, bytes), path)
+  const temporary = writeTemporary(files, dir, bytes)
+  try {
+    files.rename(temporary, path)
+  } catch (error) {
+    abandon(files, [temporary])
+    throw error
+  }
   if (folder === 'sync') syncDir(files, dir)
 }
 

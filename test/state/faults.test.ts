@@ -329,3 +329,62 @@ t.test('durability 6: the tail that a repair cut is gone for good when it has an
   const cut = disk.contentOf(log)
   t.strictSame(disk.crash('dropped', 0).contentOf(log), cut)
 })
+
+t.test('a fold that the disk gives no room for gives back what it took', async (t) => {
+  const folder = '/tmp/state/collections'
+  const script = async (to: Plan): Promise<{ before: string[]; after: string[] }> => {
+    const disk = new MemFiles()
+    const first = makeOn(disk)
+    for (const id of ['a', 'b']) await put(first, id, 1)
+    first.close()
+    const before = disk.list(folder)
+    const store = openOn(disk, 'write', to)
+    await store.exclusive('fold', () => store.checkpoint()).then(() => null, () => null)
+    store.close()
+    return { before, after: disk.list(folder) }
+  }
+  const calls = ['create', 'write', 'sync', 'rename'] as const
+  const counted = plan(undefined, undefined, calls)
+  t.equal((await script(counted)).after.length, 3, 'two manifests and a segment')
+  const wrong: string[] = []
+  let tried = 0
+  for (let at = 1; at <= counted.calls; at += 1) {
+    const to = plan(at, 'ENOSPC', calls)
+    const { before, after } = await script(to)
+    const isPublished = after.some((name) => name.startsWith('manifest.') && !before.includes(name))
+    tried += isPublished ? 0 : 1
+    const left = after.filter((name) => !before.includes(name))
+    if (!isPublished && left.length > 0) wrong.push(`${to.seen[at - 1]}: ${left.join()}`)
+    if (after.some((name) => name.startsWith('.tmp-'))) wrong.push(`${to.seen[at - 1]}: temporary`)
+  }
+  t.strictSame(wrong, [])
+  t.ok(tried > 4, 'most of its calls come before the manifest')
+})
+
+t.test('a repair that the disk gives no room for leaves no part of a snapshot behind', async (t) => {
+  const folder = '/tmp/state/collections'
+  const disk = new MemFiles()
+  const first = makeOn(disk)
+  for (const id of ['a', 'b']) await put(first, id, 1)
+  first.close()
+  const log = '/tmp/state/wal/000000000001.log'
+  const fd = disk.open(log, 'readwrite')
+  const { size } = disk.fstat(fd)
+  disk.write(fd, Buffer.alloc(24), 0, size - 90)
+  disk.close(fd)
+  const repairing = async (files: MemFiles, to: Plan): Promise<string> =>
+    repairState({ ...site, files: faulty(files, to), lock: memoryLock() })
+      .then(() => 'repaired', (error) => String(error.code))
+  const calls = ['create', 'write', 'sync', 'rename'] as const
+  const counted = plan(undefined, undefined, calls)
+  t.equal(await repairing(disk.clone(), counted), 'repaired')
+  let tried = 0
+  for (let at = 1; at <= counted.calls; at += 1) {
+    if (!/\/collections\/.*(?:\.tmp-|\.seg)/.test(counted.seen[at - 1] ?? '')) continue
+    tried += 1
+    const copy = disk.clone()
+    t.equal(await repairing(copy, plan(at, 'ENOSPC', calls)), 'disk_full')
+    t.strictSame(copy.list(folder), disk.list(folder), counted.seen[at - 1] ?? '')
+  }
+  t.ok(tried > 3)
+})

@@ -3,7 +3,9 @@
  * from the rows, and one flipped bit of a block is found by trying each. Nothing is guessed.
  */
 import { hash } from 'node:crypto'
-import { readWhole, syncDir, unlessUntrue, writeTemporary, type Files } from '../files.js'
+import {
+  readWhole, unlessUntrue, publish, type syncDir, type writeTemporary, type Files,
+} from '../files.js'
 import { flipOne, mendBytesMax } from '../log/mend.js'
 import type { Places } from '../paths.js'
 import { buildSegments, type SegmentFacts } from '../segments/build.js'
@@ -51,6 +53,5 @@ export const mendedSegment = (
 export const writeMended = (
   files: Files, places: Places, name: string, bytes: Buffer,
 ): void => {
-  files.rename(writeTemporary(files, places.collections, bytes), places.segment(name))
-  syncDir(files, places.collections)
+  publish(files, places.segment(name), bytes)
 }

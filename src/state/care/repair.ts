@@ -363,11 +363,11 @@ const found = (
   const isOld = manifest.format_version < formatVersion
   const indexed = isOld ? { runs: all, nextRun, corrected: 0 }
     : reindex(files, places, all, nextRun, layout, writer)
-  publishFounding(files, places, {
+  writer.whole(() => publishFounding(files, places, {
     state, number, ...trace.head, marks, markFloor: floor, format: manifest.format_version,
     epoch: Math.max(newestLog, trace.broken?.epoch ?? 0) + 1,
     nextRun: indexed.nextRun, runs: indexed.runs, nowMs: clock.wallMs(),
-  })
+  }))
   return indexed.corrected
 }
 

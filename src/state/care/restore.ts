@@ -175,7 +175,7 @@ const foundFrom = (
   const next = 1 + Math.max(0, ...written.map(({ id }) => id))
   // A copy of an earlier format has no indexes, and a salvaged one may have lost a part of them.
   const { runs, nextRun } = reindex(files, places, written, next, layout, writer)
-  publishFounding(files, places, {
+  writer.whole(() => publishFounding(files, places, {
     state: source.state,
     number,
     epoch,
@@ -187,7 +187,7 @@ const foundFrom = (
     nextRun,
     runs,
     nowMs: clock.wallMs(),
-  })
+  }))
 }
 
 /** Entries of a backup that are copied as they are. */

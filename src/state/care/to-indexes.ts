@@ -70,11 +70,11 @@ export const toIndexes = (to: number) => (
       ...manifest.runs,
     ]
     const indexed = reindex(files, places, runs, manifest.next_run + 1, layout, writer)
-    publishFounding(files, places, {
+    writer.whole(() => publishFounding(files, places, {
       state, number, ...head, format: to, runs: indexed.runs, nextRun: indexed.nextRun,
       epoch: Math.max(found.newestLog, standing.logs.at(-1)?.epoch ?? 0) + 1,
       marks: marksAfter(recordsOf(standing), manifest.marks), markFloor: manifest.mark_floor,
       nowMs: clock.wallMs(),
-    })
+    }))
   }
 }

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path'
 import { canonicalJson } from '../../base/canonical.js'
 import { isoFromMs, type Clock } from '../../base/clock.js'
 import {
-  isTemporary, holdsBytes, removeFile, syncDir, writeTemporary, namesIn, type Files,
+  isTemporary, holdsBytes, removeFile, syncDir, writeTemporary, namesIn, abandon, type Files,
 } from '../files.js'
 import { requireGenerationFolders } from '../folders.js'
 import {
@@ -64,7 +64,8 @@ export class SegmentWriter {
   readonly #files: Files
   readonly #places: Places
   readonly #number: number
-  #next = 1
+  /** Paths of this number, each once; of one that is under way the temporary one. */
+  readonly #written: string[] = []
   bytesWritten = 0
 
   constructor(files: Files, places: Places, number: number) {
@@ -73,16 +74,48 @@ export class SegmentWriter {
     this.#number = number
   }
 
-  /** Writes one file and reads it back; the caller syncs the folder. */
-  write({ bytes, facts }: Built): SegmentFacts {
-    const name = segmentName(this.#number, this.#next)
-    this.#next += 1
+  /** Does what uses the files; where that fails, they are given up. */
+  whole<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      this.giveUp()
+      throw error
+    }
+  }
+
+  /** Writes one file and reads it back; the caller syncs the folder. A failure gives all up. */
+  write(built: Built): SegmentFacts {
+    return this.whole(() => this.#put(built))
+  }
+
+  #put({ bytes, facts }: Built): SegmentFacts {
+    const name = segmentName(this.#number, this.#written.length + 1)
     const path = this.#places.segment(name)
     const temporary = writeTemporary(this.#files, this.#places.collections, bytes)
+    this.#written.push(temporary)
     if (!holdsBytes(this.#files, temporary, bytes)) throw unreadable()
     this.#files.rename(temporary, path)
+    this.#written.splice(-1, 1, path)
     this.bytesWritten += bytes.length
     return { ...facts, name }
+  }
+
+  /**
+   * Gives back what was written, where no manifest came of it that may name it: on a full disk the
+   * room may be what a stop needs.
+   */
+  giveUp(): void {
+    if (this.#mayBeNamed()) return
+    abandon(this.#files, this.#written)
+  }
+
+  #mayBeNamed(): boolean {
+    try {
+      return this.#files.stat(this.#places.manifest(this.#number)) !== undefined
+    } catch {
+      return true
+    }
   }
 
   /** Writes a whole run; memory is bounded by one file. */
@@ -274,6 +307,9 @@ export const fold = (place: FoldPlace, options: FoldOptions): FoldReport => {
     writeManifest(files, places.manifest(number), next)
     sweep(files, places, next, manifest)
     return { number, published: true, unfinished, bytesWritten: work.writer.bytesWritten }
+  } catch (error) {
+    work.writer.giveUp()
+    throw error
   } finally {
     work.end()
     letGo(generation)
