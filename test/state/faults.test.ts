@@ -370,7 +370,7 @@ t.test('a repair that the disk gives no room for leaves no part of a snapshot be
   const log = '/tmp/state/wal/000000000001.log'
   const fd = disk.open(log, 'readwrite')
   const { size } = disk.fstat(fd)
-  disk.write(fd, Buffer.alloc(24), 0, size - 90)
+  disk.write(fd, Buffer.alloc(24), size - 90)
   disk.close(fd)
   const repairing = async (files: MemFiles, to: Plan): Promise<string> =>
     repairState({ ...site, files: faulty(files, to), lock: memoryLock() })
