@@ -17,6 +17,8 @@ t.test('every requirement that a file proves is proved in the short run, with as
   t.strictSame(chosenOf(tests, all), rows, 'the long run leaves none out')
   t.strictSame(chosenOf(tests, short, new Set(['S-003'])), ['S-003 durability 4 another'],
     'what another file proves is not proved here, too')
+  t.strictSame(chosenOf(tests, short, new Set(['S-003', 'S-004'])), rows,
+    'where no test shows a row that is to be proved here, all are run')
   const within = given('no row of its own', () => ['A-009 a test within'])
   t.ok(chosenOf([...tests, within], short).includes('no row of its own'))
 })
