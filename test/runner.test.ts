@@ -311,11 +311,14 @@ t.test('in a whole short run each requirement has one file that proves it, the o
     { file: 'slow', text: `${sliced}t.test("A-001 A-002 A-003", () => t.test(\`A-004 \${x}\`))` },
     { file: 'quick', text: `${sliced}t.test("A-002", f); t.test("A-003", f)` },
     { file: 'needless', text: `${sliced}t.test("A-001", f)` },
+    { file: 'list', text: `${sliced}const rows = ["A-005"]; t.test(title, f)` },
   ]
   t.strictSame(ownersOf(files, (file) => (file === 'slow' ? 9 : 1)), {
-    quick: ['A-002', 'A-003'], slow: ['A-004'],
+    quick: ['A-002', 'A-003'], slow: ['A-004'], list: ['A-005'],
   })
-  t.strictSame(ownersOf(files, () => 1), { slow: ['A-002', 'A-003', 'A-004'] })
+  t.strictSame(ownersOf(files, () => 1), {
+    slow: ['A-002', 'A-003', 'A-004'], list: ['A-005'],
+  })
 })
 
 interface Import {

@@ -7,9 +7,9 @@ import { citedIn } from './requirements.js'
 /** How a compiled file says that its tests are run by slices. */
 const sliced = /from "[./]*\/support\/tests-in-slices\.js"/
 
-/** Titles of tests in the text of a file. */
-const titlesIn = (text) =>
-  [...text.matchAll(/\btest\(\s*(?:"([^"]*)"|`([^`]*)`)/g)].map(([, one, other]) => one ?? other)
+/** Rows that titles of tests cite, where the text of a file shows the title. */
+const shownIn = (text) =>
+  citedIn([...text.matchAll(/\btest\(\s*(["'`])(.*?)\1/gs)].map(([, , title]) => title).join(' '))
 
 const rest = (ids, missing) => [...ids].filter((id) => missing.has(id))
 
@@ -21,14 +21,12 @@ const rest = (ids, missing) => [...ids].filter((id) => missing.has(id))
  *   that is run by slices and is not named here has to prove none
  */
 export const ownersOf = (files, secondsOf) => {
-  const byFile = new Map()
-  const proved = new Set()
-  for (const { file, text } of files) {
-    if (sliced.test(text)) byFile.set(file, new Set(citedIn(text)))
-    else for (const title of titlesIn(text)) for (const id of citedIn(title)) proved.add(id)
-  }
-  const missing = new Set([...byFile.values()].flatMap((ids) => [...ids])
-    .filter((id) => !proved.has(id)))
+  const ofSlices = files.filter(({ text }) => sliced.test(text))
+  const proved = new Set(files.filter((one) => !ofSlices.includes(one))
+    .flatMap(({ text }) => shownIn(text)))
+  const byFile = new Map(ofSlices.map(({ file, text }) => [file, new Set(shownIn(text))]))
+  const shown = new Set([...byFile.values()].flatMap((ids) => [...ids]))
+  const missing = new Set([...shown].filter((id) => !proved.has(id)))
   const owners = {}
   const worthOf = ([file, ids]) => rest(ids, missing).length / Math.max(secondsOf(file), 0.1)
   while (missing.size > 0) {
@@ -36,6 +34,11 @@ export const ownersOf = (files, secondsOf) => {
       .reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best))
     owners[file] = rest(ids, missing)
     for (const id of owners[file]) missing.delete(id)
+  }
+  // What no title shows, a list may give to one: whoever has it in its text has to prove it.
+  for (const { file, text } of ofSlices) {
+    const hidden = new Set(citedIn(text).filter((id) => !proved.has(id) && !shown.has(id)))
+    if (hidden.size > 0) owners[file] = [...owners[file] ?? [], ...hidden]
   }
   return owners
 }

@@ -40,7 +40,8 @@ const promisesOf = (
   { title, more }: Given, own: ReadonlySet<string> | null,
 ): readonly string[] => {
   const text = more.map(String).join(' ')
-  const rows = (`${title} ${text}`.match(/\b[ACS]-\d{3}\b|\bdurability \d+/g) ?? [])
+  const within = [...text.matchAll(/\btest\(\s*(["'`])(.*?)\1/gs)].map(([, , one = '']) => one)
+  const rows = ([title, ...within].join(' ').match(/\b[ACS]-\d{3}\b|\bdurability \d+/g) ?? [])
     .filter((row) => own?.has(row) !== false || row.startsWith('durability'))
   return /(?<!\.)\b(?:slice|rounds)\(/.test(text) ? [...rows, title] : rows
 }
