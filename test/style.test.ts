@@ -29,7 +29,7 @@ const linesWith = (paths: readonly string[], wrong: (line: string) => boolean): 
 t.test(`no line of code is longer than ${columnsMax} columns`, async (t) => {
   t.ok(code.length > 50, 'the tree was found')
   // A test's title is one sentence, and a sentence is not broken.
-  const title = /^\s*(await )?t\.(test|equal|same|match|ok)\(/
+  const title = /^\s*(await )?t(?:ap)?\.(test|equal|same|match|ok)\(/
   t.strictSame(linesWith(code, (line) => [...line].length > columnsMax && !title.test(line)), [])
 })
 

@@ -1,6 +1,6 @@
-// Which of the files that are run by slices of their tests proves which requirement in a whole short
-// run, so that each is proved once at least. What a file that is run whole proves anyhow, none of
-// them has to; the others go to the files that prove most of them in least time.
+// Which of the files that are run by slices of their tests proves which requirement in a whole
+// short run, so that each is proved once at least. What a file that is run whole proves anyhow,
+// none of them has to; the others go to the files that prove most of them in least time.
 import { readFileSync } from 'node:fs'
 import { citedIn } from './requirements.js'
 

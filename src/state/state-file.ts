@@ -75,8 +75,8 @@ const stateDamaged = (): SallyportError =>
 
 /**
  * STATE of a directory. `no_state` when there is none, `damaged`/`state_file_damaged` when it is
- * untrue or the rest of a state stands there without it, `blocked`/`state_too_new` when a newer program wrote it, `state_too_old` when an older
- * one did.
+ * untrue or the rest of a state stands there without it, `blocked`/`state_too_new` when a newer
+ * program wrote it, `state_too_old` when an older one did.
  */
 export const readStateFile = (files: Files, path: string): StateFile => {
   const bytes = readWhole(files, path, fileBytesMax.state)

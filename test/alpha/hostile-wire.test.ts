@@ -98,7 +98,9 @@ const cut = {
 }
 
 /** Rows that this run sends; each reason is among them. */
-const sent: { completions?: readonly HostileCompletion[], billings?: readonly HostileBilling[] } = {}
+const sent: {
+  completions?: readonly HostileCompletion[], billings?: readonly HostileBilling[]
+} = {}
 const sentCompletions = (): readonly HostileCompletion[] =>
   sent.completions ??= slice('completions', hostileCompletions(wire.model), {
     ...cut, atLeast: 40,

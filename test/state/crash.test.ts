@@ -12,7 +12,8 @@ import { rounds } from '../support/slice.js'
 t.test('durability 2, 4, 5 and 10: a crash at any step leaves before, after or a clear refusal', async (t) => {
   const whole = await script(new MemFiles(), plan())
   t.equal(whole.acknowledged, 7)
-  const { broken, steps, refusals } = await crashScript(rounds('garbled disks', { short: 1, all: 2 }))
+  const { broken, steps, refusals } =
+    await crashScript(rounds('garbled disks', { short: 1, all: 2 }))
   t.strictSame(broken, [])
   t.ok(steps > 100, `${steps} steps, ${refusals} refusals after garbling`)
   t.ok(refusals > 0, 'some garbled last records were refused')

@@ -164,7 +164,7 @@ const storeToLose = async (
   return { store, referenced: () => new Set([stored]) }
 }
 
-/** Folders that are lost, what that is told as, and the notes that a repair leaves; null for none. */
+/** Folders that are lost, what that is told as, and the notes that a repair leaves; null: none. */
 const losses = [
   { gone: ['wal'], folded: false, code: 'log_missing', left: {} },
   { gone: ['wal'], folded: true, code: 'log_missing', left: { a: 1 } },

@@ -6,7 +6,7 @@
 import { lstatSync, type BigIntStats } from 'node:fs'
 import { digestOfFile } from './inventory.js'
 
-/** File systems tell times in steps: so long before this process a change is told from later ones. */
+/** File systems tell times in steps: a change so long ago is told from later ones. */
 const settledMs = 2_000
 
 /** Any change of a file's content, owner or mode is a later `ctime`, which nobody can set. */

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import {
-  readWhole, unlessUntrue, publish, type syncDir, type writeTemporary, type Files,
+  readWhole, unlessUntrue, publish, type Files,
 } from '../files.js'
 import { flipOne, mendBytesMax } from '../log/mend.js'
 import type { Places } from '../paths.js'

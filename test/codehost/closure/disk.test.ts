@@ -18,7 +18,8 @@ t.test('C-239 a disk that fails at any call of a closure is told as that, and th
   let job = await at.unknown('Fails', 'numbered')
   let request = at.request(job)
   const calls = slice('failing call', seen.map((text, at) => ({ text, call: at + 1 })), {
-    axesOf: ({ text }) => [text.replace(/ .*/, ''), /\/(?:state|config)\/(\w+)/.exec(text)?.[1] ?? ''],
+    axesOf: ({ text }) =>
+      [text.replace(/ .*/, ''), /\/(?:state|config)\/(\w+)/.exec(text)?.[1] ?? ''],
     idOf: ({ call }) => String(call),
   })
   for (const { call } of calls) {

@@ -1,6 +1,8 @@
-/** What a program's file holds: read whole once, and again as soon as anything of it has changed. */
+/** What a program's file holds: read whole once, and again once anything of it has changed. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { programDigest } from '../../../src/codehost/producer/program-digest.js'

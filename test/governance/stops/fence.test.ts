@@ -7,7 +7,9 @@ import { holdGuard } from '../../../src/governance/guard.js'
 import { policyHead } from '../../../src/governance/policy/head.js'
 import { collections } from '../../../src/governance/rows.js'
 import { newStop } from '../../../src/governance/stops/act.js'
-import { Fence, reachFences, sweepFences, watchFences } from '../../../src/governance/stops/fence.js'
+import {
+  Fence, reachFences, sweepFences, watchFences,
+} from '../../../src/governance/stops/fence.js'
 import { putStop } from '../../../src/governance/stops/folder.js'
 import { disablePrincipal } from '../../../src/governance/stops/people.js'
 import { noteRecorded, recordedSince } from '../../../src/governance/stops/recent.js'

@@ -84,9 +84,15 @@ t.test('of a save that changed nothing the stop is refused', async (t) => {
   const one = await rigged(t)
   const { gov, files } = one
   await closeBySave(gov, { aims: [aim], by }, async () => undefined)
-  must(await one.rig.run(['goal', 'add', 'a record']))
   t.hasStrict(recordedRows(one), [{ outcome: 'refused', reason: 'save_not_made' }])
-  t.strictSame(files(), [])
+  t.strictSame(files(), [], 'and waits for no other writer')
+})
+
+t.test('the record of a command that closes a route spends its stop', async (t) => {
+  const one = await rigged(t)
+  must(await one.rig.run(['alpha', 'setup', '--disable', '--json']))
+  t.hasStrict(recordedRows(one), [{ kind: 'alpha', outcome: 'recorded' }])
+  t.strictSame(one.files(), [])
 })
 
 t.test('of a save that died the stop is in force until the next writer refuses it', async (t) => {

@@ -22,8 +22,8 @@ const placed = async (t: Test, images: number, known = 0): Promise<ImageWorld> =
 }
 
 /**
- * A pass that is open, and scans of it; `at` is told every step. Its clock may stand still: whether a
- * file is still being written is a question of its age.
+ * A pass that is open, and scans of it; `at` is told every step. Its clock may stand still:
+ * whether a file is still being written is a question of its age.
  */
 const opened = async (
   t: Test, world: ImageWorld,
