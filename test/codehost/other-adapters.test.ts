@@ -1,11 +1,12 @@
 /** What writes to a code host has its own consent; whatever else contacts somebody has another. */
 import t from 'tap'
 import { collections } from '../../src/governance/rows.js'
+import { minute, movedClock } from '../support/clock.js'
 import { must } from '../support/must.js'
 import { World } from '../world/world.js'
 
 t.test('C-028 an ask and the proof of a slot end the same without a consent to writes, with one, and when that is revoked, disabled, expired or disconnected', async (t) => {
-  const at = await World.in(t).sandbox().state().session().alpha().gateway()
+  const at = await World.in(t, { clock: movedClock() }).sandbox().state().session().alpha().gateway()
   const { run, json, sandbox } = at
   /** What an ask comes to, apart from ids and times. */
   const outcome = async () => {
@@ -30,12 +31,17 @@ t.test('C-028 an ask and the proof of a slot end the same without a consent to w
   t.strictSame(await outcome(), without, 'a connection without a consent')
   const consent = async () => {
     const [{ revision }] = await json(['codehost', 'connections'])
-    must(await run(['codehost', 'consent', id, '--acknowledge', '--action', 'issue.create',
+    must(await run(['codehost', 'consent', id, '--acknowledge', '--action', 'issue.create', '--duration', '1m',
       '--expected-revision', String(revision)]))
   }
   await consent()
   const consents = at.view().all(collections.consents).map(({ doc }) => doc)
   t.strictSame(await outcome(), without, 'with a consent')
+  await consent()
+  at.clock.advance(minute)
+  t.equal((await json(['codehost', 'grants']))[0].state, 'expired')
+  t.strictSame(await outcome(), without, 'with one that has expired')
+  await consent()
   for (const line of [
     ['codehost', 'revoke', id], ['codehost', 'mode', id, 'reconcile_only'],
     ['codehost', 'mode', id, 'disabled'], ['codehost', 'disconnect', id],

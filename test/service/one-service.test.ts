@@ -55,6 +55,22 @@ t.test('a second service of a state is refused by the name of the first, whateve
   t.equal((await first.ask('GET', '/api/session')).status, 200, 'it goes on')
 })
 
+t.test('of services that begin at once one serves, and the others are refused by its name', async (t) => {
+  const world = await World.in(t).state().session()
+  const all = await Promise.all(Array.from({ length: 3 }, () => started(t, world.place)))
+  const [first, ...more] = all.filter(({ status }) => status() === null)
+  t.ok(first !== undefined && more.length === 0, `${more.length + 1} serve`)
+  const pid = first?.child.pid
+  for (const { err, ended } of all.filter((one) => one !== first)) {
+    t.equal(await ended, 11)
+    const { error } = JSON.parse(err().trim().split('\n').at(-1) ?? '')
+    t.equal(error.code, 'service_running')
+    // Whoever has the guard may not have written down yet who it is.
+    t.ok([undefined, null, pid].includes(error.details.pid), String(error.details.pid))
+  }
+  t.equal((await first?.ask('GET', '/api/session'))?.status, 200)
+})
+
 t.test('status and doctor say which process serves and since when, and nothing once it was killed', async (t) => {
   const world = await World.in(t).state().session()
   const { place } = world

@@ -1,6 +1,8 @@
 /** What a 201 about something that the host numbered confirms, from told values alone. */
 import t from 'tap'
 import { numberedConfirmation } from '../../../src/codehost/adapter/post-reply.js'
+import { likenessOf } from '../../../src/codehost/adapter/provenance.js'
+import { provenanceOf } from '../../../src/codehost/jobs/ledger.js'
 import { oneSecond } from '../../support/codehost/provenance.js'
 
 const of = oneSecond.provenance
@@ -22,7 +24,16 @@ t.test('C-104 a 201 of this effect is confirmed with its number, one that differ
         numberedConfirmation(of, { ...told, sameText, payload: { ...payload, ...change } }),
         { remoteId: null, problem: sameText ? word : 'differs' })
     }
+    t.strictSame(numberedConfirmation({ ...of, author: null }, { ...told, sameText }),
+      { remoteId: null, problem: sameText ? 'author_unknown' : 'differs' })
   }
+})
+
+t.test('C-021 a job of before, that has no author, is told from its like by nothing but a mark', async (t) => {
+  t.hasStrict(provenanceOf({}, null), { author: null, marked: false })
+  t.strictSame(likenessOf({ ...of, author: provenanceOf({}, null).author }, payload),
+    'author_unknown')
+  t.equal(likenessOf({ ...of, ...provenanceOf({ mark: 'a'.repeat(32) }, null) }, payload), null)
 })
 
 t.test('C-021 with a mark the text tells it; where the text is another, the mark may be gone, and time and maker have to', async (t) => {

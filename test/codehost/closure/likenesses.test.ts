@@ -3,6 +3,8 @@
  * else: by a reply to its creation and by every readback.
  */
 import { systemClock } from '../../../src/base/clock.js'
+import { bindingOf } from '../../../src/governance/connections/grant.js'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import type { HostIssue } from '../../../src/sandbox/codehost/shapes.js'
@@ -328,4 +330,26 @@ t.test('C-021 a token whose account is shared prepares nothing without a mark, a
   must(await at.approve(marked))
   must(await at.runJob(marked))
   t.match(hostOf(at).issues.at(-1)?.body, /^<!-- sallyport [0-9a-f]{32} -->$/)
+})
+
+t.test('C-021 a consent of before names no author: it prepares nothing without a mark, and nobody is asked', async (t) => {
+  const at = await closing(t)
+  const { consent, ...row } = at.connection()
+  if (consent === null) throw new Error('there is one')
+  const unbound = Object.fromEntries(Object.entries(consent)
+    .filter(([name]) => name !== 'author')) as typeof consent
+  const before = { ...unbound, binding_sha256: bindingOf(at.id, unbound) }
+  await at.transact((tx) => tx.put(connectionCollection, at.id, { ...row, consent: before }))
+  const asked = at.requests().length
+  const text = ['--connection', at.id, '--body-file', at.place.write('b.md', hostMark), '--json']
+  const issue = ['issue', '--title', 'A title'] as const
+  for (const words of [issue, ['comment', '--issue', '1'] as const]) {
+    const refused = await at.run(['codehost', 'prepare', ...words, ...text])
+    t.hasStrict(refused.error(), { code: 'mark_required', status: 400 }, words[0])
+  }
+  t.equal(at.requests().length, asked)
+  const { id: job } = must(await at.run(['codehost', 'prepare', ...issue, ...text, '--mark'])).json()
+  must(await at.approve(job))
+  must(await at.runJob(job))
+  t.equal(at.job(job).state, 'succeeded')
 })

@@ -61,6 +61,17 @@ t.test('the code is taken out of the address, and what is shown is what there is
   t.match(page.at('devices').textContent, /None\. Pair one/)
 })
 
+t.test('the page says when the session ends that it looks with', async (t) => {
+  const { world, at, page } = await setup(t)
+  const { root } = await world.json(['session', 'show'])
+  const ends = (await at.ask('GET', '/api/overview')).json().session_ends_at
+  t.ok([root.idle_expires_at, root.expires_at].includes(ends), ends)
+  const told = new Date(ends).toLocaleString([], {
+    month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false,
+  })
+  t.match(page.at('foot').textContent, `this one ends on ${told} `)
+})
+
 t.test('a device is shown with what it told of its spool, and where it told nothing that is said', async (t) => {
   const rig = await begun(t)
   const [{ credential }] = [await pairOver(rig.world, rig.at), await pairOver(rig.world, rig.at)]
