@@ -51,6 +51,10 @@ t.test('publishing from a CI job: each command of the page answers what the page
     serve: { unrun: 'serves until it is stopped: test/service/http starts and stops it' },
   }))
   t.equal(at.posts().length, 5)
+  must(await at.run(['login']))
+  const left = await at.json(['codehost', 'connections'])
+  t.equal(left.length, 1, 'the row of the build of before')
+  t.hasStrict(left[0], { id: at.id, mode: 'disabled' })
 })
 
 t.test('when it says unknown: each command of the page answers what the page says', async (t) => {

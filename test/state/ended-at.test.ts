@@ -3,6 +3,7 @@ import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
+import { noteEnd } from '../../src/state/ended-at.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
@@ -43,6 +44,21 @@ t.test('durability 6: a torn record that a process had ended behind is told by c
   await put(writer, 'd', 4)
   t.matchStrict(writer.health().notices, [{ code: 'torn_tail_cut', message: gone }])
   t.strictSame(numbers(writer), { a: 0, d: 4 })
+})
+
+t.test('how far the log had come is noted without a sync', async (t) => {
+  const store = await written()
+  const synced: string[] = []
+  const files = new Proxy(nodeFiles, {
+    get: (target, name) => {
+      if (/sync/i.test(String(name))) return () => void synced.push(String(name))
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  noteEnd(files, store.places, { epoch: 1, sequence: 9 })
+  t.strictSame(synced, [])
+  t.equal(readFileSync(store.places.endedAt, 'utf8'), '000000000001 0000000000000009\n')
 })
 
 t.test('a log that was cut behind a whole record is told until it has come further', async (t) => {

@@ -53,6 +53,8 @@ t.test('a result to review and a held one are told though fifty newer tasks were
 t.test('a job that waits is told though fifty newer ones of its state were closed; of more than fifty the number of the others is told', async (t) => {
   const world = await working(t)
   const id = await world.prepare()
+  t.equal((await waits(world, 'job'))[0]?.command, `sallyport codehost preview ${id}`,
+    'it is read before it is approved')
   const job = world.job(id)
   const put = (change: object) => world.transact((tx) => {
     for (let n = 0; n < many; n += 1) {
