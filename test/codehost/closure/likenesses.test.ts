@@ -348,8 +348,14 @@ t.test('C-021 a consent of before names no author: it prepares nothing without a
     t.hasStrict(refused.error(), { code: 'mark_required', status: 400 }, words[0])
   }
   t.equal(at.requests().length, asked)
-  const { id: job } = must(await at.run(['codehost', 'prepare', ...issue, ...text, '--mark'])).json()
-  must(await at.approve(job))
-  must(await at.runJob(job))
-  t.equal(at.job(job).state, 'succeeded')
+  const done = async (words: readonly string[]): Promise<void> => {
+    const { id: job } = must(await at.run(['codehost', 'prepare', ...words, ...text, '--mark']))
+      .json()
+    must(await at.approve(job))
+    must(await at.runJob(job))
+    t.equal(at.job(job).state, 'succeeded', words.join(' '))
+  }
+  await done(issue)
+  await done(['comment', '--issue', String(hostOf(at).issues.at(-1)?.number)])
+  t.match(hostOf(at).comments.at(-1)?.body, /<!-- sallyport [0-9a-f]{32} -->$/)
 })
