@@ -25,6 +25,10 @@ const refused: Readonly<Record<string, string>> = {
   'a status below 100': 'HTTP/1.1 099 OK',
   'a status of zeros': 'HTTP/1.1 000 OK',
   'a status above 599': 'HTTP/1.1 600 OK',
+  'a status of two digits': 'HTTP/1.1 20 OK',
+  'a status of four digits': 'HTTP/1.1 2000 OK',
+  'no status': 'HTTP/1.1 OK',
+  'no second number of the version': 'HTTP/1. 200 OK',
   'an empty line before it': '\r\nHTTP/1.1 200 OK',
   'another line behind a 100': 'HTTP/1.1 100 Continue\r\n\r\nHTTP/2.0 200 OK',
   'a NUL behind two early hints':
