@@ -6,7 +6,8 @@ import { must } from '../support/must.js'
 import { World } from '../world/world.js'
 
 t.test('C-028 an ask and the proof of a slot end the same without a consent to writes, with one, and when that is revoked, disabled, expired or disconnected', async (t) => {
-  const at = await World.in(t, { clock: movedClock() }).sandbox().state().session().alpha().gateway()
+  const at = await World.in(t, { clock: movedClock() })
+    .sandbox().state().session().alpha().gateway()
   const { run, json, sandbox } = at
   /** What an ask comes to, apart from ids and times. */
   const outcome = async () => {
@@ -31,8 +32,8 @@ t.test('C-028 an ask and the proof of a slot end the same without a consent to w
   t.strictSame(await outcome(), without, 'a connection without a consent')
   const consent = async () => {
     const [{ revision }] = await json(['codehost', 'connections'])
-    must(await run(['codehost', 'consent', id, '--acknowledge', '--action', 'issue.create', '--duration', '1m',
-      '--expected-revision', String(revision)]))
+    must(await run(['codehost', 'consent', id, '--acknowledge', '--action', 'issue.create',
+      '--duration', '1m', '--expected-revision', String(revision)]))
   }
   await consent()
   const consents = at.view().all(collections.consents).map(({ doc }) => doc)
