@@ -5,14 +5,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import t from 'tap'
 import { globalFlags } from '../../src/cli/globals.js'
 import { filesBelow } from '../support/marks.js'
 import { must } from '../support/must.js'
 import { publishing, type Publishing } from '../support/codehost/publishing.js'
 import {
-  blocksOf, commandsIn, newcomer, spokenIn, typedPages, typePage, type Spoken,
+  blocksOf, commandsIn, newcomer, spokenIn, typePage, type Spoken,
 } from '../support/docs/pages.js'
+import { t } from '../support/tests-in-slices.js'
 import { allVerbs } from '../world/program.js'
 
 /** What a reader of a how-to page has done before: the tutorial's steps, in one go. */
@@ -27,6 +27,14 @@ sallyport alpha setup --enable --acknowledge-plaintext-egress --expected-policy-
   --request-cost-bound 0.10usd --spend-ceiling 1.00usd
 `
 
+/** Pages with a world of their own. */
+const pages = {
+  'publish-from-ci': 'docs/how-to/publish-from-ci.md',
+  'when-it-says-unknown': 'docs/how-to/when-it-says-unknown.md',
+  'close-an-unknown-publication': 'docs/how-to/close-an-unknown-publication.md',
+  tutorial: 'docs/tutorial.md',
+} as const
+
 const readerAt = (
   { place }: Publishing, env: Readonly<Record<string, string>>,
   spoken: Readonly<Record<string, Spoken>> = {},
@@ -39,7 +47,7 @@ t.test('publishing from a CI job: each command of the page answers what the page
   must(await at.run(['logout']))
   mkdirSync(at.place.path('site'), { recursive: true })
   writeFileSync(at.place.path('site/index.html'), '<p>MARK-site</p>\n')
-  await typePage(t, 'docs/how-to/publish-from-ci.md', readerAt(at, {
+  await typePage(t, pages['publish-from-ci'], readerAt(at, {
     TOKEN_FILE: at.sandbox.keyFiles.codehost, BUILD: '1041', BUILD_KEY: randomUUID(),
   }, {
     init: {
@@ -61,7 +69,7 @@ t.test('when it says unknown: each command of the page answers what the page say
   const at = await publishing(t)
   const job = await at.approvedPublication()
   at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', after: 1, times: 1 })
-  await typePage(t, 'docs/how-to/when-it-says-unknown.md', readerAt(at, { job }))
+  await typePage(t, pages['when-it-says-unknown'], readerAt(at, { job }))
   t.equal(at.job(job).state, 'succeeded')
 })
 
@@ -77,7 +85,7 @@ t.test('close an unknown publication: each command that the text names does what
     expected_connection_fence: at.connection().active_fence,
   }))
   t.equal((await at.run(['codehost', 'close-capacity', job, '--from', request])).status, 7)
-  await typePage(t, 'docs/how-to/close-an-unknown-publication.md', readerAt(at, { JOB: job }, {
+  await typePage(t, pages['close-an-unknown-publication'], readerAt(at, { JOB: job }, {
     'codehost close-capacity JOB --retry': { exit: 7 },
     // It is not decided.
     'codehost discard JOB': { exit: 5 },
@@ -85,7 +93,7 @@ t.test('close an unknown publication: each command that the text names does what
 })
 
 t.test('the tutorial leads a newcomer from nothing to the first answer and the first report', async (t) => {
-  await typePage(t, 'docs/tutorial.md', {
+  await typePage(t, pages['tutorial'], {
     ...newcomer(t),
     spoken: { setup: { unrun: 'forms at a terminal: test/cli/setup.test.ts fills them in' } },
   })
@@ -119,24 +127,30 @@ const afterwards: Readonly<Record<string, {
   },
 }
 
+const afterwardsPage = (name: string): string => `docs/how-to/${name}.md`
+
+/** Those that a test of this file types, whether or not this run has it. */
+const typed: ReadonlySet<string> = new Set<string>(
+  [...Object.values(pages), ...Object.keys(afterwards).map(afterwardsPage)])
+
 for (const [name, { more = '', ...how }] of Object.entries(afterwards)) {
   t.test(`how to: each command of ${name} answers what the page says`, async (t) => {
-    await typePage(t, `docs/how-to/${name}.md`, { ...newcomer(t), before: setUp + more, ...how })
+    await typePage(t, afterwardsPage(name), { ...newcomer(t), before: setUp + more, ...how })
   })
 }
 
 t.test('every block of every page is typed by a test, or says why nobody types it', async (t) => {
-  const pages = ['README.md', ...filesBelow('docs').filter((path) => path.endsWith('.md'))]
-  t.ok(pages.length > 50, `${pages.length} pages`)
-  for (const path of pages) {
+  const all = ['README.md', ...filesBelow('docs').filter((path) => path.endsWith('.md'))]
+  t.ok(all.length > 50, `${all.length} pages`)
+  for (const path of all) {
     const blocks = blocksOf(readFileSync(path, 'utf8'))
     const fences = readFileSync(path, 'utf8').match(/^```/gm)?.length ?? 0
     t.equal(blocks.length * 2, fences, `${path}: every fence is of a block`)
-    if (path.startsWith('docs/how-to/')) t.ok(typedPages().has(path), `${path} is typed`)
+    if (path.startsWith('docs/how-to/')) t.ok(typed.has(path), `${path} is typed`)
     for (const [place, { info, unrun, text }] of blocks.entries()) {
       const title = `${path}: ${text.split('\n')[0] ?? ''}`
       if (unrun === null) {
-        t.ok(typedPages().has(path), `${title} is typed`)
+        t.ok(typed.has(path), `${title} is typed`)
         const answers = info === 'text' && blocks[place - 1]?.info === 'sh'
         t.ok(info === 'sh' || answers, `${title} is a command or its answer`)
       } else t.ok(unrun.length >= 20, `${title} has a reason`)

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { edgeLabel } from '../../src/edge/constants.js'
 import { noteUpload, sweepAllCutOff } from '../../src/edge/cut-off.js'
 import { edgeCollections } from '../../src/edge/rows.js'
@@ -14,6 +13,7 @@ import { startChild } from '../support/children.js'
 import { capture, headOf, pairDevice, send } from '../support/edge/uploading.js'
 import { signIn } from '../support/tasks.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 const bytes = 600_000
 

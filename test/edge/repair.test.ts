@@ -1,5 +1,4 @@
 /** What a repair leaves of paired devices, whichever record or block nobody can read. */
-import t from 'tap'
 import { isLoss } from '../../src/state/care/repair-report.js'
 import type { Problem } from '../../src/state/types.js'
 import { codeOf } from '../support/edge/uploading.js'
@@ -12,6 +11,7 @@ import { newestLog, zeroBlock } from '../support/state/forge.js'
 import { blocksOf, recordsOf } from '../support/state/places-of-damage.js'
 import type { Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 const answerOf = (got: Got): string => {
   const { error } = got.json()

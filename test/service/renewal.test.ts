@@ -3,13 +3,13 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import tls, { connect as tlsConnect } from 'node:tls'
 import { once } from 'node:events'
-import t from 'tap'
 import { serviceIdentity } from '../../src/governance/service/identity.js'
 import { pinOf } from '../../src/net/pin.js'
 import { movedClock } from '../support/clock.js'
 import { serving } from '../support/service/serving.js'
 import { until } from '../support/until.js'
 import { World } from '../world/world.js'
+import { t } from '../support/tests-in-slices.js'
 
 const day = 24 * 60 * 60 * 1000
 

@@ -3,7 +3,6 @@ import { copyFileSync, mkdirSync, readdirSync, statSync, unlinkSync, utimesSync,
   from 'node:fs'
 import { join } from 'node:path'
 import jpeg from 'jpeg-js'
-import t from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
 import { receiptOf } from '../../src/shots/receipts/append.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
@@ -14,6 +13,7 @@ import { allowed } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'
 import { rowOf, scan as scanned } from '../support/shots.js'
 import { sha256 } from '../support/sha256.js'
+import { t } from '../support/tests-in-slices.js'
 
 /** A scan whose receipt accounts for every file. */
 const scan = async (world: ImageWorld, ...flags: string[]) => {

@@ -7,7 +7,6 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
-import t from 'tap'
 import { findTools, isGitNewEnough } from '../../../src/codehost/producer/tools.js'
 import type { ProducerRun } from '../../../src/codehost/producer/launch.js'
 import { holdGuard } from '../../../src/governance/guard.js'
@@ -17,6 +16,7 @@ import type { Produced, Producing } from '../../support/codehost/producing.js'
 import { treeOf } from '../../support/codehost/publication.js'
 import { filesBelow } from '../../support/marks.js'
 import { signalled } from '../../support/signalled.js'
+import { t } from '../../support/tests-in-slices.js'
 
 const gitIn = (stage: string, ...args: string[]): string =>
   execFileSync('git', args, {

@@ -98,11 +98,6 @@ export interface Spoken {
   readonly unrun?: string
 }
 
-const typedSoFar = new Set<string>()
-
-/** The pages that were typed by now. */
-export const typedPages = (): ReadonlySet<string> => typedSoFar
-
 /** Ends what a page left behind its shell, as a sandbox that it did not come to stop. */
 const endGroup = (pid: number | undefined): void => {
   if (pid !== undefined) signalled(-pid, 'SIGTERM')
@@ -181,7 +176,6 @@ export const typePage = async (t: Test, path: string, reader: Reader): Promise<v
   const page = readFileSync(path, 'utf8')
   const asked = exchanges(page)
   const spoken = (await spokenBy(page, reader)).filter(({ how }) => how.unrun === undefined)
-  typedSoFar.add(path)
   t.ok(asked.length + spoken.length > 0, `${path} has something to type`)
   const all = (await typed(t, reader, [
     ...asked.map((one) => one.typed),
