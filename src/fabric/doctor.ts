@@ -11,7 +11,7 @@ import { SallyportError } from '../base/errors.js'
 import { leakyRuntime } from '../net/leaky-runtime.js'
 import { nodeFiles } from '../state/files.js'
 import { keyPlaces, placesOf } from '../state/paths.js'
-import { readStateFile } from '../state/state-file.js'
+import { readStateFile, type StateFile } from '../state/state-file.js'
 import type { Gov } from '../governance/context.js'
 import { overrunReviews, unknownCharges } from '../governance/ledger/read.js'
 import type { Registry } from '../governance/capability.js'
@@ -93,8 +93,12 @@ const lockAddon = (): Check => {
 }
 
 const stateFolder = (dir: string): Check => {
-  const facts = statSync(join(dir, 'STATE'), { throwIfNoEntry: false })
-  if (facts !== undefined) return privateFolder('state directory', dir)
+  const kind = stateFailure(dir)
+  if (kind === 'damaged') {
+    return problem('state directory', `STATE of ${dir} is damaged, or missing`,
+      'sallyport state check')
+  }
+  if (kind !== 'no_state') return privateFolder('state directory', dir)
   const parent = nearestFolder(dir)
   return writable(parent)
     ? note('state directory', `none at ${dir}`, 'sallyport init')
@@ -108,23 +112,30 @@ const keyFolder = (dir: string): Check =>
 
 /** Both files of this store in the key folder; none of it where there is no store to name them. */
 const keyFiles = ({ stateDir, configDir }: Machine['places']): Check[] => {
-  const storeId = storeIdOf(stateDir)
-  if (storeId === null) return []
-  const { key, anchor } = keyPlaces(configDir, storeId)
+  const state = stateFileOf(stateDir)
+  // No state, or a damaged one, which `state check` says more about than this could.
+  if (state instanceof SallyportError) return []
+  const { key, anchor } = keyPlaces(configDir, state.store_id)
   return [
     privateFile('key file', key, 'Put it back from its copy: without it nothing sealed opens.'),
     privateFile('anchor file', anchor, 'sallyport help anchor'),
   ]
 }
 
-const storeIdOf = (dir: string): string | null => {
+/** STATE of a directory, or the failure that it is read with. */
+const stateFileOf = (dir: string): StateFile | SallyportError => {
   try {
-    return readStateFile(nodeFiles, placesOf(dir).state).store_id
+    return readStateFile(nodeFiles, placesOf(dir).state)
   } catch (error) {
-    // No state, or a damaged one: `state check` says more about that than this could.
-    if (error instanceof SallyportError) return null
+    if (error instanceof SallyportError) return error
     throw error
   }
+}
+
+/** Why there is no state that can be read; null where there is one. */
+const stateFailure = (dir: string): SallyportError['kind'] | null => {
+  const found = stateFileOf(dir)
+  return found instanceof SallyportError ? found.kind : null
 }
 
 const privateFile = (name: string, path: string, whenMissing: string): Check => {

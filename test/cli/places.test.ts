@@ -69,11 +69,25 @@ t.test('doctor names each problem with its next step and ends with 7', async (t)
     env: { NODE_DEBUG: 'https', HTTPS_PROXY: 'http://127.0.0.1:1' },
   })
   t.strictSame([ran.status, ran.error().code], [7, 'doctor_found_problems'])
-  t.strictSame(ran.error().details, { problems: 2 })
+  t.strictSame(ran.error().details, { problems: 3 })
   const problems = ran.json().checks.filter((one: { result: string }) => one.result === 'problem')
-  t.strictSame(problems.map((one: { name: string }) => one.name), ['key folder', 'environment'])
-  t.match(problems[1].text, 'NODE_DEBUG')
+  t.strictSame(problems.map((one: { name: string }) => one.name), [
+    'state directory', 'key folder', 'environment',
+  ])
+  t.match(problems[2].text, 'NODE_DEBUG')
   for (const one of problems) t.type(one.next, 'string')
+})
+
+t.test('doctor says that a state lost its STATE, and does not offer to make one', async (t) => {
+  const place = World.in(t).place
+  t.equal((await place.run(['init'])).status, 0)
+  rmSync(join(place.stateDir, 'STATE'))
+  const ran = await place.run(['doctor', '--json'])
+  t.equal(ran.status, 7)
+  t.hasStrict(
+    ran.json().checks.filter((one: { result: string }) => one.result === 'problem'),
+    [{ name: 'state directory', next: 'sallyport state check' }])
+  t.equal((await place.run(['state', 'path', '--json'])).json().exists, true)
 })
 
 t.test('doctor looks at both files of the store in the key folder, and says what to do', async (t) => {

@@ -157,6 +157,16 @@ t.test('backup and restore: the documents come back, revoked, with every session
   t.equal((await ok(place, 'state', 'check', '--json')).json().anchor, 'ok')
 })
 
+t.test('a restore over a state that lost its STATE asks as over a whole one, and keeps what was there', async (t) => {
+  const place = await begun(t)
+  await ok(place, 'state', 'backup', 'copy')
+  rmSync(join(place.stateDir, 'STATE'))
+  const refused = await place.run(['state', 'restore', 'copy', '--json'])
+  t.strictSame([refused.status, refused.error().code], [2, 'input_required'])
+  const restored = (await ok(place, 'state', 'restore', 'copy', '--yes', '--json')).json()
+  t.type(restored.copied_to, 'string')
+})
+
 t.test('a restore into nothing needs no answer, and needs the key folder', async (t) => {
   const place = await begun(t)
   await ok(place, 'state', 'backup', 'copy')

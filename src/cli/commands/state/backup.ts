@@ -1,6 +1,5 @@
 /** Copies of a state: making one, proving it, putting it in place, and what was kept aside. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
@@ -8,6 +7,7 @@ import {
   stateKept, stateBackup, stateVerify, stateRestore, type Kept, type StateVerifyDocument,
   type StateRestoreDocument,
 } from '../../../fabric/state-contract.js'
+import { isStateAt } from '../../../state/state-file.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines } from '../../text.js'
 import { verb } from '../../verb.js'
@@ -191,8 +191,7 @@ export const restore = verb(stateRestore, {
       .option('--yes', 'replace the state that is there without asking'),
   text: restoreText,
   run: async ({ dir, owner }, deps, line: { readonly yes?: boolean }) => {
-    const present = existsSync(join(deps.places.stateDir, 'STATE'))
-    if (present && line.yes !== true) {
+    if (isStateAt(deps.places.stateDir) && line.yes !== true) {
       await deps.confirm('Put the backup in place of the state that is there?', '--yes')
     }
     const { restoreWhole } = await import('../../../fabric/state-care.js')

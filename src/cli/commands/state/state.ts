@@ -1,5 +1,4 @@
 /** `sallyport state`: where it lies, whether it is sound, and what keeps it small. */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StateSite } from '../../../fabric/state-care.js'
 import {
@@ -7,6 +6,7 @@ import {
 } from '../../../fabric/state-contract.js'
 import { stateKeys } from '../../../governance/board/lost-keys-contract.js'
 import { lostKeyRanges, releaseLostKeys } from '../../../governance/board/lost-keys.js'
+import { isStateAt } from '../../../state/state-file.js'
 import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
 import { renderTable } from '../../table.js'
@@ -47,7 +47,7 @@ export const path = verb(statePath, {
     ({
       state_dir: places.stateDir,
       config_dir: places.configDir,
-      exists: existsSync(join(places.stateDir, 'STATE')),
+      exists: isStateAt(places.stateDir),
     }),
 })
 
