@@ -2,23 +2,15 @@
  * Every act that narrows or decides something moves the anchor, so that an old copy of the state
  * cannot forget it; the same act again changes nothing and leaves the anchor where it is.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { requestCancel } from '../../src/governance/board/cancel.js'
+import { anchorOf } from '../support/anchor.js'
 import { admissionOf } from '../support/tasks.js'
 import { admitTask } from '../../src/governance/board/admit.js'
 import { must } from '../support/must.js'
 import { stillClock } from '../support/clock.js'
 import { t } from '../support/tests-in-slices.js'
 import { limits, setupFlags } from '../world/alpha.js'
-import type { Place } from '../world/place.js'
 import { World, type AlphaWorld, type StateWorld } from '../world/world.js'
-
-const anchorOf = ({ configDir }: Place): string => {
-  const keys = join(configDir, 'keys')
-  const name = readdirSync(keys).find((one) => one.endsWith('.anchor')) ?? 'none'
-  return readFileSync(join(keys, name), 'utf8')
-}
 
 /** An act on a world that was prepared for it: the line that does it. */
 type Act = (at: AlphaWorld) => Promise<readonly string[]>

@@ -7,21 +7,9 @@ import {
 } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { failure, must } from '../../support/must.js'
+import { reconciled } from '../../support/codehost/reconciled.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
-
-/** A job that was created, not read back by its run, and reconciled since. */
-const reconciled = async (at: Working): Promise<string> => {
-  const job = await at.approved()
-  await at.runJob(job, {
-    at: (step) => {
-      if (step !== 'codehost.created') return
-      at.sandbox.faults.set('read_close_before_headers', { service: 'codehost', times: 1 })
-    },
-  })
-  must(await at.reconcile(job))
-  return job
-}
 
 const receiptOf = (at: Working, job: string): ReceiptRow => {
   const row = at.view().get(receiptCollection, at.job(job).receipt_id ?? '')

@@ -2,23 +2,17 @@
  * What was looked at is asked again in the record that rests on it: whoever changes a row in
  * between is not passed over, and what is decided moves the anchor.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { adoptJob } from '../../../src/codehost/jobs/adopt.js'
 import { approveJob } from '../../../src/codehost/jobs/approve.js'
 import { cancelJob } from '../../../src/codehost/jobs/cancel.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { collections } from '../../../src/governance/rows.js'
+import { anchorOf } from '../../support/anchor.js'
 import { betweenLookAndRecord } from '../../support/between.js'
 import { must } from '../../support/must.js'
+import { reconciled } from '../../support/codehost/reconciled.js'
 import { working, type Working } from '../../support/codehost/working.js'
-
-const anchorOf = ({ place: { configDir } }: Working): string => {
-  const keys = join(configDir, 'keys')
-  const name = readdirSync(keys).find((one) => one.endsWith('.anchor')) ?? 'none'
-  return readFileSync(join(keys, name), 'utf8')
-}
 
 const altered = (change: Partial<Job>) => async (at: Working, job: string): Promise<unknown> =>
   at.transact((tx) => tx.put(jobCollection, job, { ...at.job(job), ...change }))
@@ -30,19 +24,6 @@ type Between = readonly [string, (at: Working, job: string) => Promise<unknown>]
 
 const sessionEnds: Between = ['session_ended', async (at) => must(await at.run(['logout']))]
 
-/** A job that was created and read back later, which its task waits for. */
-const adoptable = async (at: Working): Promise<string> => {
-  const job = await at.approved()
-  await at.runJob(job, {
-    at: (step) => {
-      if (step !== 'codehost.created') return
-      at.sandbox.faults.set('read_close_before_headers', { service: 'codehost', times: 1 })
-    },
-  })
-  must(await at.reconcile(job))
-  return job
-}
-
 const adoptions: readonly Between[] = [
   ['job_closed', altered({ closed })],
   ['root_replaced', altered({ root: 'root_other' })],
@@ -53,7 +34,7 @@ const adoptions: readonly Between[] = [
 for (const [code, change] of adoptions) {
   t.test(`C-011 C-284 an adoption that was right when it was looked at is refused in its record: ${code}`, async (t) => {
     const at = await working(t)
-    const job = await adoptable(at)
+    const job = await reconciled(at)
     const session = at.session()
     let changed: Job | undefined
     await t.rejects(adoptJob(betweenLookAndRecord(at.gov, async () => {
@@ -90,17 +71,17 @@ for (const [code, change] of approvals) {
 t.test('C-012 C-284 approving, adopting and cancelling move the anchor, once', async (t) => {
   const at = await working(t)
   const moves = async (act: () => Promise<unknown>, name: string): Promise<void> => {
-    const before = anchorOf(at)
+    const before = anchorOf(at.place)
     await act()
-    const moved = anchorOf(at)
+    const moved = anchorOf(at.place)
     t.not(moved, before, `${name} moves it`)
     await act()
-    t.equal(anchorOf(at), moved, `${name} again leaves it`)
+    t.equal(anchorOf(at.place), moved, `${name} again leaves it`)
   }
   const job = await at.prepare()
   await moves(() => at.approve(job), 'approve')
   await moves(() => cancelJob(at.gov, at.session(), job), 'cancel')
-  const proved = await adoptable(at)
+  const proved = await reconciled(at)
   await moves(() => adoptJob(at.gov, at.session(), proved), 'adopt')
   t.equal(at.view().get(collections.closedTasks, at.job(proved).task_id ?? '')?.state, 'succeeded')
 })

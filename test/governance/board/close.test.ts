@@ -1,7 +1,6 @@
 /** A task that an unknown charge had blocked ends once a person has said what it cost. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { closedByHand } from '../../../src/governance/board/close.js'
+import { anchorOf } from '../../support/anchor.js'
 import { failure, must } from '../../support/must.js'
 import { t } from '../../support/tests-in-slices.js'
 import { limits } from '../../world/alpha.js'
@@ -12,12 +11,6 @@ const unknown = async (at: AlphaWorld): Promise<{ task: string; operation: strin
   const { task_id: task, operation_id: operation } = (await at.ask()).error().details
   at.sandbox.faults.clear()
   return { task, operation }
-}
-
-const anchorOf = ({ place }: AlphaWorld): string => {
-  const keys = join(place.configDir, 'keys')
-  const name = readdirSync(keys).find((one) => one.endsWith('.anchor')) ?? 'none'
-  return readFileSync(join(keys, name), 'utf8')
 }
 
 const settle = (at: AlphaWorld, operation: string, amount: number) =>
@@ -37,9 +30,9 @@ t.test('A-123 A-124 a task whose unknown charge was settled is closed by hand, a
   t.equal(disputed.error().next[0]?.command, `sallyport ledger review ${operation}`)
   must(await at.run(['ledger', 'review', operation, '--reject']))
   t.strictSame((await at.json(['status'])).tasks, { blocked: 1 })
-  const before = anchorOf(at)
+  const before = anchorOf(at.place)
   const closed = must(await at.run(close)).json()
-  t.not(anchorOf(at), before, 'an old copy does not wait for it again')
+  t.not(anchorOf(at.place), before, 'an old copy does not wait for it again')
   t.hasStrict(closed, { state: 'failed', blocked: null, reason: closedByHand })
   t.strictSame((await at.json(['status'])).tasks, {})
   t.strictSame(must(await at.run(close)).json().revision, closed.revision, 'once')
