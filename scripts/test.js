@@ -1,6 +1,7 @@
-// `npm test`: installs what is missing, builds, checks the source, runs every test file, the tables
-// of cases by slices; it ends with what it left.
-// `npm test -- --all`: the same with every cell and every round, and coverage.
+// `npm test`: installs what is missing, builds, checks the source, proves each numbered requirement
+// once, runs what a change reaches and what else fits into 540 processor seconds (`--seconds N`), the
+// tables of cases by slices; it ends with what it left.
+// `npm test -- --all`: every file with every cell and every round, and coverage.
 // `npm test -- test/cli/process.test.ts …`: builds and runs these files only, all of their cells;
 // with `--short` by slices, with `--cell ID` one cell. `npm test -- --changed` runs the files that
 // what was changed reaches (`--since COMMIT`: changed since then), by slices.
@@ -38,6 +39,14 @@ const [
 const { whole, short, cell } = asked
 const reached = asked.changed ? reachedFiles(asked.since) : { files: asked.files, left: [] }
 const files = reached.files.map((path) => resolve(path))
+/** What is not committed yet reaches these; without git none are known. */
+const reachedFirst = () => {
+  try {
+    return reachedFiles('HEAD').files
+  } catch {
+    return []
+  }
+}
 const { seed, from } = seedOfRun(asked.seed)
 const told = { cells: `${root}/.build/cells.jsonl`, seconds: `${root}/.build/seconds.jsonl` }
 
@@ -66,7 +75,8 @@ const runSuite = async () => {
   }
   const many = whole || asked.changed
   const suite = spawn(process.execPath, [`${root}/scripts/tool/suite.js`, JSON.stringify({
-    files: files.map(outputOf), whole, many, short,
+    files: files.map(outputOf), whole, many, short, seed, seconds: asked.seconds,
+    reached: whole && short ? reachedFirst() : [],
   })], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], env })
   if (whole) suite.stdout.pipe(createWriteStream(`${root}/.build/test.tap`))
   return countTap(suite.stdout, { part: cell !== null })

@@ -218,6 +218,7 @@ interface Asked {
   readonly seed: number | null
   readonly files: readonly string[]
   readonly since: string
+  readonly seconds: number
 }
 
 t.test('a line says what is run, and a line that cannot be meant is refused', async (t) => {
@@ -236,10 +237,13 @@ t.test('a line says what is run, and a line that cannot be meant is refused', as
   t.strictSame(of('--changed', '--all'), [false, false, true, null, null])
   t.equal(askedBy(['--since', 'HEAD~3']).since, 'HEAD~3')
   t.equal(askedBy(['--changed']).since, 'HEAD')
+  t.strictSame([[], ['--seconds', '120']].map((argv) => askedBy(argv).seconds), [540, 120])
   const wrong = [
     ['--al'], ['--all', '--short'], ['--changed', 'a.test.ts'], ['--cell', 'a'],
     ['--cell', 'a', 'a.test.ts', 'b.test.ts'], ['--cell', 'a', 'a.test.ts', '--short'],
     ['--seed', '-1'], ['--seed', 'x'], ['--seed', String(2 ** 31)],
+    ['--seconds', '0'], ['--seconds', 'x'], ['--seconds', '9', '--all'],
+    ['--seconds', '9', '--changed'], ['--seconds', '9', 'a.test.ts'],
   ]
   for (const argv of wrong) t.throws(() => askedBy(argv), argv.join(' '))
 })
@@ -275,15 +279,16 @@ t.test('what a slice left is told by file and named, and a failed cell says its 
     { file: 'test/c.test.ts', table: 'tests', ran: ["tests/nobody's title"], left: [] },
     { file: 'test/c.test.ts', table: 'own', ran: ['own/b'], left: [] },
     { file, loop: 'kills', rounds: 2, all: 9 },
+    { files: ['test/d.test.ts'] },
   ]
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const told = toldIn(path)
   t.strictSame(leftLines(told, join(dir, 'left.txt')), [
     'left to npm test -- --all:', '  test/a.test.ts: ask 2 of 3, kills 2 rounds of 9',
-    '  1 cells and rounds of 1 loops in 1 files, each by its name in .build/left.txt',
+    '  1 files whole, 1 cells and rounds of 1 loops in 1 files, each by its name in .build/left.txt',
   ])
   t.equal(readFileSync(join(dir, 'left.txt'), 'utf8'),
-    "test/a.test.ts --cell 'ask/c'\ntest/a.test.ts kills: 2 of 9\n")
+    "test/d.test.ts\ntest/a.test.ts --cell 'ask/c'\ntest/a.test.ts kills: 2 of 9\n")
   t.strictSame(leftLines(toldIn(join(dir, 'none')), join(dir, 'no.txt')), [])
   t.strictSame(repeatLines([
     [file, 'a title', 'ask/a/b: it holds'], [file, 'ask/a', 'one'], [file, 'other'],
@@ -319,6 +324,35 @@ t.test('in a whole short run each requirement has one file that proves it, the o
   t.strictSame(ownersOf(files, () => 1), {
     slow: ['A-002', 'A-003', 'A-004'], list: ['A-005'],
   })
+})
+
+t.test('a short run proves every requirement, looks at the project, takes what a change reaches, and fills its seconds by the seed', async (t) => {
+  const { shortRun } = await loaded<{
+    shortRun(files: readonly { file: string, text: string }[], options: object):
+      { readonly chosen: readonly string[], readonly left: readonly string[] }
+  }>('short-run.js')
+  const files = [
+    { file: 'test/a/proves.test.ts', text: 't.test("A-001 A-002", f)' },
+    { file: 'test/a/less.test.ts', text: 't.test("A-001", f)' },
+    { file: 'test/a/list.test.ts', text: 'const rows = ["A-005"]; t.test(title, f)' },
+    { file: 'test/style.test.ts', text: 't.test("lines", f)' },
+    ...Array.from({ length: 20 }, (_, at) =>
+      ({ file: `test/b/other-${at}.test.ts`, text: 't.test("other", f)' })),
+  ]
+  const names = files.map(({ file }) => file)
+  const always = ['test/a/proves.test.ts', 'test/a/list.test.ts', 'test/style.test.ts']
+  const secondsOf = (): number => 10
+  const run = (more: object) => shortRun(files, { secondsOf, seconds: 1, seed: 1, ...more })
+  t.strictSame(run({}).chosen, always, 'what proves is run whatever it takes')
+  const reached = ['test/b/other-7.test.ts', 'test/a/less.test.ts']
+  t.strictSame(run({ seconds: 50 + 50, reached }).chosen,
+    names.filter((name) => always.includes(name) || reached.includes(name)))
+  const some = run({ seconds: 50 + 30 + 60 })
+  t.equal(some.chosen.length, 3 + 6)
+  t.strictSame(run({ seconds: 50 + 30 + 60 }), some, 'the same seed, the same choice')
+  t.strictNotSame(run({ seconds: 50 + 30 + 60, seed: 2 }), some, 'another seed, another choice')
+  t.strictSame([...some.chosen, ...some.left].sort(), [...names].sort(), 'none is gone')
+  t.strictSame(run({ seconds: 10_000 }).left, [])
 })
 
 interface Import {

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 const options = {
   all: { type: 'boolean' }, short: { type: 'boolean' }, changed: { type: 'boolean' },
   since: { type: 'string' }, cell: { type: 'string' }, seed: { type: 'string' },
+  seconds: { type: 'string' },
   'write-seconds': { type: 'boolean' },
 }
 
@@ -11,9 +12,10 @@ const options = {
  * Reads the words after `npm test --`.
  * @param {readonly string[]} argv
  * @returns {{ files: readonly string[], whole: boolean, short: boolean, changed: boolean,
- *   since: string, cell: string | null, seed: number | null, writeSeconds: boolean }}
- *   `whole` is every file; `short` goes through slices of the tables; `since` is the commit that
- *   `changed` compares with
+ *   since: string, cell: string | null, seed: number | null, seconds: number,
+ *   writeSeconds: boolean }}
+ *   `whole` names no file; `short` goes through slices of the tables, and, where it is whole, through
+ *   what fits into `seconds` of a processor; `since` is the commit that `changed` compares with
  * @throws {Error} for what it does not know, and for what does not go together
  */
 export const askedBy = (argv) => {
@@ -29,6 +31,7 @@ export const askedBy = (argv) => {
     short: values.short === true || (values.all !== true && (whole || changed)),
     since: values.since ?? 'HEAD', cell: values.cell ?? null,
     seed: values.seed === undefined ? null : Number(values.seed),
+    seconds: values.seconds === undefined ? shortSeconds : Number(values.seconds),
     writeSeconds: values['write-seconds'] === true,
   }
 }
@@ -41,8 +44,17 @@ const wrongIn = (values, files, changed) => {
   if (values.seed !== undefined && !isSeed(values.seed)) {
     return `--seed takes a whole number from 0 to ${seedMax}`
   }
+  if (values.seconds !== undefined && !/^[1-9]\d{0,5}$/.test(values.seconds)) {
+    return '--seconds takes a whole number from 1 to 999999'
+  }
+  if (values.seconds !== undefined && (values.all === true || changed || files.length > 0)) {
+    return '--seconds is of npm test alone: what is named runs whole'
+  }
   return undefined
 }
+
+/** Processor seconds that a person waits for: five minutes of two cores, with the build. */
+const shortSeconds = 540
 
 /** Seeds are whole numbers up to this one. */
 export const seedMax = 2 ** 31 - 1

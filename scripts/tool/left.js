@@ -9,8 +9,9 @@ const cellOf = (id) => `--cell '${id.replaceAll("'", "'\\''")}'`
  * What slices and loops of test/support/slice.ts told.
  * @param {string} path where the processes of the run told it
  * @returns {{ ran: readonly { file: string, id: string }[], tables: readonly Table[],
- *   loops: readonly { file: string, loop: string, rounds: number, all: number }[] }}
- *   `tables` and `loops` are those of which something was left
+ *   loops: readonly { file: string, loop: string, rounds: number, all: number }[],
+ *   files: readonly string[] }}
+ *   `tables` and `loops` are those of which something was left, `files` those left whole
  * @typedef {{ file: string, table: string, ran: readonly string[], left: readonly string[] }} Table
  */
 export const toldIn = (path) => {
@@ -20,6 +21,7 @@ export const toldIn = (path) => {
     ran: tables.flatMap(({ file, ran }) => ran.map((id) => ({ file, id }))),
     tables: tables.filter(({ left }) => left.length > 0),
     loops: lines.filter(({ loop }) => loop !== undefined),
+    files: lines.flatMap(({ files }) => files ?? []),
   }
 }
 
@@ -29,11 +31,11 @@ export const toldIn = (path) => {
  * @param {string} list path of the file that names them
  * @returns {readonly string[]} lines; none when nothing was left
  */
-export const leftLines = ({ tables, loops }, list) => {
-  if (tables.length + loops.length === 0) return []
+export const leftLines = ({ tables, loops, files }, list) => {
+  if (tables.length + loops.length + files.length === 0) return []
   const cells = tables.flatMap(({ file, left }) => left.map((id) => `${file} ${cellOf(id)}`))
   const turns = loops.map(({ file, loop, rounds, all }) => `${file} ${loop}: ${rounds} of ${all}`)
-  writeFileSync(list, `${[...cells, ...turns].join('\n')}\n`)
+  writeFileSync(list, `${[...files, ...cells, ...turns].join('\n')}\n`)
   const parts = new Map()
   const add = (file, part) => parts.set(file, [...(parts.get(file) ?? []), part])
   for (const { file, table, ran, left } of tables) {
@@ -44,7 +46,7 @@ export const leftLines = ({ tables, loops }, list) => {
     'left to npm test -- --all:',
     ...[...parts].sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([file, of]) => `  ${file}: ${of.join(', ')}`),
-    `  ${cells.length} cells and rounds of ${loops.length} loops in ${parts.size} files,`
+    `  ${files.length} files whole, ${cells.length} cells and rounds of ${loops.length} loops in ${parts.size} files,`
       + ' each by its name in .build/left.txt',
   ]
 }

@@ -1,7 +1,6 @@
-// Which of the files that are run by slices of their tests proves which requirement in a whole
-// short run, so that each is proved once at least. What a file that is run whole proves anyhow,
-// none of them has to; the others go to the files that prove most of them in least time.
-import { readFileSync } from 'node:fs'
+// Which requirement is proved where in a short run of the whole: by which files, so that each is
+// proved once at least, and by which of those that are run by slices of their tests. What a file
+// that is run whole proves anyhow, none of these has to.
 import { citedIn } from './requirements.js'
 
 /** How a compiled file says that its tests are run by slices. */
@@ -12,6 +11,45 @@ const shownIn = (text) =>
   citedIn([...text.matchAll(/\btest\(\s*(["'`])(.*?)\1/gs)].map(([, , title]) => title).join(' '))
 
 const rest = (ids, missing) => [...ids].filter((id) => missing.has(id))
+
+/**
+ * Gives each row to one file: again and again those of the file that has most of what is missing in
+ * least time.
+ * @param {ReadonlyMap<string, ReadonlySet<string>>} byFile rows by the file that can prove them
+ * @param {Iterable<string>} rows those to give; each is of one file at least
+ * @param {(file: string) => number} secondsOf
+ * @returns {Record<string, readonly string[]>}
+ */
+const given = (byFile, rows, secondsOf) => {
+  const missing = new Set(rows)
+  const owners = {}
+  const worthOf = ([file, ids]) => rest(ids, missing).length / Math.max(secondsOf(file), 0.1)
+  while (missing.size > 0) {
+    const [file, ids] = [...byFile]
+      .reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best))
+    owners[file] = rest(ids, missing)
+    for (const id of owners[file]) missing.delete(id)
+  }
+  return owners
+}
+
+/**
+ * Files that together prove every row that some title shows, and those that have a row in their
+ * text that no title of any shows: one of a list may prove it.
+ * @param {readonly { file: string, text: string }[]} files sources by their names, and what they
+ *   were compiled to
+ * @param {(file: string) => number} secondsOf what a file is expected to take
+ * @returns {ReadonlySet<string>}
+ */
+export const provingFiles = (files, secondsOf) => {
+  const byFile = new Map(files.map(({ file, text }) => [file, new Set(shownIn(text))]))
+  const shown = new Set([...byFile.values()].flatMap((ids) => [...ids]))
+  const hiding = files.filter(({ text }) => citedIn(text).some((id) => !shown.has(id)))
+    .map(({ file }) => file)
+  const proved = new Set(hiding.flatMap((file) => [...byFile.get(file)]))
+  const left = [...shown].filter((id) => !proved.has(id))
+  return new Set([...hiding, ...Object.keys(given(byFile, left, secondsOf))])
+}
 
 /**
  * @param {readonly { file: string, text: string }[]} files sources by their names, and what they
@@ -26,15 +64,7 @@ export const ownersOf = (files, secondsOf) => {
     .flatMap(({ text }) => shownIn(text)))
   const byFile = new Map(ofSlices.map(({ file, text }) => [file, new Set(shownIn(text))]))
   const shown = new Set([...byFile.values()].flatMap((ids) => [...ids]))
-  const missing = new Set([...shown].filter((id) => !proved.has(id)))
-  const owners = {}
-  const worthOf = ([file, ids]) => rest(ids, missing).length / Math.max(secondsOf(file), 0.1)
-  while (missing.size > 0) {
-    const [file, ids] = [...byFile]
-      .reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best))
-    owners[file] = rest(ids, missing)
-    for (const id of owners[file]) missing.delete(id)
-  }
+  const owners = given(byFile, [...shown].filter((id) => !proved.has(id)), secondsOf)
   // What no title shows, a list may give to one: whoever has it in its text has to prove it.
   for (const { file, text } of ofSlices) {
     const hidden = new Set(citedIn(text).filter((id) => !proved.has(id) && !shown.has(id)))
@@ -42,8 +72,3 @@ export const ownersOf = (files, secondsOf) => {
   }
   return owners
 }
-
-/** The same for compiled files, by the names of their sources. */
-export const ownersOfFiles = (files, sourceOf, secondsOf) =>
-  ownersOf(files.map((path) => ({ file: sourceOf(path), text: readFileSync(path, 'utf8') })),
-    secondsOf)

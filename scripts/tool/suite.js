@@ -1,7 +1,9 @@
 // A run as one TAP stream on stdout: checks of the source, the test files, coverage.
-// Its argument is a JSON document: `files`, compiled test files, all of them where it is `whole`;
-// `many`, where they share processes; `short`, where they go through slices and nothing is counted.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Its argument is a JSON document: `files`, compiled test files (where it is `whole` none: it is all
+// of them, or, where `seconds` of a processor are given, those of short-run.js by `seed` and
+// `reached`); `many`, where they share processes; `short`, where they go through slices and nothing
+// is counted.
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter, relative } from 'node:path'
 import t from 'tap'
@@ -11,12 +13,13 @@ import { severalFiles } from './count.js'
 import { filesBelow } from './files.js'
 import { folderInMemory, needsDisk } from './memory.js'
 import { inProcesses, sourceOf } from './order.js'
-import { ownersOfFiles } from './owned-rows.js'
+import { ownersOf } from './owned-rows.js'
 import { expectedSeconds } from './seconds.js'
+import { shortRun } from './short-run.js'
 import { outputOf, treeDir } from './tree.js'
 
 const node = process.execPath
-const { files: only, whole, many, short } = JSON.parse(process.argv[2])
+const { files: only, whole, many, short, seconds, seed, reached } = JSON.parse(process.argv[2])
 const counting = whole && !short
 // Tests wait for each other, for locks and for the disk: a few more than there are cores.
 const processes = availableParallelism() + 2
@@ -31,9 +34,15 @@ const checks = {
   'generated files are those of the command tree': [`${root}/scripts/generate.js`, '--check'],
 }
 
-const testFiles = whole
+const secondsOf = expectedSeconds(short ? 'short' : 'all')
+const compiled = whole
   ? filesBelow(`${treeDir}/test`).filter((path) => path.endsWith('.test.js'))
   : only
+const texts = whole && short
+  ? compiled.map((path) => ({ file: sourceOf(path), text: readFileSync(path, 'utf8') })) : []
+const { chosen, left } = shortRun(texts, { seconds, seed, reached, secondsOf })
+const testFiles = texts.length === 0
+  ? compiled : compiled.filter((path) => chosen.includes(sourceOf(path)))
 
 // Every Node process would read that whole file at its start; nothing here looks beyond loopback.
 delete process.env.NODE_EXTRA_CA_CERTS
@@ -53,8 +62,9 @@ if (counting) {
 if (whole && short) {
   // Each requirement is proved once at least, by one file or another.
   env.SALLYPORT_TEST_OWNERS = `${root}/.build/owners.json`
-  writeFileSync(env.SALLYPORT_TEST_OWNERS,
-    JSON.stringify(ownersOfFiles(testFiles, sourceOf, expectedSeconds('all'))))
+  const ran = texts.filter(({ file }) => chosen.includes(file))
+  writeFileSync(env.SALLYPORT_TEST_OWNERS, JSON.stringify(ownersOf(ran, expectedSeconds('all'))))
+  appendFileSync(process.env.SALLYPORT_TEST_CELLS, `${JSON.stringify({ files: left })}\n`)
 }
 if (many) {
   const { makeCertificates } = await import(`${treeDir}/src/sandbox/certificates.js`)
@@ -95,7 +105,6 @@ const uncounted = {
 // A file that is asked for by its name has a process of its own.
 const together = many || process.env.SALLYPORT_TESTS_TOGETHER === '1'
 delete env.SALLYPORT_TESTS_TOGETHER
-const secondsOf = expectedSeconds(short ? 'short' : 'all')
 const processesOf = (files) =>
   (together ? inProcesses(files, secondsOf) : files.map((one) => [one]))
 for (const files of processesOf(testFiles)) {
