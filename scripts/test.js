@@ -1,6 +1,6 @@
 // `npm test`: installs what is missing, builds, checks the source, proves each numbered requirement
-// once, runs what a change reaches and what else fits into 540 processor seconds (`--seconds N`), the
-// tables of cases by slices; it ends with what it left.
+// once, runs what a change reaches and what else fits into 540 processor seconds (`--seconds N`),
+// the tables of cases by slices; it ends with what it left.
 // `npm test -- --all`: every file with every cell and every round, and coverage.
 // `npm test -- test/cli/process.test.ts …`: builds and runs these files only, all of their cells;
 // with `--short` by slices, with `--cell ID` one cell. `npm test -- --changed` runs the files that

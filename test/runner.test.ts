@@ -285,7 +285,8 @@ t.test('what a slice left is told by file and named, and a failed cell says its 
   const told = toldIn(path)
   t.strictSame(leftLines(told, join(dir, 'left.txt')), [
     'left to npm test -- --all:', '  test/a.test.ts: ask 2 of 3, kills 2 rounds of 9',
-    '  1 files whole, 1 cells and rounds of 1 loops in 1 files, each by its name in .build/left.txt',
+    '  1 files whole, 1 cells and rounds of 1 loops in 1 files, '
+      + 'each by its name in .build/left.txt',
   ])
   t.equal(readFileSync(join(dir, 'left.txt'), 'utf8'),
     "test/d.test.ts\ntest/a.test.ts --cell 'ask/c'\ntest/a.test.ts kills: 2 of 9\n")

@@ -14,8 +14,8 @@ const options = {
  * @returns {{ files: readonly string[], whole: boolean, short: boolean, changed: boolean,
  *   since: string, cell: string | null, seed: number | null, seconds: number,
  *   writeSeconds: boolean }}
- *   `whole` names no file; `short` goes through slices of the tables, and, where it is whole, through
- *   what fits into `seconds` of a processor; `since` is the commit that `changed` compares with
+ *   `whole` names no file; `short` goes through slices of the tables, and, where it is whole,
+ *   through what fits into `seconds` of a processor; `since` is what `changed` compares with
  * @throws {Error} for what it does not know, and for what does not go together
  */
 export const askedBy = (argv) => {

@@ -46,7 +46,8 @@ export const leftLines = ({ tables, loops, files }, list) => {
     'left to npm test -- --all:',
     ...[...parts].sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([file, of]) => `  ${file}: ${of.join(', ')}`),
-    `  ${files.length} files whole, ${cells.length} cells and rounds of ${loops.length} loops in ${parts.size} files,`
+    `  ${files.length} files whole, ${cells.length} cells and rounds of ${loops.length} loops`
+      + ` in ${parts.size} files,`
       + ' each by its name in .build/left.txt',
   ]
 }

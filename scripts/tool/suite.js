@@ -1,8 +1,7 @@
 // A run as one TAP stream on stdout: checks of the source, the test files, coverage.
-// Its argument is a JSON document: `files`, compiled test files (where it is `whole` none: it is all
-// of them, or, where `seconds` of a processor are given, those of short-run.js by `seed` and
-// `reached`); `many`, where they share processes; `short`, where they go through slices and nothing
-// is counted.
+// Its argument is a JSON document: `files`, compiled test files (none where it is `whole`: all of
+// them, or those that short-run.js chooses by `seconds`, `seed` and `reached` where it is `short`);
+// `many`, where they share processes; `short`, where they go through slices and nothing is counted.
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter, relative } from 'node:path'
