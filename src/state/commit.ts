@@ -253,7 +253,9 @@ export class Committer {
     if (changes.length > 0 || marked !== undefined) {
       // Only an anchor that agreed before may move: a mismatch must not be healed by writing on.
       const moves = marked !== undefined && (this.rebasing || this.#anchorAgrees())
-      const mark = marked === undefined ? undefined : this.#nextMark(marked.policyRevision)
+      const mark = marked === undefined
+        ? undefined : this.#nextMark(marked.policyRevision, moves)
+      if (moves) this.#orPoison('moving the anchor', () => this.#at.anchor.take())
       this.#append(verb, changes, mark)
       this.#effects(tx)
       const last = this.#follower.generation.marks.at(-1)
@@ -290,10 +292,14 @@ export class Committer {
     return status === 'ok' && !oneAhead
   }
 
-  #nextMark(revision: number | undefined): NextMark {
+  /**
+   * A mark to which the anchor does not move leaves a number out: the log then never goes on by one
+   * behind an anchor that it disagrees with, which would look like one that was torn.
+   */
+  #nextMark(revision: number | undefined, moves: boolean): NextMark {
     const { marks, manifest } = this.#follower.generation
     const last = marks.at(-1)
-    const number = Math.max(last?.number ?? 0, manifest.mark_floor) + 1
+    const number = Math.max(last?.number ?? 0, manifest.mark_floor) + (moves ? 1 : 2)
     return { number, policy_revision: revision ?? last?.policy_revision ?? null }
   }
 

@@ -9,9 +9,10 @@ const mebibyte = 1024 * 1024
 export const fileBytesMax = {
   /** STATE: a sealed profile is a few kilobytes, its certificate at most 64 KiB. */
   state: mebibyte,
-  /** Key and anchor: one line each. */
+  /** One line. */
   key: 4_096,
-  anchor: 4_096,
+  /** Two slots. */
+  anchor: 8_192,
   /** The text in the lock, which is for people only. */
   lock: 4_096,
   /** A copy of STATE and at most 256 lines for each collection. */

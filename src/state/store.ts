@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { systemClock, type Clock } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import { anchorAt, compareAnchor, sameMark, type Anchor } from './anchor.js'
+import type { Reading } from './anchor-slots.js'
 import type { Mark } from './snapshot/manifest.js'
 import { artifactsAt } from './artifacts.js'
 import { Committer } from './commit.js'
@@ -269,16 +270,17 @@ export class FileStore implements Store {
   anchor(): AnchorStanding {
     // The anchor is read before the log: it never runs ahead of the log, so what is read of it
     // cannot be newer than what the log then shows. It may be older: while others write marks, only
-    // an anchor that nobody has moved since says that the two went on apart.
+    // an anchor that nobody has moved since says that the two went on apart, and two slots that
+    // were read while one and then the other was written may both be in pieces.
     let anchored = this.#anchor.read()
     for (;;) {
       const view = this.read()
       const { marks, manifest } = this.generation
       const { status } = compareAnchor(anchored, marks, manifest.mark_floor)
       const before = anchored
-      if (status === 'forked') anchored = this.#anchor.read()
+      if (status === 'forked' || status === 'forged') anchored = this.#anchor.read()
       if (!sameMark(before, anchored)) continue
-      return { status, ...standingOf(anchored, marks), view }
+      return { status, ...standingOf(status === 'forged' ? status : anchored, marks), view }
     }
   }
 
@@ -292,12 +294,13 @@ export class FileStore implements Store {
     if (this.#closed) return
     this.#closed = true
     this.#committer.close()
+    this.#anchor.close()
     this.#follower.close()
   }
 }
 
 const standingOf = (
-  anchored: Mark | 'missing' | 'forged', marks: readonly Mark[],
+  anchored: Reading, marks: readonly Mark[],
 ): Omit<AnchorStanding, 'status' | 'view'> => {
   if (typeof anchored === 'string') return { policyRevision: 0, mark: null, isOwn: false }
   // It is one of the newest, if any.

@@ -36,6 +36,9 @@ const place = [
   'sync /tmp/state/wal', 'sync /tmp/state', 'sync /tmp', 'sync /tmp/config/keys',
 ]
 
+/** Calls that make an anchor anew, before the first marked record of a process. */
+const takenBy = ['create', 'write', 'sync', 'rename', 'sync']
+
 t.test('durability 2 and 9: one commit is one write and one sync of the log, nothing else', async (t) => {
   const disk = new MemFiles()
   makeOn(disk).close()
@@ -53,21 +56,25 @@ t.test('durability 2 and 9: one commit is one write and one sync of the log, not
   t.strictSame(to.seen, [])
 })
 
-t.test('a marked commit syncs log, witness, anchor and the anchor\'s folder, in this order', async (t) => {
+t.test('the first marked commit of a process makes the anchor anew, each syncs log, witness and anchor, in this order', async (t) => {
   const disk = new MemFiles()
   makeOn(disk).close()
   const to = plan(undefined, undefined, ['sync'])
   const store = openOn(disk, 'write', to)
   await put(store, 'a', 1)
   to.seen.length = 0
-  await store.transact('publish', (tx) => {
+  const commit = () => store.transact('publish', (tx) => {
     tx.mark({ policyRevision: 3 })
     tx.afterSync(() => store.witness.append('line'))
   })
-  t.matchStrict(to.seen, [
-    /sync .*\/wal\//, /sync .*witness\.log/, /sync .*\/keys\/\.tmp-/, /sync .*\/keys$/,
-  ])
-  t.equal(to.seen.length, 4)
+  await commit()
+  const each = [/sync .*\/wal\//, /sync .*witness\.log/, /sync .*\.anchor$/]
+  t.matchStrict(to.seen, [/sync .*\/keys\/\.tmp-/, /sync .*\/keys$/, ...each])
+  t.equal(to.seen.length, 2 + each.length)
+  to.seen.length = 0
+  await commit()
+  t.matchStrict(to.seen, each)
+  t.equal(to.seen.length, each.length)
 })
 
 t.test('durability 2: the first transaction of a process writes again and syncs what it finds, one without a change too', async (t) => {
@@ -141,7 +148,7 @@ t.test('durability 2: a disk that really is full ends with disk_full and replays
 t.test('a witness line that fails leaves the record durable and the hooks due', async (t) => {
   const disk = new MemFiles()
   makeOn(disk).close()
-  const to = plan(3 + place.length, 'EIO')
+  const to = plan(takenBy.length + 3 + place.length, 'EIO')
   const mended: number[] = []
   const store = openStore({
     ...site, mode: 'write', files: faulty(disk, to), lock: memoryLock(),
@@ -160,20 +167,30 @@ t.test('a witness line that fails leaves the record durable and the hooks due', 
   t.notOk(openOn(disk).witness.torn())
 })
 
-t.test('an anchor that cannot be moved poisons; the next writer completes it', async (t) => {
-  const disk = new MemFiles()
-  makeOn(disk).close()
-  const store = openOn(disk, 'write', plan(3 + place.length, 'EIO'))
-  await t.rejects(store.transact('publish', (tx) => tx.mark({ policyRevision: 5 })), {
-    code: 'io_failed',
-  })
-  await t.rejects(put(store, 'a', 1), { code: 'store_poisoned' })
-  const reader = openOn(disk, 'read')
-  t.equal(reader.anchor().status, 'ok')
-  t.equal(reader.anchor().policyRevision, 0)
-  const next = openOn(disk)
-  await next.transact('anything', () => undefined)
-  t.equal(next.anchor().policyRevision, 5)
+t.test('an anchor that cannot be made anew or moved poisons; the next writer completes it', async (t) => {
+  const calls = takenBy.length + place.length + ['write', 'sync', 'write', 'sync'].length
+  for (const [how, faults] of Object.entries({ EIO: ['EIO'], lost: ['lost'] } as const)) {
+    for (let at = 1; at <= calls; at += 1) {
+      const disk = new MemFiles()
+      makeOn(disk).close()
+      const to = plan(at, faults[0])
+      const store = openOn(disk, 'write', to)
+      const ended = await store.transact('publish', (tx) => tx.mark({ policyRevision: 5 }))
+        .then(() => 'done', (error: SallyportError) => error.code)
+      if (how === 'EIO') t.equal(ended, 'io_failed', `${at}`)
+      if (ended === 'done') continue
+      await t.rejects(put(store, 'a', 1), { code: 'store_poisoned' })
+      t.equal(openOn(disk, 'read').anchor().status, 'ok', `${how} ${at}`)
+      const next = openOn(disk)
+      await next.transact('anything', () => undefined)
+      const recorded = next.generation.marks.at(-1)?.policy_revision ?? 0
+      t.equal(next.anchor().policyRevision, recorded)
+      await next.transact('publish', (tx) => tx.mark({ policyRevision: 6 }))
+      next.close()
+      const powered = openOn(disk.crash('dropped', 0), 'read')
+      t.hasStrict(powered.anchor(), { status: 'ok', policyRevision: 6 }, `${how} ${at}`)
+    }
+  }
 })
 
 t.test('durability 9: whichever call of a fold fails, the commit stands and nothing is lost', async (t) => {

@@ -170,7 +170,8 @@ t.test('the same reader opens nothing under a key, and believes no anchor, of wh
   for (const [end, what] of [['.anchor', 'anchor'], ['.key', 'profile']] as const) {
     const path = join(configDir, 'keys', `${world.gov.store.storeId}${end}`)
     const before = readFileSync(path, 'latin1')
-    writeFileSync(path, before.replace(/[0-9](?=[^0-9]*$)/, (digit) => digit === '0' ? '1' : '0'))
+    writeFileSync(path, before.replace(/[0-9](?=[^0-9\0]*(?:\0|$))/g, (digit) =>
+      digit === '0' ? '1' : '0'))
     t.throws(() => opened(world.place), { message: `untrue: ${what}\n` })
     writeFileSync(path, before)
   }

@@ -3,11 +3,7 @@ import { readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readLastUse, touchLastUse } from '../../src/governance/session/last-use.js'
-import { nodeFiles } from '../../src/state/files.js'
-import { keyPlaces } from '../../src/state/paths.js'
 import { Still } from '../../src/state/still.js'
-import { again, placeOf, publish } from '../support/state/notes.js'
-import { World } from '../world/world.js'
 
 const minuteAgo = (): Date => new Date(Date.now() - 60_000)
 
@@ -50,26 +46,6 @@ t.test('a file that was written a moment ago is read again, whatever its facts s
   writeFileSync(path, 'b')
   utimesSync(path, mtime, mtime)
   t.equal(look(), 'b', 'written twice within the resolution of a time')
-})
-
-t.test('a process that stays open opens an anchor that stands still once', async (t) => {
-  const { store } = await World.in(t).store()
-  await publish(store, 1)
-  const { anchor } = keyPlaces(placeOf(store).configDir, store.storeId)
-  utimesSync(anchor, minuteAgo(), minuteAgo())
-  let opened = 0
-  const files = {
-    ...nodeFiles,
-    open: (...[path, intent]: Parameters<typeof nodeFiles.open>) => {
-      if (path === anchor) opened += 1
-      return nodeFiles.open(path, intent)
-    },
-  }
-  const reader = again(t, store, 'read', { files })
-  for (let look = 0; look < 5; look += 1) t.equal(reader.anchor().policyRevision, 1)
-  t.equal(opened, 1)
-  await publish(store, 2)
-  t.equal(reader.anchor().policyRevision, 2, 'one that another process moved is seen at once')
 })
 
 t.test('a last use that another process noted is seen at once', async (t) => {

@@ -40,14 +40,26 @@ class Keys:
         return hmac.digest(self.sub(use), text, 'sha256')
 
 
-def true_anchor(keys, config):
-    line = read(config, 'keys', keys.store + '.anchor')
-    text, seal = line[:-66], line[-65:-1].decode()
-    need(line[-66:-65] == b' ' and keys.mac('anchor', text).hex() == seal, 'anchor')
+def sealed_slot(keys, slot):
+    line = slot.rstrip(b'\0')
+    text, seal = line[:-66], line[-65:-1]
+    if line[-66:-65] != b' ' or keys.mac('anchor', text).hex().encode() != seal:
+        return None
     anchor = json.loads(text)
-    need(anchor.pop('schema') == 'sallyport.anchor.v1', 'anchor')
+    need(anchor.pop('schema') == 'sallyport.anchor.v2', 'anchor')
     need(anchor.pop('store_id') == keys.store, 'anchor')
     return anchor
+
+
+def true_anchor(keys, config, marks):
+    data = read(config, 'keys', keys.store + '.anchor')
+    need(len(data) == 8192, 'anchor')
+    slots = [sealed_slot(keys, data[:4096]), sealed_slot(keys, data[4096:])]
+    sealed = [slot for slot in slots if slot is not None]
+    need(len(sealed) > 0, 'anchor')
+    newest = max(sealed, key=lambda slot: slot['number'])
+    need(len(sealed) == 2 or newest['number'] + 1 == marks[-1]['number'], 'anchor')
+    return newest
 
 
 class Pieces:
