@@ -78,3 +78,23 @@ export const readingOf = (bytes: Buffer, keys: KeyRing, storeId: string): Readin
   if (first.number === second.number && first.chain !== second.chain) return 'forged'
   return { ...(first.number > second.number ? first : second), torn: false }
 }
+
+const numberIn = (line: string): number => {
+  try {
+    const value: unknown = JSON.parse(line.slice(0, Math.max(0, line.lastIndexOf(' '))))
+    const number = typeof value === 'object' && value !== null && 'number' in value
+      ? value.number : 0
+    return typeof number === 'number' && Number.isSafeInteger(number) ? number : 0
+  } catch (error) {
+    if (error instanceof SyntaxError) return 0
+    throw error
+  }
+}
+
+/**
+ * The highest number that an anchor names, sealed or not: for whoever has no key, and numbers what
+ * comes above it. 0 where none can be read.
+ */
+export const numberTold = (bytes: Buffer): number => Math.max(0, ...[
+  bytes.subarray(0, slotBytes), bytes.subarray(slotBytes),
+].map((slot) => numberIn(lineOf(slot))))

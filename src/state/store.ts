@@ -302,11 +302,12 @@ export class FileStore implements Store {
 const standingOf = (
   anchored: Reading, marks: readonly Mark[],
 ): Omit<AnchorStanding, 'status' | 'view'> => {
-  if (typeof anchored === 'string') return { policyRevision: 0, mark: null, isOwn: false }
+  if (typeof anchored === 'string') return { policyRevision: 0, mark: null, isOwn: false, torn: false }
   // It is one of the newest, if any.
   const isOwn = marks.findLast(({ number, chain }) =>
     number === anchored.number && chain === anchored.chain) !== undefined
-  return { policyRevision: anchored.policy_revision ?? 0, mark: anchored, isOwn }
+  const { torn, ...mark } = anchored
+  return { policyRevision: mark.policy_revision ?? 0, mark, isOwn, torn }
 }
 
 /**

@@ -147,6 +147,8 @@ export interface AnchorStanding {
   readonly policyRevision: number
   /** Where it stands; null when it is missing or forged. */
   readonly mark: AnchoredMark | null
+  /** Whether the newest mark was being written into it; the next transaction writes it again. */
+  readonly torn: boolean
   /** Whether the record of that mark is in this store's own history. */
   readonly isOwn: boolean
   /** The rows that it was compared with. */

@@ -3,6 +3,8 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { anchorBytes, encodeSlot, readingOf, slotBytes } from '../../src/state/anchor-slots.js'
 import { compareAnchor } from '../../src/state/anchor.js'
+import { nodeFiles } from '../../src/state/files.js'
+import { checkState } from '../../src/state/care/check.js'
 import { KeyRing } from '../../src/state/keys.js'
 import type { Mark } from '../../src/state/snapshot/manifest.js'
 import { createStore, openStore } from '../../src/state/store.js'
@@ -11,7 +13,7 @@ import { rounds } from '../support/slice.js'
 import { killMarks } from '../support/soak/kill-marks.js'
 import { faulty, memoryLock, plan, type Plan } from '../support/state/faults.js'
 import { MemFiles, type CrashMode } from '../support/state/mem-files.js'
-import { again, publish } from '../support/state/notes.js'
+import { again, placeOf, publish } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const storeId = '0f6cf5a1-4b8f-4f0e-9c63-111111111111'
@@ -127,8 +129,10 @@ t.test('a flipped slot is seen at once, whatever the times of the file say: the 
     }
     put(path, newest!)
     for (const one of [reader, writer]) {
-      t.hasStrict(one.anchor(), { status: 'ok', mark: { number: 1 } }, `${at}`)
+      t.hasStrict(one.anchor(), { status: 'ok', mark: { number: 1 }, torn: true }, `${at}`)
     }
+    const told = checkState(placeOf(store)).problems.map(({ code }) => code)
+    t.strictSame(told, ['anchor_torn'], 'as a witness that is one line behind')
     put(writer.generation.logPath, shorter)
     t.hasStrict(again(t, store).anchor(), { status: 'forged', mark: null }, `${at}, put back`)
     put(path, bytes)
@@ -136,6 +140,34 @@ t.test('a flipped slot is seen at once, whatever the times of the file say: the 
     put(writer.generation.logPath, longer)
   }
   t.equal(again(t, store).anchor().status, 'ok')
+})
+
+t.test('two slots that were read in pieces, while one and then the other was written, are read again', async (t) => {
+  const { store } = await World.in(t).store()
+  await publish(store, 1)
+  const { anchor: path } = store.keyPlaces
+  let pieces = 1
+  const fds = new Set<number>()
+  const files: typeof nodeFiles = {
+    ...nodeFiles,
+    open: (of, intent) => {
+      const fd = nodeFiles.open(of, intent)
+      if (of === path) fds.add(fd)
+      return fd
+    },
+    read: (fd, buffer, position) => {
+      const count = nodeFiles.read(fd, buffer, position)
+      if (fds.delete(fd) && pieces > 0) {
+        pieces -= 1
+        buffer[0] = 0
+        buffer[slotBytes] = 0
+      }
+      return count
+    },
+  }
+  const reader = again(t, store, 'read', { files })
+  t.hasStrict(reader.anchor(), { status: 'ok', policyRevision: 1 })
+  t.equal(pieces, 0)
 })
 
 t.test('what somebody changed in place is not written over by the process that made the file', async (t) => {

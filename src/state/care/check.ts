@@ -198,6 +198,11 @@ const anchorProblem = (status: AnchorStatus): Problem => ({
   message: `The anchor outside the state directory says: ${status}. Nothing may be contacted.`,
 })
 
+const tornAnchor: Problem = {
+  code: 'anchor_torn', severity: 'torn',
+  message: 'A slot of the anchor was torn while a mark was written; the next write completes it.',
+}
+
 /** The checks that need an opened store: key, profile, anchor, witness, rules of upper layers. */
 const checkWithStore = (
   site: Site, options: CheckOptions, problems: Problem[],
@@ -217,8 +222,9 @@ const checkWithStore = (
     } else {
       noteFailures(problems, () => store.profile)
     }
-    const { status } = store.anchor()
+    const { status, torn } = store.anchor()
     if (status !== 'ok') problems.push(anchorProblem(status))
+    else if (torn) problems.push(tornAnchor)
     if (store.witness.torn()) {
       problems.push({
         code: 'witness_torn', severity: 'torn', message: 'The witness log ends in a torn line.',

@@ -15,6 +15,7 @@ import { ensureStateFolders, requireOwnFolders } from '../folders.js'
 import { publishFounding } from './found.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
+import { numberTold } from '../anchor-slots.js'
 import { marksAfter } from './log-records.js'
 import { cutTail, writeMends } from './mend-log.js'
 import { mendedSegment, writeMended } from './mend-segment.js'
@@ -375,13 +376,10 @@ const found = (
 const anchoredNumber = (site: Site, storeId: string): number => {
   const path = keyPlaces(site.configDir, storeId).anchor
   try {
-    const text = readWhole(site.files, path, fileBytesMax.anchor)?.toString('utf8') ?? ''
-    const value: unknown = JSON.parse(text.slice(0, Math.max(0, text.lastIndexOf(' '))))
-    const number = typeof value === 'object' && value !== null && 'number' in value
-      ? value.number : 0
-    return typeof number === 'number' && Number.isSafeInteger(number) ? number : 0
+    const bytes = readWhole(site.files, path, fileBytesMax.anchor)
+    return bytes === undefined ? 0 : numberTold(bytes)
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof SallyportError) return 0
+    if (error instanceof SallyportError) return 0
     throw error
   }
 }
