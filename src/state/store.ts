@@ -302,7 +302,9 @@ export class FileStore implements Store {
 const standingOf = (
   anchored: Reading, marks: readonly Mark[],
 ): Omit<AnchorStanding, 'status' | 'view'> => {
-  if (typeof anchored === 'string') return { policyRevision: 0, mark: null, isOwn: false, torn: false }
+  if (typeof anchored === 'string') {
+    return { policyRevision: 0, mark: null, isOwn: false, torn: false }
+  }
   // It is one of the newest, if any.
   const isOwn = marks.findLast(({ number, chain }) =>
     number === anchored.number && chain === anchored.chain) !== undefined

@@ -3,7 +3,7 @@
  * the configuration read says why, and nobody is contacted.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { alphaCredentialRef } from '../../src/alpha/constants.js'
@@ -11,6 +11,7 @@ import { alphaSetupCollection, type AlphaTextSetup } from '../../src/alpha/setup
 import { revisionId } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
 import type { Tx } from '../../src/state/types.js'
+import { anchorFile, forgeAnchor } from '../support/anchor.js'
 import { forgeRecord, forgeState } from '../support/state/forge.js'
 import { change, tampering, type TamperBench } from '../support/alpha/tamper.js'
 import { t } from '../support/tests-in-slices.js'
@@ -240,16 +241,12 @@ t.test('A-158 A-070 a witness rolled back while an ask runs stops it', async (t)
   }
 })
 
-const keysFolder = (): string => join(bench.rig.place.configDir, 'keys')
-const anchor = (): string =>
-  join(keysFolder(), readdirSync(keysFolder()).find((name) => name.endsWith('.anchor')) ?? '')
-
 refuses('A-158 A-070 without its anchor a store contacts nobody', {
   'removed': {
-    alter: () => rmSync(anchor()), status: 7, shows: null,
+    alter: () => rmSync(anchorFile(bench.rig.place)), status: 7, shows: null,
   },
   'forged': {
-    alter: () => writeFileSync(anchor(), readFileSync(anchor(), 'utf8').replace(/.\n$/, 'x\n')),
+    alter: () => forgeAnchor(bench.rig.place),
     status: 7, shows: null,
   },
 })

@@ -2,12 +2,13 @@
  * A state that its anchor does not vouch for: every verb of the program is run against an old copy
  * and against one that went on apart. What looks after a state or stops works; all else refuses.
  */
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { allVerbs } from '../world/program.js'
 import type { Place, Ran } from '../world/place.js'
 import { World } from '../world/world.js'
+import { anchorFile, forgeAnchor } from '../support/anchor.js'
 import { failure, must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 
@@ -84,11 +85,6 @@ const filesOf = (place: Place): void => {
   place.write('config.json', '{}')
 }
 
-const anchorFile = ({ configDir }: Place): string => {
-  const keys = join(configDir, 'keys')
-  return join(keys, readdirSync(keys).find((name) => name.endsWith('.anchor')) ?? 'none')
-}
-
 const putBack = ({ dir, stateDir }: Place): void => {
   rmSync(stateDir, { recursive: true })
   cpSync(join(dir, 'copy'), stateDir, { recursive: true })
@@ -104,10 +100,7 @@ const ways: Readonly<Record<string, (place: Place) => Promise<void> | void>> = {
     must(await place.run(['policy', 'revoke']))
   },
   missing: (place) => rmSync(anchorFile(place)),
-  forged: (place) => {
-    const text = readFileSync(anchorFile(place), 'utf8')
-    writeFileSync(anchorFile(place), text.replace(/.\n$/, (end) => (end === '0\n' ? '1\n' : '0\n')))
-  },
+  forged: (place) => forgeAnchor(place),
 }
 
 const refusedBy = async (t: Test, ran: Ran, name: string, reason: string): Promise<void> => {
