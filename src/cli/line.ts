@@ -11,7 +11,9 @@ import { helpColumns } from './fit.js'
 import { helpSections } from './help/sections.js'
 import { withWholeIds } from './short-ids.js'
 import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
-import { camelCase, type VerbMeta, type VerbRecord, type VerbEntry, type VerbDeps } from './verb.js'
+import {
+  camelCase, metaOf, type VerbMeta, type VerbRecord, type VerbEntry, type VerbDeps,
+} from './verb.js'
 
 /** A verb, ready to parse a line. */
 interface Verb {
@@ -21,7 +23,7 @@ interface Verb {
 
 /** A verb under its words, ready to parse a line. */
 export const verbFor = (record: VerbRecord, name: string, deps: VerbDeps): Verb => {
-  const meta: VerbMeta = { ...record, name }
+  const meta = metaOf(record, name)
   const bare = bareCommand(deps, meta)
   const command = addMoneySisters(record.flags?.(bare) ?? bare)
   command.addHelpText('after', () => helpSections(meta))

@@ -39,25 +39,30 @@ interface VerbFacts {
   readonly description: string
   /** Whole lines that begin with `$ sallyport`. */
   readonly examples: readonly string[]
-  readonly session: SessionNeed
+  /** Left out: `required`. */
+  readonly session?: SessionNeed
   /** What it asks of the anchor; left out: that it vouches for the state. */
   readonly anchor?: AnchorRule
-  /** What it does where the state is damaged. */
-  readonly damage: DamageRule
+  /** What it does where the state is damaged; left out: `refuses`. */
+  readonly damage?: DamageRule
   /** Whether it may contact somebody beyond this machine's own files; left out: it never does. */
   readonly contacts?: true
   /** Whether it consents, approves, settles or revokes; left out: it does none of them. */
   readonly decides?: true
   /** Arguments and flags that take an id, also a short one; by their names in camel case. */
   readonly ids?: Readonly<Record<string, IdName>>
-  /** Statuses that this verb can end with, besides those that every verb can. */
-  readonly exits: readonly ExitName[]
+  /** Statuses that it can end with, besides those of every verb and of every required login. */
+  readonly exits?: readonly ExitName[]
 }
 
-/** What help, man pages, completions and tests know of a verb. */
+/** What help, man pages, completions and tests know of a verb: what it left out is filled in. */
 export interface VerbMeta extends VerbFacts {
   /** The words that name it: `alpha ask`, `doctor`. */
   readonly name: string
+  readonly session: SessionNeed
+  readonly damage: DamageRule
+  /** Statuses that it can end with, besides those that every verb can. */
+  readonly exits: readonly ExitName[]
   /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
   readonly json: ContractFacts | null
 }
@@ -129,6 +134,16 @@ export const verb = <C extends AnyContract, Line extends object = LineOf<C>>(
     return contract.answer(await parts.run(request, deps, line)) as ReturnType<C['answer']>
   },
 })
+
+/** What opening a state and asking for its operator ends with. */
+const loginExits: readonly ExitName[] = ['unauthorized', 'no_state', 'damaged']
+
+/** What a record says of its verb, and what it left out. */
+export const metaOf = (record: VerbRecord, name: string): VerbMeta => {
+  const { session = 'required', damage = 'refuses', exits = [] } = record
+  const all = session === 'required' ? [...exits, ...loginExits] : exits
+  return { ...record, name, session, damage, exits: all }
+}
 
 /** A verb and how to load it. */
 export interface VerbEntry {

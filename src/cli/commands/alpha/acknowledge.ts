@@ -22,9 +22,7 @@ export const acknowledge: VerbRecord<AcknowledgeOptions, AlphaShow> = {
     '$ sallyport alpha acknowledge',
     '$ sallyport alpha acknowledge --acknowledge-plaintext-egress --json',
   ],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'locked'],
   json: alphaAcknowledge,
   flags: (command) => command
     .option('--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext'),

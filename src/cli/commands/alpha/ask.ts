@@ -82,14 +82,9 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
     '$ sallyport alpha ask --from request.json --idempotency-key '
       + '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10 --json',
   ],
-  session: 'required',
   ids: { goal: 'goal' },
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
-    'no_state', 'locked', 'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'budget', 'remote', 'locked'],
   json: alphaAsk,
   flags: (command) => command
     .argument('[stdin]', '- to read the question from stdin')

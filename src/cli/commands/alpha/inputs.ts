@@ -10,9 +10,6 @@ export const inputs = verb(alphaInputs, {
     + 'and when each is removed by itself, never what it asks. At most 16 of an owner wait; '
     + '`alpha drop` removes one.',
   examples: ['$ sallyport alpha inputs', '$ sallyport alpha inputs --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   // Whole ids: an artifact has no short one.
   text: (waiting, view) => (waiting.length === 0 ? 'No question waits for its task.\n'
     : renderTable(view, ['input', 'removed at'],
@@ -29,11 +26,7 @@ export const drop = verb(alphaDrop, {
     'Removes a question of yours that was handed in over HTTP and of which no task was made, '
     + 'with what it asks. It was never sent. One that has its task is not dropped: cancel that.',
   examples: ['$ sallyport alpha drop art_01890000-0000-7000-8000-000000000000'],
-  session: 'required',
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<input>', 'whole id of the question'),
   text: ({ input_artifact_id: id }) => `${id}: dropped\n`,
   run: async ({ input }, deps) => {

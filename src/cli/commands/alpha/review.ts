@@ -50,14 +50,9 @@ export const review: VerbRecord<ReviewOptions, TaskDocument> = {
     '$ sallyport alpha review task_0190f… --approve',
     '$ sallyport alpha review task_0190f… --accept-overrun',
   ],
-  session: 'required',
   ids: { task: 'task' },
   decides: true,
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   json: alphaReview,
   flags: (command) => command
     .argument('<task>', 'id of the task')
@@ -81,13 +76,8 @@ export const cancel = verb(alphaCancel, {
     'Before contact nothing is sent any more. After contact the charge is still read back and '
     + 'the answer is dropped; a charge that stays unknown blocks the task all the same.',
   examples: ['$ sallyport alpha cancel task_0190f…'],
-  session: 'required',
   ids: { task: 'task' },
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: taskText,
   run: async (request, deps) => {

@@ -131,9 +131,7 @@ export const setup: VerbRecord<SetupOptions, AlphaShow> = {
     '$ sallyport alpha setup --disable',
     '$ sallyport alpha setup --from setup.json --json',
   ],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'blocked', 'locked'],
   json: alphaSetup,
   flags: (command) => command
     .option('--enable', 'enable the capability')

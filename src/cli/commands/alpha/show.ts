@@ -11,9 +11,6 @@ export const show = verb(alphaShow, {
     + 'consent is current, and the status with its reason. It contacts nobody: `configured` '
     + 'says nothing about the provider.',
   examples: ['$ sallyport alpha show', '$ sallyport alpha show --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   text: alphaText,
   run: async (_request, deps) => {
     const { gov, session } = await deps.login('read')

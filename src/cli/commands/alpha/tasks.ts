@@ -16,10 +16,8 @@ export const tasks = verb(alphaTasks, {
   summary: 'list your text tasks, newest first',
   description: 'Lists the tasks of the text capability: states, charges, reviews; no content.',
   examples: ['$ sallyport alpha tasks', '$ sallyport alpha tasks --open --json'],
-  session: 'required',
   ids: { after: 'task' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+  exits: ['rejected'],
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
     .option('--open', 'only tasks that are not finished')
@@ -46,10 +44,8 @@ export const task = verb(alphaTask, {
   summary: 'show one text task and its receipt',
   description: 'Shows state, charge, review and receipt of a task; never question or answer.',
   examples: ['$ sallyport alpha task task_0190f…', '$ sallyport alpha task task_0190f… --json'],
-  session: 'required',
   ids: { task: 'task' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: ({ task, receipt }) =>
     taskText(task) + (receipt === null ? '' : `${receiptLine(receipt)}\n`),
@@ -69,10 +65,8 @@ export const output = verb(alphaOutput, {
   examples: [
     '$ sallyport alpha output task_0190f…', '$ sallyport alpha output task_0190f… --json',
   ],
-  session: 'required',
   ids: { task: 'task' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: answerText,
   run: async (request, deps) => {

@@ -28,10 +28,9 @@ export const list: VerbRecord<AuditListOptions, AuditDocument[]> = {
     '$ sallyport audit list --what session --since 8h',
     '$ sallyport audit list --principal maria --limit 500 --json',
   ],
-  session: 'required',
   ids: { after: 'audit' },
   damage: 'shows',
-  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found'],
   json: auditList,
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most rows', { min: 1, max: 10_000 }).default(50))
@@ -64,10 +63,9 @@ export const show = verb(auditShow, {
     + 'as it is. Where they do not, a row was altered, lost or added there, and the status is '
     + '12. The whole chain is checked by `state check`.',
   examples: ['$ sallyport audit show aud_0190f…', '$ sallyport audit show aud_0190f… --json'],
-  session: 'required',
   ids: { audit: 'audit' },
   damage: 'shows',
-  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found'],
   flags: (command) => command.argument('<audit>', 'id of the row, from audit list'),
   text: ({ audit, chain }, view) => fieldLines([
     ['row', `${audit.id}, ${audit.number} of ${chain.rows}`],

@@ -56,14 +56,9 @@ export const approve = verb(codehostApprove, {
     '$ sallyport codehost approve --standing --connection ID --action comment.create '
       + '--until 2026-11-22T15:00:00Z --max-jobs 5',
   ],
-  session: 'required',
   ids: { job: 'job', connection: 'connection' },
   decides: true,
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command
     .argument('[job]', 'id of the job')
     .option('--preview-digest <digest>', 'as `codehost preview` shows it')

@@ -83,15 +83,10 @@ export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
     '$ sallyport codehost close-capacity JOB --from request.json --json',
     '$ sallyport codehost close-capacity JOB --retry',
   ],
-  session: 'required',
   ids: { job: 'job' },
   decides: true,
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged', 'cancelled',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked', 'cancelled'],
   json: codehostCloseCapacity,
   flags: (command) => command
     .argument('<job>', 'id of the job')

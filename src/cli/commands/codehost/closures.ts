@@ -16,10 +16,8 @@ export const closures = verb(codehostClosures, {
   examples: [
     '$ sallyport codehost closures', '$ sallyport codehost closures CLOSURE --receipt > r.json',
   ],
-  session: 'required',
   ids: { closure: 'closure', after: 'closure' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found'],
   flags: (command) => command
     .argument('[closure]', 'id of a closure')
     .option('--receipt', 'print its receipt alone, as canonical JSON')

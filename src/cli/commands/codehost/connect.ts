@@ -79,14 +79,9 @@ export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
     '$ sallyport codehost connect --repo octo-org/hello --token-file token',
     '$ sallyport codehost connect --connection ID --token-file token --expected-revision 3',
   ],
-  session: 'required',
   ids: { connection: 'connection' },
   decides: true,
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   json: codehostConnect,
   flags: (command) => command
     .option('--connection <id>', 'change this one instead of making one')

@@ -42,9 +42,6 @@ export const connections = verb(codehostConnections, {
     + 'the consent stands now, when it ends, and whether a job occupies the connection. It '
     + 'contacts nobody.',
   examples: ['$ sallyport codehost connections', '$ sallyport codehost connections --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
     rows.map((row) => [
@@ -66,9 +63,6 @@ export const grants = verb(codehostGrants, {
     + 'issued, expired, revoked or stopped. Nothing is read from this list when something is '
     + 'written.',
   examples: ['$ sallyport codehost grants', '$ sallyport codehost grants --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],
     rows.map((row) => [
@@ -101,11 +95,9 @@ export const mode: VerbRecord<ModeOptions, ConnectionDocument> = {
   examples: [
     '$ sallyport codehost mode ID disabled', '$ sallyport codehost mode ID reconcile_only',
   ],
-  session: 'required',
   ids: { connection: 'connection' },
   decides: true,
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'not_found', 'locked'],
   json: codehostMode,
   flags: (command) => command
     .argument('<connection>', 'id of the connection')
@@ -135,11 +127,9 @@ export const disconnect = verb(codehostDisconnect, {
     + 'a job in CI leaves no connection behind at each run. Refused while a job occupies the '
     + 'connection: what was sent is settled with the token that it was sent with.',
   examples: ['$ sallyport codehost disconnect ID', '$ sallyport codehost disconnect ID --json'],
-  session: 'required',
   ids: { connection: 'connection' },
   decides: true,
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<connection>', 'id of the connection'),
   text: connectionText,
   run: async ({ connection }, deps) => {
@@ -157,11 +147,9 @@ export const revoke = verb(codehostRevoke, {
     + 'occupies it. It is no undo: what was sent stays sent, and stays shown. Reads go on, so '
     + 'that what was sent can be found out.',
   examples: ['$ sallyport codehost revoke ID', '$ sallyport codehost revoke ID --json'],
-  session: 'required',
   ids: { connection: 'connection' },
   decides: true,
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<connection>', 'id of the connection'),
   text: connectionText,
   run: async ({ connection }, deps) => {

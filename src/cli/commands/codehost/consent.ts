@@ -102,15 +102,10 @@ export const consent: VerbRecord<ConsentOptions, ConnectionDocument> = {
     '$ sallyport codehost consent ID --action git.object.create git.ref.create '
       + 'pull_request.create --acknowledge --expected-revision 4 --json',
   ],
-  session: 'required',
   ids: { connection: 'connection' },
   decides: true,
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
-    'locked', 'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked'],
   json: codehostConsent,
   flags: (command) => command
     .argument('<connection>', 'id of the connection')

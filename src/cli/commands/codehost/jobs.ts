@@ -29,10 +29,8 @@ export const jobs = verb(codehostJobs, {
   examples: [
     '$ sallyport codehost jobs', '$ sallyport codehost jobs --state unknown_external_effect',
   ],
-  session: 'required',
   ids: { connection: 'connection', after: 'job' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+  exits: ['rejected'],
   flags: (command) => command
     .option('--connection <id>', 'only those of one connection')
     .addOption(choiceFlag('--state <state>', 'only those in one state', [...jobStates]))
@@ -60,10 +58,8 @@ export const job = verb(codehostJob, {
     '$ sallyport codehost job JOB', '$ sallyport codehost job JOB --history effects',
     '$ sallyport codehost job JOB --readback ID > r.json',
   ],
-  session: 'required',
   ids: { job: 'job' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found', 'blocked'],
   flags: (command) => command
     .argument('<job>', 'id of the job')
     .addOption(choiceFlag('--history <name>', 'print one of its histories', [...historyNames]))
@@ -87,13 +83,8 @@ export const cancel = verb(codehostCancel, {
     + 'have been sent before is not taken back, stays shown, and keeps its connection. There is '
     + 'no undo.',
   examples: ['$ sallyport codehost cancel JOB', '$ sallyport codehost cancel JOB --json'],
-  session: 'required',
   ids: { job: 'job' },
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<job>', 'id of the job'),
   text: jobText,
   run: async ({ job }, deps) => {
@@ -112,14 +103,9 @@ export const adopt = verb(codehostAdopt, {
     + 'connection must be what it says. It contacts nobody; where the connection has changed '
     + 'since, it asks for another readback.',
   examples: ['$ sallyport codehost adopt JOB', '$ sallyport codehost adopt JOB --json'],
-  session: 'required',
   ids: { job: 'job' },
   decides: true,
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<job>', 'id of the job'),
   text: jobText,
   run: async ({ job }, deps) => {
@@ -135,10 +121,8 @@ export const discard = verb(codehostDiscard, {
     + 'neither is proved it stays. Whatever is asked for after that is acknowledged anew, under '
     + 'a new key and the numbers of then.',
   examples: ['$ sallyport codehost discard JOB', '$ sallyport codehost discard JOB --json'],
-  session: 'required',
   ids: { job: 'job' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked'],
   flags: (command) => command
     .argument('<job>', 'id of the job')
     .option('--idempotency-key <uuid>', 'which kept request, where there are several'),
@@ -161,12 +145,8 @@ export const inspect = verb(codehostInspect, {
   examples: [
     '$ sallyport codehost inspect JOB', '$ sallyport codehost inspect JOB --from request.json',
   ],
-  session: 'required',
   ids: { job: 'job' },
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked'],
   flags: (command) => command
     .argument('<job>', 'id of the job')
     .option('--from <file>', 'the request as JSON, at most 2048 characters; - for stdin')

@@ -61,14 +61,9 @@ export const observe: VerbRecord<ObserveOptions, ObservationDocument> = {
       + '--expected-read-revision 2',
     '$ sallyport codehost observe JOB --from request.json --json',
   ],
-  session: 'required',
   ids: { job: 'job' },
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged', 'cancelled',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked', 'cancelled'],
   json: codehostObserve,
   flags: (command) => command
     .argument('<job>', 'id of the closed job')

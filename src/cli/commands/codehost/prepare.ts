@@ -125,14 +125,9 @@ export const prepare: VerbRecord<PrepareOptions, JobDocument> = {
     '$ sallyport codehost prepare publication --connection ID --source . --base main '
       + '--branch fix/build --title "Fix the build" --author "Ada <ada@example.org>"',
   ],
-  session: 'required',
   ids: { connection: 'connection', goal: 'goal' },
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
-    'locked', 'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked'],
   json: codehostPrepare,
   flags: (command) => command
     .addArgument(offered(

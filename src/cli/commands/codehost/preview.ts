@@ -30,14 +30,9 @@ export const preview = verb(codehostPreview, {
     '$ sallyport codehost preview JOB', '$ sallyport codehost preview JOB --json',
     '$ sallyport codehost preview JOB --diff',
   ],
-  session: 'required',
   ids: { job: 'job' },
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
-    'locked', 'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked'],
   flags: (command) => command
     .argument('<job>', 'id of the job')
     .option('--diff', 'also what a publication changes on the base, as a patch'),

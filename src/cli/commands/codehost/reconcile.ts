@@ -20,14 +20,9 @@ export const reconcile = verb(codehostReconcile, {
     '$ sallyport codehost reconcile JOB --expected-read-revision 3',
     '$ sallyport codehost reconcile JOB --expected-read-revision 3 --json',
   ],
-  session: 'required',
   ids: { job: 'job' },
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
-    'locked', 'damaged', 'cancelled',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
   flags: (command) => command
     .argument('<job>', 'id of the job')
     .addOption(integerFlag(

@@ -19,13 +19,10 @@ export const run = verb(codehostRun, {
     + 'leaves the job unknown; `codehost reconcile` settles what can be read back. With '
     + '--approved it runs every job that waits, for a scheduler.',
   examples: ['$ sallyport codehost run JOB', '$ sallyport codehost run --approved --json'],
-  session: 'required',
   ids: { job: 'job' },
-  damage: 'refuses',
   contacts: true,
   exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'partial',
-    'no_state', 'locked', 'damaged', 'cancelled',
+    'rejected', 'conflict', 'not_found', 'blocked', 'remote', 'partial', 'locked', 'cancelled',
   ],
   flags: (command) => command
     .argument('[job]', 'id of the job')
@@ -57,15 +54,10 @@ export const resume = verb(codehostResume, {
     + 'left this machine. What may have been sent is read back by `codehost reconcile`, not '
     + 'sent again.',
   examples: ['$ sallyport codehost resume JOB', '$ sallyport codehost resume JOB --json'],
-  session: 'required',
   ids: { job: 'job' },
   decides: true,
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
-    'locked', 'damaged', 'cancelled',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
   flags: (command) => command.argument('<job>', 'id of the job'),
   text: jobText,
   run: async ({ job }, deps) => {

@@ -27,7 +27,6 @@ export const verify = verb(codehostVerify, {
   ],
   session: 'none',
   anchor: 'any',
-  damage: 'refuses',
   exits: ['rejected', 'blocked', 'no_state', 'damaged'],
   flags: (command) => command.argument('<receipt>', 'file that holds the receipt; - for stdin'),
   text: ({ readbacks, ...of }) => fieldLines([

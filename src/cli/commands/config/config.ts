@@ -27,9 +27,6 @@ export const show = verb(configShow, {
     'Shows the text capability, the gateway and the policy revision that a save has to name. '
     + 'It contacts nobody and changes nothing.',
   examples: ['$ sallyport config show', '$ sallyport config show --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   text: configurationText,
   run: async (_request, deps) => {
     const { gov, session } = await deps.login()
@@ -52,9 +49,7 @@ export const save: VerbRecord<ConfigSaveOptions, Configuration> = {
     '$ sallyport config save --from configuration.json',
     '$ sallyport config save --from - --json < configuration.json',
   ],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'blocked', 'locked'],
   json: configSave,
   flags: (command) => command
     .option('--from <file>', 'the document; - for stdin')

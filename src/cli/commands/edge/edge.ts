@@ -23,9 +23,6 @@ export const list = verb(edgeDevices, {
     + 'when they last sent, how many captures left their spool unsent as far as they told, and '
     + 'whether their pairing has ended.',
   examples: ['$ sallyport edge list', '$ sallyport edge list --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   text: (devices, view) => (devices.length === 0
     ? 'No device is paired. Pair one: sallyport edge pair\n'
     : renderTable(view, ['device', 'name', 'last upload', 'last', 'stored', 'evicted', 'state'],
@@ -51,13 +48,9 @@ export const revoke = verb(edgeRevoke, {
     '$ sallyport edge revoke edge_dev_01890000-0000-7000-8000-000000000000',
     '$ sallyport edge revoke edge_dev_01890000-0000-7000-8000-000000000000 --json',
   ],
-  session: 'required',
   ids: { device: 'device' },
   decides: true,
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<device>', 'id of the device'),
   text: ({ device, ended }, view) =>
     `${view.foreign(device.device_name)}: ${ended ? 'ended' : 'had ended already'}\n`,
@@ -77,10 +70,8 @@ export const artifacts = verb(edgeArtifactList, {
     'Lists what your devices sent: facts alone, never a picture. Where there is more, the last '
     + 'line says how to go on.',
   examples: ['$ sallyport edge artifacts', '$ sallyport edge artifacts --limit 10 --json'],
-  session: 'required',
   ids: { device: 'device', before: 'capture' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+  exits: ['rejected'],
   flags: (command) => command
     .option('--device <id>', 'only what this device sent')
     .addOption(integerFlag('--limit <n>', 'at most so many', { min: 1, max: pageMax }))
@@ -136,10 +127,8 @@ export const show = verb(edgeShow, {
     '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000',
     '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000 --out shot.png',
   ],
-  session: 'required',
   ids: { artifact: 'capture' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found', 'blocked'],
   flags: (command) => command
     .argument('<artifact>', 'id of the capture')
     .option('--out <file>', 'write its bytes to this new file'),

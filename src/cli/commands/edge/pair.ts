@@ -59,9 +59,7 @@ export const pair: VerbRecord<PairOptions, Paired> = {
     '$ sallyport edge pair --file pairing.txt',
     '$ sallyport edge pair --name camera',
   ],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'blocked', 'locked'],
   json: edgePair,
   flags: (command) => command
     .option('--name <name>', 'what the device is called here')

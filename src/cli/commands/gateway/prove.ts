@@ -67,14 +67,8 @@ export const prove: VerbRecord<ProveOptions, ProveDocument> = {
     '$ sallyport gateway prove report --if-stale --json',
     '$ sallyport gateway prove --all --if-stale',
   ],
-  session: 'required',
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
-    'locked', 'damaged',
-    'partial',
-  ],
+  exits: ['rejected', 'conflict', 'blocked', 'budget', 'remote', 'locked', 'partial'],
   json: gatewayProve,
   flags: (command) => command
     .addArgument(offered(new Argument('[slot]', 'chat, report or screenshot'), slotNames))

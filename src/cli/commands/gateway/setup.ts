@@ -166,9 +166,7 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
     '$ sallyport gateway setup --spend-ceiling-microusd 500000 --json',
     '$ sallyport gateway setup --disable',
   ],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'blocked', 'locked'],
   json: gatewaySetup,
   flags: (command) => command
     .addOption(choiceFlag('--slot <slot>', 'the slot that the slot flags are about', slotNames))

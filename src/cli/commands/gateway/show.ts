@@ -11,9 +11,6 @@ export const show = verb(gatewayShow, {
     + 'stored, which consents are current, how each proof stands, and the status with its '
     + 'reason. It contacts nobody: `configured` says nothing about the gateway.',
   examples: ['$ sallyport gateway show', '$ sallyport gateway show --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   text: gatewayText,
   run: async (_request, deps) => {
     const { gov, session } = await deps.login()

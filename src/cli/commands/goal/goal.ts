@@ -32,9 +32,7 @@ export const add = verb(goalAdd, {
   description:
     'Adds a goal that tasks can be given to. Its title is one line, 1 to 200 characters.',
   examples: ['$ sallyport goal add "Learn about tides"'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'locked'],
   flags: (command) => command.argument('<title>', 'what it is, in one line'),
   text: goalText,
   run: async ({ title }, deps) => {
@@ -47,9 +45,7 @@ export const list = verb(goalList, {
   summary: 'list your goals, oldest first',
   description: 'Lists your goals. Tasks that name none belong to the default goal.',
   examples: ['$ sallyport goal list', '$ sallyport goal list --open --json'],
-  session: 'required',
   damage: 'shows',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   flags: (command) => command.option('--open', 'only goals that are open'),
   text: (rows, view) => renderTable(
     view, ['goal', 'state', 'revision', 'default', 'title'],
@@ -68,10 +64,9 @@ export const show = verb(goalShow, {
   summary: 'show one goal',
   description: 'Shows one of your goals with its revision.',
   examples: ['$ sallyport goal show goal_0190f…'],
-  session: 'required',
   ids: { goal: 'goal' },
   damage: 'shows',
-  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found'],
   flags: (command) => command.argument('<goal>', 'id of the goal'),
   text: goalText,
   run: async ({ goal }, deps) => {
@@ -86,10 +81,8 @@ export const update = verb(goalUpdate, {
     'Changes a goal. Tasks that were admitted under the earlier revision are not contacted or '
     + 'adopted any more; finished ones are readable again after `task recover`.',
   examples: ['$ sallyport goal update goal_0190f… --title "Learn about spring tides"'],
-  session: 'required',
   ids: { goal: 'goal' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command
     .argument('<goal>', 'id of the goal')
     .requiredOption('--title <title>', 'what it is, in one line')
@@ -107,10 +100,8 @@ export const close = verb(goalClose, {
     'Closes a goal: it takes no more tasks, and what is under way for it is not contacted or '
     + 'adopted any more. The default goal stays open.',
   examples: ['$ sallyport goal close goal_0190f…'],
-  session: 'required',
   ids: { goal: 'goal' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command
     .argument('<goal>', 'id of the goal')
     .addOption(expectedRevisionFlag()),

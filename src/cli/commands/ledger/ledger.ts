@@ -61,9 +61,7 @@ export const show = verb(ledgerShow, {
     + 'ledger, not a limit that a provider enforces. An unknown charge keeps its full bound '
     + 'until it is settled by hand.',
   examples: ['$ sallyport ledger show', '$ sallyport ledger show --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'blocked', 'no_state', 'damaged'],
+  exits: ['blocked'],
   text: ({ ledger, open }, view) => {
     if (ledger === null) return 'There is no ledger yet; the first set-up of a route makes it.\n'
     const line = (name: string, value: number): string =>
@@ -95,10 +93,8 @@ export const reservations = verb(ledgerReservations, {
     + 'unknown charge has its reason: http_status_402 is the status that the request got. What '
     + 'was sent for one image names its observation.',
   examples: ['$ sallyport ledger reservations', '$ sallyport ledger reservations --all --json'],
-  session: 'required',
   ids: { after: 'operation' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+  exits: ['rejected'],
   flags: (command) => command
     .option('--all', 'also the settled and released ones')
     .addOption(
@@ -140,14 +136,9 @@ export const review: VerbRecord<LedgerReviewOptions, ReservationDocument> = {
     '$ sallyport ledger review op_0190f… --accept',
     '$ sallyport ledger review op_0190f… --reject --json',
   ],
-  session: 'required',
   ids: { operation: 'operation' },
   decides: true,
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   json: ledgerReview,
   flags: (command) => command
     .argument('<operation>', 'id of the operation, from ledger reservations')

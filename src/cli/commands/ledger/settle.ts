@@ -162,14 +162,9 @@ export const settle: VerbRecord<SettleOptions, SettleDocument> = {
     '$ sallyport ledger settle --where status=402 --amount 0usd',
     '$ sallyport ledger settle op_0190f… --amount-microusd 0 --note-file bill.txt --yes --json',
   ],
-  session: 'required',
   ids: { operation: 'operation' },
   decides: true,
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   json: ledgerSettle,
   flags: (command) => command
     .argument('[operation]', 'id of the operation, from ledger reservations')

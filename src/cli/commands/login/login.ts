@@ -69,7 +69,6 @@ export const login: VerbRecord<LoginOptions, LoginDocument> = {
     '$ SALLYPORT_SESSION="$(cat ./token)" sallyport status',
   ],
   session: 'none',
-  damage: 'refuses',
   exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
   json: sessionLogin,
   flags: (command) => command

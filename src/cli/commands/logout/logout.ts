@@ -13,7 +13,6 @@ export const logout = verb(sessionLogout, {
     + 'contacted or adopted any more.',
   examples: ['$ sallyport logout', '$ sallyport logout --json'],
   session: 'none',
-  damage: 'refuses',
   exits: ['no_state', 'locked', 'damaged'],
   text: ({ ended, root }) =>
     (ended ? `Session ${root} has ended.\n` : 'There is no open session.\n'),

@@ -21,9 +21,6 @@ export const show = verb(policyShow, {
     'Shows the last published revision, whether its witness agrees, and the consents with '
     + 'whether each is current. One policy governs every route.',
   examples: ['$ sallyport policy show', '$ sallyport policy show --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   text: ({ policy, usable, block, witness, consents }, view) => [
     `revision  ${policy.revision}`,
     `state     ${view.paint(usable ? 'green' : 'yellow', policy.state)} (${policy.reason})`,
@@ -116,9 +113,6 @@ export const history = verb(policyHistory, {
   summary: 'list the published policy revisions, newest first',
   description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
   examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most revisions', { min: 1, max: 100_000 }).default(50))
     .addOption(integerFlag(

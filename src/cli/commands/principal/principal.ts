@@ -58,9 +58,7 @@ export const add: VerbRecord<PrincipalAddOptions, PrincipalAddedDocument> = {
     'Adds an owner with a passphrase (8 to 1024 bytes) and a default goal. Each owner sees and '
     + 'reviews only its own tasks and goals; all share one policy and one spend ceiling.',
   examples: ['$ sallyport principal add maria --passphrase-file ./passphrase'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'locked'],
   json: principalAdd,
   flags: (command) => command
     .argument('<name>', 'name of the owner')
@@ -78,9 +76,6 @@ export const list = verb(principalList, {
   summary: 'list the owners',
   description: 'Lists the owners, oldest first; of a passphrase only whether there is one.',
   examples: ['$ sallyport principal list', '$ sallyport principal list --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   text: (rows, view) => renderTable(
     view, ['owner', 'state', 'passphrase', 'added', 'id'],
     rows.map((row) => [
@@ -109,9 +104,7 @@ export const disable = verb(principalDisable, {
     + 'of it, and this owner waits for `principal enable` then as every other one does. To end '
     + 'only what somebody does now, revoke the session (`session revoke`).',
   examples: ['$ sallyport principal disable maria', '$ sallyport principal disable maria --yes'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['conflict', 'not_found', 'locked'],
   flags: (command) => command
     .argument('<name>', 'name or id of the owner')
     .option('--yes', 'do not ask'),
@@ -137,9 +130,7 @@ export const enable = verb(principalEnable, {
     + 'owner that a person disabled stays disabled for good where the state still tells so; '
     + 'where that is lost, whoever runs this has to remember.',
   examples: ['$ sallyport principal enable maria'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<name>', 'name or id of the owner'),
   text: ({ principal }) => principalText(principal),
   run: async ({ name }, deps) => {

@@ -108,7 +108,6 @@ export const serve: VerbRecord<ServeOptions, Served> = {
     '$ sallyport serve --port 8443 --json',
   ],
   session: 'optional',
-  damage: 'refuses',
   exits: [
     'rejected', 'unauthorized', 'blocked', 'conflict', 'remote', 'no_state', 'locked', 'damaged',
   ],

@@ -32,9 +32,6 @@ export const show = verb(sessionShow, {
   summary: 'show the session in use',
   description: 'Shows whose session is in use and when it ends. Looking counts as a use.',
   examples: ['$ sallyport session show', '$ sallyport session show --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   text: ({ root }) => sessionText(root),
   run: async (_request, deps) => {
     const { gov, session } = await deps.login('read')
@@ -51,9 +48,6 @@ export const list = verb(sessionList, {
   description:
     'Lists sessions and when they end; those that have been over for 30 days are not kept.',
   examples: ['$ sallyport session list', '$ sallyport session list --all --live --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'no_state', 'damaged'],
   flags: (command) => command
     .option('--all', 'the sessions of every owner')
     .option('--live', 'only those that are live'),
@@ -79,11 +73,9 @@ export const revoke = verb(sessionRevoke, {
     'Ends one of your sessions, or that of any other owner: ending only ever stops something, '
     + 'and is audited. Nothing that the session admitted is contacted or adopted any more.',
   examples: ['$ sallyport session revoke root_0190f…'],
-  session: 'required',
   ids: { session: 'session' },
   decides: true,
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'not_found', 'locked'],
   flags: (command) => command.argument('<session>', 'id of the session'),
   text: ({ root }) => sessionText(root),
   run: async (request, deps) => {

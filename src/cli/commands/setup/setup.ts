@@ -168,7 +168,6 @@ export const setup = verb(setupContract, {
     + 'you say so. Ctrl-C leaves what was saved by then.',
   examples: ['$ sallyport setup'],
   session: 'none',
-  damage: 'refuses',
   contacts: true,
   exits: ['rejected', 'conflict', 'locked', 'damaged'],
   text: ({ steps }) => steps.map(({ step, done, told }) =>

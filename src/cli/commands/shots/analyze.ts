@@ -74,7 +74,6 @@ export const analyze = verb(shotsAnalyze, {
     + '= analysed + failed + blocked + left for later.',
   examples: ['$ sallyport shots analyze', '$ sallyport shots analyze --limit 50 --json'],
   session: 'none',
-  damage: 'refuses',
   contacts: true,
   exits: [
     'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',

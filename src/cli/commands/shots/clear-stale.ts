@@ -18,9 +18,7 @@ export const clearStale: VerbRecord<ClearStaleOptions, ClearStaleReceipt> = {
     + 'force. Rows with an analysis are never archived, nor is one whose paid request is under '
     + 'way. Archived rows stay on disk and in the historical count; no image is touched.',
   examples: ['$ sallyport shots clear-stale', '$ sallyport shots clear-stale --yes --json'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'locked'],
   json: shotsClearStale,
   flags: (command) => command.option('--yes', 'do not ask'),
   text: ({ archived, skipped_active: skipped }) => ({

@@ -101,9 +101,7 @@ export const config: VerbRecord<ShotsConfigOptions, ShotsConfig> = {
     '$ sallyport shots config set --no-ignore 1920x1080:0,0,80,20',
     '$ sallyport shots config set --from settings.json --json',
   ],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'locked'],
   json: shotsConfig,
   flags: (command) => {
     const action = offered(new Argument('<action>', 'set or show'), ['set', 'show'])

@@ -23,7 +23,6 @@ export const digests = verb(shotsDigests, {
   ],
   session: 'none',
   ids: { episode: 'digest', after: 'digest' },
-  damage: 'refuses',
   exits: ['rejected', 'not_found', 'no_state', 'damaged'],
   flags: (command) => command
     .argument('[episode]', 'id of one digest, to print its text')
@@ -106,7 +105,6 @@ export const digest: VerbRecord<DigestOptions, DigestReceipt> = {
     '$ sallyport shots digest --window-end 2026-11-20T14:30Z --json',
   ],
   session: 'none',
-  damage: 'refuses',
   contacts: true,
   exits: [
     'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',

@@ -125,10 +125,8 @@ export const show = verb(shotsShow, {
     '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000',
     '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000 --analysis --json',
   ],
-  session: 'required',
   ids: { id: 'observation' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found', 'blocked'],
   flags: (command) => command
     .argument('<id>', 'id of the observation')
     .option('--analysis', 'print what the model wrote, too'),
@@ -163,9 +161,7 @@ export const find: VerbRecord<FindOptions, SearchDocument> = {
     '$ sallyport shots find invoice',
     '$ sallyport shots find "pull request" --since 7d --json',
   ],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found'],
   json: shotsFind,
   flags: (command) => command
     .argument('<text>', 'what to look for')

@@ -69,15 +69,9 @@ export const reanalyze: VerbRecord<ReanalyzeOptions, ReanalysisDocument> = {
       + '--reason manual_operator_request',
     '$ sallyport shots reanalyze --needs --reason model_version_changed --limit 100',
   ],
-  session: 'required',
   ids: { target: 'observation or path' },
-  damage: 'refuses',
   contacts: true,
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
-    'no_state', 'locked', 'damaged',
-    'partial',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'budget', 'remote', 'locked', 'partial'],
   json: shotsReanalyze,
   flags: (command) => command
     .argument('[target]', 'id of an observation, or the path of a file')

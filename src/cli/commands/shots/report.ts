@@ -44,7 +44,6 @@ export const report: VerbRecord<ReportOptions, ReportDocument> = {
     '$ sallyport shots report --conclude --json',
   ],
   session: 'none',
-  damage: 'refuses',
   contacts: true,
   exits: [
     'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',

@@ -43,7 +43,6 @@ export const run: VerbRecord<RunOptions, RunDocument> = {
     + 'another, and the exit status tells the gravest failure: for cron.',
   examples: ['$ sallyport shots run', '$ sallyport shots run --once --json'],
   session: 'none',
-  damage: 'refuses',
   contacts: true,
   exits: [
     'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',

@@ -95,7 +95,6 @@ export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
     "$ echo '{\"limit\": 20}' | sallyport shots scan --from - --json",
   ],
   session: 'none',
-  damage: 'refuses',
   exits: ['rejected', 'no_state', 'locked', 'damaged', 'cancelled'],
   json: shotsScan,
   flags: (command) => command
@@ -144,7 +143,6 @@ export const watch = verb(shotsWatch, {
     + 'run`.',
   examples: ['$ sallyport shots watch', '$ sallyport shots watch --json'],
   session: 'none',
-  damage: 'refuses',
   exits: ['rejected', 'blocked', 'no_state', 'locked', 'damaged'],
   text: () => 'stopped\n',
   run: async (_request, deps) => {

@@ -11,9 +11,7 @@ export const setup = verb(shotsSetup, {
     + 'never switched off here. The change is shown before it is saved. A script says the same '
     + 'with `shots config set` and its flags.',
   examples: ['$ sallyport shots setup'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'locked'],
   text: configText,
   run: async (_request, deps) => saveByForm(deps),
 })

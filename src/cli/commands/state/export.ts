@@ -27,9 +27,7 @@ const exportVerb: VerbRecord<object, ExportEnd> = {
     + 'opens something: of a stored key no more than name and fingerprint. Content lies sealed '
     + 'in the state and is named by its digests; docs/state-format.md says how it is opened.',
   examples: ['$ sallyport state export --jsonl > documents.jsonl'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['unauthorized', 'blocked', 'no_state', 'damaged'],
+  exits: ['blocked'],
   json: stateExport,
   flags: (command) =>
     command.requiredOption('--jsonl', 'one JSON document a line, which is the only form'),

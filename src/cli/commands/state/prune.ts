@@ -66,12 +66,7 @@ export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
     '$ sallyport state prune --older-than 365d --yes --json',
     '$ sallyport state prune --aside repair-20261120T101500000Z-5f2c1a',
   ],
-  session: 'required',
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'locked', 'damaged',
-    'cancelled',
-  ],
+  exits: ['rejected', 'not_found', 'blocked', 'locked', 'cancelled'],
   json: statePrune,
   flags: (command) => command
     .addOption(durationFlag('--older-than <age>', 'how long ago it last changed', pruneAge))

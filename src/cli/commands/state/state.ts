@@ -99,7 +99,6 @@ export const compact = verb(stateCompact, {
     'while an operation is under way no artifact is.',
   examples: ['$ sallyport state compact'],
   session: 'none',
-  damage: 'refuses',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],
   text: (report) =>
     `Folded ${bytesText(report.log_bytes_before)} of log up to record ${report.sequence}; ` +
@@ -120,9 +119,7 @@ export const keys = verb(stateKeys, {
     'A request without a key is not concerned. This lists the ranges; --release ends one: what ' +
     'was sent under a key of it may then be sent, and paid, again.',
   examples: ['$ sallyport state keys', '$ sallyport state keys --release documents-4-5f2c…-0'],
-  session: 'required',
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'not_found', 'locked'],
   flags: (command) => command
     .option('--release <id>', 'let keys of this range be used again')
     .option('--yes', 'do not ask'),

@@ -23,10 +23,8 @@ export const list = verb(taskList, {
     + 'content. Tasks of another session of yours are listed, too: `task recover` takes '
     + 'them over.',
   examples: ['$ sallyport task list', '$ sallyport task list --state blocked --json'],
-  session: 'required',
   ids: { goal: 'goal', after: 'task' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+  exits: ['rejected'],
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
     .option('--open', 'only tasks that are not finished')
@@ -56,10 +54,8 @@ export const show = verb(taskShow, {
   summary: 'show one of your tasks and its receipt',
   description: 'Shows state, charge, review and receipt of a task; never its input or output.',
   examples: ['$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json'],
-  session: 'required',
   ids: { task: 'task' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
+  exits: ['rejected', 'not_found'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: ({ task }) => boardTaskText(task),
   run: async (request, deps) => {
@@ -81,14 +77,9 @@ export const review: VerbRecord<ReviewOptions, BoardTaskDocument> = {
     '$ sallyport task review task_0190f… --approve',
     '$ sallyport task review task_0190f… --reject --json',
   ],
-  session: 'required',
   ids: { task: 'task' },
   decides: true,
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   json: taskReview,
   flags: (command) => command
     .argument('<task>', 'id of the task')
@@ -113,13 +104,8 @@ export const cancel = verb(taskCancel, {
     + 'nothing more is sent, what was sent is settled, and its result is dropped. A task that is '
     + 'blocked on money cannot be cancelled.',
   examples: ['$ sallyport task cancel task_0190f…'],
-  session: 'required',
   ids: { task: 'task' },
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: boardTaskText,
   run: async (request, deps) => {
@@ -147,10 +133,8 @@ export const recover = verb(taskRecover, {
     + 'With --all every finished task of yours is taken over in one audited act; those that are '
     + 'under way, wait to be started or whose charge is not known are taken over one by one.',
   examples: ['$ sallyport task recover task_0190f…', '$ sallyport task recover --all'],
-  session: 'required',
   ids: { task: 'task' },
-  damage: 'refuses',
-  exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command
     .argument('[task]', 'id of the task')
     .option('--all', 'every finished task of yours'),
@@ -176,13 +160,8 @@ export const close = verb(taskClose, {
     + 'it counts as failed (charge_settled_by_hand) and waits for nobody any more. No answer '
     + 'comes back and nothing is sent. A task of a disabled owner may be closed by any other.',
   examples: ['$ sallyport task close task_0190f…'],
-  session: 'required',
   ids: { task: 'task' },
-  damage: 'refuses',
-  exits: [
-    'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-    'damaged',
-  ],
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: boardTaskText,
   run: async (request, deps) => {

@@ -136,7 +136,6 @@ export const install: VerbRecord<InstallOptions, Timers> = {
     '$ sallyport timers install --with systemd --check-age 2h --mail-to me@example.org',
   ],
   session: 'none',
-  damage: 'refuses',
   exits: ['rejected', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
   json: timersInstall,
   flags: (command) => command

@@ -66,7 +66,6 @@ export const show = verb(timersShow, {
     + 'whoever started it. It needs no session and changes nothing.',
   examples: ['$ sallyport timers show', '$ sallyport timers show --json'],
   session: 'none',
-  damage: 'refuses',
   exits: ['conflict', 'no_state', 'damaged'],
   text: timersText,
   run: async (_request, deps) => foundTimers(deps, timerStanding(await deps.gov('read'))),
