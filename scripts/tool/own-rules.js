@@ -24,7 +24,7 @@ const docstring = {
     }
     // The record of a verb says what it is for in its summary.
     const isVerb = ({ declaration }) => declaration.declarations?.some(({ id, init }) =>
-      (init?.type === 'CallExpression' && init.callee.name === 'verb')
+      (init?.type === 'CallExpression' && /^verb(Of)?$/.test(init.callee.name))
       || id.typeAnnotation?.typeAnnotation.typeName?.name === 'VerbRecord')
     return {
       ExportNamedDeclaration(node) {

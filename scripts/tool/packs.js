@@ -26,7 +26,7 @@ export const packs = {
   // What the service loads besides, which a socket starts while somebody waits.
   serving: ['src/cli/commands/serve/serve.ts', 'src/fabric/sweep-unfinished.ts'],
   // What it loads at the first request of an operator.
-  operating: ['src/service/operations/table.ts', 'src/service/page/endpoints.ts'],
+  operating: ['src/service/routes/table.ts', 'src/service/page/endpoints.ts'],
 }
 
 /** Programs of one file each, by its name: they are copied and run apart from everything else. */

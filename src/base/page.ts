@@ -13,6 +13,9 @@ export const pageShape = v.strictObject({
   /** The command that prints the next page, over HTTP the path that gives it; null at the end. */
   next_page: v.nullable(v.string()),
 })
+/** How many rows a list gives unless told otherwise. */
+export const pageDefault = 50
+
 /** A part of a list as a document. */
 type PageDocument = v.InferOutput<typeof pageShape>
 

@@ -1,5 +1,4 @@
-/** Lists that are longer than what is shown of them: what says so, and how to go on. */
-import { firstRows } from '../base/page.js'
+/** Lists that are longer than what is shown of them, and how to go on. */
 
 /** That a list was cut: the flag that goes on, and what it takes. */
 interface Cut {
@@ -43,18 +42,3 @@ export const nextCommand = (argv: readonly string[], { flag, value }: Cut): stri
 /** The same of this run; null where nothing was cut. */
 export const nextPage = ({ argv, cut }: Omit<Cutting, 'note'>): string | null =>
   (cut === null ? null : nextCommand(argv, cut))
-
-/**
- * The first `limit` rows of a list that was asked for one more, and the word that there is more.
- * `afterOf` gives what `--after` takes to go on behind a row.
- */
-export const cutAt = <T>(
-  deps: Cutting, found: readonly T[], limit: number, afterOf: (row: T) => string,
-): readonly T[] => {
-  const { rows, last } = firstRows(found, limit)
-  if (last === null) return rows
-  const value = afterOf(last)
-  deps.cut = { flag: '--after', value }
-  deps.note(`${rows.length} shown, the newest; more with --after ${value}`)
-  return rows
-}

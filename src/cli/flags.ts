@@ -6,6 +6,7 @@ import { Option, type Argument, type Command } from 'commander'
 import { durationText, unitMs } from '../base/duration.js'
 import { fail } from '../base/errors.js'
 import { microusdOf, moneyText } from '../base/money.js'
+import { pageDefault } from '../base/page.js'
 import { parseClosed, strictIntegerText } from '../base/schema.js'
 
 /** Inclusive range of an integer flag. */
@@ -22,6 +23,10 @@ export const integerFlag = (flags: string, text: string, range: Range): Option =
   const option = new Option(flags, `${text} (${range.min} to ${range.max})`)
   return option.argParser((value) => integer(option.long ?? flags, value, range))
 }
+
+/** How many rows a list gives: `pageDefault` unless said. */
+export const limitFlag = (text: string, max = 10_000): Option =>
+  integerFlag('--limit <n>', text, { min: 1, max }).default(pageDefault)
 
 const micro = '-microusd'
 

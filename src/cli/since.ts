@@ -2,7 +2,8 @@
 import { isoWithin } from '../base/calendar.js'
 import { fail } from '../base/errors.js'
 import { isoFromMs, type Clock } from '../base/clock.js'
-import { startOfDay, zoneOf } from '../observations/zone.js'
+import { startOfDay, timeZoneOf, zoneOf } from '../observations/zone.js'
+import type { CliDeps } from './deps.js'
 import { parseDuration } from './flags.js'
 
 const dayForm = /^\d{4}-\d{2}-\d{2}$/
@@ -34,3 +35,9 @@ export const pointInTime = (
     { details: { field: flag, rule: 'time' } },
   )
 }
+
+/** A line whose `--since` is such a time, in the zone of this run. */
+export const withSince = <Line extends { readonly since?: string | undefined }>(
+  line: Line, { clock, env }: Pick<CliDeps, 'clock' | 'env'>,
+): Line => (line.since === undefined
+  ? line : { ...line, since: pointInTime('--since', line.since, clock, timeZoneOf(env)) })

@@ -8,6 +8,7 @@ import type { Contract, ContractFacts } from '../base/contract.js'
 import type { ErrorDetails } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
 import type { AnchorRule } from '../fabric/open-work.js'
+import type { AnyContract, RequestOf, SourceOf } from '../fabric/operation.js'
 import type { DamageRule } from './damage.js'
 import { requestOf } from './request.js'
 import type { Rendered, View } from './output.js'
@@ -107,22 +108,18 @@ type LineFor<Request> =
 export type LineOf<C extends Pick<Contract<unknown, unknown, never>, 'request'>> =
   LineFor<ReturnType<C['request']>>
 
-type AnyContract = Contract<unknown, unknown, never>
-
-/** A verb that does what its request says. */
+/** A verb that does what its request says, in its own way. */
 interface VerbParts<C extends AnyContract, Line> extends VerbFace<ReturnType<C['answer']>> {
   /**
    * Does the work and gives what the contract makes the document of. `line` has what is the
    * terminal's alone (`--yes`, a file to read).
    */
-  run(
-    request: ReturnType<C['request']>, deps: VerbDeps, line: Line,
-  ): Promise<Parameters<C['answer']>[0]>
+  run(request: RequestOf<C>, deps: VerbDeps, line: Line): Promise<SourceOf<C>>
 }
 
 /**
- * A verb whose request is made of its line alone, before anything else. One that asks, reads or
- * judges first is a `VerbRecord` and calls `requestOf` itself.
+ * A verb whose request is made of its line alone, before anything else, and which opens by itself
+ * what it needs. One that asks, reads or judges first is a `VerbRecord` and calls `requestOf`.
  */
 export const verb = <C extends AnyContract, Line extends object = LineOf<C>>(
   contract: C, parts: VerbParts<C, Line>,
@@ -130,7 +127,7 @@ export const verb = <C extends AnyContract, Line extends object = LineOf<C>>(
   ...parts,
   json: contract,
   run: async (line, deps) => {
-    const request = requestOf(contract, line) as ReturnType<C['request']>
+    const request = requestOf(contract, line) as RequestOf<C>
     return contract.answer(await parts.run(request, deps, line)) as ReturnType<C['answer']>
   },
 })
@@ -234,7 +231,7 @@ export interface VerbDeps extends CliDeps, Program, Cutting {
   closeStores(): Promise<void>
   /**
    * The open store with clock and observer, for use cases. `face` is `job` where a scheduler and
-   * not a person gives the orders. Recovery is `mutate.ts`'s.
+   * not a person gives the orders. Recovery is `work.ts`'s.
    */
   gov(mode?: StoreMode | 'see', face?: Face): Promise<Gov>
   /** The same, and the operator who is logged in. Throws `unauthorized`. */

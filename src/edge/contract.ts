@@ -61,42 +61,31 @@ const artifactDocument = (row: EdgeArtifact): ArtifactDocument => ({
   policy: row.policy, purpose: row.purpose, source: row.source, source_path: row.source_path,
 })
 
+const pairInput = closedObject({ name: v.optional(nameShape), limits: v.optional(wishesShape) })
+const offered = {
+  code_id: text, device_name: nullableText, expires_at: iso, limits: limitsShape,
+}
+const offeredDocument = ({ code_id, name, expires_at, limits }: EdgeCode) =>
+  ({ code_id, device_name: name, expires_at, limits })
+
 /** Offering a pairing: what is told of it; the pairing string itself goes to a file alone. */
 export const edgePair = contract({
   name: 'edge.pair',
   version: 1,
-  input: closedObject({ name: v.optional(nameShape), limits: v.optional(wishesShape) }),
-  output: v.strictObject({
-    code_id: text, device_name: nullableText, expires_at: iso, limits: limitsShape,
-    file: nullableText,
-  }),
-  toDocument: (offered: {
-    readonly code: {
-      readonly code_id: string
-      readonly name: string | null
-      readonly expires_at: string
-      readonly limits: v.InferOutput<typeof limitsShape>
-    }
-    readonly file: string | null
-  }) => ({
-    code_id: offered.code.code_id, device_name: offered.code.name,
-    expires_at: offered.code.expires_at, limits: offered.code.limits, file: offered.file,
-  }),
+  input: pairInput,
+  output: v.strictObject({ ...offered, file: nullableText }),
+  toDocument: ({ code, file }: { readonly code: EdgeCode; readonly file: string | null }) =>
+    ({ ...offeredDocument(code), file }),
 })
 
 /** The same over HTTP, where the answer holds the line itself, for who asked and nobody else. */
 export const edgeOffer = contract({
   name: 'edge.offer',
   version: 1,
-  input: edgePair.input,
-  output: v.strictObject({
-    code_id: text, device_name: nullableText, expires_at: iso, limits: limitsShape,
-    pairing: text,
-  }),
-  toDocument: ({ code, pairing }: { readonly code: EdgeCode; readonly pairing: string }) => ({
-    code_id: code.code_id, device_name: code.name, expires_at: code.expires_at,
-    limits: code.limits, pairing,
-  }),
+  input: pairInput,
+  output: v.strictObject({ ...offered, pairing: text }),
+  toDocument: ({ code, pairing }: { readonly code: EdgeCode; readonly pairing: string }) =>
+    ({ ...offeredDocument(code), pairing }),
 })
 
 /** Redeeming a code: the one answer that holds the credential. */

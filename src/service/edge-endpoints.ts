@@ -24,7 +24,7 @@ import { hasBody, readBody, requireJson } from './http/body.js'
 import { bearerOf } from './http/raw-check.js'
 import { refusal } from './http/refusal.js'
 import { ClientGone, commonHeaders, endTaken, roomIn } from './http/send.js'
-import { smallBody } from './operation.js'
+import { smallBody } from './route.js'
 import { touchEveryMs } from './perform.js'
 import { govOf, type Endpoint, type Exchange, type Site } from './service.js'
 

@@ -5,7 +5,7 @@ import { errorBodyShape, errorSchemaName } from '../base/error-shape.js'
 import { jsonSchemaOf, type JsonSchema } from '../base/json-schema.js'
 import { pageSchemaName, pageShape } from '../base/page.js'
 import { apiVersion } from './http/send.js'
-import type { Described, QueryField } from './operation.js'
+import type { Described, QueryField } from './route.js'
 
 type Node = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,9 @@
-/** One operation over an open store: the operator behind the token, then the use case. */
+/** One route over an open store: the operator behind the token, then the operation. */
 import { openWork, type WorkPlace } from '../fabric/open-work.js'
 import type { World } from '../fabric/world.js'
 import type { Store } from '../state/types.js'
 import { asWorkOrder, type Asker } from './asker.js'
-import type { Asked, Operation } from './operation.js'
+import type { Asked, Route } from './route.js'
 import { replyOf, replyOfThrown, type Reply } from './reply.js'
 
 /** A last use of a session is noted at most so often: each request would write a file otherwise. */
@@ -20,18 +20,28 @@ interface Performing {
 }
 
 /** Performs it; never throws. Who asks is looked up again: the body may have taken its time. */
-export const perform = async (operation: Operation, order: Performing): Promise<Reply> => {
+export const perform = async (route: Route, order: Performing): Promise<Reply> => {
   const { world, place, store, by, asked } = order
   try {
     const { gov, session } = await openWork({
-      ...place, store, face: 'service', mode: operation.mode, touchEveryMs,
-      ...asWorkOrder(by),
+      ...place, store, face: 'service', mode: route.mode, touchEveryMs, ...asWorkOrder(by),
     })
-    const result = await operation.run({
+    let next = null as string | null
+    const result = await route.run({
       gov, session, world, asked, goOn: (work) => order.goOn(work),
+      cut: ({ field, value }) => (next = nextPath(route, asked, { [field]: value })),
+      async stopped(recorded) {
+        const { recoverState } = await import('../fabric/recovery.js')
+        if (recorded === null || recorded.why === null) await recoverState(gov)
+      },
     })
-    return replyOf(operation, result, asked)
+    return replyOf(route, result, { asked, next })
   } catch (thrown) {
     return replyOfThrown(thrown)
   }
 }
+
+/** The path of a list that goes on elsewhere. */
+const nextPath = (
+  { path }: Route, { query }: Asked, on: Readonly<Record<string, string>>,
+): string => `${path}?${new URLSearchParams({ ...query, ...on }).toString()}`

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { contract, noInput } from '../base/contract.js'
 import { refusal } from './http/refusal.js'
-import type { Described } from './operation.js'
+import type { Described } from './route.js'
 import type { Endpoint } from './service.js'
 
 const noQuery = (query: URLSearchParams): void => {

@@ -1,11 +1,18 @@
 /** From the fields of a query to those of a request: numbers and booleans by their plain text. */
+import { pageDefault } from '../base/page.js'
 import { refusal } from './http/refusal.js'
-import type { Asked, Operation, QueryField } from './operation.js'
+import type { Asked, QueryField, Route } from './route.js'
 
 /** Asks for a part of a list as a document that says whether there is more, and where. */
 export const pagedField: QueryField = {
   name: 'paged', what: 'true: a document of rows, more and next_page.', kind: 'boolean',
 }
+
+/** Other fields of most lists. */
+export const limitField: QueryField =
+  { name: 'limit', what: `At most so many (default ${pageDefault}).`, kind: 'integer' }
+export const afterField: QueryField =
+  { name: 'after', what: 'Only those older than this one.', kind: 'text' }
 
 const integer = /^(?:0|-?[1-9][0-9]{0,15})$/
 
@@ -21,7 +28,7 @@ const valueOf = ({ name, kind }: QueryField, text: string): unknown => {
  * other: a misspelled filter must not widen a list.
  */
 export const checkedQuery = (
-  { query = [] }: Operation, given: URLSearchParams,
+  { query = [] }: Route, given: URLSearchParams,
 ): Readonly<Record<string, string>> => {
   const found: Record<string, string> = {}
   for (const [name, text] of given) {

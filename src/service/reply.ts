@@ -1,4 +1,4 @@
-/** From what an operation gave, or threw, to status and body: in the process as in a thread. */
+/** From what a route gave, or threw, to status and body: in the process as in a thread. */
 import { Degraded } from '../base/contract.js'
 import { systemFailure } from '../base/errno.js'
 import { SallyportError } from '../base/errors.js'
@@ -6,7 +6,7 @@ import { errorBody, type ErrorBody } from '../base/outcome.js'
 import { pageDocument } from '../base/page.js'
 import { HttpRefusal } from './http/refusal.js'
 import { stackOf } from './log.js'
-import { Answered, ListPart, type Asked, type Operation } from './operation.js'
+import { Answered, type Asked, type Route } from './route.js'
 import { pagedField } from './query.js'
 
 /** A reply; it can be handed over between threads. */
@@ -50,20 +50,23 @@ const refusedBy = (thrown: unknown): Reply => {
 }
 
 /** A list that was cut says so in a header, and in its document where that was asked for. */
-const listReply = ({ status, path }: Operation, part: ListPart, { query }: Asked): Reply => {
-  const { rows, after } = part
-  const next = after === null
-    ? null : `${path}?${new URLSearchParams({ ...query, after }).toString()}`
-  return {
-    status, body: query[pagedField.name] === 'true' ? pageDocument(rows, next) : rows,
-    ...(next === null ? {} : { headers: { Link: `<${next}>; rel="next"` } }),
-  }
+const listReply = (
+  { status }: Route, rows: readonly unknown[], { asked: { query }, next }: Gave,
+): Reply => ({
+  status, body: query[pagedField.name] === 'true' ? pageDocument(rows, next) : rows,
+  ...(next === null ? {} : { headers: { Link: `<${next}>; rel="next"` } }),
+})
+
+/** What was asked, and the path of what comes behind what was given; null at the end of a list. */
+interface Gave {
+  readonly asked: Asked
+  readonly next: string | null
 }
 
-/** The reply to what an operation gave. */
-export const replyOf = (operation: Operation, result: unknown, asked: Asked): Reply => {
-  if (result instanceof ListPart) return listReply(operation, result, asked)
+/** The reply to what a route gave. */
+export const replyOf = (route: Route, result: unknown, gave: Gave): Reply => {
+  if (route.paged === true) return listReply(route, result as readonly unknown[], gave)
   return result instanceof Answered
     ? { status: result.status, body: result.document }
-    : { status: operation.status, body: result }
+    : { status: route.status, body: result }
 }

@@ -8,8 +8,8 @@ import { openState, type WorkPlace } from '../fabric/open-work.js'
 import type { World } from '../fabric/world.js'
 import { lookUp } from '../net/look-up.js'
 import { HeldStore } from './held-store.js'
-import { keyOf } from './operation.js'
-import { operations } from './operations/table.js'
+import { keyOf } from './route.js'
+import { routes } from './routes/table.js'
 import { perform } from './perform.js'
 import { replyOfThrown } from './reply.js'
 import type { FromThread, ThreadStart, ToThread } from './threads.js'
@@ -60,12 +60,12 @@ class ThreadWork {
   }
 
   async #perform({ id, key, by, asked }: Told<'perform'>): Promise<void> {
-    const operation = operations.find((one) => keyOf(one) === key)
-    if (operation === undefined) throw new TypeError('a thread was asked for no operation')
+    const route = routes.find((one) => keyOf(one) === key)
+    if (route === undefined) throw new TypeError('a thread was asked for no route')
     // The store is lent for as long as anything of the request goes on.
     await this.#held.use(async (store) => {
       const goingOn: Promise<unknown>[] = []
-      const reply = await perform(operation, {
+      const reply = await perform(route, {
         world: this.#world, place: this.#place, store, by, asked,
         goOn: (work) => void goingOn.push(work),
       })

@@ -20,7 +20,7 @@ import { Routes } from './routes.js'
 import { send } from './http/send.js'
 import { requireAsker, type Asker } from './asker.js'
 import { HeldStore } from './held-store.js'
-import { keyOf, type Asked, type Described, type Operation } from './operation.js'
+import { keyOf, type Asked, type Described, type Route } from './route.js'
 import { perform } from './perform.js'
 import { checkedQuery } from './query.js'
 import type { ServiceLog } from './log.js'
@@ -92,7 +92,7 @@ export const requireSomebody = (site: Site, by: Asker): Promise<void> =>
   site.held.use((store) => requireAsker(govOf(store, site.world), by))
 
 const bodyOf = async (
-  { body }: Operation, { request, response, expectsContinue }: Exchange,
+  { body }: Route, { request, response, expectsContinue }: Exchange,
 ): Promise<Buffer> => {
   if (body === null || (!body.required && !hasBody(request))) {
     if (body === null && hasBody(request)) throw refusal.noBody()
@@ -103,17 +103,17 @@ const bodyOf = async (
   return readBody({ request, response, bytesMax: body.bytesMax, expectsContinue })
 }
 
-const askedOf = async (operation: Operation, exchange: Exchange): Promise<Asked> => {
+const askedOf = async (route: Route, exchange: Exchange): Promise<Asked> => {
   const { request, params } = exchange
-  const query = checkedQuery(operation, exchange.query)
-  const body = await bodyOf(operation, exchange)
+  const query = checkedQuery(route, exchange.query)
+  const body = await bodyOf(route, exchange)
   const asked = { params, query, body, waitMs: waitOf(request) }
-  operation.check?.(asked)
+  route.check?.(asked)
   return asked
 }
 
 const performHere = (
-  operation: Operation, site: Site, by: Asker, asked: Asked,
+  route: Route, site: Site, by: Asker, asked: Asked,
 ): Promise<Reply> => {
   const { world, place, held } = site
   return new Promise((resolve, reject) => {
@@ -121,7 +121,7 @@ const performHere = (
     site.goOn(held.use(async (store) => {
       const goingOn: Promise<unknown>[] = []
       const goOn = (work: Promise<unknown>): void => void goingOn.push(work)
-      resolve(await perform(operation, { world, place, store, by, asked, goOn }))
+      resolve(await perform(route, { world, place, store, by, asked, goOn }))
       await Promise.allSettled(goingOn)
     }).catch(reject))
   })
@@ -130,23 +130,23 @@ const performHere = (
 /** Whom a request is from. Throws `unauthorized`. */
 type FindAsker = (request: IncomingMessage) => Asker
 
-/** An operation of operators as an endpoint. */
+/** A route of operators as an endpoint. */
 export const operatorEndpoint = (
-  operation: Operation, askerOf: FindAsker = bearerOf,
+  route: Route, askerOf: FindAsker = bearerOf,
 ): Endpoint => ({
-  method: operation.method, path: operation.path, described: operation, readsBody: true,
-  ...(operation.localOnly === true ? { localOnly: true } : {}),
+  method: route.method, path: route.path, described: route, readsBody: true,
+  ...(route.localOnly === true ? { localOnly: true } : {}),
   answer: async (exchange, site) => {
     const { request } = exchange
     const by = askerOf(request)
-    const isHere = operation.where === 'here'
+    const isHere = route.where === 'here'
     // Where nothing is read and no thread is taken, who asks is looked up once: by the work itself.
     const isLookedUp = hasBody(request) || !isHere
     if (isLookedUp) await requireSomebody(site, by)
     try {
-      const asked = await askedOf(operation, exchange)
-      if (isHere) return await performHere(operation, site, by, asked)
-      return await site.threads.perform(keyOf(operation), by, asked)
+      const asked = await askedOf(route, exchange)
+      if (isHere) return await performHere(route, site, by, asked)
+      return await site.threads.perform(keyOf(route), by, asked)
     } catch (refused) {
       // What is wrong about a request is told to somebody alone.
       if (!isLookedUp) await requireSomebody(site, by)

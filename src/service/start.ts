@@ -127,11 +127,11 @@ const firstEndpoints: readonly Endpoint[] = [healthz, ...edgeEndpoints]
 const allEndpoints = async (
   order: ServeOrder, desk: PageDesk | null,
 ): Promise<readonly Endpoint[]> => {
-  const [{ operations }, { offerEndpoint }] = await Promise.all([
-    import('./operations/table.js'), import('./page/endpoints.js'),
+  const [{ routes }, { offerEndpoint }] = await Promise.all([
+    import('./routes/table.js'), import('./page/endpoints.js'),
   ])
   return withDescription([
-    healthz, ...operations.map((one) => operatorEndpoint(one)), ...edgeEndpoints,
+    healthz, ...routes.map((one) => operatorEndpoint(one)), ...edgeEndpoints,
     offerEndpoint(desk), ...order.endpoints ?? [],
   ])
 }

@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads'
 import { fail } from '../base/errors.js'
 import type { Asker } from './asker.js'
-import type { Asked } from './operation.js'
+import type { Asked } from './route.js'
 import { replyOfThrown, type Reply } from './reply.js'
 
 /** What a thread is told. */

@@ -1,7 +1,7 @@
 /** The description of the service, against the shapes that read the requests. */
 import { describe } from '../../src/service/openapi.js'
 import { edgeEndpoints } from '../../src/service/edge-endpoints.js'
-import { operations as ofOperators } from '../../src/service/operations/table.js'
+import { routes as ofOperators } from '../../src/service/routes/table.js'
 import type { Loose } from '../world/place.js'
 import { t } from '../support/tests-in-slices.js'
 

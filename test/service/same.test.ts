@@ -1,6 +1,6 @@
 /** One table: what a verb answers and what its route answers, results and refusals alike. */
 import { readFileSync } from 'node:fs'
-import { operations } from '../../src/service/operations/table.js'
+import { routes } from '../../src/service/routes/table.js'
 import { must } from '../support/must.js'
 import { serving } from '../support/service/serving.js'
 import { t } from '../support/tests-in-slices.js'
@@ -104,9 +104,9 @@ t.test('what helps against a refusal is told in a sentence by every face, and it
 })
 
 t.test('every operation names a verb that there is, and no two share a place', (t) => {
-  const places = operations.map(({ method, path }) => `${method} ${path}`)
+  const places = routes.map(({ method, path }) => `${method} ${path}`)
   t.strictSame(places.length, new Set(places).size)
-  const ofNoVerb = operations.filter(({ verb }) => verb === null)
+  const ofNoVerb = routes.filter(({ verb }) => verb === null)
     .map(({ contract }) => contract.name)
   t.strictSame(ofNoVerb, ['overview', 'alpha.input'])
   t.end()

@@ -138,11 +138,22 @@ const runUnfenced = async (
   }
 }
 
-/** One job of a scheduled run as it is now, and how it went. */
+/** One job of a run as it is now, and how it went. */
 export interface RoutineResult extends JobOnItsWay {
   readonly jobId: string
   /** Null where it came to its end. */
   readonly failure: SallyportError | null
+}
+
+/** Runs one job, named by a person. Throws what it failed with. */
+export const runAlone = async (
+  ctx: CodehostContext, session: Session, jobId: string,
+): Promise<readonly RoutineResult[]> => {
+  const { gov } = ctx
+  const ran = await runJob(ctx, session, jobId)
+  const failure = runFailure(gov, ran)
+  if (failure !== null) throw failure
+  return [{ jobId, ...onItsWay(gov, gov.store.read(), ran.job), failure: null }]
 }
 
 /** Jobs that a scheduled run picks: approved, or covered by a standing authority, oldest first. */

@@ -13,6 +13,7 @@
  * A foreign task is as absent as a missing one (A-189).
  */
 import { fail } from '../../base/errors.js'
+import { pageDefault } from '../../base/page.js'
 import { walkIndex } from '../../state/indexes.js'
 import type { CollectionSpec, View } from '../../state/types.js'
 import {
@@ -111,9 +112,6 @@ export interface TaskFilter {
   readonly openOnly?: boolean | undefined
 }
 
-/** How many tasks a list shows unless told otherwise. */
-const taskListDefault = 50
-
 /** The index that leaves out the most of what is not asked for, and the key in it. */
 const narrowest = (owner: string, { goalId, state, kind }: TaskFilter) => {
   if (goalId !== undefined) return { index: tasksByGoal, under: [owner, goalId] }
@@ -148,7 +146,7 @@ export const listTasks = (
   session: Session,
   filter: TaskFilter = {},
 ): readonly Task[] => {
-  const { limit = taskListDefault, openOnly = false } = filter
+  const { limit = pageDefault, openOnly = false } = filter
   const owner = session.principal.principal_id
   const places = openOnly
     ? [collections.openTasks] : [collections.openTasks, collections.closedTasks]

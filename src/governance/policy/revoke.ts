@@ -20,6 +20,9 @@ export interface Revoked {
   readonly reached: Reached
 }
 
+/** How long recording a revoke waits for the lock of the state, ms; it is in force before. */
+export const recordWaitMs = 2_000
+
 /** Where and by whom everything is stopped. */
 export interface RevokeOrder {
   readonly stateDir: string

@@ -1,5 +1,5 @@
 /**
- * What the page may ask: a closed list of the operators' operations, by the paths that they have
+ * What the page may ask: a closed list of the operators' routes, by the paths that they have
  * for everybody, and its own few. Each is asked with a run token of this process; the token of a
  * session and the credential of a device open nothing here. What the page asks by itself is no use
  * of its session; what a person does in it is.
@@ -17,8 +17,8 @@ import type { ReportDocument } from '../../shots/report/contract.js'
 import { readBody, requireJson } from '../http/body.js'
 import { bearerOf } from '../http/raw-check.js'
 import { refusal } from '../http/refusal.js'
-import { keyOf, smallBody, type Operation } from '../operation.js'
-import { operations } from '../operations/table.js'
+import { keyOf, smallBody, type Route } from '../route.js'
+import { routes } from '../routes/table.js'
 import { touchEveryMs } from '../perform.js'
 import {
   govOf, operatorEndpoint, requireSomebody, type Endpoint, type Exchange, type Site,
@@ -49,7 +49,7 @@ const folderShape = closedObject({ screenshot_folder: v.string() })
 
 const reportKey = 'GET /api/observer/screenshot-report'
 
-/** What the page may ask of the operators' operations, and which bodies it may send. */
+/** What the page may ask of the operators' routes, and which bodies it may send. */
 const offered: Readonly<Record<string, v.GenericSchema | null>> = {
   'GET /api/overview': null,
   'POST /api/observer/screenshot-folder/scan': scanShape,
@@ -60,18 +60,18 @@ const offered: Readonly<Record<string, v.GenericSchema | null>> = {
 
 const isUse = ({ method }: IncomingMessage): boolean => method !== 'GET'
 
-const narrowed = (operation: Operation, shape: v.GenericSchema | null): Operation =>
-  (operation.body === null || shape === null ? operation : {
-    ...operation, body: { ...operation.body, required: true },
+const narrowed = (route: Route, shape: v.GenericSchema | null): Route =>
+  (route.body === null || shape === null ? route : {
+    ...route, body: { ...route.body, required: true },
     check: ({ body }) =>
       void parseClosed(shape, parseStrictJson(body, { bytesMax: smallBody, depthMax: 2 }), about),
   })
 
-const operationEndpoints = (desk: PageDesk): readonly Endpoint[] =>
+const routeEndpoints = (desk: PageDesk): readonly Endpoint[] =>
   Object.entries(offered).map(([key, shape]) => {
-    const operation = operations.find((one) => keyOf(one) === key)
-    if (operation === undefined) throw new TypeError(`the page asks for no operation: ${key}`)
-    return operatorEndpoint(narrowed(operation, shape), (request) =>
+    const route = routes.find((one) => keyOf(one) === key)
+    if (route === undefined) throw new TypeError(`the page asks for no route: ${key}`)
+    return operatorEndpoint(narrowed(route, shape), (request) =>
       ({ root: desk.keys.rootOf(bearerOf(request)), isUse: isUse(request) }))
   })
 
@@ -147,7 +147,7 @@ const fileEndpoints: readonly Endpoint[] = pageFiles.map(({ path, type, text, po
 /** Everything that is answered where the page listens; to nobody but this machine. */
 export const pageEndpoints = (desk: PageDesk): readonly Endpoint[] => [
   ...fileEndpoints, opening(desk), closing(desk), reportOffer(desk), report(desk),
-  ...operationEndpoints(desk),
+  ...routeEndpoints(desk),
 ].map((endpoint) => ({ ...endpoint, localOnly: true }))
 
 const offerPath = '/api/page/offers'

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { systemClock } from '../../../src/base/clock.js'
-import { operations } from '../../../src/service/operations/table.js'
+import { routes } from '../../../src/service/routes/table.js'
 import { healthz } from '../../../src/service/plain-endpoints.js'
 import { operatorEndpoint, Service } from '../../../src/service/service.js'
 import { Threads } from '../../../src/service/threads.js'
@@ -27,7 +27,7 @@ const service = new Service({
   },
   threads: new Threads({ ...place, home: '/', env: {}, execArgv: [] },
     new URL('../../../src/service/service-worker.js', import.meta.url)),
-  endpoints: [healthz, ...operations.map((one) => operatorEndpoint(one))],
+  endpoints: [healthz, ...routes.map((one) => operatorEndpoint(one))],
 })
 const server = createServer((request, response) => {
   const { port } = server.address() as AddressInfo

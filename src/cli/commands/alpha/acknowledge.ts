@@ -3,8 +3,8 @@ import { alphaConsentStatement } from '../../../alpha/consent-text.js'
 import type { AlphaShow } from '../../../alpha/projection.js'
 import { alphaAcknowledge } from '../../../alpha/setup-contract.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import { loginToMutate } from '../../mutate.js'
 import type { VerbRecord } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { alphaText } from './text.js'
 
 /** Flags of `alpha acknowledge`. */
@@ -28,7 +28,7 @@ export const acknowledge: VerbRecord<AcknowledgeOptions, AlphaShow> = {
     .option('--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext'),
   text: alphaText,
   run: async (options, deps) => {
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const { provider } = deploymentProfile(gov.store)
     const consentId = consentToAcknowledge(gov.store.read())
     let acknowledged = options.acknowledgePlaintextEgress === true

@@ -7,8 +7,8 @@ import { receiptLine } from '../../../alpha/receipt.js'
 import { newRequestKey } from '../../../governance/board/lost-keys.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
-import { loginToMutate } from '../../mutate.js'
 import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { alphaContext } from '../../../fabric/contexts/alpha.js'
 
 /** Flags of `alpha ask`. */
@@ -103,7 +103,7 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
   run: async (options, deps) => {
     checkSources(options)
     const asked = await readQuestion(options, deps)
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const { ask } = await import('../../../alpha/ask/ask.js')
     const result = await ask(alphaContext(deps, gov), session, {
       ...asked,

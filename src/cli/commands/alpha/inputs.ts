@@ -1,9 +1,8 @@
-import { alphaDrop, alphaInputs, dropInput, waitingInputs } from '../../../alpha/ask/kept-input.js'
-import { loginToMutate } from '../../mutate.js'
+import { alpha } from '../../../fabric/operations/alpha.js'
 import { renderTable } from '../../table.js'
-import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 
-export const inputs = verb(alphaInputs, {
+export const inputs = verbOf(alpha.inputs, {
   summary: 'your questions that wait for their task, oldest first',
   description:
     'Lists the questions that were handed in over HTTP and of which no task was made yet: ids '
@@ -14,13 +13,9 @@ export const inputs = verb(alphaInputs, {
   text: (waiting, view) => (waiting.length === 0 ? 'No question waits for its task.\n'
     : renderTable(view, ['input', 'removed at'],
       waiting.map((one) => [one.input_artifact_id, one.expires_at]))),
-  run: async (_request, deps) => {
-    const { gov, session } = await deps.login('read')
-    return waitingInputs(gov, gov.store.read(), session)
-  },
 })
 
-export const drop = verb(alphaDrop, {
+export const drop = verbOf(alpha.drop, {
   summary: 'remove a question that waits for its task',
   description:
     'Removes a question of yours that was handed in over HTTP and of which no task was made, '
@@ -29,8 +24,4 @@ export const drop = verb(alphaDrop, {
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<input>', 'whole id of the question'),
   text: ({ input_artifact_id: id }) => `${id}: dropped\n`,
-  run: async ({ input }, deps) => {
-    const { gov, session } = await loginToMutate(deps)
-    return dropInput(gov, session, input)
-  },
 })

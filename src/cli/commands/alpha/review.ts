@@ -1,16 +1,15 @@
 /** What a person says of an ask: its review, or that it is not wanted any more. */
 import { alphaReview, alphaCancel } from '../../../alpha/task-contract.js'
 import { fail } from '../../../base/errors.js'
+import { tasks } from '../../../fabric/operations/tasks.js'
 import type { TaskVerdict } from '../../../fabric/tasks-contract.js'
-import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { askVerdict } from '../../ask-verdict.js'
-import { loginToMutate, afterStop, loginToStop } from '../../mutate.js'
-import { requestOf } from '../../request.js'
 import { taskText } from '../../task-text.js'
-import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
+import type { VerbDeps } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 
-/** Flags of `alpha review`. */
-export interface ReviewOptions {
+/** Flags of a review. */
+interface ReviewOptions {
   readonly task: string
   readonly approve?: boolean
   readonly reject?: boolean
@@ -24,8 +23,8 @@ const verdicts = ['approve', 'reject', 'accept-overrun', 'accept-held'] as const
  * The one verdict that was given; on a terminal it is asked for where none was. Throws `usage` for
  * none or several, and `cancelled` where a person leaves it at that.
  */
-export const verdictOf = async (
-  options: Omit<ReviewOptions, 'task'>, deps: VerbDeps,
+const verdictOf = async (
+  options: ReviewOptions, deps: VerbDeps,
 ): Promise<TaskVerdict> => {
   const given = ([
     ['approve', options.approve], ['reject', options.reject],
@@ -39,7 +38,11 @@ export const verdictOf = async (
   )
 }
 
-export const review: VerbRecord<ReviewOptions, TaskDocument> = {
+/** The line of a review with its one verdict. */
+export const withVerdict = async (options: ReviewOptions, deps: VerbDeps) =>
+  ({ ...options, verdict: await verdictOf(options, deps) })
+
+export const review = verbOf({ ...tasks.review, contract: alphaReview }, {
   summary: 'approve or reject an answer, or accept a charge above its bound',
   description:
     'Approving makes the task done; rejecting leaves it succeeded and never done; the charge '
@@ -53,7 +56,6 @@ export const review: VerbRecord<ReviewOptions, TaskDocument> = {
   ids: { task: 'task' },
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
-  json: alphaReview,
   flags: (command) => command
     .argument('<task>', 'id of the task')
     .option('--approve', 'the answer serves its goal: done')
@@ -61,16 +63,10 @@ export const review: VerbRecord<ReviewOptions, TaskDocument> = {
     .option('--accept-overrun', 'accept a charge above the request bound')
     .option('--accept-held', 'accept an answer that a save made wait'),
   text: taskText,
-  run: async (options, deps) => {
-    const request = requestOf(alphaReview, { ...options, verdict: await verdictOf(options, deps) })
-    const { gov, session } = await loginToMutate(deps)
-    const { reviewAnyTask } = await import('../../../fabric/tasks.js')
-    const task = await reviewAnyTask(gov, session, request.task, request.verdict)
-    return alphaReview.answer({ view: gov.store.read(), task })
-  },
-}
+  complete: withVerdict,
+})
 
-export const cancel = verb(alphaCancel, {
+export const cancel = verbOf({ ...tasks.cancel, contract: alphaCancel }, {
   summary: 'cancel a text task',
   description:
     'Before contact nothing is sent any more. After contact the charge is still read back and '
@@ -80,12 +76,4 @@ export const cancel = verb(alphaCancel, {
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: taskText,
-  run: async (request, deps) => {
-    const { gov, session } = await loginToStop(deps)
-    const { cancelAnyTask } = await import('../../../fabric/tasks.js')
-    const cancelled = await cancelAnyTask(gov, session, request.task)
-    await afterStop(deps, gov, cancelled.recorded)
-    const view = gov.store.read()
-    return { view, task: cancelled.seenIn(view), told: cancelled.told }
-  },
 })

@@ -6,13 +6,14 @@ import { alphaNeedsAcknowledgment } from '../../../alpha/setup-save.js'
 import { parseSetupInput } from '../../../alpha/setup.js'
 import { showAlpha } from '../../../alpha/show.js'
 import { fail } from '../../../base/errors.js'
+import type { Work } from '../../../fabric/operation.js'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { integerFlag, moneyFlag } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
-import { loginToMutate } from '../../mutate.js'
 import { tellTyped } from '../../typed.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
 import { fillForm, type SetupBlock } from './setup-form.js'
 import { alphaText } from './text.js'
@@ -102,7 +103,7 @@ type Saved = Pick<AlphaShow, 'requests'>
 
 /** Saves what a person fills in. */
 const fillIn = async (
-  { voidAnswers }: SetupOptions, deps: VerbDeps, opened: Awaited<ReturnType<typeof loginToMutate>>,
+  { voidAnswers }: SetupOptions, deps: VerbDeps, opened: Work,
   current: AlphaShow,
 ): Promise<Saved> => {
   const { gov } = opened
@@ -157,7 +158,7 @@ export const setup: VerbRecord<SetupOptions, AlphaShow> = {
     const bytes = options.from === undefined ? null : await readInput(deps, {
       from: options.from, flag: '--from', bytesMax: saveBytesMax,
     })
-    const opened = await loginToMutate(deps)
+    const opened = await workFor(deps, 'mutate')
     const { gov, session } = opened
     const { provider } = deploymentProfile(gov.store)
     const answer = ({ requests }: Saved): AlphaShow =>

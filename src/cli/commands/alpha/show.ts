@@ -1,10 +1,12 @@
 import { alphaShow } from '../../../alpha/setup-contract.js'
 import { showAlpha } from '../../../alpha/show.js'
+import { operation } from '../../../fabric/operation.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 import { alphaText } from './text.js'
 
-export const show = verb(alphaShow, {
+export const show = verbOf(operation(alphaShow, 'read', ({ gov, session }) =>
+  showAlpha(gov, session, deploymentProfile(gov.store).provider)), {
   summary: 'show the set-up of the text capability',
   description:
     'Shows the route, its limits, the shared ceiling, whether a key is stored, whether the '
@@ -12,8 +14,4 @@ export const show = verb(alphaShow, {
     + 'says nothing about the provider.',
   examples: ['$ sallyport alpha show', '$ sallyport alpha show --json'],
   text: alphaText,
-  run: async (_request, deps) => {
-    const { gov, session } = await deps.login('read')
-    return showAlpha(gov, session, deploymentProfile(gov.store).provider)
-  },
 })

@@ -1,23 +1,17 @@
 /** `sallyport audit`: who did what. */
-import { auditList, auditShow, type AuditDocument } from '../../../governance/audit-contract.js'
-import { findAudit, auditLink } from '../../../governance/audit-read.js'
-import { timeZoneOf } from '../../../observations/zone.js'
-import { cutAt } from '../../cut.js'
-import { integerFlag } from '../../flags.js'
-import { requestOf } from '../../request.js'
-import { pointInTime } from '../../since.js'
+import { audit } from '../../../fabric/operations/books.js'
+import type { AuditDocument } from '../../../governance/audit-contract.js'
+import { limitFlag } from '../../flags.js'
+import { withSince } from '../../since.js'
 import { renderTable } from '../../table.js'
 import { fieldLines } from '../../text.js'
-import { verb, type LineOf, type VerbRecord } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 
 /** The facts of a row in one line: `name=value`, separated by spaces. */
 const factsText = ({ facts }: AuditDocument): string =>
   Object.entries(facts).map(([name, value]) => `${name}=${String(value)}`).join(' ')
 
-/** Flags of `audit list`. */
-type AuditListOptions = LineOf<typeof auditList>
-
-export const list: VerbRecord<AuditListOptions, AuditDocument[]> = {
+export const list = verbOf(audit.list, {
   summary: 'list what was done, newest first',
   description:
     'Lists rows of the audit, of every owner: logins, consents, tasks, money settled by hand, '
@@ -31,9 +25,8 @@ export const list: VerbRecord<AuditListOptions, AuditDocument[]> = {
   ids: { after: 'audit' },
   damage: 'shows',
   exits: ['rejected', 'not_found'],
-  json: auditList,
   flags: (command) => command
-    .addOption(integerFlag('--limit <n>', 'most rows', { min: 1, max: 10_000 }).default(50))
+    .addOption(limitFlag('most rows'))
     .option('--since <time>', 'from a day, a time or an age on: 2026-11-20, 2026-11-20T10:00Z, 8h')
     .option('--what <name>', 'only what has this name or begins with it: session, session.login')
     .option('--principal <owner>', 'only what this owner did, by name or id')
@@ -45,18 +38,10 @@ export const list: VerbRecord<AuditListOptions, AuditDocument[]> = {
       view.id(row.subject ?? '-'), factsText(row),
     ]),
   ),
-  run: async (options, deps) => {
-    const { since, ...given } = options
-    const from = since === undefined
-      ? undefined : pointInTime('--since', since, deps.clock, timeZoneOf(deps.env))
-    const request = requestOf(auditList, { ...given, since: from })
-    const { gov } = await deps.login('read')
-    const found = findAudit(gov.store.read(), { ...request, limit: request.limit + 1 })
-    return auditList.answer(cutAt(deps, found, request.limit, ({ row }) => row.audit_id))
-  },
-}
+  complete: withSince,
+})
 
-export const show = verb(auditShow, {
+export const show = verbOf(audit.show, {
   summary: 'show one row of the audit and whether the chain holds round it',
   description:
     'Shows a row, its digest, the rows before and after it, and whether each names the other '
@@ -67,22 +52,18 @@ export const show = verb(auditShow, {
   damage: 'shows',
   exits: ['rejected', 'not_found'],
   flags: (command) => command.argument('<audit>', 'id of the row, from audit list'),
-  text: ({ audit, chain }, view) => fieldLines([
-    ['row', `${audit.id}, ${audit.number} of ${chain.rows}`],
-    ['at', audit.at],
-    ['what', audit.what],
-    ['owner', audit.principal_name ?? audit.principal ?? '-'],
-    ['session', audit.root ?? '-'],
-    ['subject', audit.subject ?? '-'],
-    ['facts', view.foreign(factsText(audit))],
+  text: ({ audit: row, chain }, view) => fieldLines([
+    ['row', `${row.id}, ${row.number} of ${chain.rows}`],
+    ['at', row.at],
+    ['what', row.what],
+    ['owner', row.principal_name ?? row.principal ?? '-'],
+    ['session', row.root ?? '-'],
+    ['subject', row.subject ?? '-'],
+    ['facts', view.foreign(factsText(row))],
     ['before it', chain.previous_id ?? 'none, it is the first'],
     ['after it', chain.next_id ?? 'none, it is the newest'],
     ['digest', chain.digest],
     ['chain', chain.verifies
       ? view.paint('green', 'holds here') : view.paint('red', 'broken here')],
   ]),
-  run: async ({ audit }, deps) => {
-    const { gov } = await deps.login('read')
-    return auditLink(gov.store.read(), audit)
-  },
 })

@@ -5,9 +5,9 @@ import { followActions, giveStanding } from '../../../codehost/jobs/standing.js'
 import { codehostLimits } from '../../../codehost/constants.js'
 import { fail } from '../../../base/errors.js'
 import { integerFlag, offered } from '../../flags.js'
-import { loginToMutate } from '../../mutate.js'
 import { fieldLines } from '../../text.js'
 import { verb } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { jobText } from './job-text.js'
 
 const approvedText = ({ job, standing }: ApprovedDocument): string => {
@@ -76,11 +76,11 @@ export const approve = verb(codehostApprove, {
   run: async (request, deps) => {
     if (request.standing === true) {
       const wanted = standingOf(request)
-      const { gov, session } = await loginToMutate(deps)
+      const { gov, session } = await workFor(deps, 'mutate')
       return { standing: await giveStanding(gov, session, wanted) }
     }
     const exact = exactOf(request)
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const job = await approveJob(gov, session, { ...exact, producer: deps.producer })
     return { job }
   },

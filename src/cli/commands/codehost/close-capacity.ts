@@ -9,9 +9,9 @@ import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
-import { loginAlone } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { askToClose, evidenceLines } from './close-form.js'
 import { receiptText } from './closure-text.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
@@ -107,7 +107,7 @@ export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
   text: ({ receipt }) => receiptText(receipt),
   run: async (options, deps) => {
     const { job } = requestOf(codehostCloseCapacity, options)
-    const { gov, session } = await loginAlone(deps)
+    const { gov, session } = await workFor(deps, 'alone')
     const read = await requestFrom(options, deps, gov, session)
     return codehostCloseCapacity.answer(
       await closeProved({ ...codehostContext(deps, gov), ...evidenceLines(deps) }, session, {

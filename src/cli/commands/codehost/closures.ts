@@ -1,12 +1,10 @@
-import { codehostClosures } from '../../../codehost/closure/contract.js'
-import { listClosures, showClosure } from '../../../codehost/closure/look.js'
-import { cutAt } from '../../cut.js'
+import { codehost } from '../../../fabric/operations/codehost.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 import { closureCells, closureHeads, receiptText } from './closure-text.js'
 
-export const closures = verb(codehostClosures, {
+export const closures = verbOf(codehost.closures, {
   summary: 'list what capacity was closed, or show one closure with its receipt',
   description:
     'Lists your closures, newest first: which job, which connection, how many effects were '
@@ -30,14 +28,5 @@ export const closures = verb(codehostClosures, {
     if (shown.canonical === null) return receiptText(shown.receipt)
     return { out: `${shown.canonical}\n`, exact: true }
   },
-  run: async ({ closure, after, limit = 50, receipt = false }, deps) => {
-    const { gov, session } = await deps.login('read', { touch: false })
-    const view = gov.store.read()
-    return closure === undefined
-      ? cutAt(
-        deps, listClosures(view, session, { after, limit: limit + 1 }), limit,
-        ({ closure_id: id }) => id,
-      )
-      : { closure: showClosure(view, session, closure), receipt }
-  },
+  touch: false,
 })

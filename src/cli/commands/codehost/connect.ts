@@ -8,10 +8,10 @@ import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
-import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { newConnectionForm, savedConnectionForm, type FilledConnection } from './connect-form.js'
 import { connectionText } from './connections.js'
 
@@ -100,7 +100,7 @@ export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
     if (!asks) (named === undefined ? requireMade : requireChanged)(options)
     let token = await tokenOf(options, deps)
     try {
-      const opened = await loginToMutate(deps)
+      const opened = await workFor(deps, 'mutate')
       const { gov, session } = opened
       const form: FilledConnection = asks ? await filled(options, deps, opened) : {}
       token ??= form.token

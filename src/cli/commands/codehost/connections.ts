@@ -3,17 +3,16 @@ import { Argument } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { listedConnections } from '../../../codehost/connections.js'
 import {
-  codehostConnections, codehostGrants, codehostMode, codehostDisconnect, codehostRevoke,
-  type ConnectionDocument,
+  codehostGrants, codehostMode, codehostDisconnect, codehostRevoke, type ConnectionDocument,
 } from '../../../codehost/contract.js'
 import { standingsOf } from '../../../codehost/jobs/standing.js'
 import { setMode, disconnect as dropConnection, revokeConsent } from '../../../codehost/narrow.js'
+import { operation } from '../../../fabric/operation.js'
+import { codehost } from '../../../fabric/operations/codehost.js'
 import { offered } from '../../flags.js'
-import { afterStop, loginToStop } from '../../mutate.js'
-import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
 import { fieldLines } from '../../text.js'
-import { verb, type VerbRecord } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 
 /** What its consent allows, in one line. */
 const consentLine = ({ consent }: Pick<ConnectionDocument, 'consent'>): string => {
@@ -35,7 +34,7 @@ export const connectionText = (one: ConnectionDocument): string => fieldLines([
   ['capacity', one.active_job_id === null ? 'free' : `occupied by ${one.active_job_id}`],
 ])
 
-export const connections = verb(codehostConnections, {
+export const connections = verbOf(codehost.connections, {
   summary: 'list your connections: mode, consent, capacity',
   description:
     'Lists your saved connections with their mode, whether writes were ever opted in to, how '
@@ -49,13 +48,13 @@ export const connections = verb(codehostConnections, {
       row.occupied_for_good === true ? 'occupied for good' : row.capacity,
     ]),
   ),
-  run: async (_request, deps) => {
-    const { gov, session } = await deps.login('see')
-    return listedConnections(gov, session)
-  },
 })
 
-export const grants = verb(codehostGrants, {
+export const grants = verbOf(operation(codehostGrants, 'read', ({ gov, session }) => {
+  const view = gov.store.read()
+  return listedConnections(gov, session).map((one) =>
+    ({ ...one, authorities: standingsOf(view, one.connection.connection_id) }))
+}), {
   summary: 'list what your connections allow, and until when',
   description:
     'Lists the consents of your connections, derived from their rows on each read: what was '
@@ -72,12 +71,6 @@ export const grants = verb(codehostGrants, {
         `${one.jobs_used} of ${one.jobs_max} jobs until ${one.expires_at}`).join('; '),
     ]),
   ),
-  run: async (_request, deps) => {
-    const { gov, session } = await deps.login('read')
-    const view = gov.store.read()
-    return listedConnections(gov, session).map((one) =>
-      ({ ...one, authorities: standingsOf(view, one.connection.connection_id) }))
-  },
 })
 
 /** Arguments of `codehost mode`. */
@@ -86,7 +79,12 @@ interface ModeOptions {
   readonly mode: string
 }
 
-export const mode: VerbRecord<ModeOptions, ConnectionDocument> = {
+export const mode = verbOf(operation(codehostMode, 'write',
+  async ({ gov, session, stopped }, { connection, mode: next }) => {
+    const narrowed = await setMode(gov, session, { connectionId: connection, mode: next })
+    await stopped(narrowed.recorded)
+    return narrowed
+  }), {
   summary: 'disable a connection, or leave it for reads alone',
   description:
     '`disabled` and `reconcile_only` both end what may be written, at once; the second says '
@@ -98,28 +96,29 @@ export const mode: VerbRecord<ModeOptions, ConnectionDocument> = {
   ids: { connection: 'connection' },
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
-  json: codehostMode,
   flags: (command) => command
     .argument('<connection>', 'id of the connection')
     .addArgument(offered(
       new Argument('<mode>', 'disabled or reconcile_only'), ['disabled', 'reconcile_only'],
     )),
   text: connectionText,
-  run: async (options, deps) => {
-    if (options.mode === 'active') {
-      throw fail.rejected('mode_by_consent', 'Only a consent makes a connection active.', {
-        next: 'See `sallyport codehost consent --help`.',
-      })
-    }
-    const { connection, mode } = requestOf(codehostMode, options)
-    const { gov, session } = await loginToStop(deps)
-    const narrowed = await setMode(gov, session, { connectionId: connection, mode })
-    await afterStop(deps, gov, narrowed.recorded)
-    return codehostMode.answer(narrowed)
+  complete: (line: ModeOptions) => {
+    if (line.mode !== 'active') return line
+    throw fail.rejected('mode_by_consent', 'Only a consent makes a connection active.', {
+      next: 'See `sallyport codehost consent --help`.',
+    })
   },
-}
+})
 
-export const disconnect = verb(codehostDisconnect, {
+/** What takes something back of a connection, at once. */
+const narrowing = (contract: typeof codehostRevoke, act: typeof revokeConsent) =>
+  operation(contract, 'write', async ({ gov, session, stopped }, { connection }) => {
+    const done = await act(gov, session, connection)
+    await stopped(done.recorded)
+    return done
+  })
+
+export const disconnect = verbOf(narrowing(codehostDisconnect, dropConnection), {
   summary: 'remove the token of a connection and end its consent; its row stays',
   description:
     'The consent ends at once, then the token is taken out of the vault. What jobs did stays '
@@ -132,15 +131,9 @@ export const disconnect = verb(codehostDisconnect, {
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<connection>', 'id of the connection'),
   text: connectionText,
-  run: async ({ connection }, deps) => {
-    const { gov, session } = await loginToStop(deps)
-    const done = await dropConnection(gov, session, connection)
-    await afterStop(deps, gov, done.recorded)
-    return done
-  },
 })
 
-export const revoke = verb(codehostRevoke, {
+export const revoke = verbOf(narrowing(codehostRevoke, revokeConsent), {
   summary: 'take back the consent of a connection, at once',
   description:
     'Nothing more is written through the connection once it has answered, also while a job '
@@ -152,10 +145,4 @@ export const revoke = verb(codehostRevoke, {
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<connection>', 'id of the connection'),
   text: connectionText,
-  run: async ({ connection }, deps) => {
-    const { gov, session } = await loginToStop(deps)
-    const revoked = await revokeConsent(gov, session, connection)
-    await afterStop(deps, gov, revoked.recorded)
-    return revoked
-  },
 })

@@ -7,10 +7,10 @@ import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/read.js'
 import type { Connection } from '../../../governance/connections/rows.js'
 import { durationFlag, integerFlag, offered } from '../../flags.js'
-import { loginToMutate } from '../../mutate.js'
 import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { connectionText } from './connections.js'
 
@@ -121,7 +121,7 @@ export const consent: VerbRecord<ConsentOptions, ConnectionDocument> = {
     })),
   text: connectionText,
   run: async (options, deps) => {
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const prompter = await personOf(options, deps)
     const request = requestOf(codehostConsent, {
       duration: codehostLimits.grantMsDefault, ...options,

@@ -2,26 +2,22 @@
 import { codehostDiscard, codehostInspect } from '../../../codehost/closure/contract.js'
 import { closureLimits } from '../../../codehost/closure/limits.js'
 import { discardKept, inspectKept, inspectText } from '../../../codehost/closure/look.js'
-import { sealedReadText } from '../../../codehost/closure/offline/given.js'
-import { closureView } from '../../../codehost/closure/projection.js'
 import { adoptJob } from '../../../codehost/jobs/adopt.js'
 import { cancelJob } from '../../../codehost/jobs/cancel.js'
 import { requireOwnJob } from '../../../codehost/jobs/change.js'
-import {
-  codehostJobs, codehostJob, historyNames, codehostCancel, codehostAdopt,
-} from '../../../codehost/jobs/contract.js'
-import { listJobs, showJob, shownReadback } from '../../../codehost/jobs/list.js'
+import { historyNames, codehostCancel, codehostAdopt } from '../../../codehost/jobs/contract.js'
 import { jobStates } from '../../../codehost/jobs/rows.js'
-import { cutAt } from '../../cut.js'
+import { operation } from '../../../fabric/operation.js'
+import { codehost } from '../../../fabric/operations/codehost.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { readInputText } from '../../input.js'
-import { afterStop, loginToStop, loginToMutate } from '../../mutate.js'
 import { renderTable } from '../../table.js'
 import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 import { inspectionText } from './closure-text.js'
 import { jobCells, jobHeads, shownJobText, jobText } from './job-text.js'
 
-export const jobs = verb(codehostJobs, {
+export const jobs = verbOf(codehost.jobs, {
   summary: 'list your jobs: what waits, what is unknown, what occupies a connection',
   description:
     'Lists your jobs, newest first. A job in unknown_external_effect or failed occupies its '
@@ -37,17 +33,9 @@ export const jobs = verb(codehostJobs, {
     .option('--after <job>', 'only those older than this one')
     .addOption(integerFlag('--limit <n>', 'at most so many (default 50)', { min: 1, max: 1_000 })),
   text: (rows, view) => renderTable(view, jobHeads, rows.map((row) => jobCells(view, row))),
-  run: async (request, deps) => {
-    const { gov, session } = await deps.login('see')
-    const view = gov.store.read()
-    const { limit = 50 } = request
-    const found = listJobs(gov, view, session, { ...request, limit: limit + 1 })
-    return cutAt(deps, found, limit, ({ job }) => job.job_id)
-      .map((one) => ({ ...one, ...closureView(view, session, one.job) }))
-  },
 })
 
-export const job = verb(codehostJob, {
+export const job = verbOf(codehost.job, {
   summary: 'show one job and its way on, or one of its histories',
   description:
     'Shows where a job stands, what may have happened, whether it occupies its connection, and '
@@ -65,18 +53,14 @@ export const job = verb(codehostJob, {
     .addOption(choiceFlag('--history <name>', 'print one of its histories', [...historyNames]))
     .option('--readback <id>', 'print one sealed readback alone, as canonical JSON'),
   text: shownJobText,
-  run: async ({ job, history, readback }, deps) => {
-    const { gov, session } = await deps.login('see')
-    const view = gov.store.read()
-    const shown = showJob(gov, view, session, job, history)
-    return {
-      ...shown, ...closureView(view, session, shown.job),
-      readback: readback === undefined ? null : sealedReadText(shownReadback(view, job, readback)),
-    }
-  },
 })
 
-export const cancel = verb(codehostCancel, {
+export const cancel = verbOf(operation(codehostCancel, 'write',
+  async ({ gov, session, stopped }, { job }) => {
+    const { recorded } = await cancelJob(gov, session, job)
+    await stopped(recorded)
+    return { job: requireOwnJob(gov.store.read(), session, job), recorded }
+  }), {
   summary: 'give a job up of which nothing was sent, or stop one that runs',
   description:
     'A job that waits is cancelled. Of one that runs nothing more is sent, at once; what may '
@@ -87,15 +71,10 @@ export const cancel = verb(codehostCancel, {
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<job>', 'id of the job'),
   text: jobText,
-  run: async ({ job }, deps) => {
-    const { gov, session } = await loginToStop(deps)
-    const { recorded } = await cancelJob(gov, session, job)
-    await afterStop(deps, gov, recorded)
-    return { job: requireOwnJob(gov.store.read(), session, job), recorded }
-  },
 })
 
-export const adopt = verb(codehostAdopt, {
+export const adopt = verbOf(operation(codehostAdopt, 'mutate', ({ gov, session }, { job }) =>
+  adoptJob(gov, session, job)), {
   summary: 'let the task of a reconciled job count as done',
   description:
     'Takes over what `codehost reconcile` proved, for the task that the job ran as. The receipt '
@@ -108,13 +87,10 @@ export const adopt = verb(codehostAdopt, {
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<job>', 'id of the job'),
   text: jobText,
-  run: async ({ job }, deps) => {
-    const { gov, session } = await loginToMutate(deps)
-    return adoptJob(gov, session, job)
-  },
 })
 
-export const discard = verb(codehostDiscard, {
+export const discard = verbOf(operation(codehostDiscard, 'read', ({ gov, session }, request) =>
+  discardKept(gov, session, { jobId: request.job, key: request.idempotency_key })), {
   summary: 'drop the kept request of a job, once it is decided',
   description:
     'Inspects the kept request anew and drops it where it was applied or never can be; where '
@@ -127,10 +103,7 @@ export const discard = verb(codehostDiscard, {
     .argument('<job>', 'id of the job')
     .option('--idempotency-key <uuid>', 'which kept request, where there are several'),
   text: (document) => `Dropped.\n${inspectionText(document)}`,
-  run: async ({ job, idempotency_key: key }, deps) => {
-    const { gov, session } = await deps.login('read', { touch: false })
-    return discardKept(gov, session, { jobId: job, key })
-  },
+  touch: false,
 })
 
 const bytesAChar = 4

@@ -9,10 +9,10 @@ import {
 import { fail } from '../../../base/errors.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
-import { loginAlone } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { bytesText, fieldLines } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost observe`. */
@@ -86,7 +86,7 @@ export const observe: VerbRecord<ObserveOptions, ObservationDocument> = {
   ]),
   run: async (options, deps) => {
     const { job } = requestOf(codehostObserve, options)
-    const { gov, session } = await loginAlone(deps)
+    const { gov, session } = await workFor(deps, 'alone')
     const request = await requestFrom(options, deps)
     return codehostObserve.answer(
       await observeClosed(codehostContext(deps, gov), session, { jobId: job, request }))

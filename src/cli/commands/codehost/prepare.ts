@@ -8,9 +8,9 @@ import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import { integerFlag, offered } from '../../flags.js'
 import { readInputText } from '../../input.js'
-import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
@@ -98,11 +98,11 @@ const authorOf = async (
 const prepared = async (request: Request, deps: VerbDeps): Promise<Job> => {
   if (request.what === 'publication') {
     const wanted = publicationOf(request, deps)
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     return preparePublication(codehostContext(deps, gov), session, wanted)
   }
   const wish = wishOf(request)
-  const { gov, session } = await loginToMutate(deps)
+  const { gov, session } = await workFor(deps, 'mutate')
   return prepareFollowThrough(gov, session, {
     connectionId: request.connection, wish, goalId: request.goal, mark: request.mark,
     idempotencyKey: request.idempotency_key,

@@ -2,13 +2,13 @@ import { codehostPreview } from '../../../codehost/jobs/preview-contract.js'
 import { previewJob } from '../../../codehost/jobs/preview.js'
 import { diffPublication } from '../../../codehost/jobs/publication/diff.js'
 import { fail } from '../../../base/errors.js'
-import { loginToMutate } from '../../mutate.js'
 import { verb, type VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { previewText } from './job-text.js'
 
 const withDiff = async (jobId: string, deps: VerbDeps) => {
-  const { gov, session } = await loginToMutate(deps)
+  const { gov, session } = await workFor(deps, 'mutate')
   const preview = previewJob(gov, session, jobId)
   if (preview.publication === null) {
     throw fail.usage('preview_flags', 'Only a publication has a --diff.', {

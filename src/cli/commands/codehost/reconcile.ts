@@ -1,12 +1,14 @@
 import { codehostReconcile } from '../../../codehost/jobs/contract.js'
 import { reconcileJob } from '../../../codehost/jobs/reconcile.js'
+import { operation } from '../../../fabric/operation.js'
 import { integerFlag } from '../../flags.js'
-import { loginToMutate } from '../../mutate.js'
-import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
-export const reconcile = verb(codehostReconcile, {
+export const reconcile = verbOf(operation(codehostReconcile, 'mutate',
+  ({ gov, session, world }, { job: jobId, expected_read_revision: expectedReadRevision }) =>
+    reconcileJob(codehostContext(world, gov), session, { jobId, expectedReadRevision })), {
   summary: 'read back what a job may have done; GET alone',
   description:
     'Reads what the job made by the exact number that the host gave it, git objects by the id '
@@ -31,10 +33,4 @@ export const reconcile = verb(codehostReconcile, {
       },
     )),
   text: jobText,
-  run: async ({ job, expected_read_revision: expectedReadRevision }, deps) => {
-    const { gov, session } = await loginToMutate(deps)
-    return reconcileJob(codehostContext(deps, gov), session, {
-      jobId: job, expectedReadRevision,
-    })
-  },
 })

@@ -1,11 +1,12 @@
 /** Running a job, and going on with one that stopped before it was sent. */
 import { fail } from '../../../base/errors.js'
 import { codehostRun, codehostResume } from '../../../codehost/jobs/contract.js'
-import { runApproved, runFailure, runJob } from '../../../codehost/jobs/run.js'
-import { onItsWay } from '../../../codehost/jobs/way-now.js'
+import { runAlone, runApproved, runFailure, runJob } from '../../../codehost/jobs/run.js'
+import { operation } from '../../../fabric/operation.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
-import { loginToMutate } from '../../mutate.js'
 import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
+import { workFor } from '../../work.js'
 import { jobText } from './job-text.js'
 
 export const run = verb(codehostRun, {
@@ -36,18 +37,19 @@ export const run = verb(codehostRun, {
         next: 'See `sallyport codehost jobs`.',
       })
     }
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const ctx = codehostContext(deps, gov)
-    if (jobId === undefined) return runApproved(ctx, session)
-    const ran = await runJob(ctx, session, jobId)
-    const failure = runFailure(gov, ran)
-    if (failure !== null) throw failure
-    const done = onItsWay(gov, gov.store.read(), ran.job)
-    return [{ jobId, ...done, failure: null }]
+    return jobId === undefined ? runApproved(ctx, session) : runAlone(ctx, session, jobId)
   },
 })
 
-export const resume = verb(codehostResume, {
+export const resume = verbOf(operation(codehostResume, 'mutate',
+  async ({ gov, session, world }, { job }) => {
+    const ran = await runJob(codehostContext(world, gov), session, job, { verb: 'resume' })
+    const failure = runFailure(gov, ran)
+    if (failure !== null) throw failure
+    return ran.job
+  }), {
   summary: 'go on with a job of which something was never sent',
   description:
     'Goes on under the same approval, consent and session, and sends only what provably never '
@@ -60,11 +62,4 @@ export const resume = verb(codehostResume, {
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
   flags: (command) => command.argument('<job>', 'id of the job'),
   text: jobText,
-  run: async ({ job }, deps) => {
-    const { gov, session } = await loginToMutate(deps)
-    const ran = await runJob(codehostContext(deps, gov), session, job, { verb: 'resume' })
-    const failure = runFailure(gov, ran)
-    if (failure !== null) throw failure
-    return ran.job
-  },
 })

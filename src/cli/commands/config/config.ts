@@ -1,14 +1,14 @@
 /** `sallyport config`: the whole model configuration. */
 import { fail } from '../../../base/errors.js'
-import { configShow, configSave } from '../../../fabric/configuration-contract.js'
-import {
-  readConfiguration, configurationBytesMax, type Configuration,
-} from '../../../fabric/configuration.js'
+import { configSave } from '../../../fabric/configuration-contract.js'
+import { configurationBytesMax, type Configuration } from '../../../fabric/configuration.js'
+import { config } from '../../../fabric/operations/config.js'
 import { readInput } from '../../input.js'
-import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
-import { verb, type VerbRecord } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
+import { workFor } from '../../work.js'
 import { alphaText } from '../alpha/text.js'
 import { gatewayText } from '../gateway/text.js'
 
@@ -21,17 +21,13 @@ const configurationText = (configuration: Configuration, view: View): string => 
   ].join('\n')
 }
 
-export const show = verb(configShow, {
+export const show = verbOf(config.show, {
   summary: 'show the model configuration over both routes',
   description:
     'Shows the text capability, the gateway and the policy revision that a save has to name. '
     + 'It contacts nobody and changes nothing.',
   examples: ['$ sallyport config show', '$ sallyport config show --json'],
   text: configurationText,
-  run: async (_request, deps) => {
-    const { gov, session } = await deps.login()
-    return readConfiguration(gov, session)
-  },
 })
 
 /** Flags of `config save`. */
@@ -60,7 +56,7 @@ export const save: VerbRecord<ConfigSaveOptions, Configuration> = {
     const bytes = await readInput(deps, {
       from: options.from, flag: '--from', bytesMax: configurationBytesMax,
     })
-    const opened = await loginToMutate(deps)
-    return configSave.answer(await saveListing(deps, opened, { bytes }, options))
+    const work = await workFor(deps, 'mutate')
+    return configSave.answer(await saveListing(deps, work, { bytes }, options))
   },
 }

@@ -3,20 +3,19 @@ import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { fullDisk } from '../../../base/errno.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
-import { edgeDevices, edgeRevoke, edgeArtifactList, edgeShow } from '../../../edge/contract.js'
-import { listDevices, revokeDevice } from '../../../edge/pairing.js'
-import { edgeArtifacts, edgeArtifact, openEdgeBytes } from '../../../edge/read.js'
+import { edgeShow } from '../../../edge/contract.js'
+import { edgeArtifact, openEdgeBytes } from '../../../edge/read.js'
+import { edge } from '../../../fabric/operations/edge.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
 import { ioFailure } from '../../../state/files.js'
-import { nextPage } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
-import { afterStop, loginToStop } from '../../mutate.js'
 import { renderTable } from '../../table.js'
 import { bytesText, fieldLines } from '../../text.js'
 import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 
-export const list = verb(edgeDevices, {
+export const list = verbOf(edge.list, {
   summary: 'your paired devices, newest first',
   description:
     'Lists the devices that you paired: what they stored, the last sequence that was accepted, '
@@ -32,13 +31,9 @@ export const list = verb(edgeDevices, {
         one.spool_evictions === null ? 'none told' : String(one.spool_evictions),
         one.revoked ? `ended (${one.ended_reason ?? 'revoked'})` : 'paired',
       ]))),
-  run: async (_request, deps) => {
-    const { gov, session } = await deps.login('read')
-    return listDevices(gov.store.read(), session)
-  },
 })
 
-export const revoke = verb(edgeRevoke, {
+export const revoke = verbOf(edge.revoke, {
   summary: 'end the pairing of a device at once',
   description:
     'Nothing more is taken from the device once it has answered: an upload that is under way '
@@ -54,17 +49,11 @@ export const revoke = verb(edgeRevoke, {
   flags: (command) => command.argument('<device>', 'id of the device'),
   text: ({ device, ended }, view) =>
     `${view.foreign(device.device_name)}: ${ended ? 'ended' : 'had ended already'}\n`,
-  run: async ({ device }, deps) => {
-    const { gov, session } = await loginToStop(deps)
-    const done = await revokeDevice(gov, session, device)
-    await afterStop(deps, gov, done.recorded)
-    return done
-  },
 })
 
 const pageMax = 1_000
 
-export const artifacts = verb(edgeArtifactList, {
+export const artifacts = verbOf(edge.artifacts, {
   summary: 'what your devices sent, newest first',
   description:
     'Lists what your devices sent: facts alone, never a picture. Where there is more, the last '
@@ -85,12 +74,6 @@ export const artifacts = verb(edgeArtifactList, {
       ])),
     notes: next === null ? [] : [`More: ${next}`],
   }),
-  run: async (request, deps) => {
-    const { gov, session } = await deps.login('read')
-    const page = edgeArtifacts(gov.store.read(), session, request)
-    if (page.next !== null) deps.cut = { flag: '--before', value: page.next }
-    return { ...page, nextPage: nextPage(deps) }
-  },
 })
 
 /** A new file, whole; what was begun and could not be ended is removed. Throws as reading does. */

@@ -2,15 +2,14 @@
 import { writeFileSync } from 'node:fs'
 import { edgeLimits } from '../../../edge/constants.js'
 import { edgePair, type LimitWishes } from '../../../edge/contract.js'
-import { offerPairing } from '../../../edge/pairing.js'
 import { fullDisk } from '../../../base/errno.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
-import { serviceIdentity } from '../../../governance/service/identity.js'
+import { edge } from '../../../fabric/operations/edge.js'
 import { integerFlag } from '../../flags.js'
-import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord } from '../../verb.js'
+import { workFor } from '../../work.js'
 
 /** Flags of `edge pair`. */
 interface PairOptions {
@@ -81,15 +80,11 @@ export const pair: VerbRecord<PairOptions, Paired> = {
     }
   },
   run: async (options, deps) => {
-    const { name, limits } = requestOf(edgePair, { name: options.name, limits: wishesOf(options) })
+    const request = requestOf(edgePair, { name: options.name, limits: wishesOf(options) })
     if (deps.globals.json && options.file === undefined) {
       throw fail.usage('pairing_file_needed', 'The line is a secret: with --json, give --file F.')
     }
-    const { gov, session } = await loginToMutate(deps)
-    const { origin, pin } = serviceIdentity(gov)
-    const { pairing, code } = await offerPairing(gov, session, {
-      origin, pin, limits, ...(name === undefined ? {} : { name }),
-    })
+    const { pairing, code } = await edge.pair.run(await workFor(deps, 'mutate'), request)
     const file = options.file === undefined ? null : pathFrom(deps.cwd, options.file)
     if (file !== null) writeLine(file, pairing)
     const offered = edgePair.answer({ code, file })

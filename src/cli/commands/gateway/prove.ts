@@ -9,9 +9,9 @@ import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { clientOf } from '../../../fabric/client.js'
 import { offered } from '../../flags.js'
-import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
 import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 
 /** Arguments and flags of `gateway prove`. */
 interface ProveOptions {
@@ -83,7 +83,7 @@ export const prove: VerbRecord<ProveOptions, ProveDocument> = {
     const request = gatewayProve.request({
       slot: slot === undefined ? undefined : slotOf(slot), if_stale: ifStale,
     })
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const { proveAll, proveSlot } = await import('../../../gateway/prove.js')
     const context = contextOf(deps, gov)
     return gatewayProve.answer(request.slot === undefined

@@ -8,13 +8,14 @@ import type { GatewayShow } from '../../../gateway/projection.js'
 import { gatewayStatements } from '../../../gateway/save.js'
 import { parseGatewayInput } from '../../../gateway/setup.js'
 import { showGateway } from '../../../gateway/show.js'
+import type { Work } from '../../../fabric/operation.js'
 import type { Gov } from '../../../governance/context.js'
 import { policyHead } from '../../../governance/policy/head.js'
 import { choiceFlag, integerFlag, moneyFlag, offered } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
-import { loginToMutate } from '../../mutate.js'
 import { tellTyped } from '../../typed.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
 import type { GatewayDocument } from './setup-draft.js'
 import { fillGatewayForm } from './setup-form.js'
@@ -127,7 +128,7 @@ const acknowledged = async (
 
 const showRevision = (gov: Gov): number => policyHead(gov.store.read()).revision
 
-type Opened = Awaited<ReturnType<typeof loginToMutate>>
+type Opened = Work
 
 const shown = ({ gov, session }: Opened): GatewayShow =>
   showGateway(gov, session, routePlaces(gov).gateway)
@@ -211,7 +212,7 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
       from: options.from, flag: '--from', bytesMax: configurationBytesMax,
     })
     const block = bytes !== null || given === 0 ? null : await blockOf(options, deps)
-    const opened = await loginToMutate(deps)
+    const opened = await workFor(deps, 'mutate')
     const save = async (): Promise<Saved> => {
       if (block !== null) {
         const value = await acknowledged(options, deps, opened.gov, block)

@@ -1,10 +1,12 @@
+import { operation } from '../../../fabric/operation.js'
 import { routePlaces } from '../../../fabric/places.js'
 import { gatewayShow } from '../../../gateway/contract.js'
 import { showGateway } from '../../../gateway/show.js'
-import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 import { gatewayText } from './text.js'
 
-export const show = verb(gatewayShow, {
+export const show = verbOf(operation(gatewayShow, 'read', ({ gov, session }) =>
+  showGateway(gov, session, routePlaces(gov).gateway)), {
   summary: 'show the general model route: slots, consents, key, proofs',
   description:
     'Shows the route, its three slots with model and upstream allow-list, whether a key is '
@@ -12,8 +14,4 @@ export const show = verb(gatewayShow, {
     + 'reason. It contacts nobody: `configured` says nothing about the gateway.',
   examples: ['$ sallyport gateway show', '$ sallyport gateway show --json'],
   text: gatewayText,
-  run: async (_request, deps) => {
-    const { gov, session } = await deps.login()
-    return showGateway(gov, session, routePlaces(gov).gateway)
-  },
 })

@@ -1,5 +1,6 @@
 /** `sallyport goal`: what tasks are for. */
 import type { Option } from 'commander'
+import { operation } from '../../../fabric/operation.js'
 import {
   goalAdd, goalList, goalShow, goalUpdate, goalClose, type GoalDocument,
 } from '../../../governance/goals-contract.js'
@@ -7,10 +8,9 @@ import {
   addGoal, listGoals, requireOwnGoal, updateGoal, closeGoal,
 } from '../../../governance/goals.js'
 import { integerFlag } from '../../flags.js'
-import { loginToMutate } from '../../mutate.js'
 import { renderTable } from '../../table.js'
 import { fieldLines, visibleLine } from '../../text.js'
-import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 
 /** A goal as lines of text. */
 const goalText = (goal: GoalDocument): string => fieldLines([
@@ -27,7 +27,8 @@ const expectedRevisionFlag = (): Option =>
     min: 1, max: Number.MAX_SAFE_INTEGER,
   })
 
-export const add = verb(goalAdd, {
+export const add = verbOf(operation(goalAdd, 'mutate', ({ gov, session }, { title }) =>
+  addGoal(gov, session, title)), {
   summary: 'add a goal',
   description:
     'Adds a goal that tasks can be given to. Its title is one line, 1 to 200 characters.',
@@ -35,13 +36,11 @@ export const add = verb(goalAdd, {
   exits: ['rejected', 'locked'],
   flags: (command) => command.argument('<title>', 'what it is, in one line'),
   text: goalText,
-  run: async ({ title }, deps) => {
-    const { gov, session } = await loginToMutate(deps)
-    return addGoal(gov, session, title)
-  },
 })
 
-export const list = verb(goalList, {
+export const list = verbOf(operation(goalList, 'read', ({ gov, session }, { open }) =>
+  listGoals(gov.store.read(), session)
+    .filter(({ state }) => state === 'open' || open !== true)), {
   summary: 'list your goals, oldest first',
   description: 'Lists your goals. Tasks that name none belong to the default goal.',
   examples: ['$ sallyport goal list', '$ sallyport goal list --open --json'],
@@ -53,14 +52,10 @@ export const list = verb(goalList, {
       view.id(row.id), row.state, String(row.revision), row.is_default ? 'yes' : 'no', row.title,
     ]),
   ),
-  run: async ({ open }, deps) => {
-    const { gov, session } = await deps.login('read')
-    return listGoals(gov.store.read(), session)
-      .filter(({ state }) => state === 'open' || open !== true)
-  },
 })
 
-export const show = verb(goalShow, {
+export const show = verbOf(operation(goalShow, 'read', ({ gov, session }, { goal }) =>
+  requireOwnGoal(gov.store.read(), session, goal)), {
   summary: 'show one goal',
   description: 'Shows one of your goals with its revision.',
   examples: ['$ sallyport goal show goal_0190f…'],
@@ -69,13 +64,12 @@ export const show = verb(goalShow, {
   exits: ['rejected', 'not_found'],
   flags: (command) => command.argument('<goal>', 'id of the goal'),
   text: goalText,
-  run: async ({ goal }, deps) => {
-    const { gov, session } = await deps.login('read')
-    return requireOwnGoal(gov.store.read(), session, goal)
-  },
 })
 
-export const update = verb(goalUpdate, {
+export const update = verbOf(operation(goalUpdate, 'mutate', ({ gov, session }, request) =>
+  updateGoal(gov, session, {
+    goalId: request.goal, title: request.title, expectedRevision: request.expected_revision,
+  })), {
   summary: 'give a goal another title and the next revision',
   description:
     'Changes a goal. Tasks that were admitted under the earlier revision are not contacted or '
@@ -88,13 +82,12 @@ export const update = verb(goalUpdate, {
     .requiredOption('--title <title>', 'what it is, in one line')
     .addOption(expectedRevisionFlag()),
   text: goalText,
-  run: async ({ goal: goalId, title, expected_revision: expectedRevision }, deps) => {
-    const { gov, session } = await loginToMutate(deps)
-    return updateGoal(gov, session, { goalId, title, expectedRevision })
-  },
 })
 
-export const close = verb(goalClose, {
+export const close = verbOf(operation(goalClose, 'mutate', ({ gov, session }, request) =>
+  closeGoal(gov, session, {
+    goalId: request.goal, expectedRevision: request.expected_revision,
+  })), {
   summary: 'close a goal',
   description:
     'Closes a goal: it takes no more tasks, and what is under way for it is not contacted or '
@@ -106,8 +99,4 @@ export const close = verb(goalClose, {
     .argument('<goal>', 'id of the goal')
     .addOption(expectedRevisionFlag()),
   text: goalText,
-  run: async ({ goal: goalId, expected_revision: expectedRevision }, deps) => {
-    const { gov, session } = await loginToMutate(deps)
-    return closeGoal(gov, session, { goalId, expectedRevision })
-  },
 })

@@ -2,21 +2,17 @@
 import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
 import { moneyText } from '../../../base/money.js'
-import {
-  ledgerShow, ledgerReservations, ledgerReview, type ReservationDocument,
-} from '../../../governance/ledger/contract.js'
+import { operation } from '../../../fabric/operation.js'
+import { ledger } from '../../../fabric/operations/books.js'
+import { ledgerReview, type ReservationDocument } from '../../../governance/ledger/contract.js'
 import { settleCommand } from '../../../governance/ledger/due.js'
-import { ownReservations } from '../../../governance/ledger/own.js'
-import { ledgerStanding } from '../../../governance/ledger/read.js'
 import { amountCell } from '../../amount.js'
 import { askVerdict } from '../../ask-verdict.js'
-import { cutAt } from '../../cut.js'
-import { integerFlag } from '../../flags.js'
-import { loginToMutate } from '../../mutate.js'
+import { limitFlag } from '../../flags.js'
 import type { View } from '../../output.js'
-import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
+import type { VerbDeps } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 
 /** What a person has to do about a reservation; empty when nothing. */
 const dueOf = ({ state, overrun }: ReservationDocument): string => {
@@ -53,7 +49,7 @@ export const reservationsTable = (
   ]),
 )
 
-export const show = verb(ledgerShow, {
+export const show = verbOf(ledger.show, {
   summary: 'show the ceiling and what is settled, held and unknown',
   description:
     'Shows the one ledger of this state directory. Settled, held and unknown together are '
@@ -62,29 +58,25 @@ export const show = verb(ledgerShow, {
     + 'until it is settled by hand.',
   examples: ['$ sallyport ledger show', '$ sallyport ledger show --json'],
   exits: ['blocked'],
-  text: ({ ledger, open }, view) => {
-    if (ledger === null) return 'There is no ledger yet; the first set-up of a route makes it.\n'
+  text: ({ ledger: sums, open }, view) => {
+    if (sums === null) return 'There is no ledger yet; the first set-up of a route makes it.\n'
     const line = (name: string, value: number): string =>
       `${name.padEnd(11)}${moneyText(value)}\n`
     const due = (count: number, what: string, next: string): string => count === 0 ? ''
       : `${view.paint('yellow', 'due')}        ${countText(count, what)}: ${next}\n`
     return [
-      line('ceiling', ledger.ceiling_microusd),
-      line('settled', ledger.settled_microusd),
-      line('held', ledger.held_microusd),
-      line('unknown', ledger.unknown_microusd),
-      line('available', ledger.available_microusd),
+      line('ceiling', sums.ceiling_microusd),
+      line('settled', sums.settled_microusd),
+      line('held', sums.held_microusd),
+      line('unknown', sums.unknown_microusd),
+      line('available', sums.available_microusd),
       due(open.unknown, 'unknown charge', settleCommand('OPERATION')),
       due(open.overrun_review_required, 'overrun', 'sallyport ledger review OPERATION'),
     ].join('')
   },
-  run: async (_request, deps) => {
-    const { gov } = await deps.login('see')
-    return ledgerStanding(gov.store.read())
-  },
 })
 
-export const reservations = verb(ledgerReservations, {
+export const reservations = verbOf(ledger.reservations, {
   summary: 'list your holds, unknown charges and overruns, newest first',
   description:
     'Lists your reservations that still hold money or wait for you: reserved, contacted, '
@@ -97,18 +89,9 @@ export const reservations = verb(ledgerReservations, {
   exits: ['rejected'],
   flags: (command) => command
     .option('--all', 'also the settled and released ones')
-    .addOption(
-      integerFlag('--limit <n>', 'most reservations', { min: 1, max: 10_000 }).default(50),
-    )
+    .addOption(limitFlag('most reservations'))
     .option('--after <operation>', 'only those older than this one'),
   text: (rows, view) => reservationsTable(view, rows),
-  run: async ({ all = false, limit, after }, deps) => {
-    const { gov, session } = await deps.login('see')
-    const view = gov.store.read()
-    const found = ownReservations(view, session, { closed: all, limit: limit + 1, after })
-    const rows = cutAt(deps, found, limit, ({ operation_id: id }) => id)
-    return { view, rows }
-  },
 })
 
 /** Flags of `ledger review`. */
@@ -126,7 +109,11 @@ const verdictOf = async (
   throw fail.usage('one_verdict', 'Give one of --accept and --reject.')
 }
 
-export const review: VerbRecord<LedgerReviewOptions, ReservationDocument> = {
+export const review = verbOf(operation(ledgerReview, 'mutate',
+  async ({ gov, session }, { operation: id, verdict }) => {
+    const { reviewAnyOverrun } = await import('../../../fabric/tasks.js')
+    return reviewAnyOverrun(gov, session, id, verdict)
+  }), {
   summary: 'accept or reject a charge above its bound',
   description:
     'The charge stands either way. Accepting releases the answer that waits for it, if the '
@@ -139,18 +126,11 @@ export const review: VerbRecord<LedgerReviewOptions, ReservationDocument> = {
   ids: { operation: 'operation' },
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
-  json: ledgerReview,
   flags: (command) => command
     .argument('<operation>', 'id of the operation, from ledger reservations')
     .option('--accept', 'the overrun is accepted')
     .option('--reject', 'it is not; the answer is dropped'),
   text: reservationText,
-  run: async (options, deps) => {
-    const { operation, verdict } = requestOf(ledgerReview, {
-      ...options, verdict: await verdictOf(options, deps),
-    })
-    const { gov, session } = await loginToMutate(deps)
-    const { reviewAnyOverrun } = await import('../../../fabric/tasks.js')
-    return ledgerReview.answer(await reviewAnyOverrun(gov, session, operation, verdict))
-  },
-}
+  complete: async (line: LedgerReviewOptions, deps) =>
+    ({ ...line, verdict: await verdictOf(line, deps) }),
+})

@@ -16,10 +16,10 @@ import type { Reservation } from '../../../governance/rows.js'
 import type { Session } from '../../../governance/session/types.js'
 import { moneyFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
-import { loginToMutate } from '../../mutate.js'
 import { tell } from '../../output.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { reservationsTable, reservationText } from './ledger.js'
 
 /** Flags of `ledger settle`. */
@@ -187,7 +187,7 @@ export const settle: VerbRecord<SettleOptions, SettleDocument> = {
       found: { amount, ...(note === undefined ? {} : { note_digest: note }) },
       yes: options.yes === true,
     }
-    const by = await loginToMutate(deps)
+    const by = await workFor(deps, 'mutate')
     const reason = where === undefined ? null : reasonOfWhere(where)
     if (reason !== null) return settleAll(deps, by, reason, decided)
     return settleOne(deps, by, operation ?? '', decided)

@@ -11,10 +11,10 @@ import {
 import { saveToken, tokenPath } from '../../../governance/session/token.js'
 import { durationFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
-import { recoverFirst } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { fieldLines } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
+import { recoverFirst } from '../../work.js'
 
 /** Flags of `login`; durations in milliseconds. */
 export interface LoginOptions extends Omit<LineOf<typeof sessionLogin>, 'passphrase'> {

@@ -2,8 +2,8 @@ import { sessionLogout } from '../../../governance/session/contract.js'
 import { logout as logOut } from '../../../governance/stops/people.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { currentToken } from '../../login.js'
-import { afterStop } from '../../mutate.js'
 import { verb } from '../../verb.js'
+import { afterStop } from '../../work.js'
 
 export const logout = verb(sessionLogout, {
   summary: 'end your session',

@@ -1,40 +1,37 @@
 /** `sallyport policy`: the one policy of every route. */
 import { SallyportError } from '../../../base/errors.js'
+import { firstPart, operation } from '../../../fabric/operation.js'
+import { policy } from '../../../fabric/operations/policy.js'
 import type { Gov } from '../../../governance/context.js'
 import {
-  policyShow, policyRevoke, policyHistory, type PolicyRevokedDocument,
+  policyRevoke, policyHistory, type PolicyRevokedDocument,
 } from '../../../governance/policy/contract.js'
 import { listPolicy } from '../../../governance/policy/head.js'
-import { revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
-import { showPolicy } from '../../../governance/policy/show.js'
+import { recordWaitMs, revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
 import { stopFoldersOf } from '../../../state/store-ids.js'
-import { cutAt } from '../../cut.js'
-import { integerFlag } from '../../flags.js'
-import { recoverFirst } from '../../mutate.js'
+import { integerFlag, limitFlag } from '../../flags.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import { renderTable } from '../../table.js'
-import { verb, type VerbRecord } from '../../verb.js'
+import type { VerbRecord } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
+import { recoverFirst } from '../../work.js'
 
-export const show = verb(policyShow, {
+export const show = verbOf(policy.show, {
   summary: 'show the policy, its witness and every consent',
   description:
     'Shows the last published revision, whether its witness agrees, and the consents with '
     + 'whether each is current. One policy governs every route.',
   examples: ['$ sallyport policy show', '$ sallyport policy show --json'],
-  text: ({ policy, usable, block, witness, consents }, view) => [
-    `revision  ${policy.revision}`,
-    `state     ${view.paint(usable ? 'green' : 'yellow', policy.state)} (${policy.reason})`,
+  text: ({ policy: head, usable, block, witness, consents }, view) => [
+    `revision  ${head.revision}`,
+    `state     ${view.paint(usable ? 'green' : 'yellow', head.state)} (${head.reason})`,
     ...(block === null ? [] : [`blocked   ${block}`]),
     `witness   ${witness}`,
-    `epoch     ${policy.epoch}, fence ${policy.fence}`,
+    `epoch     ${head.epoch}, fence ${head.fence}`,
     ...consents.map((one) =>
       `consent   ${one.purpose}: ${one.state}${one.current ? ', current' : ''}`),
     '',
   ].join('\n'),
-  run: async (_request, deps) => {
-    const { gov } = await deps.login('read')
-    return showPolicy(gov)
-  },
 })
 
 const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string =>
@@ -48,9 +45,6 @@ const stoppedText = (document: PolicyRevokedDocument): string => {
   return document.revision === null
     ? `${every}. ${recordedText(document)}` : `${every} (policy revision ${document.revision}).`
 }
-
-/** How long the record of a stop that is in force waits for the lock, milliseconds. */
-const recordWaitMs = 2_000
 
 /** The routes are stopped: nothing that comes after may make it look otherwise. */
 const recoverAfter = async (deps: Parameters<typeof recoverFirst>[0], gov: Gov): Promise<void> => {
@@ -109,12 +103,15 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
   },
 }
 
-export const history = verb(policyHistory, {
+export const history = verbOf(operation(policyHistory, 'read', (work, request) =>
+  firstPart(work, request.limit,
+    (most) => listPolicy(work.gov.store.read(), most, request.after),
+    ({ revision }) => String(revision))), {
   summary: 'list the published policy revisions, newest first',
   description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
   examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
   flags: (command) => command
-    .addOption(integerFlag('--limit <n>', 'most revisions', { min: 1, max: 100_000 }).default(50))
+    .addOption(limitFlag('most revisions', 100_000))
     .addOption(integerFlag(
       '--after <revision>', 'only those below this one', { min: 1, max: Number.MAX_SAFE_INTEGER },
     )),
@@ -125,9 +122,4 @@ export const history = verb(policyHistory, {
       row.published_at,
     ]),
   ),
-  run: async ({ limit, after }, deps) => {
-    const { gov } = await deps.login('read')
-    const found = listPolicy(gov.store.read(), limit + 1, after)
-    return cutAt(deps, found, limit, ({ revision }) => String(revision))
-  },
 })

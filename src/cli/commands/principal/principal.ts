@@ -1,6 +1,7 @@
 /** `sallyport principal`: who may log in. */
 import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
+import { operation } from '../../../fabric/operation.js'
 import { enablePrincipal } from '../../../governance/enable.js'
 import { passphraseLimits } from '../../../governance/passphrase.js'
 import {
@@ -10,11 +11,12 @@ import {
 import { addPrincipal, defaultPrincipal, listPrincipals } from '../../../governance/principals.js'
 import { disablePrincipal } from '../../../governance/stops/people.js'
 import { readSecret } from '../../input.js'
-import { loginToMutate, afterStop, loginToStop } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
 import { fieldLines } from '../../text.js'
 import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
+import { workFor } from '../../work.js'
 
 /** How an owner stands, in a few words. */
 const principalState = (
@@ -65,14 +67,17 @@ export const add: VerbRecord<PrincipalAddOptions, PrincipalAddedDocument> = {
     .option('--passphrase-file <file>', 'the passphrase; - for stdin (asked for on a terminal)'),
   text: ({ principal }) => principalText(principal),
   run: async (options, deps) => {
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const passphrase = await passphraseOf(deps, options.passphraseFile)
     const request = requestOf(principalAdd, { ...options, passphrase })
     return principalAdd.answer(await addPrincipal(gov, session, request))
   },
 }
 
-export const list = verb(principalList, {
+export const list = verbOf(operation(principalList, 'read', ({ gov }) => {
+  const view = gov.store.read()
+  return { principals: listPrincipals(view), byDefault: defaultPrincipal(view) }
+}), {
   summary: 'list the owners',
   description: 'Lists the owners, oldest first; of a passphrase only whether there is one.',
   examples: ['$ sallyport principal list', '$ sallyport principal list --json'],
@@ -82,13 +87,6 @@ export const list = verb(principalList, {
       row.name, principalState(row), row.has_passphrase ? 'yes' : 'none', row.created_at, row.id,
     ]),
   ),
-  run: async (_request, deps) => {
-    const { gov } = await deps.login('read')
-    const view = gov.store.read()
-    return {
-      principals: listPrincipals(view), byDefault: defaultPrincipal(view),
-    }
-  },
 })
 
 const question = 'Disable this owner for good? No command lets it in again while the state knows '
@@ -111,17 +109,18 @@ export const disable = verb(principalDisable, {
   text: ({ principal, sessions_ended: ended }) =>
     `${principalText(principal)}${countText(ended, 'session')} ended.\n`,
   run: async ({ name }, deps, line: { readonly yes?: boolean }) => {
-    const { gov, session } = await loginToStop(deps)
+    const { gov, session, stopped } = await workFor(deps, 'write')
     if (deps.interactive && line.yes !== true) {
       await deps.confirm(question, '--yes')
     }
     const disabled = await disablePrincipal(gov, session, name)
-    await afterStop(deps, gov, disabled.recorded)
+    await stopped(disabled.recorded)
     return disabled
   },
 })
 
-export const enable = verb(principalEnable, {
+export const enable = verbOf(operation(principalEnable, 'mutate', ({ gov, session }, { name }) =>
+  enablePrincipal(gov, session, name)), {
   summary: 'let an owner log in again after a restore',
   description:
     'Where a backup was put in place, or a damaged state repaired, and nothing told which owners '
@@ -133,8 +132,4 @@ export const enable = verb(principalEnable, {
   exits: ['conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<name>', 'name or id of the owner'),
   text: ({ principal }) => principalText(principal),
-  run: async ({ name }, deps) => {
-    const { gov, session } = await loginToMutate(deps)
-    return enablePrincipal(gov, session, name)
-  },
 })

@@ -1,17 +1,19 @@
 /** `sallyport session`: who is logged in, and ending sessions. */
+import { operation } from '../../../fabric/operation.js'
+import { session } from '../../../fabric/operations/policy.js'
 import {
-  sessionShow, sessionList, sessionRevoke, type SessionDocument,
+  sessionList, sessionRevoke, type SessionDocument,
 } from '../../../governance/session/contract.js'
 import { listSessions } from '../../../governance/session/end.js'
-import { sessionFacts } from '../../../governance/session/live.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { revokeSession } from '../../../governance/stops/people.js'
 import { currentToken } from '../../login.js'
-import { afterStop, loginToStop } from '../../mutate.js'
 import type { View } from '../../output.js'
 import { renderTable } from '../../table.js'
 import { fieldLines } from '../../text.js'
 import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
+import { workFor } from '../../work.js'
 
 /** One word for how a session stands. */
 const sessionState = ({ live, ended_reason }: SessionDocument): string =>
@@ -28,22 +30,19 @@ const sessionText = (facts: SessionDocument): string => fieldLines([
   ['expires', facts.expires_at],
 ])
 
-export const show = verb(sessionShow, {
+export const show = verbOf(session.show, {
   summary: 'show the session in use',
   description: 'Shows whose session is in use and when it ends. Looking counts as a use.',
   examples: ['$ sallyport session show', '$ sallyport session show --json'],
   text: ({ root }) => sessionText(root),
-  run: async (_request, deps) => {
-    const { gov, session } = await deps.login('read')
-    return sessionFacts(gov.store.read(), gov, session.root)
-  },
 })
 
 // A session of another owner is ended by its whole id alone.
 const shownId = (rows: SessionDocument[], { id, principal }: SessionDocument, view: View): string =>
   rows.every((row) => row.principal === principal) ? view.id(id) : id
 
-export const list = verb(sessionList, {
+export const list = verbOf(operation(sessionList, 'read', ({ gov, session: own }, { all, live }) =>
+  listSessions(gov, gov.store.read(), own, { all: all === true, live: live === true })), {
   summary: 'list your sessions, newest first',
   description:
     'Lists sessions and when they end; those that have been over for 30 days are not kept.',
@@ -58,13 +57,6 @@ export const list = verb(sessionList, {
       row.idle_expires_at, row.expires_at,
     ]),
   ),
-  run: async (request, deps) => {
-    const { gov, session } = await deps.login('read')
-    const view = gov.store.read()
-    return listSessions(gov, view, session, {
-      all: request.all === true, live: request.live === true,
-    })
-  },
 })
 
 export const revoke = verb(sessionRevoke, {
@@ -79,11 +71,11 @@ export const revoke = verb(sessionRevoke, {
   flags: (command) => command.argument('<session>', 'id of the session'),
   text: ({ root }) => sessionText(root),
   run: async (request, deps) => {
-    const { gov, session } = await loginToStop(deps)
-    const revoked = await revokeSession(gov, session, request.session)
-    await afterStop(deps, gov, revoked.recorded)
+    const { gov, session: own, stopped } = await workFor(deps, 'write')
+    const revoked = await revokeSession(gov, own, request.session)
+    await stopped(revoked.recorded)
     const token = currentToken(gov, deps.env)
-    if (revoked.session.id === session.root.root_id && token !== null) {
+    if (revoked.session.id === own.root.root_id && token !== null) {
       dropToken(tokenPath(gov.store.dir), token)
     }
     return revoked

@@ -2,8 +2,8 @@ import { countText } from '../../../base/counted.js'
 import {
   clearStale as clearStaleRows, shotsClearStale, staleNow, type ClearStaleReceipt,
 } from '../../../shots/clear-stale.js'
-import { loginToMutate } from '../../mutate.js'
 import type { VerbRecord } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Flags of `shots clear-stale`. */
@@ -26,7 +26,7 @@ export const clearStale: VerbRecord<ClearStaleOptions, ClearStaleReceipt> = {
     notes: skipped === 0 ? [] : [`${skipped} left alone: a paid request is under way`],
   }),
   run: async ({ yes }, deps) => {
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const ctx = shotsContext(deps, gov)
     const stale = staleNow(ctx, gov.store.read())
     if (stale > 0 && yes !== true) {

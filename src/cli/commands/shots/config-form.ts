@@ -9,12 +9,12 @@ import {
 } from '../../../shots/source/settings.js'
 import { moneyText } from '../../../base/money.js'
 import type { VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
 import {
   askLimit, changeText, moneyLimit, nothingChanges, readInteger, refusalOf, type Limit,
 } from '../../form.js'
-import { loginToMutate } from '../../mutate.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
@@ -129,7 +129,7 @@ const fillConfigForm = async (
  * Throws as the save does, and `conflict` `settings_changed` where they changed meanwhile.
  */
 export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
-  const { gov, session } = await loginToMutate(deps)
+  const { gov, session } = await workFor(deps, 'mutate')
   const ctx = shotsContext(deps, gov)
   const before = savedSettings(gov.store.read())
   const change = await fillConfigForm(deps, ctx, before)

@@ -10,9 +10,9 @@ import { shotsConfig } from '../../../shots/source/contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
 import { offered } from '../../flags.js'
 import { readInput } from '../../input.js'
-import { loginToMutate } from '../../mutate.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { addSettingFlags, changeOfFlags, settingNames } from './config-flags.js'
 import { saveByForm } from './config-form.js'
 import { configText } from './config-text.js'
@@ -63,7 +63,7 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   }
   // Before anything is written, recovery included, the change must be of its shape.
   const change = parseSettingsChange(given)
-  const { gov, session } = await loginToMutate(deps)
+  const { gov, session } = await workFor(deps, 'mutate')
   const ctx = shotsContext(deps, gov)
   const before = savedSettings(gov.store.read())
   let saved: Pick<ShotsConfig, 'requests'> = {}

@@ -1,24 +1,22 @@
 /** What was observed: listing it, showing one of it, finding it. */
 import { moneyText } from '../../../base/money.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
-import { timeZoneOf } from '../../../observations/zone.js'
+import { operation } from '../../../fabric/operation.js'
+import { shots } from '../../../fabric/operations/shots.js'
 import { analysisStatuses, shotLimits } from '../../../shots/constants.js'
-import {
-  shotsList, shotsShow, type ObservationDocument,
-} from '../../../shots/observations/contract.js'
+import { shotsList, type ObservationDocument } from '../../../shots/observations/contract.js'
 import type { Listed } from '../../../shots/observations/facts.js'
 import { listObservations } from '../../../shots/observations/list.js'
-import { showObservation } from '../../../shots/observations/show.js'
 import { shotsFind, type SearchDocument } from '../../../shots/search/contract.js'
 import { searchTexts } from '../../../shots/search/search.js'
-import { nextPage } from '../../cut.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import type { View } from '../../output.js'
 import { requestOf } from '../../request.js'
-import { pointInTime } from '../../since.js'
+import { withSince } from '../../since.js'
 import { renderTable } from '../../table.js'
 import { bytesText, fieldLines, visibleLine } from '../../text.js'
-import { verb, type LineOf, type VerbRecord } from '../../verb.js'
+import type { LineOf, VerbRecord } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 import { noteCut } from './cut-note.js'
 
 /** Flags of `shots list`. */
@@ -62,12 +60,11 @@ export const list: VerbRecord<ShotsListOptions, Listed[]> = {
       String(row.suppressed_count), row.path, reasonOf(row),
     ]),
   ),
-  run: async ({ since, ...options }, deps) => {
-    const from = since === undefined
-      ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
+  run: async (options, deps) => {
+    const line = withSince(options, deps)
     const gov = await deps.gov('see')
     const ctx = shotsContext(deps, gov)
-    const query = requestOf(shotsList, { ...options, ...from })
+    const query = requestOf(shotsList, line)
     const page = listObservations(ctx, gov.store.read(), query)
     noteCut(
       deps, page, ({ observation_id: id }) => id, ' or --limit N, fewer with --status or --since')
@@ -115,7 +112,7 @@ const showText = (one: ObservationDocument, view: View): string => {
   return one.payload === undefined ? facts : facts + view.foreign(payloadText(one.payload))
 }
 
-export const show = verb(shotsShow, {
+export const show = verbOf(shots.show, {
   summary: 'local facts of one observation',
   description:
     'Prints the local facts of an observation: source, hash, size, format, dimensions, files, '
@@ -131,14 +128,7 @@ export const show = verb(shotsShow, {
     .argument('<id>', 'id of the observation')
     .option('--analysis', 'print what the model wrote, too'),
   text: showText,
-  run: async ({ id, analysis }, deps) => {
-    const { gov } = await deps.login('see')
-    return showObservation(shotsContext(deps, gov), gov.store.read(), id, analysis)
-  },
 })
-
-/** Argument and flags of `shots find`. */
-type FindOptions = LineOf<typeof shotsFind>
 
 const notesOf = (
   { found, looked_at: { analyses, digests }, unreadable, next_page: next }: SearchDocument,
@@ -151,7 +141,12 @@ const notesOf = (
   ]),
 ]
 
-export const find: VerbRecord<FindOptions, SearchDocument> = {
+export const find = verbOf(operation(shotsFind, 'read', async ({ gov, world, cut }, search) => {
+  const result = await searchTexts(shotsContext(world, gov), gov.store.read(), search)
+  const last = result.found.at(-1)
+  const isCut = result.more && last !== undefined
+  return { result, nextPage: isCut ? cut({ field: 'after', value: last.id }) : null }
+}), {
   summary: 'look for a text in what models wrote about screenshots',
   description:
     'Looks for a text in every stored analysis and digest, newest first, and prints the id, the '
@@ -162,7 +157,6 @@ export const find: VerbRecord<FindOptions, SearchDocument> = {
     '$ sallyport shots find "pull request" --since 7d --json',
   ],
   exits: ['rejected', 'not_found'],
-  json: shotsFind,
   flags: (command) => command
     .argument('<text>', 'what to look for')
     .option('--since <time>', 'captured since a day (of TZ), a time with its offset, or an age')
@@ -179,14 +173,5 @@ export const find: VerbRecord<FindOptions, SearchDocument> = {
     ),
     notes: notesOf(result),
   }),
-  run: async ({ since, ...options }, deps) => {
-    const from = since === undefined
-      ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
-    const search = requestOf(shotsFind, { ...options, ...from })
-    const { gov } = await deps.login('read')
-    const result = await searchTexts(shotsContext(deps, gov), gov.store.read(), search)
-    const last = result.found.at(-1)
-    if (result.more && last !== undefined) deps.cut = { flag: '--after', value: last.id }
-    return shotsFind.answer({ result, nextPage: nextPage(deps) })
-  },
-}
+  complete: withSince,
+})

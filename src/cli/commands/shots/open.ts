@@ -3,7 +3,7 @@ import type { Face, Gov } from '../../../governance/context.js'
 import type { ShotsContext } from '../../../shots/context.js'
 import { countingLock } from '../../../shots/locked.js'
 import type { VerbDeps } from '../../verb.js'
-import { recoverFirst } from '../../mutate.js'
+import { recoverFirst } from '../../work.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /**

@@ -8,8 +8,8 @@ import {
 import { shotsReanalyze, type ReanalysisDocument } from '../../../shots/analysis/contract.js'
 import type { ReanalyzePlan } from '../../../shots/analysis/reanalyze.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
-import { loginToMutate } from '../../mutate.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
+import { workFor } from '../../work.js'
 import { analysisReceiptText } from './analyze.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
@@ -106,7 +106,7 @@ export const reanalyze: VerbRecord<ReanalyzeOptions, ReanalysisDocument> = {
       ...(limit === undefined ? {} : { limit }),
       ...(options.release === true ? { release: true } : {}),
     })
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const ctx = shotsContext(deps, gov)
     const shots = await import('../../../shots/analysis/reanalyze.js')
     if (group === null) {

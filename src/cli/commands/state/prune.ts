@@ -4,10 +4,10 @@ import { fail } from '../../../base/errors.js'
 import { pruneAge, statePrune, type StatePruneDocument } from '../../../fabric/prune/contract.js'
 import type { PruneRequest } from '../../../fabric/prune/prune.js'
 import { durationFlag } from '../../flags.js'
-import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { bytesText } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 
 /** Flags of `state prune`. */
 interface PruneOptions extends LineOf<typeof statePrune> {
@@ -83,7 +83,7 @@ export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
       const found = await look(deps, request)
       await deps.confirm(`Remove ${whatOf(found)} for good?`, '--yes')
     }
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     const { pruneState } = await import('../../../fabric/prune/prune.js')
     return statePrune.answer(await pruneState(gov, session, request))
   },

@@ -7,11 +7,11 @@ import {
 import { stateKeys } from '../../../governance/board/lost-keys-contract.js'
 import { lostKeyRanges, releaseLostKeys } from '../../../governance/board/lost-keys.js'
 import { isStateAt } from '../../../state/state-file.js'
-import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
 import { renderTable } from '../../table.js'
 import { fieldLines, bytesText } from '../../text.js'
 import { verb, type VerbDeps } from '../../verb.js'
+import { workFor } from '../../work.js'
 
 /** Place of the state, as the use cases over a whole directory take it. */
 export const siteOf = (deps: VerbDeps): StateSite => ({
@@ -135,7 +135,7 @@ export const keys = verb(stateKeys, {
       const { gov } = await deps.login('read')
       return { ranges: lostKeyRanges(gov.store.read()), released: null }
     }
-    const { gov, session } = await loginToMutate(deps)
+    const { gov, session } = await workFor(deps, 'mutate')
     if (line.yes !== true) {
       await deps.confirm('Let keys of this range be used, and perhaps paid, again?', '--yes')
     }

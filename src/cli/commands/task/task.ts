@@ -1,22 +1,18 @@
 /** `sallyport task`: the work board. */
 import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
-import {
-  taskList, taskShow, taskReview, taskCancel, taskRecover, taskClose,
-} from '../../../fabric/tasks-contract.js'
-import { listTasks, requireOwnTask } from '../../../governance/board/read.js'
-import type { BoardTaskDocument } from '../../../governance/board/task-document.js'
+import { tasks } from '../../../fabric/operations/tasks.js'
+import { taskRecover } from '../../../fabric/tasks-contract.js'
 import { taskStates } from '../../../governance/rows.js'
-import { cutAt } from '../../cut.js'
-import { choiceFlag, integerFlag } from '../../flags.js'
-import { loginToMutate, afterStop, loginToStop } from '../../mutate.js'
-import { requestOf } from '../../request.js'
+import { choiceFlag, limitFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { boardTaskText } from '../../task-text.js'
-import { verb, type VerbRecord } from '../../verb.js'
-import { verdictOf, type ReviewOptions } from '../alpha/review.js'
+import { verb } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
+import { workFor } from '../../work.js'
+import { withVerdict } from '../alpha/review.js'
 
-export const list = verb(taskList, {
+export const list = verbOf(tasks.list, {
   summary: 'list your tasks of every kind, newest first',
   description:
     'Lists your own tasks: states, reviews, whether this session may read their output. No '
@@ -26,7 +22,7 @@ export const list = verb(taskList, {
   ids: { goal: 'goal', after: 'task' },
   exits: ['rejected'],
   flags: (command) => command
-    .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
+    .addOption(limitFlag('most tasks'))
     .option('--open', 'only tasks that are not finished')
     .addOption(choiceFlag('--state <state>', 'only tasks in this state', taskStates))
     .option('--kind <kind>', 'only tasks of this kind')
@@ -39,18 +35,9 @@ export const list = verb(taskList, {
       row.done ? 'done' : row.review, row.access, row.created_at,
     ]),
   ),
-  run: async ({ limit, open, state, kind, goal, after }, deps) => {
-    const { gov, session } = await deps.login('see')
-    const view = gov.store.read()
-    const tasks = listTasks(view, session, {
-      limit: limit + 1, openOnly: open === true, state, kind, goalId: goal, after,
-    })
-    const shown = cutAt(deps, tasks, limit, ({ task_id: id }) => id)
-    return shown.map((task) => ({ view, session, task }))
-  },
 })
 
-export const show = verb(taskShow, {
+export const show = verbOf(tasks.show, {
   summary: 'show one of your tasks and its receipt',
   description: 'Shows state, charge, review and receipt of a task; never its input or output.',
   examples: ['$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json'],
@@ -58,15 +45,9 @@ export const show = verb(taskShow, {
   exits: ['rejected', 'not_found'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: ({ task }) => boardTaskText(task),
-  run: async (request, deps) => {
-    const { gov, session } = await deps.login('see')
-    const view = gov.store.read()
-    const task = requireOwnTask(view, session, request.task, { for: 'show' })
-    return { view, session, task }
-  },
 })
 
-export const review: VerbRecord<ReviewOptions, BoardTaskDocument> = {
+export const review = verbOf(tasks.review, {
   summary: 'approve or reject what a task gave',
   description:
     'Approving makes a succeeded task done; rejecting leaves it succeeded and never done; what '
@@ -80,7 +61,6 @@ export const review: VerbRecord<ReviewOptions, BoardTaskDocument> = {
   ids: { task: 'task' },
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
-  json: taskReview,
   flags: (command) => command
     .argument('<task>', 'id of the task')
     .option('--approve', 'the result serves its goal: done')
@@ -88,16 +68,10 @@ export const review: VerbRecord<ReviewOptions, BoardTaskDocument> = {
     .option('--accept-overrun', 'accept a charge above the request bound')
     .option('--accept-held', 'accept a result that a save made wait'),
   text: boardTaskText,
-  run: async (options, deps) => {
-    const request = requestOf(taskReview, { ...options, verdict: await verdictOf(options, deps) })
-    const { gov, session } = await loginToMutate(deps)
-    const { reviewAnyTask } = await import('../../../fabric/tasks.js')
-    const task = await reviewAnyTask(gov, session, request.task, request.verdict)
-    return taskReview.answer({ view: gov.store.read(), session, task })
-  },
-}
+  complete: withVerdict,
+})
 
-export const cancel = verb(taskCancel, {
+export const cancel = verbOf(tasks.cancel, {
   summary: 'cancel one of your tasks',
   description:
     'Cancels a task at once, or asks the process that works on it to stop at its next step: '
@@ -108,14 +82,6 @@ export const cancel = verb(taskCancel, {
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: boardTaskText,
-  run: async (request, deps) => {
-    const { gov, session } = await loginToStop(deps)
-    const { cancelAnyTask } = await import('../../../fabric/tasks.js')
-    const cancelled = await cancelAnyTask(gov, session, request.task)
-    await afterStop(deps, gov, cancelled.recorded)
-    const view = gov.store.read()
-    return { view, session, task: cancelled.seenIn(view), told: cancelled.told }
-  },
 })
 
 const allText = (count: number): string => count === 0
@@ -145,15 +111,12 @@ export const recover = verb(taskRecover, {
         next: 'Run `sallyport task list`, or `sallyport task recover --all`.',
       })
     }
-    const { gov, session } = await loginToMutate(deps)
-    const { recoverAllTasks, recoverAnyTask } = await import('../../../fabric/tasks.js')
-    if (id === undefined) return recoverAllTasks(gov, session)
-    const task = await recoverAnyTask(gov, session, id)
-    return { view: gov.store.read(), session, task }
+    const work = await workFor(deps, 'mutate')
+    return id === undefined ? tasks.recoverAll.run(work, {}) : tasks.recover.run(work, { task: id })
   },
 })
 
-export const close = verb(taskClose, {
+export const close = verbOf(tasks.close, {
   summary: 'close a task whose unknown charge has been settled',
   description:
     'Ends a task that an unknown charge had blocked, once `ledger settle` has said what it cost: '
@@ -164,10 +127,4 @@ export const close = verb(taskClose, {
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: boardTaskText,
-  run: async (request, deps) => {
-    const { gov, session } = await loginToMutate(deps)
-    const { closeAnyTask } = await import('../../../fabric/close-task.js')
-    const task = await closeAnyTask(gov, session, request.task)
-    return { view: gov.store.read(), session, task }
-  },
 })

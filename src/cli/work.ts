@@ -1,12 +1,14 @@
-/** How a mutating verb opens the state: recovery first, and a line for what it resolved. */
+/** How a verb opens the state, and the lines for what was resolved or could not be recorded. */
 import { countText } from '../base/counted.js'
 import type { Gov } from '../governance/context.js'
 import type { RecoveryReport } from '../contact/recovery.js'
-import type { Session } from '../governance/session/types.js'
+import type { Work } from '../fabric/operation.js'
+import type { WorkMode } from '../fabric/open-work.js'
 import type { Recorded } from '../governance/stops/act.js'
 import { requestsOf } from '../governance/stops/requests.js'
 import { sentBeforeLines } from './sent-before.js'
-import type { VerbDeps } from './verb.js'
+import { nextCommand } from './cut.js'
+import type { LoginOptions, VerbDeps } from './verb.js'
 import { openForOperator } from './store.js'
 
 const lines = (report: RecoveryReport): string[] => {
@@ -43,20 +45,12 @@ const lines = (report: RecoveryReport): string[] => {
 
 /**
  * Resolves what dead processes left and says so on stderr. For verbs that must do something else
- * before it: all others use `loginToMutate`.
+ * before it: all others work in mode `mutate`.
  */
 export const recoverFirst = async (deps: VerbDeps, gov: Gov): Promise<void> => {
   const { recoverState } = await import('../fabric/recovery.js')
   for (const line of lines(await recoverState(gov))) deps.note(line)
 }
-
-/**
- * The open state with a session, for what is in force without the lock: nothing is recovered, since
- * that needs it. Throws `unauthorized`.
- */
-export const loginToStop = (
-  deps: VerbDeps,
-): Promise<{ readonly gov: Gov; readonly session: Session }> => openForOperator(deps, 'write')
 
 /**
  * What follows a stop that is in force: what had left before is named, and what dead processes left
@@ -70,19 +64,23 @@ export const afterStop = async (
   deps.note(`In force; the next command that writes records it. ${recorded.why.message}`)
 }
 
-/** The open state with a session, recovered. Throws `unauthorized` before anything is written. */
-export const loginToMutate = async (
-  deps: VerbDeps,
-): Promise<{ readonly gov: Gov; readonly session: Session }> => {
-  const { gov, session, recovered } = await openForOperator(deps, 'mutate')
-  if (recovered !== null) for (const line of lines(recovered)) deps.note(line)
-  return { gov, session }
-}
-
 /**
- * The open state with a session, for work that changes nothing but its own record: nothing is
- * recovered or recorded for others, and the use of the session is not noted. Throws `unauthorized`.
+ * The state, open for the operator who is logged in, and what an operation needs of this face. In
+ * mode `mutate` what was recovered is told. Throws `unauthorized` before anything is written.
  */
-export const loginAlone = (
-  deps: VerbDeps,
-): Promise<{ readonly gov: Gov; readonly session: Session }> => openForOperator(deps, 'alone')
+export const workFor = async (
+  deps: VerbDeps, mode: WorkMode, options?: LoginOptions,
+): Promise<Work> => {
+  const { gov, session, recovered } = await openForOperator(deps, mode, options)
+  if (mode === 'mutate' && recovered !== null) for (const line of lines(recovered)) deps.note(line)
+  return {
+    gov, session, world: deps,
+    cut({ field, value, shown }) {
+      const flag = `--${field}`
+      deps.cut = { flag, value }
+      if (shown !== undefined) deps.note(`${shown} shown, the newest; more with ${flag} ${value}`)
+      return nextCommand(deps.argv, { flag, value })
+    },
+    stopped: (recorded) => afterStop(deps, gov, recorded),
+  }
+}

@@ -1,25 +1,23 @@
 /** The text capability over HTTP: its configuration, a question, its answer. */
 import * as v from 'valibot'
 import { askedBefore, type AskRequest } from '../../alpha/ask/admit.js'
-import {
-  alphaDrop, alphaInput, alphaInputs, dropInput, keepInput, readKeptInput, waitingInputs,
-} from '../../alpha/ask/kept-input.js'
+import { alphaInput, keepInput, readKeptInput } from '../../alpha/ask/kept-input.js'
 import { alphaCapability, alphaLimits } from '../../alpha/constants.js'
 import { alphaInputShape } from '../../alpha/input.js'
-import { readOutput } from '../../alpha/output.js'
-import { alphaAsk, alphaOutput } from '../../alpha/task-contract.js'
+import { alphaAsk } from '../../alpha/task-contract.js'
 import { contract } from '../../base/contract.js'
 import type { Observer } from '../../base/observer.js'
 import { closedObject } from '../../base/schema.js'
-import { configSave, configShow } from '../../fabric/configuration-contract.js'
-import {
-  configurationBytesMax, readConfiguration, saveConfiguration,
-} from '../../fabric/configuration.js'
+import { configSave } from '../../fabric/configuration-contract.js'
+import { configurationBytesMax, saveConfiguration } from '../../fabric/configuration.js'
 import { alphaContext } from '../../fabric/contexts/alpha.js'
+import { alpha } from '../../fabric/operations/alpha.js'
+import { config } from '../../fabric/operations/config.js'
 import {
   boardTaskDocument, boardTaskShape, type SeenTask,
 } from '../../governance/board/task-document.js'
-import { Answered, jsonOf, smallBody, type Call, type Operation } from '../operation.js'
+import { Answered, jsonOf, type Call, type Route } from '../route.js'
+import { route, routeOf, smallJson } from '../route-of.js'
 
 /** Making a task: the shape of every capability, of which the text capability takes one. */
 const taskCreate = contract({
@@ -92,61 +90,35 @@ const createTask = async (call: Call): Promise<unknown> => {
   return ask(call, request)
 }
 
-/** The operations. */
-export const alphaOperations: readonly Operation[] = [
-  {
-    contract: configShow, method: 'GET', path: '/api/settings/model-configuration',
-    summary: 'The model configuration: the text capability and the gateway.',
-    verb: 'config show', mode: 'read', body: null, status: 200, where: 'here',
-    run: async ({ gov, session }) => configShow.answer(readConfiguration(gov, session)),
-  },
-  {
-    contract: configSave, method: 'PUT', path: '/api/settings/model-configuration',
-    summary: 'Saves one block of the model configuration.',
-    verb: 'config save', mode: 'mutate', status: 200, where: 'here',
-    body: { shape: configSave.input, required: true, bytesMax: configurationBytesMax },
-    // What would give up paid answers needs a person at a terminal, and is refused by its name.
-    run: async ({ gov, session, asked }) => configSave.answer(
-      await saveConfiguration(gov, session, { bytes: asked.body, accepts: [] })),
-  },
-  {
-    contract: alphaInput, method: 'POST', path: '/api/work-board/inputs',
-    summary: 'Hands in a question; it waits a quarter of an hour for its task.',
-    verb: null, mode: 'mutate', status: 201, where: 'here',
-    body: { shape: alphaInputShape, required: true, bytesMax: alphaLimits.inputBytesMax },
-    run: async ({ gov, session, asked }) =>
-      alphaInput.answer(await keepInput(gov, session, asked.body)),
-  },
-  {
-    contract: alphaInputs, method: 'GET', path: '/api/work-board/inputs',
-    summary: 'Your questions that wait for their task, oldest first; not what they ask.',
-    verb: 'alpha inputs', mode: 'read', body: null, status: 200, where: 'here',
-    run: async ({ gov, session }) =>
-      alphaInputs.answer(waitingInputs(gov, gov.store.read(), session)),
-  },
-  {
-    contract: alphaDrop, method: 'POST',
-    path: '/api/work-board/inputs/{input_artifact_id}/drop',
-    summary: 'Removes a question that waits for its task.',
-    verb: 'alpha drop', mode: 'mutate', body: null, status: 200, where: 'here',
-    run: async ({ gov, session, asked: { params } }) =>
-      alphaDrop.answer(await dropInput(gov, session, params['input_artifact_id'] ?? '')),
-  },
-  {
-    contract: taskCreate, method: 'POST', path: '/api/work-board/tasks',
-    summary: 'Asks the question of an input, once; answers as soon as its task is admitted.',
-    verb: 'alpha ask', mode: 'mutate', status: 202, where: 'here',
-    later: { status: 200, contract: alphaAsk }, waits: true,
-    body: { shape: taskCreate.input, required: true, bytesMax: smallBody },
-    run: createTask,
-  },
-  {
-    contract: alphaOutput, method: 'GET',
-    path: '/api/work-board/tasks/{task_id}/alpha-text/output',
-    summary: 'The answer of a succeeded task and its receipt; contacts nobody.',
-    verb: 'alpha output', mode: 'see', body: null, status: 200, where: 'here',
-    run: async ({ gov, session, asked: { params } }) => alphaOutput.answer({
-      ...readOutput(gov, session, params['task_id'] ?? ''), view: gov.store.read(),
+/** The routes. */
+export const alphaRoutes: readonly Route[] = [
+  routeOf(config.show, 'GET /api/settings/model-configuration',
+    'The model configuration: the text capability and the gateway.'),
+  route(configSave, 'PUT /api/settings/model-configuration',
+    'Saves one block of the model configuration.', {
+      mode: 'mutate',
+      body: { shape: configSave.input, required: true, bytesMax: configurationBytesMax },
+      // What would give up paid answers needs a person at a terminal, and is refused by its name.
+      run: async ({ gov, session, asked }) => configSave.answer(
+        await saveConfiguration(gov, session, { bytes: asked.body, accepts: [] })),
     }),
-  },
+  route(alphaInput, 'POST /api/work-board/inputs',
+    'Hands in a question; it waits a quarter of an hour for its task.', {
+      verb: null, mode: 'mutate', status: 201,
+      body: { shape: alphaInputShape, required: true, bytesMax: alphaLimits.inputBytesMax },
+      run: async ({ gov, session, asked }) =>
+        alphaInput.answer(await keepInput(gov, session, asked.body)),
+    }),
+  routeOf(alpha.inputs, 'GET /api/work-board/inputs',
+    'Your questions that wait for their task, oldest first; not what they ask.'),
+  routeOf(alpha.drop, 'POST /api/work-board/inputs/{input_artifact_id}/drop',
+    'Removes a question that waits for its task.', { id: 'input' }),
+  route(taskCreate, 'POST /api/work-board/tasks',
+    'Asks the question of an input, once; answers as soon as its task is admitted.', {
+      verb: 'alpha ask', mode: 'mutate', status: 202, waits: true,
+      later: { status: 200, contract: alphaAsk }, body: smallJson(taskCreate.input),
+      run: createTask,
+    }),
+  routeOf(alpha.output, 'GET /api/work-board/tasks/{task_id}/alpha-text/output',
+    'The answer of a succeeded task and its receipt; contacts nobody.'),
 ]

@@ -1,14 +1,12 @@
 /**
- * What the service offers, as records: a route is parsing and status, the use case beneath is the
- * one that the verb calls. Shapes are the contracts' beside the use cases.
+ * What the service offers, as records: a route is parsing and status, the operation beneath is the
+ * one that the verb has. Shapes are the contracts' beside the use cases.
  */
 import type { GenericSchema } from 'valibot'
 import type { ContractFacts } from '../base/contract.js'
 import { parseStrictJson } from '../base/strict-json.js'
 import type { WorkMode } from '../fabric/open-work.js'
-import type { World } from '../fabric/world.js'
-import type { Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Work } from '../fabric/operation.js'
 
 /** What was asked, as far as HTTP goes; it can be handed to a thread. */
 export interface Asked {
@@ -23,10 +21,7 @@ export interface Asked {
 }
 
 /** One request of an operator, authenticated. */
-export interface Call {
-  readonly gov: Gov
-  readonly session: Session
-  readonly world: World
+export interface Call extends Work {
   readonly asked: Asked
   /** Work that goes on after the answer; a stop of the service waits for it. */
   goOn(work: Promise<unknown>): void
@@ -40,17 +35,6 @@ export class Answered {
   constructor(status: number, document: unknown) {
     this.status = status
     this.document = document
-  }
-}
-
-/** A part of a list, newest first, and what `after` takes to go on behind it; null at its end. */
-export class ListPart {
-  readonly rows: readonly unknown[]
-  readonly after: string | null
-
-  constructor(rows: readonly unknown[], after: string | null) {
-    this.rows = rows
-    this.after = after
   }
 }
 
@@ -86,7 +70,7 @@ export interface Described {
   /** Shape of a JSON body and whether it must be there; null where none is taken. */
   readonly body: BodyRule | null
   readonly query?: readonly QueryField[]
-  /** Whether it answers a part of a list; `pagedField` is among its fields then. */
+  /** Whether it answers a part of a list, `pageDefault` rows of it unless told otherwise. */
   readonly paged?: true
   /** Success status. */
   readonly status: number
@@ -102,21 +86,21 @@ export interface Described {
   readonly gives?: readonly string[]
 }
 
-/** One operation. */
-export interface Operation extends Described {
+/** One route. */
+export interface Route extends Described {
   readonly mode: WorkMode
   /** Refuses every peer that is not this machine, and what was forwarded. */
   readonly localOnly?: true
   /** Where it runs: decoding, folding and long lists never hold up other requests. */
   readonly where: 'here' | 'thread'
-  /** Refuses more than the operation itself does; throws. Where a face offers a part of it. */
+  /** Refuses more than the route itself does; throws. Where a face offers a part of it. */
   readonly check?: (asked: Asked) => void
   /** Does the work; gives the document, or `Answered`. Throws as the use case. */
   readonly run: (call: Call) => Promise<unknown>
 }
 
-/** What tells one operation from every other, also between threads. */
-export const keyOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string =>
+/** What tells one route from every other, also between threads. */
+export const keyOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string =>
   `${method} ${path}`
 
 const depthMax = 16

@@ -1,0 +1,23 @@
+import { edgeArtifactList, edgeDevices, edgeOffer, edgeRevoke } from '../../edge/contract.js'
+import { listDevices, offerPairing, revokeDevice } from '../../edge/pairing.js'
+import { edgeArtifacts } from '../../edge/read.js'
+import { serviceIdentity } from '../../governance/service/identity.js'
+import { operation } from '../operation.js'
+
+/** Paired devices as their operator sees them. */
+export const edge = {
+  list: operation(edgeDevices, 'read', ({ gov, session }) =>
+    listDevices(gov.store.read(), session)),
+  revoke: operation(edgeRevoke, 'write', async ({ gov, session, stopped }, { device }) => {
+    const done = await revokeDevice(gov, session, device)
+    await stopped(done.recorded)
+    return done
+  }),
+  pair: operation(edgeOffer, 'mutate', ({ gov, session }, request) =>
+    offerPairing(gov, session, { ...serviceIdentity(gov), ...request })),
+  artifacts: operation(edgeArtifactList, 'read', ({ gov, session, cut }, request) => {
+    const page = edgeArtifacts(gov.store.read(), session, request)
+    const nextPage = page.next === null ? null : cut({ field: 'before', value: page.next })
+    return { ...page, nextPage }
+  }),
+}
