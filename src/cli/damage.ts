@@ -1,6 +1,6 @@
 /**
  * What a verb does where the state turns out damaged: the one rule for all of them. Every verb
- * declares its kind; the frame asks the health of each store that it opens, and nothing else does.
+ * has a kind; the frame asks the health of each store that it opens, and nothing else does.
  */
 import { SallyportError, fail } from '../base/errors.js'
 import type { Problem } from '../state/types.js'

@@ -28,6 +28,10 @@ export const integerFlag = (flags: string, text: string, range: Range): Option =
 export const limitFlag = (text: string, max = 10_000): Option =>
   integerFlag('--limit <n>', text, { min: 1, max }).default(pageDefault)
 
+/** A flag that takes a number of something that is counted from 1, a revision for example. */
+export const numberFlag = (flags: string, text: string): Option =>
+  integerFlag(flags, text, { min: 1, max: Number.MAX_SAFE_INTEGER })
+
 const micro = '-microusd'
 
 /** The name in camel case of the flag in micro-USD, by its sister in dollars. */

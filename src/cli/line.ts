@@ -24,7 +24,9 @@ interface Verb {
 /** A verb under its words, ready to parse a line. */
 export const verbFor = (record: VerbRecord, name: string, deps: VerbDeps): Verb => {
   const meta = metaOf(record, name)
-  const bare = bareCommand(deps, meta)
+  const { of } = record
+  const unnamed = bareCommand(deps, meta)
+  const bare = of === undefined ? unnamed : unnamed.argument(`<${of}>`, `id of the ${of}`)
   const command = addMoneySisters(record.flags?.(bare) ?? bare)
   command.addHelpText('after', () => helpSections(meta))
   command.action(async () => {

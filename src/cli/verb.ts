@@ -40,7 +40,7 @@ interface VerbFacts {
   readonly description: string
   /** Whole lines that begin with `$ sallyport`. */
   readonly examples: readonly string[]
-  /** Left out: `required`. */
+  /** Left out: `required`, or `none` of what opens no state or mends one (`unasked`). */
   readonly session?: SessionNeed
   /** What it asks of the anchor; left out: that it vouches for the state. */
   readonly anchor?: AnchorRule
@@ -50,6 +50,8 @@ interface VerbFacts {
   readonly contacts?: true
   /** Whether it consents, approves, settles or revokes; left out: it does none of them. */
   readonly decides?: true
+  /** What its line names before anything else, by an id. */
+  readonly of?: IdName
   /** Arguments and flags that take an id, also a short one; by their names in camel case. */
   readonly ids?: Readonly<Record<string, IdName>>
   /** Statuses that it can end with, besides those of every verb and of every required login. */
@@ -137,9 +139,11 @@ const loginExits: readonly ExitName[] = ['unauthorized', 'no_state', 'damaged']
 
 /** What a record says of its verb, and what it left out. */
 export const metaOf = (record: VerbRecord, name: string): VerbMeta => {
-  const { session = 'required', damage = 'refuses', exits = [] } = record
+  const { damage = 'refuses', exits = [] } = record
+  const { session = damage === 'unasked' ? 'none' : 'required' } = record
   const all = session === 'required' ? [...exits, ...loginExits] : exits
-  return { ...record, name, session, damage, exits: all }
+  const own = record.of === undefined ? {} : { ids: { [record.of]: record.of, ...record.ids } }
+  return { ...record, ...own, name, session, damage, exits: all }
 }
 
 /** A verb and how to load it. */

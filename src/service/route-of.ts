@@ -35,6 +35,12 @@ export const smallJson = (shape: Contract<unknown, unknown, never>['input'], nam
 /** What a body is called in what is told of it. */
 const about = { code: 'request_invalid', what: 'the request' }
 
+/** What work comes to within so many milliseconds; null where it goes on. */
+export const endedWithin = <T>(work: Promise<T>, ms: number): Promise<T | null> =>
+  Promise.race([work, new Promise<null>((resolve) => {
+    setTimeout(() => resolve(null), ms).unref()
+  })])
+
 /** A body that has the shape. Throws `rejected`. */
 export const bodyOf = <S extends Parameters<typeof parseClosed>[0]>(shape: S, asked: Asked) =>
   parseClosed(shape, jsonOf(asked), about)

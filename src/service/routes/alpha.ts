@@ -17,7 +17,7 @@ import {
   boardTaskDocument, boardTaskShape, type SeenTask,
 } from '../../governance/board/task-document.js'
 import { Answered, jsonOf, type Call, type Route } from '../route.js'
-import { route, routeOf, smallJson } from '../route-of.js'
+import { endedWithin, route, routeOf, smallJson } from '../route-of.js'
 
 /** Making a task: the shape of every capability, of which the text capability takes one. */
 const taskCreate = contract({
@@ -44,9 +44,6 @@ const watching = (call: Call) => {
   }
   return { gov: { ...call.gov, observer }, admitted }
 }
-
-const pause = (ms: number): Promise<null> =>
-  new Promise((resolve) => void setTimeout(() => resolve(null), ms).unref())
 
 const requestOf = ({ gov, session, asked }: Call): AskRequest => {
   const request = taskCreate.request(jsonOf(asked))
@@ -77,8 +74,7 @@ const ask = async (call: Call, request: AskRequest): Promise<unknown> => {
     new Answered(200, alphaAsk.answer({ ...result, view: gov.store.read() })))
   call.goOn(work)
   const soon = await Promise.race([admitted, work])
-  const ended = soon ?? (asked.waitMs > 0
-    ? await Promise.race([work, pause(asked.waitMs)]) : null)
+  const ended = soon ?? (asked.waitMs > 0 ? await endedWithin(work, asked.waitMs) : null)
   if (ended !== null) return ended
   return underWay(call, request) ?? work
 }

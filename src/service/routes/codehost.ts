@@ -23,7 +23,7 @@ import { codehostContext } from '../../fabric/contexts/codehost.js'
 import { codehost } from '../../fabric/operations/codehost.js'
 import { afterField, limitField } from '../query.js'
 import { Answered, smallBody, type Call, type QueryField, type Route } from '../route.js'
-import { bodyOf, route, routeOf, smallJson } from '../route-of.js'
+import { bodyOf, endedWithin, route, routeOf, smallJson } from '../route-of.js'
 
 const param = ({ asked: { params } }: Call, name: string): string => params[name] ?? ''
 const jobOf = (call: Call): string => param(call, 'job_id')
@@ -93,9 +93,6 @@ const saveAgain = async (call: Call): Promise<unknown> => {
 /** What ends this soon is answered whole; ms. */
 const soonMs = 500
 
-const pause = (ms: number): Promise<null> =>
-  new Promise((resolve) => void setTimeout(() => resolve(null), ms).unref())
-
 /** A run goes on in the process; what it came to stands at the job. */
 const runOne = async (call: Call): Promise<unknown> => {
   const { gov, session, world, asked } = call
@@ -103,7 +100,7 @@ const runOne = async (call: Call): Promise<unknown> => {
   const work = runAlone(codehostContext(world, gov), session, jobId)
     .then((ran) => new Answered(200, codehostRun.answer(ran)))
   call.goOn(work)
-  const ended = await Promise.race([work, pause(Math.max(soonMs, asked.waitMs))])
+  const ended = await endedWithin(work, Math.max(soonMs, asked.waitMs))
   if (ended !== null) return ended
   const view = gov.store.read()
   const now = onItsWay(gov, view, requireOwnJob(view, session, jobId))

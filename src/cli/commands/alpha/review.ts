@@ -2,10 +2,10 @@
 import { alphaReview, alphaCancel } from '../../../alpha/task-contract.js'
 import { fail } from '../../../base/errors.js'
 import { tasks } from '../../../fabric/operations/tasks.js'
-import type { TaskVerdict } from '../../../fabric/tasks-contract.js'
+import { taskVerdicts } from '../../../fabric/tasks-contract.js'
 import { askVerdict } from '../../ask-verdict.js'
 import { taskText } from '../../task-text.js'
-import type { VerbDeps } from '../../verb.js'
+import { camelCase, type VerbDeps } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
 
 /** Flags of a review. */
@@ -17,30 +17,21 @@ interface ReviewOptions {
   readonly acceptHeld?: boolean
 }
 
-const verdicts = ['approve', 'reject', 'accept-overrun', 'accept-held'] as const
-
 /**
- * The one verdict that was given; on a terminal it is asked for where none was. Throws `usage` for
- * none or several, and `cancelled` where a person leaves it at that.
+ * The line of a review with its one verdict; on a terminal it is asked for where none was given.
+ * Throws `usage` for none or several, and `cancelled` where a person leaves it at that.
  */
-const verdictOf = async (
-  options: ReviewOptions, deps: VerbDeps,
-): Promise<TaskVerdict> => {
-  const given = ([
-    ['approve', options.approve], ['reject', options.reject],
-    ['accept-overrun', options.acceptOverrun], ['accept-held', options.acceptHeld],
-  ] as const).filter(([, on]) => on)
-  const [only] = given
-  if (only !== undefined && given.length === 1) return only[0]
-  if (only === undefined && deps.interactive) return askVerdict(deps, verdicts)
+export const withVerdict = async (line: ReviewOptions, deps: VerbDeps) => {
+  const [only, ...others] = taskVerdicts.filter((one) =>
+    line[camelCase(one) as keyof ReviewOptions] === true)
+  if (only !== undefined && others.length === 0) return { ...line, verdict: only }
+  if (only === undefined && deps.interactive) {
+    return { ...line, verdict: await askVerdict(deps, taskVerdicts) }
+  }
   throw fail.usage(
     'one_verdict', 'Give one of --approve, --reject, --accept-overrun and --accept-held.',
   )
 }
-
-/** The line of a review with its one verdict. */
-export const withVerdict = async (options: ReviewOptions, deps: VerbDeps) =>
-  ({ ...options, verdict: await verdictOf(options, deps) })
 
 export const review = verbOf({ ...tasks.review, contract: alphaReview }, {
   summary: 'approve or reject an answer, or accept a charge above its bound',
@@ -53,11 +44,10 @@ export const review = verbOf({ ...tasks.review, contract: alphaReview }, {
     '$ sallyport alpha review task_0190f… --approve',
     '$ sallyport alpha review task_0190f… --accept-overrun',
   ],
-  ids: { task: 'task' },
+  of: 'task',
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command
-    .argument('<task>', 'id of the task')
     .option('--approve', 'the answer serves its goal: done')
     .option('--reject', 'it does not')
     .option('--accept-overrun', 'accept a charge above the request bound')
@@ -72,8 +62,7 @@ export const cancel = verbOf({ ...tasks.cancel, contract: alphaCancel }, {
     'Before contact nothing is sent any more. After contact the charge is still read back and '
     + 'the answer is dropped; a charge that stays unknown blocks the task all the same.',
   examples: ['$ sallyport alpha cancel task_0190f…'],
-  ids: { task: 'task' },
+  of: 'task',
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
-  flags: (command) => command.argument('<task>', 'id of the task'),
   text: taskText,
 })

@@ -36,9 +36,8 @@ export const task = verbOf({ ...board.show, contract: alphaTask }, {
   summary: 'show one text task and its receipt',
   description: 'Shows state, charge, review and receipt of a task; never question or answer.',
   examples: ['$ sallyport alpha task task_0190f…', '$ sallyport alpha task task_0190f… --json'],
-  ids: { task: 'task' },
+  of: 'task',
   exits: ['rejected', 'not_found'],
-  flags: (command) => command.argument('<task>', 'id of the task'),
   text: ({ task, receipt }) =>
     taskText(task) + (receipt === null ? '' : `${receiptLine(receipt)}\n`),
 })
@@ -51,8 +50,7 @@ export const output = verbOf(alpha.output, {
   examples: [
     '$ sallyport alpha output task_0190f…', '$ sallyport alpha output task_0190f… --json',
   ],
-  ids: { task: 'task' },
+  of: 'task',
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],
-  flags: (command) => command.argument('<task>', 'id of the task'),
   text: answerText,
 })

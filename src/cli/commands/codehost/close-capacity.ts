@@ -7,7 +7,7 @@ import type { ReadRequest } from '../../../codehost/closure/request.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
-import { integerFlag } from '../../flags.js'
+import { numberFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
@@ -21,8 +21,6 @@ interface CloseCapacityOptions extends LineOf<typeof codehostCloseCapacity> {
   readonly from?: string
   readonly retry?: boolean
 }
-
-const number = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
 /** What a form shows and asks; given as flags it makes a request of its own. */
 const decidedOf = (options: CloseCapacityOptions) => ({
@@ -83,27 +81,26 @@ export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
     '$ sallyport codehost close-capacity JOB --from request.json --json',
     '$ sallyport codehost close-capacity JOB --retry',
   ],
-  ids: { job: 'job' },
+  of: 'job',
   decides: true,
   contacts: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked', 'cancelled'],
   json: codehostCloseCapacity,
   flags: (command) => command
-    .argument('<job>', 'id of the job')
     .option('--from <file>', 'the whole request as JSON; - for stdin')
     .option('--retry', 'send the kept request of this job again')
     .option('--acknowledged-capacity-close', 'I know that this closes capacity and proves nothing '
       + 'else')
-    .addOption(integerFlag('--expected-job-revision <n>', 'as `codehost job` shows it', number))
-    .addOption(integerFlag(
-      '--expected-connection-revision <n>', 'as `codehost connections` shows it', number))
-    .addOption(integerFlag('--expected-connection-fence <n>', 'the fence of the job', number))
+    .addOption(numberFlag('--expected-job-revision <n>', 'as `codehost job` shows it'))
+    .addOption(numberFlag(
+      '--expected-connection-revision <n>', 'as `codehost connections` shows it'))
+    .addOption(numberFlag('--expected-connection-fence <n>', 'the fence of the job'))
     .option('--idempotency-key <uuid>', 'key of this request; a new one without it')
-    .addOption(integerFlag(
-      '--remote-id <n>', 'number of the issue or comment, where its reply was lost', number))
+    .addOption(numberFlag(
+      '--remote-id <n>', 'number of the issue or comment, where its reply was lost'))
     .option('--remote-commit-id <id>', 'commit of a publication whose reply was lost')
-    .addOption(integerFlag(
-      '--pr-number <n>', 'pull request of a publication whose reply was lost', number)),
+    .addOption(numberFlag(
+      '--pr-number <n>', 'pull request of a publication whose reply was lost')),
   text: ({ receipt }) => receiptText(receipt),
   run: async (options, deps) => {
     const { job } = requestOf(codehostCloseCapacity, options)

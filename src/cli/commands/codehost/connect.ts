@@ -6,7 +6,7 @@ import { requireOwnConnection } from '../../../governance/connections/read.js'
 import type { Connection } from '../../../governance/connections/rows.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
-import { choiceFlag, integerFlag } from '../../flags.js'
+import { choiceFlag, numberFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { requestOf } from '../../request.js'
 import { sentBeforeLines } from '../../sent-before.js'
@@ -90,9 +90,7 @@ export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
     .addOption(choiceFlag('--mode <mode>', 'what it may be used for until a consent', [
       'disabled', 'reconcile_only',
     ]))
-    .addOption(integerFlag('--expected-revision <n>', 'as `codehost connections` shows it', {
-      min: 1, max: Number.MAX_SAFE_INTEGER,
-    })),
+    .addOption(numberFlag('--expected-revision <n>', 'as `codehost connections` shows it')),
   text: connectionText,
   run: async (options, deps) => {
     const { connection: named, mode, ...flags } = requestOf(codehostConnect, options)

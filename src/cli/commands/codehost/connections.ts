@@ -93,11 +93,10 @@ export const mode = verbOf(operation(codehostMode, 'write',
   examples: [
     '$ sallyport codehost mode ID disabled', '$ sallyport codehost mode ID reconcile_only',
   ],
-  ids: { connection: 'connection' },
+  of: 'connection',
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command
-    .argument('<connection>', 'id of the connection')
     .addArgument(offered(
       new Argument('<mode>', 'disabled or reconcile_only'), ['disabled', 'reconcile_only'],
     )),
@@ -126,10 +125,9 @@ export const disconnect = verbOf(narrowing(codehostDisconnect, dropConnection), 
     + 'a job in CI leaves no connection behind at each run. Refused while a job occupies the '
     + 'connection: what was sent is settled with the token that it was sent with.',
   examples: ['$ sallyport codehost disconnect ID', '$ sallyport codehost disconnect ID --json'],
-  ids: { connection: 'connection' },
+  of: 'connection',
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
-  flags: (command) => command.argument('<connection>', 'id of the connection'),
   text: connectionText,
 })
 
@@ -140,9 +138,8 @@ export const revoke = verbOf(narrowing(codehostRevoke, revokeConsent), {
     + 'occupies it. It is no undo: what was sent stays sent, and stays shown. Reads go on, so '
     + 'that what was sent can be found out.',
   examples: ['$ sallyport codehost revoke ID', '$ sallyport codehost revoke ID --json'],
-  ids: { connection: 'connection' },
+  of: 'connection',
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
-  flags: (command) => command.argument('<connection>', 'id of the connection'),
   text: connectionText,
 })

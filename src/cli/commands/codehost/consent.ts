@@ -6,7 +6,7 @@ import { durationText } from '../../../base/duration.js'
 import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/read.js'
 import type { Connection } from '../../../governance/connections/rows.js'
-import { durationFlag, integerFlag, offered } from '../../flags.js'
+import { durationFlag, numberFlag, offered } from '../../flags.js'
 import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
@@ -102,13 +102,12 @@ export const consent: VerbRecord<ConsentOptions, ConnectionDocument> = {
     '$ sallyport codehost consent ID --action git.object.create git.ref.create '
       + 'pull_request.create --acknowledge --expected-revision 4 --json',
   ],
-  ids: { connection: 'connection' },
+  of: 'connection',
   decides: true,
   contacts: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked'],
   json: codehostConsent,
   flags: (command) => command
-    .argument('<connection>', 'id of the connection')
     .addOption(offered(new Option(
       '--action <action...>', `what to allow: ${codehostActions.join(', ')}`,
     ), codehostActions))
@@ -116,9 +115,7 @@ export const consent: VerbRecord<ConsentOptions, ConnectionDocument> = {
       min: codehostLimits.grantMsMin, max: codehostLimits.grantMsMax,
     }))
     .option('--acknowledge', 'the text that is shown is what you consent to')
-    .addOption(integerFlag('--expected-revision <n>', 'as `codehost connections` shows it', {
-      min: 1, max: Number.MAX_SAFE_INTEGER,
-    })),
+    .addOption(numberFlag('--expected-revision <n>', 'as `codehost connections` shows it')),
   text: connectionText,
   run: async (options, deps) => {
     const { gov, session } = await workFor(deps, 'mutate')

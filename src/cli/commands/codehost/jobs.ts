@@ -46,10 +46,9 @@ export const job = verbOf(codehost.job, {
     '$ sallyport codehost job JOB', '$ sallyport codehost job JOB --history effects',
     '$ sallyport codehost job JOB --readback ID > r.json',
   ],
-  ids: { job: 'job' },
+  of: 'job',
   exits: ['rejected', 'not_found', 'blocked'],
   flags: (command) => command
-    .argument('<job>', 'id of the job')
     .addOption(choiceFlag('--history <name>', 'print one of its histories', [...historyNames]))
     .option('--readback <id>', 'print one sealed readback alone, as canonical JSON'),
   text: shownJobText,
@@ -67,9 +66,8 @@ export const cancel = verbOf(operation(codehostCancel, 'write',
     + 'have been sent before is not taken back, stays shown, and keeps its connection. There is '
     + 'no undo.',
   examples: ['$ sallyport codehost cancel JOB', '$ sallyport codehost cancel JOB --json'],
-  ids: { job: 'job' },
+  of: 'job',
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
-  flags: (command) => command.argument('<job>', 'id of the job'),
   text: jobText,
 })
 
@@ -82,10 +80,9 @@ export const adopt = verbOf(operation(codehostAdopt, 'mutate', ({ gov, session }
     + 'connection must be what it says. It contacts nobody; where the connection has changed '
     + 'since, it asks for another readback.',
   examples: ['$ sallyport codehost adopt JOB', '$ sallyport codehost adopt JOB --json'],
-  ids: { job: 'job' },
+  of: 'job',
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
-  flags: (command) => command.argument('<job>', 'id of the job'),
   text: jobText,
 })
 
@@ -97,10 +94,9 @@ export const discard = verbOf(operation(codehostDiscard, 'read', ({ gov, session
     + 'neither is proved it stays. Whatever is asked for after that is acknowledged anew, under '
     + 'a new key and the numbers of then.',
   examples: ['$ sallyport codehost discard JOB', '$ sallyport codehost discard JOB --json'],
-  ids: { job: 'job' },
+  of: 'job',
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],
   flags: (command) => command
-    .argument('<job>', 'id of the job')
     .option('--idempotency-key <uuid>', 'which kept request, where there are several'),
   text: (document) => `Dropped.\n${inspectionText(document)}`,
   touch: false,
@@ -118,10 +114,9 @@ export const inspect = verb(codehostInspect, {
   examples: [
     '$ sallyport codehost inspect JOB', '$ sallyport codehost inspect JOB --from request.json',
   ],
-  ids: { job: 'job' },
+  of: 'job',
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],
   flags: (command) => command
-    .argument('<job>', 'id of the job')
     .option('--from <file>', 'the request as JSON, at most 2048 characters; - for stdin')
     .option('--idempotency-key <uuid>', 'which kept request, where there are several'),
   text: inspectionText,

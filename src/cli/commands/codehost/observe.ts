@@ -7,7 +7,7 @@ import {
   observeRequestOf, observeRequestOfBytes, type ObserveRequest,
 } from '../../../codehost/closure/observe/request.js'
 import { fail } from '../../../base/errors.js'
-import { integerFlag } from '../../flags.js'
+import { numberFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { requestOf } from '../../request.js'
 import { bytesText, fieldLines } from '../../text.js'
@@ -69,11 +69,8 @@ export const observe: VerbRecord<ObserveOptions, ObservationDocument> = {
     .argument('<job>', 'id of the closed job')
     .option('--from <file>', 'the whole request as JSON; - for stdin')
     .option('--acknowledged-closure-observation', 'I know that this reads, and changes nothing')
-    .addOption(integerFlag(
-      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it', {
-        min: 1, max: Number.MAX_SAFE_INTEGER,
-      },
-    )),
+    .addOption(numberFlag(
+      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it')),
   text: (seen) => fieldLines([
     ['job', `${seen.job}, still ${seen.job_state}`],
     ['closure', seen.closure],

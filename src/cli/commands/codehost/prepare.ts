@@ -6,7 +6,7 @@ import type { FollowWish } from '../../../codehost/jobs/plan.js'
 import type { Job } from '../../../codehost/jobs/rows.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
-import { integerFlag, offered } from '../../flags.js'
+import { numberFlag, offered } from '../../flags.js'
 import { readInputText } from '../../input.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
@@ -136,9 +136,7 @@ export const prepare: VerbRecord<PrepareOptions, JobDocument> = {
     .option('--connection <id>', 'the connection that it is written through')
     .option('--title <text>', 'title of an issue or of a pull request')
     .option('--body-file <file>', 'what it says, in UTF-8; - for stdin')
-    .addOption(integerFlag('--issue <n>', 'issue or pull request that a comment is for', {
-      min: 1, max: Number.MAX_SAFE_INTEGER,
-    }))
+    .addOption(numberFlag('--issue <n>', 'issue or pull request that a comment is for'))
     .option('--mark', 'put a line with a nonce behind it: what is like it proves nothing')
     .option('--source <folder>', 'folder that is published')
     .option('--base <branch>', 'branch that a publication starts from')

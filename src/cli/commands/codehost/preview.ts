@@ -30,11 +30,10 @@ export const preview = verb(codehostPreview, {
     '$ sallyport codehost preview JOB', '$ sallyport codehost preview JOB --json',
     '$ sallyport codehost preview JOB --diff',
   ],
-  ids: { job: 'job' },
+  of: 'job',
   contacts: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked'],
   flags: (command) => command
-    .argument('<job>', 'id of the job')
     .option('--diff', 'also what a publication changes on the base, as a patch'),
   // A line of a patch that was broken would read as two.
   text: (shown) => ({

@@ -1,7 +1,7 @@
 import { codehostReconcile } from '../../../codehost/jobs/contract.js'
 import { reconcileJob } from '../../../codehost/jobs/reconcile.js'
 import { operation } from '../../../fabric/operation.js'
-import { integerFlag } from '../../flags.js'
+import { numberFlag } from '../../flags.js'
 import { verbOf } from '../../verb-of.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
@@ -22,15 +22,11 @@ export const reconcile = verbOf(operation(codehostReconcile, 'mutate',
     '$ sallyport codehost reconcile JOB --expected-read-revision 3',
     '$ sallyport codehost reconcile JOB --expected-read-revision 3 --json',
   ],
-  ids: { job: 'job' },
+  of: 'job',
   contacts: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
   flags: (command) => command
-    .argument('<job>', 'id of the job')
-    .addOption(integerFlag(
-      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it', {
-        min: 1, max: Number.MAX_SAFE_INTEGER,
-      },
-    )),
+    .addOption(numberFlag(
+      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it')),
   text: jobText,
 })

@@ -56,10 +56,9 @@ export const resume = verbOf(operation(codehostResume, 'mutate',
     + 'left this machine. What may have been sent is read back by `codehost reconcile`, not '
     + 'sent again.',
   examples: ['$ sallyport codehost resume JOB', '$ sallyport codehost resume JOB --json'],
-  ids: { job: 'job' },
+  of: 'job',
   decides: true,
   contacts: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
-  flags: (command) => command.argument('<job>', 'id of the job'),
   text: jobText,
 })

@@ -26,7 +26,6 @@ export const completion: VerbRecord<CompletionOptions, string> = {
     '$ sallyport completion zsh > ~/.zfunc/_sallyport',
     '$ sallyport completion fish > ~/.config/fish/completions/sallyport.fish',
   ],
-  session: 'none',
   damage: 'unasked',
   exits: ['rejected'],
   json: null,

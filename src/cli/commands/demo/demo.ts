@@ -36,7 +36,6 @@ export const demo = verb(sandboxDemo, {
     + 'against it over real TLS. Each step is printed as the command a person would type and '
     + 'what it answered. Nothing is left running; the state stays for a look.',
   examples: ['$ sallyport demo'],
-  session: 'none',
   damage: 'unasked',
   exits: [],
   text: ({ dir, state_dir, config_dir }) => [

@@ -14,7 +14,6 @@ export const doctor = verb(doctorContract, {
     'a state that is there stands blocked and waits for a person. ' +
     'It contacts nobody, needs no state and changes nothing.',
   examples: ['$ sallyport doctor', '$ sallyport doctor --json'],
-  session: 'none',
   anchor: 'any',
   damage: 'unasked',
   exits: ['blocked', 'rejected'],

@@ -23,7 +23,6 @@ export const capture = verb(edgeCapture, {
     '$ sallyport edge capture shot.png',
     '$ sallyport edge capture shot.png --source editor --purpose timesheet --json',
   ],
-  session: 'none',
   damage: 'unasked',
   exits: ['rejected', 'conflict', 'blocked', 'locked'],
   flags: (command) => command

@@ -63,7 +63,6 @@ export const daemon = verb(edgeDaemon, {
     '$ sallyport edge daemon --pair-file pairing.txt',
     '$ sallyport edge daemon --once --json',
   ],
-  session: 'none',
   damage: 'unasked',
   contacts: true,
   exits: ['rejected', 'unauthorized', 'remote', 'locked'],

@@ -43,10 +43,9 @@ export const revoke = verbOf(edge.revoke, {
     '$ sallyport edge revoke edge_dev_01890000-0000-7000-8000-000000000000',
     '$ sallyport edge revoke edge_dev_01890000-0000-7000-8000-000000000000 --json',
   ],
-  ids: { device: 'device' },
+  of: 'device',
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
-  flags: (command) => command.argument('<device>', 'id of the device'),
   text: ({ device, ended }, view) =>
     `${view.foreign(device.device_name)}: ${ended ? 'ended' : 'had ended already'}\n`,
 })

@@ -1,17 +1,17 @@
 import { Argument } from 'commander'
 import { moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
+import { operation } from '../../../fabric/operation.js'
 import { gatewayContext } from '../../../fabric/places.js'
 import { gatewayProve, type ProofEntry, type ProvedDocument } from '../../../gateway/contract.js'
 import { slotNames, type SlotName } from '../../../gateway/constants.js'
 import { gatewayReceiptLine } from '../../../gateway/receipt.js'
-import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { clientOf } from '../../../fabric/client.js'
 import { offered } from '../../flags.js'
 import type { View } from '../../output.js'
-import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
-import { workFor } from '../../work.js'
+import type { VerbFace } from '../../verb.js'
+import { verbOf } from '../../verb-of.js'
 
 /** Arguments and flags of `gateway prove`. */
 interface ProveOptions {
@@ -50,11 +50,16 @@ const slotOf = (text: string): SlotName => {
   )
 }
 
-const contextOf = (deps: VerbDeps, gov: Gov) => gatewayContext(gov, {
-  client: clientOf(deps, deploymentProfile(gov.store)), signal: deps.stop,
-})
-
-export const prove: VerbRecord<ProveOptions, ProveDocument> = {
+export const prove = verbOf(operation(gatewayProve, 'mutate',
+  async ({ gov, session, world }, { slot, if_stale: ifStale = false }) => {
+    const { proveAll, proveSlot } = await import('../../../gateway/prove.js')
+    const context = gatewayContext(gov, {
+      client: clientOf(world, deploymentProfile(gov.store)), signal: world.stop,
+    })
+    return slot === undefined
+      ? proveAll(context, session, { ifStale })
+      : proveSlot(context, session, { slot, ifStale })
+  }), {
   summary: 'prove a slot with one small paid request',
   description:
     'Sends one synthetic request through the exact route of a slot, reads its charge from the '
@@ -69,25 +74,15 @@ export const prove: VerbRecord<ProveOptions, ProveDocument> = {
   ],
   contacts: true,
   exits: ['rejected', 'conflict', 'blocked', 'budget', 'remote', 'locked', 'partial'],
-  json: gatewayProve,
   flags: (command) => command
     .addArgument(offered(new Argument('[slot]', 'chat, report or screenshot'), slotNames))
     .option('--all', 'every slot that is set; one failure does not stop the others')
     .option('--if-stale', 'only when there is no current proof'),
   text,
-  run: async (options, deps) => {
-    const { slot, all = false, ifStale = false } = options
+  complete: ({ slot, all = false, ifStale = false }: ProveOptions) => {
     if (all === (slot !== undefined)) {
       throw fail.usage('one_slot', 'Name one slot, or give --all.')
     }
-    const request = gatewayProve.request({
-      slot: slot === undefined ? undefined : slotOf(slot), if_stale: ifStale,
-    })
-    const { gov, session } = await workFor(deps, 'mutate')
-    const { proveAll, proveSlot } = await import('../../../gateway/prove.js')
-    const context = contextOf(deps, gov)
-    return gatewayProve.answer(request.slot === undefined
-      ? await proveAll(context, session, { ifStale })
-      : await proveSlot(context, session, { slot: request.slot, ifStale }))
+    return { slot: slot === undefined ? undefined : slotOf(slot), ifStale }
   },
-}
+})

@@ -7,7 +7,7 @@ import {
 import {
   addGoal, listGoals, requireOwnGoal, updateGoal, closeGoal,
 } from '../../../governance/goals.js'
-import { integerFlag } from '../../flags.js'
+import { numberFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { fieldLines, visibleLine } from '../../text.js'
 import { verbOf } from '../../verb-of.js'
@@ -23,9 +23,7 @@ const goalText = (goal: GoalDocument): string => fieldLines([
 
 /** `--expected-revision`: a change of the goal in between is then a conflict. */
 const expectedRevisionFlag = (): Option =>
-  integerFlag('--expected-revision <n>', 'refuse if the goal has another revision', {
-    min: 1, max: Number.MAX_SAFE_INTEGER,
-  })
+  numberFlag('--expected-revision <n>', 'refuse if the goal has another revision')
 
 export const add = verbOf(operation(goalAdd, 'mutate', ({ gov, session }, { title }) =>
   addGoal(gov, session, title)), {
@@ -59,10 +57,9 @@ export const show = verbOf(operation(goalShow, 'read', ({ gov, session }, { goal
   summary: 'show one goal',
   description: 'Shows one of your goals with its revision.',
   examples: ['$ sallyport goal show goal_0190f…'],
-  ids: { goal: 'goal' },
+  of: 'goal',
   damage: 'shows',
   exits: ['rejected', 'not_found'],
-  flags: (command) => command.argument('<goal>', 'id of the goal'),
   text: goalText,
 })
 
@@ -75,10 +72,9 @@ export const update = verbOf(operation(goalUpdate, 'mutate', ({ gov, session }, 
     'Changes a goal. Tasks that were admitted under the earlier revision are not contacted or '
     + 'adopted any more; finished ones are readable again after `task recover`.',
   examples: ['$ sallyport goal update goal_0190f… --title "Learn about spring tides"'],
-  ids: { goal: 'goal' },
+  of: 'goal',
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
   flags: (command) => command
-    .argument('<goal>', 'id of the goal')
     .requiredOption('--title <title>', 'what it is, in one line')
     .addOption(expectedRevisionFlag()),
   text: goalText,
@@ -93,10 +89,8 @@ export const close = verbOf(operation(goalClose, 'mutate', ({ gov, session }, re
     'Closes a goal: it takes no more tasks, and what is under way for it is not contacted or '
     + 'adopted any more. The default goal stays open.',
   examples: ['$ sallyport goal close goal_0190f…'],
-  ids: { goal: 'goal' },
+  of: 'goal',
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
-  flags: (command) => command
-    .argument('<goal>', 'id of the goal')
-    .addOption(expectedRevisionFlag()),
+  flags: (command) => command.addOption(expectedRevisionFlag()),
   text: goalText,
 })

@@ -21,7 +21,6 @@ export const help: VerbRecord<HelpOptions, string> = {
     ...columns(topicList()),
   ].join('\n'),
   examples: ['$ sallyport help money', '$ sallyport help state check'],
-  session: 'none',
   damage: 'unasked',
   exits: ['not_found'],
   json: null,

@@ -80,7 +80,6 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
     '$ sallyport init --profile sandbox',
     '$ sallyport init --profile ./sandbox/profile.json --state-dir /tmp/trial',
   ],
-  session: 'none',
   damage: 'unasked',
   exits: ['rejected', 'conflict', 'not_found', 'remote', 'locked'],
   json: stateInit,

@@ -8,12 +8,11 @@ import {
   type SettledDocument,
 } from '../../../governance/ledger/contract.js'
 import { amountMicrousdMax } from '../../../governance/ledger/limits.js'
+import type { Work } from '../../../fabric/operation.js'
 import { settleCharges } from '../../../fabric/tasks.js'
-import type { Gov } from '../../../governance/context.js'
 import { requireUnknownCharge, type FoundAmount } from '../../../governance/ledger/by-hand.js'
 import { ownUnknownFor, settledAtOnceMax } from '../../../governance/ledger/own.js'
 import type { Reservation } from '../../../governance/rows.js'
-import type { Session } from '../../../governance/session/types.js'
 import { moneyFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { tell } from '../../output.js'
@@ -83,12 +82,6 @@ const requireOneSelection = ({ operation, where }: SettleOptions): void => {
   })
 }
 
-/** Who settles, and where. */
-interface Parties {
-  readonly gov: Gov
-  readonly session: Session
-}
-
 /** What is recorded, and whether the line has said yes to it. */
 interface Decided {
   readonly found: FoundAmount
@@ -97,7 +90,7 @@ interface Decided {
 
 /** The charges that a status selects, shown before anything is asked. */
 const shownFor = async (
-  deps: VerbDeps, { gov, session }: Parties, reason: string,
+  deps: VerbDeps, { gov, session }: Work, reason: string,
 ): Promise<ReturnType<typeof ownUnknownFor>> => {
   const view = gov.store.read()
   const found = ownUnknownFor(view, session, reason)
@@ -118,7 +111,7 @@ const shownFor = async (
 }
 
 const settleAll = async (
-  deps: VerbDeps, by: Parties, reason: string, { found, yes }: Decided,
+  deps: VerbDeps, by: Work, reason: string, { found, yes }: Decided,
 ): Promise<SettleDocument> => {
   const { rows, more } = await shownFor(deps, by, reason)
   if (!yes) {
@@ -134,7 +127,7 @@ const settleAll = async (
 }
 
 const settleOne = async (
-  deps: VerbDeps, { gov, session }: Parties, operationId: string, { found, yes }: Decided,
+  deps: VerbDeps, { gov, session }: Work, operationId: string, { found, yes }: Decided,
 ): Promise<SettleDocument> => {
   requireUnknownCharge(gov.store.read(), session, operationId)
   if (!yes) {

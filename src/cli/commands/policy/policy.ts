@@ -9,7 +9,7 @@ import {
 import { listPolicy } from '../../../governance/policy/head.js'
 import { recordWaitMs, revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
 import { stopFoldersOf } from '../../../state/store-ids.js'
-import { integerFlag, limitFlag } from '../../flags.js'
+import { limitFlag, numberFlag } from '../../flags.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import { renderTable } from '../../table.js'
 import type { VerbRecord } from '../../verb.js'
@@ -112,9 +112,7 @@ export const history = verbOf(operation(policyHistory, 'read', (work, request) =
   examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
   flags: (command) => command
     .addOption(limitFlag('most revisions', 100_000))
-    .addOption(integerFlag(
-      '--after <revision>', 'only those below this one', { min: 1, max: Number.MAX_SAFE_INTEGER },
-    )),
+    .addOption(numberFlag('--after <revision>', 'only those below this one')),
   text: (rows, view) => renderTable(
     view, ['revision', 'state', 'reason', 'epoch', 'fence', 'published'],
     rows.map((row) => [

@@ -68,7 +68,6 @@ export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
     '$ sallyport sandbox fault clear billing_no_entry',
     '$ sallyport sandbox fault clear --dir ./sandbox',
   ],
-  session: 'none',
   damage: 'unasked',
   exits: ['rejected', 'not_found', 'remote'],
   json: sandboxFault,
@@ -111,7 +110,6 @@ export const faults = verb(sandboxFaults, {
     'Lists name, services and meaning of every fault, and what its value means where it takes '
     + 'one. Names that begin with billing_ strike the billing readback, all others completions.',
   examples: ['$ sallyport sandbox faults', '$ sallyport sandbox faults --json'],
-  session: 'none',
   damage: 'unasked',
   exits: [],
   text: (list, view) =>
@@ -149,7 +147,6 @@ export const status = verb(sandboxStatus, {
     'Shows ports, faults that are on, how many requests came to which service, and what any of '
     + 'them did that the protocol does not allow. It shows counts, never questions or keys.',
   examples: ['$ sallyport sandbox status', '$ sallyport sandbox status --dir ./sandbox --json'],
-  session: 'none',
   damage: 'unasked',
   exits: ['rejected', 'not_found', 'remote'],
   flags: (command) => command.option(...dirFlag),

@@ -9,7 +9,6 @@ export const samples = verb(sandboxSamples, {
     + 'screenshot source with: among them a repeat, one changed line and a plain copy. Existing '
     + 'files are never replaced.',
   examples: ['$ sallyport sandbox samples /tmp/screens'],
-  session: 'none',
   damage: 'unasked',
   exits: ['conflict'],
   flags: (command) => command.argument('<folder>', 'where to write them'),

@@ -71,7 +71,6 @@ export const start: VerbRecord<SandboxStartOptions, SandboxStartedDocument> = {
     '$ sallyport sandbox start --dir ./sandbox',
     '$ sallyport sandbox start --json',
   ],
-  session: 'none',
   damage: 'unasked',
   exits: ['rejected', 'conflict'],
   json: sandboxStart,

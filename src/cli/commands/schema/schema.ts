@@ -51,7 +51,6 @@ export const schema: VerbRecord<SchemaOptions, Shown> = {
     '$ sallyport schema goal update --input',
     '$ sallyport schema error',
   ],
-  session: 'none',
   damage: 'unasked',
   exits: ['not_found'],
   json: schemaShow,

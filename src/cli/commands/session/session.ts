@@ -65,10 +65,9 @@ export const revoke = verb(sessionRevoke, {
     'Ends one of your sessions, or that of any other owner: ending only ever stops something, '
     + 'and is audited. Nothing that the session admitted is contacted or adopted any more.',
   examples: ['$ sallyport session revoke root_0190f…'],
-  ids: { session: 'session' },
+  of: 'session',
   decides: true,
   exits: ['rejected', 'not_found', 'locked'],
-  flags: (command) => command.argument('<session>', 'id of the session'),
   text: ({ root }) => sessionText(root),
   run: async (request, deps) => {
     const { gov, session: own, stopped } = await workFor(deps, 'write')

@@ -48,7 +48,6 @@ export const kept = verb(stateKept, {
     '$ sallyport state kept',
     '$ sallyport state kept --remove 5f2c… --yes',
   ],
-  session: 'none',
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected', 'not_found', 'no_state'],
@@ -142,7 +141,6 @@ export const verify = verb(stateVerify, {
     '$ sallyport state verify /mnt/backup/sallyport-monday',
     "$ sallyport state verify /mnt/backup/sallyport-monday --json | jq '.problems'",
   ],
-  session: 'none',
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected', 'blocked', 'damaged'],
@@ -180,7 +178,6 @@ export const restore = verb(stateRestore, {
     'read whole, or is not there, every owner but the one who restores waits for `principal ' +
     'enable`. It needs the key folder of the store.',
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
-  session: 'none',
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected', 'conflict', 'blocked', 'locked', 'damaged'],

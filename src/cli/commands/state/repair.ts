@@ -63,7 +63,6 @@ export const repair = verb(stateRepair, {
     '$ sallyport state repair',
     '$ sallyport state repair --lost wal/000000000004.log',
   ],
-  session: 'none',
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],

@@ -31,7 +31,6 @@ export const path = verb(statePath, {
     'Prints the state directory; with --verbose or --json also the folder of the vault keys. ' +
     'It looks and touches nothing, and works where there is no state yet.',
   examples: ['$ sallyport state path', '$ cd "$(sallyport state path)"'],
-  session: 'none',
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected'],
@@ -80,7 +79,6 @@ export const check = verb(stateCheck, {
     'it opens each artifact that a record names. It takes no lock and changes no byte, so it may ' +
     'run beside anything.',
   examples: ['$ sallyport state check', "$ sallyport state check --json | jq '.problems'"],
-  session: 'none',
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected', 'blocked', 'no_state', 'damaged'],

@@ -41,9 +41,8 @@ export const show = verbOf(tasks.show, {
   summary: 'show one of your tasks and its receipt',
   description: 'Shows state, charge, review and receipt of a task; never its input or output.',
   examples: ['$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json'],
-  ids: { task: 'task' },
+  of: 'task',
   exits: ['rejected', 'not_found'],
-  flags: (command) => command.argument('<task>', 'id of the task'),
   text: ({ task }) => boardTaskText(task),
 })
 
@@ -58,11 +57,10 @@ export const review = verbOf(tasks.review, {
     '$ sallyport task review task_0190f… --approve',
     '$ sallyport task review task_0190f… --reject --json',
   ],
-  ids: { task: 'task' },
+  of: 'task',
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
   flags: (command) => command
-    .argument('<task>', 'id of the task')
     .option('--approve', 'the result serves its goal: done')
     .option('--reject', 'it does not')
     .option('--accept-overrun', 'accept a charge above the request bound')
@@ -78,9 +76,8 @@ export const cancel = verbOf(tasks.cancel, {
     + 'nothing more is sent, what was sent is settled, and its result is dropped. A task that is '
     + 'blocked on money cannot be cancelled.',
   examples: ['$ sallyport task cancel task_0190f…'],
-  ids: { task: 'task' },
+  of: 'task',
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
-  flags: (command) => command.argument('<task>', 'id of the task'),
   text: boardTaskText,
 })
 
@@ -123,8 +120,7 @@ export const close = verbOf(tasks.close, {
     + 'it counts as failed (charge_settled_by_hand) and waits for nobody any more. No answer '
     + 'comes back and nothing is sent. A task of a disabled owner may be closed by any other.',
   examples: ['$ sallyport task close task_0190f…'],
-  ids: { task: 'task' },
+  of: 'task',
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
-  flags: (command) => command.argument('<task>', 'id of the task'),
   text: boardTaskText,
 })

@@ -101,7 +101,6 @@ export const remove: VerbRecord<object, Timers> = {
     + 'lines between its two marks in the crontab. Every other line stays byte for byte. It asks '
     + 'nothing, needs no session and opens no state.',
   examples: ['$ sallyport timers remove'],
-  session: 'none',
   damage: 'unasked',
   exits: ['conflict', 'locked'],
   json: timersRemove,
