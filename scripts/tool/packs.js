@@ -5,8 +5,9 @@
 export const packs = {
   // What reading commands load.
   reading: [
-    'src/cli/run.ts', 'src/cli/store.ts', 'src/cli/login.ts', 'src/cli/commands/alpha/show.ts',
-    'src/cli/commands/alpha/tasks.ts', 'src/cli/commands/task/task.ts',
+    'src/cli/run.ts', 'src/cli/store.ts', 'src/cli/login.ts', 'src/cli/work.ts',
+    'src/cli/commands/alpha/show.ts', 'src/cli/commands/alpha/tasks.ts',
+    'src/cli/commands/task/task.ts',
   ],
   // What resolves the work of dead processes, which every changing command does first.
   recovery: [
@@ -23,8 +24,11 @@ export const packs = {
   status: [
     'src/cli/commands/status/status.ts', 'src/alpha/status-line.ts', 'src/gateway/status-line.ts',
   ],
-  // What the service loads besides, which a socket starts while somebody waits.
-  serving: ['src/cli/commands/serve/serve.ts', 'src/fabric/sweep-unfinished.ts'],
+  // What the service loads besides, which a socket starts while somebody waits; devices are its.
+  serving: [
+    'src/cli/commands/serve/serve.ts', 'src/fabric/sweep-unfinished.ts',
+    'src/cli/commands/edge/edge.ts',
+  ],
   // What it loads at the first request of an operator.
   operating: ['src/service/routes/table.ts', 'src/service/page/endpoints.ts'],
 }

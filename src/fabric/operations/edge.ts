@@ -1,7 +1,6 @@
 import { edgeArtifactList, edgeDevices, edgeOffer, edgeRevoke } from '../../edge/contract.js'
 import { listDevices, offerPairing, revokeDevice } from '../../edge/pairing.js'
 import { edgeArtifacts } from '../../edge/read.js'
-import { serviceIdentity } from '../../governance/service/identity.js'
 import { operation } from '../operation.js'
 
 /** Paired devices as their operator sees them. */
@@ -13,8 +12,11 @@ export const edge = {
     await stopped(done.recorded)
     return done
   }),
-  pair: operation(edgeOffer, 'mutate', ({ gov, session }, request) =>
-    offerPairing(gov, session, { ...serviceIdentity(gov), ...request })),
+  pair: operation(edgeOffer, 'mutate', async ({ gov, session }, request) => {
+    // Packed with the service, which a look at devices does not need.
+    const { serviceIdentity } = await import('../../governance/service/identity.js')
+    return offerPairing(gov, session, { ...serviceIdentity(gov), ...request })
+  }),
   artifacts: operation(edgeArtifactList, 'read', ({ gov, session, cut }, request) => {
     const page = edgeArtifacts(gov.store.read(), session, request)
     const nextPage = page.next === null ? null : cut({ field: 'before', value: page.next })
