@@ -25,6 +25,7 @@ import { requireHourly } from './earlier-posts.js'
 import { requireOutlives } from './outlive.js'
 import { releaseConnection, reserveConnection } from './reserve.js'
 import type { Job } from './rows.js'
+import { nextEffect } from './sendable.js'
 import { takeApproval } from './standing.js'
 
 /** A job that is to be run, as it was looked at before. */
@@ -92,18 +93,13 @@ const goOn = (
   return taskId
 }
 
-/** What a kind of job asks of its rows before it is claimed; throws to refuse. */
-interface Claimable {
-  /** What of it may be sent; asked before the connection is occupied. */
-  readonly sendable: (tx: Tx, job: Job) => void
-  /** What it is begun as. */
-  readonly begun?: (tx: Tx, job: Job, as: { attempt: number; fence: number }) => void
-}
+/** What a kind of job asks besides of what it is begun as; throws to refuse. */
+export type Begun = (tx: Tx, job: Job, as: { attempt: number; fence: number }) => void
 
 /** The claim: judged, reserved, admitted and written in one record, or nothing. */
 export const claimJob = (
   ctx: CodehostContext, runnable: RunnableJob, tx: Tx, now: string, claiming: Claiming,
-  { sendable, begun }: Claimable,
+  begun?: Begun,
 ): Claim<Claimed, Ran> => {
   const session = liveSession(tx, ctx.gov, runnable.session.root.root_id)
   const seen = requireOwnJob(tx, session, runnable.job.job_id)
@@ -114,7 +110,8 @@ export const claimJob = (
   requirePrerequisites(runnable.path, askedOf(ctx), tx, job)
   requireOutlives(ctx.gov, tx, job)
   requireHourly(ctx.gov, tx, job)
-  sendable(tx, job)
+  // What of it may be sent is asked before the connection is occupied.
+  nextEffect(tx, job)
   const { operationId } = claiming
   const fence = reserveConnection(tx, now, job, operationId)
   requirePrerequisites('workBoard', askedOf(ctx), tx, job)

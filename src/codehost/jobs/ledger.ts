@@ -1,6 +1,5 @@
 /** What a run writes into the effect ledger of its job, and what it asks of it before. */
 import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { fail } from '../../base/errors.js'
 import type { Sent } from '../../contact/order.js'
 import { waitOf, type RetryAfter } from '../../net/retry-after.js'
 import type { Tx, View } from '../../state/types.js'
@@ -27,19 +26,6 @@ export const effectProvenance = (
   job: Pick<Job, 'author' | 'mark'>, { effects }: Pick<EffectLedger, 'effects'>, number: number,
 ): Provenance =>
   provenanceOf(job, effects.find((effect) => effect.number === number)?.contact)
-
-/**
- * Throws `conflict` `effect_contacted` unless no effect of a follow-through job may have happened:
- * what was contacted is never sent again, by any run.
- */
-export const requireUnsent = (view: Pick<View, 'get' | 'range'>, job: Job): void => {
-  const { effects } = ledgerOf(view, job.job_id)
-  if (effects.length > 0 && effects.every(({ standing }) => standing === 'planned')) return
-  throw fail.conflict('effect_contacted', 'What this job sends may have been sent already.', {
-    next: `Nothing is sent twice. See \`sallyport codehost job ${job.job_id}\`.`,
-    details: { job_id: job.job_id },
-  })
-}
 
 type Outcome = Omit<Extract<EffectEntry, { type: 'outcome' }>, 'type' | 'at' | 'effect'>
 

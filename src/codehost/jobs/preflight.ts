@@ -1,34 +1,34 @@
 /**
  * What is read of the host before a job occupies its connection: whether the repository is still
- * the one that was consented to and takes writes, whether what is commented on is there, and how
- * many requests the token has left. Nothing is reserved or written by it.
+ * the one that was consented to and takes writes, how many requests the token has left, and what
+ * its kind looks at besides. Nothing is reserved or written by it.
  */
 import type { Clock } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
-import type { Sent, Unsent } from '../../contact/order.js'
+import type { Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/read.js'
 import { nowIso } from '../../governance/context.js'
-import type { Session } from '../../governance/session/types.js'
 import type { HttpsReply } from '../../net/types.js'
 import { hostAhead, type HostAhead } from '../adapter/host-time.js'
 import { errorOf, refusedError } from '../adapter/look.js'
 import { readOrder, type Get } from '../adapter/reads.js'
 import {
-  judgeRepositoryReply, refusalOf, type HostRepository, type RepositoryVerdict,
+  judgeRepositoryReply, type HostRepository, type RepositoryVerdict,
 } from '../adapter/repository-reply.js'
 import { codehostLimits } from '../constants.js'
 import { codehostBase, type CodehostContext } from '../context.js'
 import { hostPath, repositoryOf, type RepositoryName } from '../repository.js'
 import { requirePrerequisites } from './boundary.js'
 import { getJob } from './change.js'
-import type { FollowPlan } from './plan.js'
-import type { Job } from './rows.js'
+import type { RunnableJob } from './claim.js'
 import { connectAnew } from './connect-anew.js'
+import type { Job } from './rows.js'
 import { approvedJob } from './standing.js'
+import type { Work } from './work.js'
 
 /** The repository as a look shows it. */
-export interface RepositoryLook {
+interface RepositoryLook {
   readonly verdict: RepositoryVerdict
   /** Requests that the token has left; null where the host does not say. */
   readonly left: number | null
@@ -36,46 +36,35 @@ export interface RepositoryLook {
   readonly ahead: HostAhead | null
 }
 
-interface IssueLook {
-  readonly status: number
-  readonly there: boolean
+/** What a kind of job looks at besides the repository, and what it needs of both. */
+export interface Looking<L> {
+  readonly needs: { readonly issues?: boolean, readonly push?: boolean }
+  /** Asked where the repository gave a reply. */
+  look(get: Get): Promise<L>
+  /** Throws what is not as the job needs it. */
+  requires(looked: L): void
 }
 
-interface Looks {
-  readonly repository: Sent<RepositoryLook>
-  readonly issue: Sent<IssueLook> | null
-}
+/** What was looked at; where the repository gave no reply, that alone. */
+type Looks<L> =
+  | Exclude<Sent<never>, { readonly kind: 'reply' }>
+  | { readonly kind: 'looked'; readonly repository: RepositoryLook; readonly besides: L }
 
 const leftOf = ({ headers }: HttpsReply): number | null => {
   const told = headers.get('x-ratelimit-remaining')?.at(-1) ?? ''
   return /^\d{1,9}$/.test(told) ? Number(told) : null
 }
 
-/** The first look of a run. */
-export const lookAtRepository = (
-  clock: Pick<Clock, 'wallMs'>, name: RepositoryName, get: Get,
-): Promise<Sent<RepositoryLook>> => {
+const lookAt = async <L>(
+  clock: Pick<Clock, 'wallMs'>, name: RepositoryName, { look }: Looking<L>, get: Get,
+): Promise<Looks<L>> => {
   const askedMs = clock.wallMs()
-  return get(hostPath.repository(name), (reply) => ({
+  const wire = await get(hostPath.repository(name), (reply): RepositoryLook => ({
     verdict: judgeRepositoryReply(reply), left: leftOf(reply),
     ahead: hostAhead(reply, askedMs, clock.wallMs()),
   }))
-}
-
-/** How far the host's clock is ahead, as a look told it. */
-export const aheadOf = (look: Sent<RepositoryLook>): HostAhead | null =>
-  (look.kind === 'reply' ? look.verdict.ahead : null)
-
-const judgeIssue = (reply: HttpsReply): IssueLook =>
-  ({ status: reply.status, there: refusalOf(reply) === null })
-
-const read = async (
-  clock: Pick<Clock, 'wallMs'>, plan: FollowPlan, get: Get,
-): Promise<Looks> => {
-  const name = repositoryOf(plan.repository)
-  const repository = await lookAtRepository(clock, name, get)
-  if (plan.issue === null || repository.kind !== 'reply') return { repository, issue: null }
-  return { repository, issue: await get(hostPath.issue(name, plan.issue), judgeIssue) }
+  if (wire.kind !== 'reply') return wire
+  return { kind: 'looked', repository: wire.verdict, besides: await look(get) }
 }
 
 /** Throws `blocked` where the host has something else than was consented to, or takes no writes. */
@@ -115,81 +104,53 @@ export const requirePush = (
 }
 
 /** Throws `remote` `codehost_rate_limited` where the token has fewer requests left. */
-export const requireLeft = (left: number | null, needed: number): void => {
+const requireLeft = (left: number | null, needed: number): void => {
   if (left === null || left >= needed) return
   throw fail.remote('codehost_rate_limited', 'The token has too few requests left for this job.', {
     next: 'Try again later; nothing was changed.', details: { left, needed },
   })
 }
 
-/** Throws what is wrong with the repository; answers it, and how many requests are left. */
-export const requireRepositoryLook = (
-  job: Job, look: Sent<RepositoryLook>, needsIssues: boolean,
-): { readonly repository: HostRepository, readonly left: number | null } => {
-  if (look.kind !== 'reply') throw errorOf(look)
-  const { verdict, left } = look.verdict
-  if (verdict.kind === 'refused') throw refusedError(verdict)
-  requireRepository(job, verdict.repository, needsIssues)
-  return { repository: verdict.repository, left }
-}
-
-const requireLooks = (job: Job, plan: FollowPlan, { repository, issue }: Looks): void => {
-  const { left } = requireRepositoryLook(job, repository, plan.issue === null)
-  // Each effect and its readback.
-  requireLeft(left, 2 * plan.effects.length)
-  if (issue === null) return
-  if (issue.kind !== 'reply') throw errorOf(issue)
-  if (issue.verdict.there) return
-  throw fail.remote('issue_not_seen', 'The code host shows nothing to comment on at that number.', {
-    next: 'Check the number, and what the token may see.',
-    details: { status: issue.verdict.status },
-  })
-}
-
-/** A job that is looked up before it is run. */
-interface LookedFor<L> {
-  readonly session: Session
-  readonly job: Job
-  readonly path: 'dispatcher' | 'routine'
-  readonly look: (get: Get) => Promise<L>
-  /** What it comes to where nobody was asked. */
-  readonly unsent: (why: Unsent) => L
-}
-
 /**
  * Looks in an operation of its own; every boundary of each GET asks for all that the job rests on.
  * Nothing is written anywhere.
  */
-export const lookBefore = <L>(
-  ctx: CodehostContext, { session, job, path, look, unsent }: LookedFor<L>,
-): Promise<L> => {
+const lookBefore = <L>(
+  ctx: CodehostContext, { session, job, path }: RunnableJob, repository: string,
+  looking: Looking<L>,
+): Promise<Looks<L>> => {
   const connection = requireOwnConnection(ctx.gov.store.read(), session, job.connection_id)
   const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
-  return runOrder(ctx, readOrder<L, L>(ctx, session, connection, {
+  return runOrder(ctx, readOrder<Looks<L>, Looks<L>>(ctx, session, connection, {
     step: 'preflight', verb: 'codehost run', noun: 'run',
     operationMsMax: codehostLimits.lookMsMax, connectionId: job.connection_id,
     path: hostPath.repository(repositoryOf(job.repository)),
     requires: (view) => requirePrerequisites(
       path, asked, view, approvedJob(view, nowIso(ctx.gov), getJob(view, job.job_id)).job,
     ),
-    read: look,
-    unsent,
+    read: (get) => lookAt(ctx.gov.clock, repositoryOf(repository), looking, get),
+    unsent: (why) => why,
     close: (_tx, _now, _run, { evidence }) => ({ kept: evidence, outcome: 'read', adopts: false }),
   }))
 }
 
 /**
- * Reads and checks for an issue or a comment; answers how far the host's clock is ahead. Throws
- * what is wrong, with nothing written.
+ * Reads and checks before a run; answers how far the host's clock is ahead, null where it did not
+ * say. Throws what is wrong, with nothing written.
  */
-export const preflight = async (
-  ctx: CodehostContext, session: Session, job: Job, plan: FollowPlan,
-  path: 'dispatcher' | 'routine',
+export const preflight = async <L>(
+  ctx: CodehostContext, runnable: RunnableJob, work: Pick<Work, 'repository' | 'proving'>,
+  looking: Looking<L>,
 ): Promise<HostAhead | null> => {
-  const looks = await lookBefore<Looks>(ctx, {
-    session, job, path, look: (get) => read(ctx.gov.clock, plan, get),
-    unsent: (why) => ({ repository: why, issue: null }),
-  })
-  requireLooks(job, plan, looks)
-  return aheadOf(looks.repository)
+  const looks = await lookBefore(ctx, runnable, work.repository, looking)
+  if (looks.kind !== 'looked') throw errorOf(looks)
+  const { job } = runnable
+  const { verdict, left, ahead } = looks.repository
+  if (verdict.kind === 'refused') throw refusedError(verdict)
+  requireRepository(job, verdict.repository, looking.needs.issues === true)
+  if (looking.needs.push === true) requirePush(job, verdict.repository)
+  // What is still sent, and the reads that prove it behind its POSTs.
+  requireLeft(left, job.plan.effects - job.created + work.proving.length)
+  looking.requires(looks.besides)
+  return ahead
 }

@@ -12,15 +12,12 @@ import { auditFenced, fenced } from '../closure/fence-audit.js'
 import { requirePrerequisites, writeDenials } from './boundary.js'
 import { getJob, isGivenUpPartly, requireOriginalRoot, requireOwnJob } from './change.js'
 import { requireHourly } from './earlier-posts.js'
-import { requireUnsent } from './ledger.js'
+import { openWork } from './open-work.js'
 import { requireOutlives } from './outlive.js'
-import { openPlan } from './plan.js'
-import { preflight } from './preflight.js'
 import type { Ran, RunnableJob } from './claim.js'
-import { publicationKind } from './kinds.js'
-import { runPublication } from './publishing/run.js'
 import { runOrderOf } from './run-order.js'
 import { jobCollection, jobsByOwnState, type Job } from './rows.js'
+import { nextEffect } from './sendable.js'
 import { approvedJob } from './standing.js'
 import { onItsWay, wayOnNow, type JobOnItsWay } from './way-now.js'
 
@@ -62,13 +59,20 @@ const runnableOf = (
   return { session, job, path }
 }
 
-const runFollowThrough = async (ctx: CodehostContext, runnable: RunnableJob): Promise<Ran> => {
-  const { session, job, path } = runnable
+const runOpened = async (ctx: CodehostContext, runnable: RunnableJob): Promise<Ran> => {
+  const { job } = runnable
   const view = ctx.gov.store.read()
-  requireUnsent(view, job)
-  const plan = openPlan(ctx.gov, view, job)
-  const ahead = await preflight(ctx, session, job, plan, path)
-  return runOrder(ctx, runOrderOf(ctx, { ...runnable, plan, ahead }))
+  nextEffect(view, job)
+  const work = openWork(ctx.gov, view, job)
+  try {
+    const toRun = work.toRun()
+    const ahead = await toRun.look(ctx, runnable)
+    const ran = await runOrder(ctx, runOrderOf(ctx, { ...runnable, work, toRun, ahead }))
+    work.ended(ran.job)
+    return ran
+  } finally {
+    work.close()
+  }
 }
 
 const detailsOf = ({ job_id, task_id, state }: Job) => ({ job_id, task_id, state })
@@ -131,8 +135,7 @@ const runUnfenced = async (
 ): Promise<Ran> => {
   const runnable = runnableOf(ctx, session, jobId, verb, path)
   try {
-    return await (runnable.job.native_kind === publicationKind
-      ? runPublication(ctx, runnable) : runFollowThrough(ctx, runnable))
+    return await runOpened(ctx, runnable)
   } catch (error) {
     throw unwritten(error, jobId)
   }

@@ -6,11 +6,11 @@ import {
   effectHistory, jobHistories, type EffectEntry,
 } from '../../../src/codehost/jobs/histories.js'
 import { canonicalJson } from '../../../src/base/canonical.js'
-import { requireUnsent } from '../../../src/codehost/jobs/ledger.js'
 import { requireRepository } from '../../../src/codehost/jobs/preflight.js'
 import { mintReceipt, sealJournal } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import { runJob } from '../../../src/codehost/jobs/run.js'
+import { nextEffect } from '../../../src/codehost/jobs/sendable.js'
 import { fail } from '../../../src/base/errors.js'
 import { historyHead } from '../../../src/state/history/read.js'
 import { hour, minute } from '../../support/clock.js'
@@ -48,7 +48,7 @@ t.test('a job that came to its end is neither cancelled, run again nor reconcile
   t.equal(await codeOfLine(at, ['cancel', job]), 'job_finished')
   t.equal(failure(await at.reconcile(job)).code, 'nothing_to_reconcile')
   for (const verb of ['run', 'resume']) t.equal(await codeOfLine(at, [verb, job]), 'job_state')
-  t.throws(() => requireUnsent(at.view(), at.job(job)), { code: 'effect_contacted' })
+  t.throws(() => nextEffect(at.view(), at.job(job)), { code: 'effect_contacted' })
   t.throws(() => requireJobRevision(at.job(job), 1), { code: 'job_changed' })
   t.equal(at.posts().length, 1)
 })

@@ -1,9 +1,7 @@
 /**
- * What is read of the host before a publication occupies its connection: the repository, the branch
- * that it starts from, that its own branch is not there, and how many requests the token has left.
- * Nothing is reserved or written by it.
+ * What is read of the host before a publication occupies its connection, besides the repository:
+ * the branch that it starts from, and that its own branch is not there.
  */
-import type { Clock } from '../../../base/clock.js'
 import { fail } from '../../../base/errors.js'
 import type { Sent } from '../../../contact/order.js'
 import type { HttpsReply } from '../../../net/types.js'
@@ -15,9 +13,7 @@ import { branchRefPrefix } from '../../git/branch-name.js'
 import type { ObjectId } from '../../git/object-id.js'
 import { readReply } from '../../replies/read.js'
 import { hostPath, repositoryOf } from '../../repository.js'
-import {
-  lookAtRepository, requireLeft, requirePush, requireRepositoryLook, type RepositoryLook,
-} from '../preflight.js'
+import type { Looking } from '../preflight.js'
 import type { OpenPublication } from '../publication/open.js'
 import type { Job } from '../rows.js'
 
@@ -27,11 +23,9 @@ type BranchLook =
   | { readonly kind: 'absent' }
   | Refused
 
-/** What was looked at. */
-export interface PublicationLooks {
-  readonly repository: Sent<RepositoryLook>
-  /** Null where the repository gave no reply. */
-  readonly base: Sent<BranchLook> | null
+interface Branches {
+  readonly base: Sent<BranchLook>
+  /** Null where the base gave no reply. */
   readonly branch: Sent<BranchLook> | null
 }
 
@@ -45,17 +39,14 @@ const judgeBranch = (name: string) => (reply: HttpsReply): BranchLook => {
     : refusedAs('codehost_reply', reply)
 }
 
-/** Reads all three, one after the other. */
-export const lookForPublication = async (
-  clock: Pick<Clock, 'wallMs'>, publication: OpenPublication, get: Get,
-): Promise<PublicationLooks> => {
-  const name = repositoryOf(publication.repository)
-  const repository = await lookAtRepository(clock, name, get)
-  if (repository.kind !== 'reply') return { repository, base: null, branch: null }
-  const look = (branch: string) => get(hostPath.branch(name, branch), judgeBranch(branch))
-  const base = await look(publication.base.branch)
-  if (base.kind !== 'reply') return { repository, base, branch: null }
-  return { repository, base, branch: await look(publication.branch) }
+/** Reads both, one after the other. */
+const readBranches = async (
+  { repository, base: { branch: from }, branch }: OpenPublication, get: Get,
+): Promise<Branches> => {
+  const name = repositoryOf(repository)
+  const look = (one: string) => get(hostPath.branch(name, one), judgeBranch(one))
+  const base = await look(from)
+  return { base, branch: base.kind === 'reply' ? await look(branch) : null }
 }
 
 const branchOf = (
@@ -70,7 +61,7 @@ const branchOf = (
  * What was previewed is what changes on the approved base: where the branch has gone on, and
  * nothing was sent yet, the publication is prepared anew.
  */
-const requireBase = (job: Job, publication: OpenPublication, look: Sent<BranchLook> | null) => {
+const requireBase = (job: Job, publication: OpenPublication, look: Sent<BranchLook>) => {
   const base = branchOf(look)
   if (base.kind === 'absent') {
     throw fail.remote(
@@ -109,16 +100,14 @@ const requireFreeBranch = (
   )
 }
 
-/** Reads that prove it, behind its POSTs. */
-const provingReads = 4
-
-/** Throws what is not as the publication needs it. */
-export const requireLooks = (
-  job: Job, publication: OpenPublication, { repository: look, base, branch }: PublicationLooks,
-): void => {
-  const { repository, left } = requireRepositoryLook(job, look, false)
-  requirePush(job, repository)
-  requireLeft(left, job.plan.effects - job.created + provingReads)
-  requireBase(job, publication, base)
-  requireFreeBranch(job, publication, branch)
-}
+/** What a publication looks at and needs before it is run. */
+export const publicationLooking = (
+  job: Job, publication: OpenPublication,
+): Looking<Branches> => ({
+  needs: { push: true },
+  look: (get) => readBranches(publication, get),
+  requires: ({ base, branch }) => {
+    requireBase(job, publication, base)
+    requireFreeBranch(job, publication, branch)
+  },
+})

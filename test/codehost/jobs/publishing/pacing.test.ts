@@ -1,6 +1,6 @@
 /** A second between two POSTs to a host of others. */
 import t from 'tap'
-import { pacing } from '../../../../src/codehost/jobs/publishing/send-posts.js'
+import { pacing } from '../../../../src/codehost/jobs/send-posts.js'
 import { stillClock } from '../../../support/clock.js'
 
 t.test('the first POST is not waited for, each other a second from the one before, however long that took', async (t) => {

@@ -4,7 +4,7 @@ import { putJob } from '../../../../src/codehost/jobs/change.js'
 import {
   appendEntry, effectHistory, type EffectEntry,
 } from '../../../../src/codehost/jobs/histories.js'
-import { nextEffect, requireNext } from '../../../../src/codehost/jobs/publishing/sendable.js'
+import { nextEffect, requireNext } from '../../../../src/codehost/jobs/sendable.js'
 import { publishing } from '../../../support/codehost/publishing.js'
 
 type Standing = 'planned' | 'contacted' | 'created' | 'refused' | 'unknown' | 'unsent'

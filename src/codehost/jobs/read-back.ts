@@ -1,15 +1,17 @@
 /**
- * Reading a publication back: the final tree, the commit, the branch and the pull request, each by
- * its exact identity. Only all four together prove it.
+ * Reading back what a job made, each effect by its exact identity. Only all that its kind calls
+ * proving together prove the whole.
  */
-import type { Send, Sent } from '../../../contact/order.js'
-import { publishedReadback, type Published } from '../../adapter/published.js'
-import type { ReadVerdict } from '../../adapter/readback.js'
-import { getStep } from '../../adapter/reads.js'
-import type { Gov } from '../../../governance/context.js'
-import { getJob } from '../change.js'
-import type { OpenPublication, RegisteredPost } from '../publication/open.js'
-import { mintReceipt, type ReadReceipt } from '../receipt.js'
+import type { Send, Sent } from '../../contact/order.js'
+import type { Gov } from '../../governance/context.js'
+import type { ReadVerdict } from '../adapter/readback.js'
+import { getStep } from '../adapter/reads.js'
+import { getJob } from './change.js'
+import type { EffectLedger } from './effects.js'
+import { effectProvenance } from './ledger.js'
+import { mintReceipt, type ReadReceipt } from './receipt.js'
+import type { Job } from './rows.js'
+import type { WorkPost } from './work.js'
 
 /** Reads one path; the reply is judged whatever it is. */
 type ReadOne = (at: {
@@ -20,7 +22,7 @@ type ReadOne = (at: {
 
 /** One effect as it was read back. */
 export interface ReadEffect {
-  readonly post: RegisteredPost
+  readonly post: WorkPost
   readonly remoteId: number | null
   readonly path: string
   readonly wire: Sent<ReadVerdict>
@@ -34,24 +36,15 @@ export const readerOf = (send: Send, baseUrl: string, key: Uint8Array): ReadOne 
 export const isProven = ({ wire }: Pick<ReadEffect, 'wire'>): boolean =>
   wire.kind === 'reply' && wire.verdict.kind === 'matches'
 
-/** The effects whose readback proves all of it; the pull request first: it is the job's number. */
-export const provingPosts = ({ posts }: OpenPublication): readonly RegisteredPost[] => {
-  const last = (kind: RegisteredPost['kind']): RegisteredPost => {
-    const found = posts.findLast((post) => post.kind === kind)
-    if (found === undefined) throw new TypeError('a publication has one of each')
-    return found
-  }
-  return [last('pull_request'), last('ref'), last('commit'), last('growth')]
-}
-
 /** Reads effects one after the other; the first that is not as it was sent ends it. */
 export const readEffects = async (
-  read: ReadOne, of: Published, posts: readonly RegisteredPost[], pullNumber: number | null,
+  read: ReadOne, job: Job, ledger: EffectLedger, posts: readonly WorkPost[],
+  remoteNumber: number | null,
 ): Promise<readonly ReadEffect[]> => {
   const found: ReadEffect[] = []
   for (const post of posts) {
-    const remoteId = post.kind === 'pull_request' ? pullNumber : null
-    const at = publishedReadback(of, post, remoteId)
+    const remoteId = post.id === null ? remoteNumber : null
+    const at = post.readback(remoteId, effectProvenance(job, ledger, post.number))
     const effect = { post, remoteId, path: at.path, wire: await read(at) }
     found.push(effect)
     if (!isProven(effect)) break

@@ -1,27 +1,27 @@
 /**
- * How a run of a publication ends: by what its ledger says of what may have happened, and by what
+ * How a run of a job ends: by what its ledger says of what may have happened, and by what
  * the run saw itself. Nothing is freed here without proof.
  */
-import type { Running, Sent, Unsent } from '../../../contact/order.js'
-import { moveTask } from '../../../governance/board/move.js'
-import { getTask } from '../../../governance/board/read.js'
-import type { ArtifactRef, Tx } from '../../../state/types.js'
-import { refusedFor, type PostVerdict } from '../../adapter/post-reply.js'
-import type { CodehostContext } from '../../context.js'
-import { effectBlock, incompleteBlock } from '../blocks.js'
-import { getJob, givenUp, putJob } from '../change.js'
-import { askedOf, blockTask, closeUnsent, type Claimed, type Ran } from '../claim.js'
-import { ledgerOf } from '../ledger.js'
-import type { ReadReceipt } from '../receipt.js'
-import { releaseConnection } from '../reserve.js'
-import type { Job } from '../rows.js'
-import { settleProven } from '../settle.js'
-import type { Made } from './produce.js'
+import type { Running, Sent, Unsent } from '../../contact/order.js'
+import { moveTask } from '../../governance/board/move.js'
+import { getTask } from '../../governance/board/read.js'
+import type { ArtifactRef, Tx } from '../../state/types.js'
+import { refusedFor, type PostVerdict } from '../adapter/post-reply.js'
+import type { CodehostContext } from '../context.js'
+import { effectBlock, incompleteBlock } from './blocks.js'
+import { getJob, givenUp, putJob } from './change.js'
+import { askedOf, blockTask, closeUnsent, type Claimed, type Ran } from './claim.js'
+import { ledgerOf } from './ledger.js'
+import type { ReadReceipt } from './receipt.js'
+import { releaseConnection } from './reserve.js'
+import type { Job } from './rows.js'
+import { settleProven } from './settle.js'
+import type { Made } from './publishing/produce.js'
 import { rawBytesOf, unprovenReason, type ReadEffect } from './read-back.js'
 
 /** What a run saw. */
 export interface Seen {
-  /** Null where the run did not come to the local work. */
+  /** Null where the run did not come to the local work, or there is none. */
   readonly made: Made | null
   /** What came of the last POST; null where none was tried. */
   readonly post: Sent<PostVerdict> | null
@@ -107,7 +107,8 @@ const endOpen = ({ tx, now, run, job, seen: { post, effects } }: Ending): Ran =>
   if (refused !== null) {
     return { job: putJob(tx, now, job, { state: 'failed', reason: refused }), unsent: null }
   }
-  const why = unprovenReason(effects) ?? openReason(post)
+  const overtaken = effects.length > 0 ? 'receipt_overtaken' : null
+  const why = unprovenReason(effects) ?? overtaken ?? openReason(post)
   const changed = putJob(tx, now, job, { state: 'unknown_external_effect', reason: why })
   return { job: changed, unsent: null }
 }
@@ -123,15 +124,14 @@ export const endUnproven = (
 ): Ran => {
   const job = getJob(tx, run.claimed.jobId)
   const ending: Ending = { tx, now, run, job, seen }
-  if (job.contacted === 0) return endNothingSent(ending)
   const { post, unsent } = seen
+  const isUnsent = post === null || post.kind === 'unsent' || unsent !== null
   // A run begins only where all that was contacted is known to be made.
-  const isPartly = job.created < job.plan.effects
-    && (post === null || post.kind === 'unsent' || unsent !== null)
-  return isPartly ? endPartly(ending) : endOpen(ending)
+  if (isUnsent && (job.contacted === 0 || job.plan.effects === 1)) return endNothingSent(ending)
+  return isUnsent && job.created < job.plan.effects ? endPartly(ending) : endOpen(ending)
 }
 
-/** Writes the end of a run whose whole publication was read back. */
+/** Writes the end of a run whose effects were all read back. */
 export const endProven = (
   ctx: CodehostContext, tx: Tx, now: string, run: Running<Claimed>, journal: ArtifactRef,
   { effects, receipts }: Seen,
