@@ -1,20 +1,18 @@
 /**
- * How a run of a job begins, and how one ends that sent nothing: the same for every kind. The
- * record that claims it is judged, occupies the connection and makes or continues the task, or it
- * does nothing.
+ * How a run of a job begins: the record that claims it is judged, occupies the connection and makes
+ * or continues the task, or it does nothing.
  */
 import { newId } from '../../base/ids.js'
 import type { Claim, Claiming, Running, Unsent } from '../../contact/order.js'
 import { admitTask } from '../../governance/board/admit.js'
 import { moveTask } from '../../governance/board/move.js'
-import { getTask } from '../../governance/board/read.js'
 import { appendAudit } from '../../governance/audit.js'
 import { connectionCollection } from '../../governance/connections/rows.js'
 import { policyHead } from '../../governance/policy/head.js'
 import { liveSession } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
-import { closedBy, requireUnclosed } from '../closure/fence.js'
+import { requireUnclosed } from '../closure/fence.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { requirePrerequisites, requireWrite, type Asked } from './boundary.js'
 import { getJob, putJob, requireJobRevision, requireOriginalRoot, requireOwnJob } from './change.js'
@@ -23,7 +21,7 @@ import { codehostBase, type CodehostContext } from '../context.js'
 import { runDigest } from './digests.js'
 import { requireHourly } from './earlier-posts.js'
 import { requireOutlives } from './outlive.js'
-import { releaseConnection, reserveConnection } from './reserve.js'
+import { reserveConnection } from './reserve.js'
 import type { Job } from './rows.js'
 import { nextEffect } from './sendable.js'
 import { takeApproval } from './standing.js'
@@ -140,30 +138,4 @@ export const runAuthority = (ctx: CodehostContext, view: View, run: Running<Clai
   requireUnclosed(view, job, 'post_handoff')
   requireWrite(askedOf(ctx, run), view, job, 'contact')
   return policyHead(view).revision
-}
-
-/** The task waits for a person. */
-export const blockTask = (
-  tx: Tx, now: string, taskId: string, kind: string, reason: string,
-): void => {
-  moveTask(tx, now, taskId, 'blocked', { blocked: { kind, reason } })
-}
-
-/** Nothing left: the connection is free again, in the record that says so. */
-export const closeUnsent = (
-  tx: Tx, now: string, job: Job, { claimed, operationId }: Running<Claimed>, why: Unsent,
-): Ran => {
-  // What was closed meanwhile stays as it was closed.
-  if (closedBy(tx, job) !== null) return { job, unsent: why }
-  const task = getTask(tx, claimed.taskId)
-  const cancelled = task.cancel_requested_at !== null || task.state === 'cancelled'
-  releaseConnection(tx, now, job, 'nothing_was_sent', operationId)
-  if (cancelled && task.state !== 'cancelled') {
-    moveTask(tx, now, task.task_id, 'cancelled', { reason: 'cancelled_by_owner' })
-  }
-  if (!cancelled) blockTask(tx, now, task.task_id, incompleteBlock, why.reason)
-  const state = cancelled ? 'cancelled' : 'blocked'
-  return {
-    job: putJob(tx, now, job, { state, reason: why.reason, reserved: false }), unsent: why,
-  }
 }

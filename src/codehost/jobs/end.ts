@@ -1,16 +1,17 @@
 /**
- * How a run of a job ends: by what its ledger says of what may have happened, and by what
- * the run saw itself. Nothing is freed here without proof.
+ * How a run of a job ends: by what its ledger says of what may have happened, and by what the
+ * run saw itself. Nothing is freed here without proof.
  */
 import type { Running, Sent, Unsent } from '../../contact/order.js'
 import { moveTask } from '../../governance/board/move.js'
 import { getTask } from '../../governance/board/read.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
 import { refusedFor, type PostVerdict } from '../adapter/post-reply.js'
+import { closedBy } from '../closure/fence.js'
 import type { CodehostContext } from '../context.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { getJob, givenUp, putJob } from './change.js'
-import { askedOf, blockTask, closeUnsent, type Claimed, type Ran } from './claim.js'
+import { askedOf, type Claimed, type Ran } from './claim.js'
 import { ledgerOf } from './ledger.js'
 import type { ReadReceipt } from './receipt.js'
 import { releaseConnection } from './reserve.js'
@@ -41,6 +42,13 @@ interface Ending {
   readonly seen: Seen
 }
 
+/** The task waits for a person. */
+const blockTask = (
+  tx: Tx, now: string, taskId: string, kind: string, reason: string,
+): void => {
+  moveTask(tx, now, taskId, 'blocked', { blocked: { kind, reason } })
+}
+
 /** What kept the next POST from being sent, with proof that no byte of it left. */
 const unsentOf = ({ unsent, post, made }: Seen): Unsent => {
   if (unsent !== null) return unsent
@@ -52,65 +60,67 @@ const unsentOf = ({ unsent, post, made }: Seen): Unsent => {
   return { kind: 'unsent', reason, errorKind: 'failed' }
 }
 
-/** The local work was begun, is proved to be over, and nothing was sent: it never goes on. */
-const endFailed = ({ tx, now, run, job, seen }: Ending): Ran => {
-  const why = unsentOf(seen)
+/** Nothing was sent and nothing of it lives: the connection is free, in the record that says so. */
+const endFree = ({ tx, now, run, job }: Ending, end: 'blocked' | 'failed', why: Unsent): Ran => {
   const task = getTask(tx, run.claimed.taskId)
   const cancelled = task.cancel_requested_at !== null || task.state === 'cancelled'
   releaseConnection(tx, now, job, 'nothing_was_sent', run.operationId)
-  if (task.state !== 'cancelled') {
+  if (!cancelled && end === 'blocked') {
+    blockTask(tx, now, task.task_id, incompleteBlock, why.reason)
+  } else if (task.state !== 'cancelled') {
     moveTask(tx, now, task.task_id, cancelled ? 'cancelled' : 'failed', {
       reason: cancelled ? givenUp : why.reason,
     })
   }
-  tx.mark()
-  const state = cancelled ? 'cancelled' : 'failed'
+  if (end === 'failed') tx.mark()
+  const state = cancelled ? 'cancelled' : end
   return {
     job: putJob(tx, now, job, { state, reason: why.reason, reserved: false }), unsent: why,
   }
 }
 
-/** Something of the local work may live: the connection stays occupied. */
-const endUnproved = ({ tx, now, run, job, seen }: Ending): Ran => {
-  const { made } = seen
-  const why = unsentOf(seen)
-  // What lives ends by itself, and leaves its proof then.
-  const isRunning = made?.kind === 'unproved' && made.reason === 'running'
-  const reason = isRunning ? 'interrupted_after_spawn' : why.reason
-  blockTask(tx, now, run.claimed.taskId, incompleteBlock, reason)
+/** The task waits for a person, and the connection stays occupied. */
+const endOccupied = (
+  { tx, now, run, job }: Ending, blocked: { readonly kind: string, readonly reason: string },
+  change: Pick<Job, 'state' | 'reason'>, unsent: Unsent | null = null,
+): Ran => {
+  blockTask(tx, now, run.claimed.taskId, blocked.kind, blocked.reason)
   tx.mark()
-  return { job: putJob(tx, now, job, { state: 'blocked', reason }), unsent: why }
+  return { job: putJob(tx, now, job, change), unsent }
 }
 
 const endNothingSent = (ending: Ending): Ran => {
-  const { tx, now, run, job, seen } = ending
+  const { tx, job, seen } = ending
+  const why = unsentOf(seen)
+  // What was closed meanwhile stays as it was closed.
+  if (closedBy(tx, job) !== null) return { job, unsent: why }
   const { producer } = ledgerOf(tx, job.job_id)
-  if (producer === null) return closeUnsent(tx, now, job, run, unsentOf(seen))
+  if (producer === null) return endFree(ending, 'blocked', why)
+  // Local work that was begun, and is proved to be over, is done once: it never goes on.
   const over = seen.made?.kind === 'not_started' || producer.standing !== 'spawned'
-  return over ? endFailed(ending) : endUnproved(ending)
+  if (over) return endFree(ending, 'failed', why)
+  // What lives ends by itself, and leaves its proof then.
+  const isRunning = seen.made?.kind === 'unproved' && seen.made.reason === 'running'
+  const reason = isRunning ? 'interrupted_after_spawn' : why.reason
+  return endOccupied(ending, { kind: incompleteBlock, reason }, { state: 'blocked', reason }, why)
 }
 
 /** Some were made, and of the next one no byte left: what was never sent may go on. */
-const endPartly = ({ tx, now, run, job, seen }: Ending): Ran => {
+const endPartly = (ending: Ending): Ran => {
+  const { tx, run, seen } = ending
   const { cancel_requested_at: cancelled } = getTask(tx, run.claimed.taskId)
   const reason = cancelled === null ? unsentOf(seen).reason : givenUp
-  blockTask(tx, now, run.claimed.taskId, incompleteBlock, reason)
-  tx.mark()
-  return { job: putJob(tx, now, job, { state: 'blocked', reason }), unsent: null }
+  return endOccupied(ending, { kind: incompleteBlock, reason }, { state: 'blocked', reason })
 }
 
-const endOpen = ({ tx, now, run, job, seen: { post, effects } }: Ending): Ran => {
+const endOpen = (ending: Ending): Ran => {
+  const { post, effects } = ending.seen
   const refused = refusedFor(post)
-  blockTask(tx, now, run.claimed.taskId, effectBlock,
-    refused === null ? 'unknown_external_effect' : 'effect_refused')
-  tx.mark()
-  if (refused !== null) {
-    return { job: putJob(tx, now, job, { state: 'failed', reason: refused }), unsent: null }
-  }
+  const reason = refused === null ? 'unknown_external_effect' : 'effect_refused'
   const overtaken = effects.length > 0 ? 'receipt_overtaken' : null
   const why = unprovenReason(effects) ?? overtaken ?? openReason(post)
-  const changed = putJob(tx, now, job, { state: 'unknown_external_effect', reason: why })
-  return { job: changed, unsent: null }
+  return endOccupied(ending, { kind: effectBlock, reason }, refused === null
+    ? { state: 'unknown_external_effect', reason: why } : { state: 'failed', reason: refused })
 }
 
 const openReason = (post: Seen['post']): string => {
