@@ -4,7 +4,7 @@
  * runs. The rows are put through the store. `npm run bench -- closures`.
  */
 import { canonicalJson, digestOf, sha256Hex } from '../src/base/canonical.js'
-import { closureCollection, type Closure } from '../src/codehost/closure/rows.js'
+import { closureCollection, type Closure } from '../src/codehost/jobs/closed/rows.js'
 import { jobCollection, type Job } from '../src/codehost/jobs/rows.js'
 import { collections } from '../src/governance/rows.js'
 import { withPlace, type BenchPlace } from './place.js'

@@ -69,6 +69,7 @@ const planted: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'sandbox-stands-on-base': ['src/sandbox/a.ts', 'src/state/b.ts'],
   'sandbox-is-for-demo-and-tests': ['src/cli/commands/alpha/a.ts', 'src/sandbox/b.ts'],
   'src-stands-alone': ['src/cli/a.ts', 'test/b.ts'],
+  'jobs-never-import-closure': ['src/codehost/jobs/a.ts', 'src/codehost/closure/b.ts'],
   'bundled-packages-only': ['src/cli/a.ts', 'ajv'],
   resolvable: ['test/a.ts', 'nowhere'],
 }

@@ -93,6 +93,11 @@ const isPackage = (specifier) => packageOf(specifier) !== null && !isBuiltin(spe
 
 const restRules = [
   {
+    // What closing a job and running it both need lies with the jobs.
+    name: 'jobs-never-import-closure', from: /^src\/codehost\/jobs\//,
+    forbids: ({ to }) => to !== null && /^src\/codehost\/closure\//.test(to),
+  },
+  {
     name: 'sandbox-stands-on-base', from: /^src\/sandbox\//,
     forbids: ({ to }) => to !== null && /^src\/(?!sandbox\/|base\/)/.test(to),
   },

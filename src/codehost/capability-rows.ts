@@ -2,7 +2,7 @@
 import type { CapabilityRows } from '../governance/capability.js'
 import { collectionsOf } from '../state/history/spec.js'
 import type { HistorySpec } from '../state/types.js'
-import { closureCollection } from './closure/rows.js'
+import { closureCollection } from './jobs/closed/rows.js'
 import { verifyClosures } from './closure/verify.js'
 import { exportedOfCodehost, operationsOfJobs } from './exported.js'
 import { carryJobs } from './jobs/carry.js'

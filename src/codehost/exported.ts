@@ -2,7 +2,7 @@
 import { own, type Exported, type Taker } from '../governance/exported.js'
 import { each } from '../state/each.js'
 import type { HistorySpec, View } from '../state/types.js'
-import { closureCollection } from './closure/rows.js'
+import { closureCollection } from './jobs/closed/rows.js'
 import { checkpointHistory, jobHistories, readHistory } from './jobs/histories.js'
 import { receiptCollection } from './jobs/receipt.js'
 import { jobCollection, standingCollection } from './jobs/rows.js'

@@ -1,6 +1,6 @@
 /** The ids of the code host that may be given in short; connections are governance's. */
 import { ownedIds } from '../governance/short-ids.js'
-import { closureCollection, closuresByOwner, closuresByTail } from './closure/rows.js'
+import { closureCollection, closuresByOwner, closuresByTail } from './jobs/closed/rows.js'
 import { jobCollection, jobsByOwner, jobsByTail } from './jobs/rows.js'
 
 /** Jobs. */

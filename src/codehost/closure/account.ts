@@ -13,9 +13,9 @@ import { closureLabel } from '../constants.js'
 import type { Job } from '../jobs/rows.js'
 import type { Bindings } from './bindings.js'
 import { closureBlocked } from './blockers.js'
-import { closureLimits } from './limits.js'
+import { closureLimits } from '../jobs/closed/limits.js'
 import type { ProducerStanding } from './kind.js'
-import type { ReadRequest } from './request.js'
+import type { ReadRequest } from '../jobs/closed/request.js'
 
 /** What an account tells. */
 export interface AccountParts {

@@ -6,8 +6,8 @@ import type { Session } from '../../governance/session/types.js'
 import { closableJob } from './close.js'
 import { followThroughKind } from '../jobs/kinds.js'
 import type { Job } from '../jobs/rows.js'
-import { pendingOfJob } from './pending.js'
-import { closeRequestJson, closeRequestOf, type ReadRequest } from './request.js'
+import { pendingOfJob } from '../jobs/closed/pending.js'
+import { closeRequestJson, closeRequestOf, type ReadRequest } from '../jobs/closed/request.js'
 
 /** Fields of a request as flags give them; undefined ones are left out. */
 type CloseFields = Readonly<Record<string, unknown>>

@@ -15,7 +15,7 @@ import type { View } from '../../state/types.js'
 import { getJob } from '../jobs/change.js'
 import { effectHistory } from '../jobs/histories.js'
 import type { Job } from '../jobs/rows.js'
-import { closedBy } from './fence.js'
+import { closedBy } from '../jobs/closed/fence.js'
 
 interface Rows {
   readonly view: View

@@ -34,10 +34,10 @@ import { sealJournals, type SealedJournal } from './journals.js'
 import type { Proving } from './kind.js'
 import { closureKinds } from './kinds.js'
 import type { ReadLimits } from './limits.js'
-import { keepPending } from './pending.js'
+import { keepPending } from '../jobs/closed/pending.js'
 import { watchedGet } from './watched.js'
-import type { ReadRequest } from './request.js'
-import { closureCollection, type Closure } from './rows.js'
+import type { ReadRequest } from '../jobs/closed/request.js'
+import { closureCollection, type Closure } from '../jobs/closed/rows.js'
 import { covered, partyOf, requireUnstopped } from './stops.js'
 
 /** What is asked for. */

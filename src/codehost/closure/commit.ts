@@ -25,7 +25,7 @@ import { appliedClosure, requireClosable, requireIdentity, type Identified } fro
 import type { Evidence } from './evidence.js'
 import { journalsMax, rowedReceipts, type SealedJournal } from './journals.js'
 import { mintClosureReceipt, type ReceiptParts } from './receipt.js'
-import { closureCollection, type Closure } from './rows.js'
+import { closureCollection, type Closure } from '../jobs/closed/rows.js'
 
 /** Everything that a closure brings into its record; all of it was made before. */
 export interface Prepared extends ReceiptParts {

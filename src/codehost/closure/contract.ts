@@ -6,8 +6,8 @@ import { contract } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { ClosedCapacity } from './close.js'
 import type { Inspection } from './look.js'
-import { closureReceiptShape } from './receipt-shape.js'
-import type { Closure } from './rows.js'
+import { closureReceiptShape } from '../jobs/closed/receipt-shape.js'
+import type { Closure } from '../jobs/closed/rows.js'
 
 const positive = strictInteger(1, Number.MAX_SAFE_INTEGER)
 

@@ -12,9 +12,9 @@ import { requireOwnJob } from '../jobs/change.js'
 import { holdsConnection } from '../jobs/reserve.js'
 import type { Job, JobState } from '../jobs/rows.js'
 import { isLeased } from './bindings.js'
-import { closedBy } from './fence.js'
-import type { CloseRequest, ReadRequest } from './request.js'
-import type { Closure } from './rows.js'
+import { closedBy } from '../jobs/closed/fence.js'
+import type { CloseRequest, ReadRequest } from '../jobs/closed/request.js'
+import type { Closure } from '../jobs/closed/rows.js'
 import { closureOfKey } from './verdict.js'
 
 /** States out of which capacity is closed. */

@@ -21,7 +21,7 @@ import type { ClosureGet } from './get.js'
 import { followInventory, hasUnknownKind } from './inventory.js'
 import type { ChangedPaths } from './publishing/changed-paths.js'
 import { blockerOf } from './readback.js'
-import type { CloseRequest } from './request.js'
+import type { CloseRequest } from '../jobs/closed/request.js'
 import { isRepeated } from './repeated.js'
 import { requireSameRepository } from './same-repository.js'
 

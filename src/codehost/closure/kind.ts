@@ -11,7 +11,7 @@ import type { ReadBudget } from './budget.js'
 import type { Evidence } from './evidence.js'
 import type { ClosureGet } from './get.js'
 import type { ReadLimits } from './limits.js'
-import type { CloseRequest } from './request.js'
+import type { CloseRequest } from '../jobs/closed/request.js'
 
 /** How the local work of a job stands: none for a fixed kind that has none (C-273). */
 export interface ProducerStanding {

@@ -51,15 +51,3 @@ export const publicationReadLimits: PublicationReadLimits = {
   journalBytesMax: keptLimits.journalBytesMax, journalsBytesMax: keptLimits.journalsBytesMax,
   atOnce: 8, getsPerMinuteMax: planLimitMax.closing_gets_remote,
 }
-
-/** Of requests and of what is kept. */
-export const closureLimits = {
-  /** A request as it comes in, spaces included. */
-  requestBytesMax: 65_536,
-  /** A request as an inspector takes it, as it was given, encoding included (C-134). */
-  inspectCharsMax: 2_048,
-  /** A kept request. */
-  pendingBytesMax: 8_192,
-  /** The sealed account of a closure, as it is stored (C-057). */
-  artifactBytesMax: 262_144,
-} as const

@@ -15,20 +15,8 @@ import { holdsConnection } from '../jobs/reserve.js'
 import type { Job } from '../jobs/rows.js'
 import { isLeased } from './bindings.js'
 import { closableStates } from './eligible.js'
-import { closedBy } from './fence.js'
-import { closureCollection, type Closure } from './rows.js'
-
-/** Why a job is not offered to be closed. */
-type NotClosable =
-  | 'closed' | 'state' | 'kind' | 'plan' | 'restored' | 'root' | 'leased' | 'capacity_free'
-
-/** What is shown of a job besides its row and its way on. */
-export interface ClosureView {
-  /** Null for one that is not closed. */
-  readonly closure: Closure | null
-  /** Null for one that may be asked to be closed now. */
-  readonly notClosable: NotClosable | null
-}
+import { closedBy } from '../jobs/closed/fence.js'
+import { closureCollection, type ClosureView, type NotClosable } from '../jobs/closed/rows.js'
 
 const isRegistered = (view: View, job: Job): boolean => {
   const [first] = historyPage(view, effectHistory, job.job_id, { limit: 1, lost: 'told' })

@@ -9,8 +9,8 @@ import type { Store, View } from '../../state/types.js'
 import type { Job } from '../jobs/rows.js'
 import type { Identified } from './eligible.js'
 import type { ProducerStanding } from './kind.js'
-import type { ReadRequest } from './request.js'
-import type { ClosureReceipt } from './receipt-shape.js'
+import type { ReadRequest } from '../jobs/closed/request.js'
+import type { ClosureReceipt } from '../jobs/closed/receipt-shape.js'
 
 /** What a closure says of itself, whatever the job. */
 const statement = 'All potentially contacted effects were observed and the capacity of the '

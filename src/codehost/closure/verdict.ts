@@ -6,9 +6,9 @@ import { connectionCollection } from '../../governance/connections/rows.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { getJob } from '../jobs/change.js'
-import { closedBy } from './fence.js'
-import type { ReadRequest } from './request.js'
-import { closureCollection, closuresByKey, type Closure } from './rows.js'
+import { closedBy } from '../jobs/closed/fence.js'
+import type { ReadRequest } from '../jobs/closed/request.js'
+import { closureCollection, closuresByKey, type Closure } from '../jobs/closed/rows.js'
 
 /** Why a request can never apply any more. */
 type StaleReason =

@@ -8,7 +8,7 @@ import { findEach } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import { checkpointHistory, jobEntries } from '../jobs/histories.js'
 import { jobCollection, type Job } from '../jobs/rows.js'
-import { closureCollection, type Closure } from './rows.js'
+import { closureCollection, type Closure } from '../jobs/closed/rows.js'
 
 const texts = {
   codehost_closure_id: 'A closure lies under another id than its own.',

@@ -1,6 +1,6 @@
 /** The line that closes the capacity of a job, as it is taken at this moment. */
 import type { Gov } from '../../governance/context.js'
-import { pendingOfJob } from '../closure/pending.js'
+import { pendingOfJob } from './closed/pending.js'
 import type { Job } from './rows.js'
 import { closeCapacityLine } from './way-on.js'
 

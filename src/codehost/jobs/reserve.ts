@@ -5,7 +5,7 @@
 import { fail } from '../../base/errors.js'
 import { connectionCollection, type Connection } from '../../governance/connections/rows.js'
 import type { Tx } from '../../state/types.js'
-import { requireUnclosed } from '../closure/fence.js'
+import { requireUnclosed } from './closed/fence.js'
 import { appendEntry, checkpointHistory } from './histories.js'
 import type { Job } from './rows.js'
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { canonicalJson } from '../../../src/base/canonical.js'
-import { closureCollection } from '../../../src/codehost/closure/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
 import {
   checkpointHistory, effectHistory, jobEntries,
 } from '../../../src/codehost/jobs/histories.js'

@@ -1,7 +1,7 @@
 /** Closures in a state that is looked after: checked, copied, put back. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { closureCollection } from '../../../src/codehost/closure/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'

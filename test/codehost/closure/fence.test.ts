@@ -1,8 +1,8 @@
 /** A closed job never runs again, by any of the ten ways, and each try is written down. */
 import {
   fenceRejection, fencedRoutes, requireUnclosed,
-} from '../../../src/codehost/closure/fence.js'
-import { closureCollection } from '../../../src/codehost/closure/rows.js'
+} from '../../../src/codehost/jobs/closed/fence.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
 import { reserveConnection } from '../../../src/codehost/jobs/reserve.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import { listAudit } from '../../../src/governance/audit.js'

@@ -1,7 +1,7 @@
 /** Who may close, and what even a repeated answer rests on. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dropPending, readPending } from '../../../src/codehost/closure/pending.js'
+import { dropPending, readPending } from '../../../src/codehost/jobs/closed/pending.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'

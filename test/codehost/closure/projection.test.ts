@@ -1,6 +1,6 @@
 /** What lists and single views tell of closures, and how little they read for it. */
 import { listClosures } from '../../../src/codehost/closure/look.js'
-import { closureCollection } from '../../../src/codehost/closure/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
 import { listJobs } from '../../../src/codehost/jobs/list.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import type { View } from '../../../src/state/types.js'

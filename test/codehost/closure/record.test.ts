@@ -4,7 +4,7 @@ import {
   mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { closureCollection } from '../../../src/codehost/closure/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
 import {
   appendEntry, checkpointHistory, effectHistory,
 } from '../../../src/codehost/jobs/histories.js'

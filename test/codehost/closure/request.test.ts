@@ -4,7 +4,7 @@ import t from 'tap'
 import { SallyportError } from '../../../src/base/errors.js'
 import {
   closeRequestJson, closeRequestOf, type ReadRequest,
-} from '../../../src/codehost/closure/request.js'
+} from '../../../src/codehost/jobs/closed/request.js'
 import { followThroughKind, publicationKind } from '../../../src/codehost/jobs/kinds.js'
 import { errorOf } from '../../support/refused.js'
 

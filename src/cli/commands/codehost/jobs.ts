@@ -1,6 +1,6 @@
 /** Jobs of a code host: listing them, looking at one, and taking one back or over. */
 import { codehostDiscard, codehostInspect } from '../../../codehost/closure/contract.js'
-import { closureLimits } from '../../../codehost/closure/limits.js'
+import { closureLimits } from '../../../codehost/jobs/closed/limits.js'
 import { discardKept, inspectKept, inspectText } from '../../../codehost/closure/look.js'
 import { adoptJob } from '../../../codehost/jobs/adopt.js'
 import { cancelJob } from '../../../codehost/jobs/cancel.js'

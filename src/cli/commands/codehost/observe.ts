@@ -1,4 +1,4 @@
-import { closureLimits } from '../../../codehost/closure/limits.js'
+import { closureLimits } from '../../../codehost/jobs/closed/limits.js'
 import {
   codehostObserve, type ObservationDocument,
 } from '../../../codehost/closure/observe/contract.js'

@@ -9,8 +9,8 @@ import {
   changedBinding, observationBindings, type BindingName, type Bindings,
 } from '../bindings.js'
 import { requireIdentity, type Identified } from '../eligible.js'
-import { checkpointClosure } from '../fence.js'
-import { closureCollection, type Closure } from '../rows.js'
+import { checkpointClosure } from '../../jobs/closed/fence.js'
+import { closureCollection, type Closure } from '../../jobs/closed/rows.js'
 import { closureFaults } from '../verify.js'
 import type { ObserveRequest } from './request.js'
 

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { closedObject, parseClosed, strictInteger } from '../../../base/schema.js'
-import { closeRequestJson } from '../request.js'
+import { closeRequestJson } from '../../jobs/closed/request.js'
 
 /** Its shape. */
 export const observeShape = closedObject({

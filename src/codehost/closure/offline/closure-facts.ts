@@ -10,8 +10,8 @@ import {
   receiptCollection, receiptsByJob, type ReadReceipt, type ReceiptRow,
 } from '../../jobs/receipt.js'
 import { bindingsOf, lastingOfJob, type BindingName } from '../bindings.js'
-import type { ClosureReceipt } from '../receipt-shape.js'
-import type { Closure } from '../rows.js'
+import type { ClosureReceipt } from '../../jobs/closed/receipt-shape.js'
+import type { Closure } from '../../jobs/closed/rows.js'
 import { closureFaults } from '../verify.js'
 import {
   areKept, areOfJob, areOfPlan, areSealed, namedJournals, receiptsIn, type Rows,

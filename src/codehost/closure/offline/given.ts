@@ -7,7 +7,7 @@ import { canonicalJson } from '../../../base/canonical.js'
 import { fail, SallyportError } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { sealedReceiptShape, type ReceiptRow } from '../../jobs/receipt.js'
-import { closureReceiptShape, type ClosureReceipt } from '../receipt-shape.js'
+import { closureReceiptShape, type ClosureReceipt } from '../../jobs/closed/receipt-shape.js'
 
 /** Names the document that a sealed readback is kept as. */
 const sealedReadSchema = 'svc.codehost.sealed-read-receipt.v1'

@@ -18,7 +18,7 @@ import type { Job } from '../../jobs/rows.js'
 import { closureBlocked, type ClosureBlocker } from '../blockers.js'
 import { earlierReadbacks } from '../earlier.js'
 import type { PublicationReadLimits } from '../limits.js'
-import type { CloseRequest } from '../request.js'
+import type { CloseRequest } from '../../jobs/closed/request.js'
 import { publicationInventory, type PublicationInventory } from './inventory.js'
 
 /** What has to be proved. */

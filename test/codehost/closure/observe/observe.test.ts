@@ -1,5 +1,5 @@
 /** Looking once more at what a closure proved: what it may, and what it never changes. */
-import { closureCollection } from '../../../../src/codehost/closure/rows.js'
+import { closureCollection } from '../../../../src/codehost/jobs/closed/rows.js'
 import { appendEntry, readHistory } from '../../../../src/codehost/jobs/histories.js'
 import { historyHead } from '../../../../src/state/history/read.js'
 import { jobCollection } from '../../../../src/codehost/jobs/rows.js'

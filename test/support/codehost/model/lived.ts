@@ -1,7 +1,7 @@
 /** One history as it is lived: program and model side by side, and what both are asked of. */
 import assert from 'node:assert/strict'
 import { canonicalJson } from '../../../../src/base/canonical.js'
-import { closureCollection } from '../../../../src/codehost/closure/rows.js'
+import { closureCollection } from '../../../../src/codehost/jobs/closed/rows.js'
 import { jobEntries, readHistory } from '../../../../src/codehost/jobs/histories.js'
 import { ledgerOf } from '../../../../src/codehost/jobs/ledger.js'
 import { jobCollection, type Job } from '../../../../src/codehost/jobs/rows.js'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { canonicalJson } from '../../../../src/base/canonical.js'
 import { closeCapacity } from '../../../../src/codehost/closure/close.js'
-import { closeRequestOf } from '../../../../src/codehost/closure/request.js'
+import { closeRequestOf } from '../../../../src/codehost/jobs/closed/request.js'
 import { followThroughKind } from '../../../../src/codehost/jobs/kinds.js'
 import type { Told } from './deployment.js'
 import type { Lived } from './lived.js'

@@ -4,10 +4,10 @@
  * order of fields do not count, an explicit null does (C-113 to C-121, C-129 to C-131, C-182).
  */
 import * as v from 'valibot'
-import { canonicalJson, sha256Hex } from '../../base/canonical.js'
-import { closedObject, parseClosed, strictInteger } from '../../base/schema.js'
-import { parseStrictJson } from '../../base/strict-json.js'
-import { followThroughKind, type NativeKind } from '../jobs/kinds.js'
+import { canonicalJson, sha256Hex } from '../../../base/canonical.js'
+import { closedObject, parseClosed, strictInteger } from '../../../base/schema.js'
+import { parseStrictJson } from '../../../base/strict-json.js'
+import { followThroughKind, type NativeKind } from '../kinds.js'
 import { closureLimits } from './limits.js'
 
 const positive = strictInteger(1, Number.MAX_SAFE_INTEGER)

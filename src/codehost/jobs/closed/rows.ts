@@ -1,8 +1,8 @@
 /** Rows of closures: one a job, never changed (C-052 to C-058). */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../../base/fields.js'
-import { byTail } from '../../governance/by-tail.js'
-import type { CollectionSpec, Index } from '../../state/types.js'
+import { count, counted, iso, sha256, text } from '../../../base/fields.js'
+import { byTail } from '../../../governance/by-tail.js'
+import type { CollectionSpec, Index } from '../../../state/types.js'
 import { closureReceiptShape } from './receipt-shape.js'
 
 /** Sealed content that is named by its digests. */
@@ -48,4 +48,16 @@ export const closuresByTail = byTail<Closure>(({ closure_id: id }) => id)
 export const closureCollection: CollectionSpec<Closure> = {
   name: 'codehost_closures', schema: closureShape, partition: 'hash256',
   indexes: [closuresByJob, closuresByKey, closuresByOwner, closuresByTail],
+}
+
+/** Why a job is not offered to be closed. */
+export type NotClosable =
+  | 'closed' | 'state' | 'kind' | 'plan' | 'restored' | 'root' | 'leased' | 'capacity_free'
+
+/** What is shown of a job besides its row and its way on. */
+export interface ClosureView {
+  /** Null for one that is not closed. */
+  readonly closure: Closure | null
+  /** Null for one that may be asked to be closed now. */
+  readonly notClosable: NotClosable | null
 }

@@ -3,13 +3,16 @@
  * the newest line of its checkpoints; any of the three is enough, so that no lost or altered one
  * lets a closed job run again (C-055, C-091, C-095 to C-103).
  */
-import { fail, SallyportError } from '../../base/errors.js'
-import { historyHead, historyPage } from '../../state/history/read.js'
-import { rowsUnder } from '../../state/indexes.js'
-import { ofRows } from '../../state/row-memo.js'
-import type { View } from '../../state/types.js'
-import { checkpointHistory } from '../jobs/histories.js'
-import type { Job } from '../jobs/rows.js'
+import { fail, SallyportError } from '../../../base/errors.js'
+import { appendAudit } from '../../../governance/audit.js'
+import { nowIso, type Gov } from '../../../governance/context.js'
+import type { Session } from '../../../governance/session/types.js'
+import { historyHead, historyPage } from '../../../state/history/read.js'
+import { rowsUnder } from '../../../state/indexes.js'
+import { ofRows } from '../../../state/row-memo.js'
+import type { View } from '../../../state/types.js'
+import { checkpointHistory } from '../histories.js'
+import type { Job } from '../rows.js'
 import { closureCollection, closuresByJob } from './rows.js'
 
 /** The closure that the last checkpoint of a job names; null where it names none. */
@@ -79,4 +82,28 @@ export const fenceRejection = (error: unknown): FenceRejection | null => {
     one = one.cause
   }
   return null
+}
+
+/** Who asked. */
+type Asker = Pick<Session, 'principal' | 'root'>
+
+/** Writes the row of a rejection (C-180); nothing for any other error. */
+export const auditFenced = async (gov: Gov, asker: Asker, error: unknown): Promise<void> => {
+  const rejection = fenceRejection(error)
+  if (rejection === null) return
+  const { jobId, closureId, route, fence } = rejection
+  await gov.store.transact('codehost fence', (tx) => appendAudit(tx, nowIso(gov), {
+    what: 'codehost.fenced', principal: asker.principal.principal_id,
+    root: asker.root.root_id, subject: jobId, facts: { route, fence, closure: closureId },
+  }))
+}
+
+/** Runs a route; what the fence rejects is written down, and thrown on as it is. */
+export const fenced = async <T>(gov: Gov, asker: Asker, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    await auditFenced(gov, asker, error)
+    throw error
+  }
 }

@@ -6,15 +6,15 @@
  */
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { canonicalJson } from '../../base/canonical.js'
-import { fail } from '../../base/errors.js'
-import { parseStrictJson } from '../../base/strict-json.js'
+import { canonicalJson } from '../../../base/canonical.js'
+import { fail } from '../../../base/errors.js'
+import { parseStrictJson } from '../../../base/strict-json.js'
 import {
   ensureDir, errnoOf, nodeFiles, orIoFailure, readWhole, removeFile, syncDir, writeTemporary,
-} from '../../state/files.js'
-import { requireOwnFolders } from '../../state/folders.js'
-import { pendingFolder, pendingName } from '../../state/pending.js'
-import { nativeKinds } from '../jobs/kinds.js'
+} from '../../../state/files.js'
+import { requireOwnFolders } from '../../../state/folders.js'
+import { pendingFolder, pendingName } from '../../../state/pending.js'
+import { nativeKinds } from '../kinds.js'
 import { closureLimits } from './limits.js'
 import { closeRequestOf, isClosureKey, type ReadRequest } from './request.js'
 

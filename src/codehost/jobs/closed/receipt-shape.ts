@@ -1,7 +1,7 @@
 /** Shape of the receipt of a closure. Its names are settled here and nowhere else (C-125). */
 import * as v from 'valibot'
-import { count, counted, iso, nullableText, sha256, text } from '../../base/fields.js'
-import { nativeKinds } from '../jobs/kinds.js'
+import { count, counted, iso, nullableText, sha256, text } from '../../../base/fields.js'
+import { nativeKinds } from '../kinds.js'
 
 const yes = v.literal(true)
 
