@@ -1,0 +1,66 @@
+/** What a readback of an issue and of a publication is told that is too late, or proves another. */
+import t from 'tap'
+import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
+import { publishing, type Publishing } from '../../support/codehost/publishing.js'
+import { failure, must } from '../../support/must.js'
+
+/** Runs a job that nobody reads back. */
+const unread = async (at: Publishing, job: string): Promise<void> => {
+  await at.runJob(job, {
+    at: (step) => {
+      if (step !== 'codehost.created') return
+      at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 1 })
+    },
+  })
+  at.sandbox.faults.clear()
+}
+
+t.test('C-109 of two readbacks of one job the later one is told that the job changed meanwhile', async (t) => {
+  const at = await publishing(t)
+  const publication = await at.approvedPublication()
+  await unread(at, publication)
+  const late = async (job: string, kind: string): Promise<void> => {
+    t.hasStrict(at.job(job), { state: 'unknown_external_effect', reserved: true }, kind)
+    let others = 0
+    const ran = await at.reconcile(job, {
+      at: async (step) => {
+        if (step !== 'reconcile.charge_known' || others > 0) return
+        others += 1
+        must(await at.reconcile(job))
+      },
+    })
+    t.equal(others, 1, kind)
+    t.equal(failure(ran).code, 'job_changed', kind)
+    t.hasStrict(at.job(job), { state: 'succeeded', reserved: false }, kind)
+  }
+  await late(publication, 'a publication')
+  must(await at.consent())
+  const issue = await at.approved()
+  await unread(at, issue)
+  await late(issue, 'an issue')
+})
+
+t.test('a publication whose number proved another job is not told to send a rest', async (t) => {
+  const at = await publishing(t)
+  const first = await at.approvedPublication()
+  must(await at.runJob(first))
+  const second = await at.approvedPublication()
+  at.sandbox.faults.set('write_other_text', { service: 'codehost', after: 5, times: 1 })
+  await at.runJob(second)
+  at.sandbox.faults.clear()
+  const { remote, plan } = at.job(second)
+  t.hasStrict(at.job(second), {
+    state: 'unknown_external_effect', contacted: plan.effects, created: plan.effects - 1,
+  })
+  // As if the host had answered with the number that it gave before.
+  const row = at.view().get(receiptCollection, at.job(first).receipt_id ?? '')
+  if (row === undefined) throw new Error('it was proved')
+  const effect = { ...row.receipt.effect, remote_id: remote?.id ?? 0 }
+  await at.transact((tx) => tx.put(receiptCollection, row.readback_id, {
+    ...row, receipt: { ...row.receipt, effect },
+  }))
+  const back = (await at.reconcile(second)).error()
+  t.hasStrict(back, { code: 'codehost_incomplete', reason: 'remote_taken' })
+  t.notMatch(back.hint, 'resume')
+  t.hasStrict(at.job(second), { state: 'blocked', reason: 'remote_taken', reserved: true })
+})
