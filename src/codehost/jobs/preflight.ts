@@ -17,11 +17,11 @@ import {
   judgeRepositoryReply, type HostRepository, type RepositoryVerdict,
 } from '../adapter/repository-reply.js'
 import { codehostLimits } from '../constants.js'
-import { codehostBase, type CodehostContext } from '../context.js'
+import type { CodehostContext } from '../context.js'
 import { hostPath, repositoryOf, type RepositoryName } from '../repository.js'
 import { requirePrerequisites } from './boundary.js'
 import { getJob } from './change.js'
-import type { RunnableJob } from './claim.js'
+import { askedOf, type RunnableJob } from './claim.js'
 import { connectAnew } from './connect-anew.js'
 import type { Job } from './rows.js'
 import { approvedJob } from './standing.js'
@@ -120,7 +120,7 @@ const lookBefore = <L>(
   looking: Looking<L>,
 ): Promise<Looks<L>> => {
   const connection = requireOwnConnection(ctx.gov.store.read(), session, job.connection_id)
-  const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
+  const asked = askedOf(ctx)
   return runOrder(ctx, readOrder<Looks<L>, Looks<L>>(ctx, session, connection, {
     step: 'preflight', verb: 'codehost run', noun: 'run',
     operationMsMax: codehostLimits.lookMsMax, connectionId: job.connection_id,

@@ -18,11 +18,12 @@ import { readOrder, type Get } from '../adapter/reads.js'
 import { judgeRepositoryReply, type RepositoryVerdict } from '../adapter/repository-reply.js'
 import { fenced } from './closed/fence.js'
 import { codehostLimits } from '../constants.js'
-import { codehostBase, type CodehostContext } from '../context.js'
+import type { CodehostContext } from '../context.js'
 import type { Bound } from '../readiness.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import type { Asked } from './boundary.js'
 import { getJob, putJob, requireJobRevision } from './change.js'
+import { askedOf } from './claim.js'
 import { followThroughKind } from './kinds.js'
 import { ledgerOf, noteFound } from './ledger.js'
 import { openWork } from './open-work.js'
@@ -189,7 +190,7 @@ const runReconcile = (
   ctx: CodehostContext, session: Session, target: Target,
 ): Promise<Reconciled> => {
   const { job, readRevision } = target
-  const asked: Asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
+  const asked = askedOf(ctx)
   const connection = requireOwnConnection(ctx.gov.store.read(), session, job.connection_id)
   return runOrder(ctx, readOrder<Found, Reconciled>(ctx, session, connection, {
     step: 'reconcile', verb: 'codehost reconcile', noun: 'reconcile',

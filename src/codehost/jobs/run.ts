@@ -6,14 +6,14 @@ import type { Session } from '../../governance/session/types.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { afterRead } from '../after-read.js'
-import { codehostBase, type CodehostContext } from '../context.js'
+import type { CodehostContext } from '../context.js'
 import { auditFenced, fenced, requireUnclosed } from './closed/fence.js'
 import { requirePrerequisites, writeDenials } from './boundary.js'
 import { getJob, isGivenUpPartly, requireOriginalRoot, requireOwnJob } from './change.js'
 import { requireHourly } from './earlier-posts.js'
 import { openWork } from './open-work.js'
 import { requireOutlives } from './outlive.js'
-import type { Ran, RunnableJob } from './claim.js'
+import { askedOf, type Ran, type RunnableJob } from './claim.js'
 import { runOrderOf } from './run-order.js'
 import { jobCollection, jobsByOwnState, type Job } from './rows.js'
 import { nextEffect } from './sendable.js'
@@ -51,7 +51,7 @@ const runnableOf = (
   requireUnclosed(view, job, verb === 'run' ? 'execute' : 'approved_resume')
   requireState(ctx.gov, view, job, verb)
   requireOriginalRoot(job, session)
-  const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
+  const asked = askedOf(ctx)
   requirePrerequisites(path, asked, view, approvedJob(view, nowIso(ctx.gov), job).job)
   requireOutlives(ctx.gov, view, job)
   requireHourly(ctx.gov, view, job)
@@ -162,7 +162,7 @@ export const runAlone = async (
 const routineJobs = (
   ctx: CodehostContext, view: View, { principal, root }: Session,
 ): readonly Job[] => {
-  const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
+  const asked = askedOf(ctx)
   return (['approved', 'prepared'] as const)
     .flatMap((state) => rowsUnder(view, jobCollection, jobsByOwnState, {
       under: [principal.principal_id, state],
