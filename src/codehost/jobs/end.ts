@@ -17,7 +17,7 @@ import type { ReadReceipt } from './receipt.js'
 import { releaseConnection } from './reserve.js'
 import type { Job } from './rows.js'
 import { settleProven } from './settle.js'
-import type { Made } from './publishing/produce.js'
+import type { Made } from './publication/produce.js'
 import { rawBytesOf, unprovenReason, type ReadEffect } from './read-back.js'
 
 /** What a run saw. */

@@ -3,7 +3,7 @@ import type { Gov } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import { followWork } from './follow-work.js'
 import { followThroughKind, publicationKind, type NativeKind } from './kinds.js'
-import { publicationWork } from './publishing/work.js'
+import { publicationWork } from './publication/work.js'
 import type { Job } from './rows.js'
 import type { Work } from './work.js'
 

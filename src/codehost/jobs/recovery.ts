@@ -19,7 +19,7 @@ import type { EffectLedger } from './effects.js'
 import { ledgerOf, noteInterrupted } from './ledger.js'
 import { releaseConnection } from './reserve.js'
 import { jobCollection, jobsByState } from './rows.js'
-import { sweepStages } from './publishing/stages.js'
+import { sweepStages } from './publication/stages.js'
 
 const unknown = {
   state: 'unknown_external_effect', reason: 'interrupted_after_contact',

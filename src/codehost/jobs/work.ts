@@ -10,7 +10,7 @@ import type { Provenance } from '../adapter/provenance.js'
 import type { Readback } from '../adapter/readback.js'
 import type { CodehostContext } from '../context.js'
 import type { Begun, Claimed, RunnableJob } from './claim.js'
-import type { Made } from './publishing/produce.js'
+import type { Made } from './publication/produce.js'
 import type { EffectIdentity } from './receipt.js'
 import type { Job } from './rows.js'
 

@@ -12,7 +12,7 @@ import {
 } from '../../adapter/published.js'
 import { judgedRead, type Readback, type ReadVerdict } from '../../adapter/readback.js'
 import type { RegisteredPost } from '../../jobs/publication/open.js'
-import { publishedOf } from '../../jobs/publishing/work.js'
+import { publishedOf } from '../../jobs/publication/work.js'
 import { mintReceipt, type ReadReceipt } from '../../jobs/receipt.js'
 import { hostPath } from '../../repository.js'
 import { closureBlocked, type ClosureBlocker } from '../blockers.js'

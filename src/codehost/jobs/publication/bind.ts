@@ -16,6 +16,7 @@ import { bindingShape, type ProducerBinding, type ProducerJob } from '../../prod
 import { bindingBytes, createStage, removeStage } from '../../producer/stage.js'
 import { producerToken } from '../../producer/token.js'
 import type { ProducerTools } from '../../producer/tools.js'
+import { ledgerOf } from '../ledger.js'
 import { registerJobArtifact, type JobArtifact } from '../prepared.js'
 import type { Approval, Job } from '../rows.js'
 import type { OpenPublication } from './open.js'
@@ -156,3 +157,22 @@ export const nextRunProblem = (
   gov: Pick<Gov, 'store'>, view: View, job: Job, open: OpenPublication,
 ): ChangedReason | null =>
   bindingProblem(gov.store.dir, producerRunOf(gov, view, job, open, nextProducerJob(view, job)))
+
+/** `conflict` `producer_changed`: nothing was started, and it can be approved again. */
+export const approvedOtherwise = ({ job_id }: Job, reason: ChangedReason): SallyportError =>
+  fail.conflict('producer_changed', reason === 'job'
+    ? 'Its approval was for another run: the connection was used since, or this one was cut off.'
+    : 'This machine would make the objects otherwise than was approved.', {
+    reason, next: `Look at it and approve it again: \`sallyport codehost preview ${job_id}\`.`,
+    details: { job_id },
+  })
+
+/** The same for the very run that is being claimed; throws to refuse. */
+export const requireBoundAs = (
+  view: Pick<View, 'get' | 'range'>, job: Job, { job: bound }: ProducerBinding,
+  as: { readonly attempt: number, readonly fence: number },
+): void => {
+  if (ledgerOf(view, job.job_id).producer !== null) return
+  if (canonicalJson(producerJobOf(job, as)) === canonicalJson(bound)) return
+  throw approvedOtherwise(job, 'job')
+}

@@ -1,10 +1,15 @@
-/** The stages that lie in a state, beside what its rows say of them. */
+/**
+ * Stages of producers: each proves the local work of its job for as long as a connection is
+ * occupied by it, or it may still be run; then it goes.
+ */
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SallyportError } from '../../../base/errors.js'
-import type { Problem } from '../../../governance/context.js'
-import { nodeFiles } from '../../../state/files.js'
+import type { Gov, Problem } from '../../../governance/context.js'
+import { errnoOf, nodeFiles } from '../../../state/files.js'
 import { requireOwnFolders } from '../../../state/folders.js'
 import type { Store, View } from '../../../state/types.js'
+import { removeStage } from '../../producer/stage.js'
 import { publicationKind } from '../kinds.js'
 import { jobCollection, type Job } from '../rows.js'
 
@@ -38,5 +43,33 @@ export const stageProblems = (store: Pick<Store, 'dir'>, view: View): readonly P
     // A link in the place of the folder is found by its own rule.
     if (error instanceof SallyportError) return []
     throw error
+  }
+}
+
+const isOver = (job: Job | undefined): boolean =>
+  job !== undefined && !job.reserved
+    && (job.closed !== null || ['succeeded', 'failed', 'cancelled'].includes(job.state))
+
+/** Removes the stage of a job that needs it no more; after the record that says so. */
+export const dropStage = ({ store }: Pick<Gov, 'store'>, job: Job): void => {
+  if (isOver(job)) removeStage(store.dir, job.job_id)
+}
+
+const namesIn = (dir: string): readonly string[] => {
+  try {
+    return readdirSync(join(dir, 'stages'))
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Removes what a process left that died behind such a record. */
+export const sweepStages = ({ store }: Pick<Gov, 'store'>): void => {
+  const names = namesIn(store.dir)
+  if (names.length === 0) return
+  const view = store.read()
+  for (const name of names) {
+    if (isOver(view.get(jobCollection, name))) removeStage(store.dir, name)
   }
 }

@@ -24,8 +24,8 @@ import { getJob } from '../change.js'
 import { askedOf, type Claimed } from '../claim.js'
 import { appendEntry, effectHistory } from '../histories.js'
 import { ledgerOf } from '../ledger.js'
-import { producerJobOf, producerRunOf } from '../publication/bind.js'
-import type { OpenPublication } from '../publication/open.js'
+import { producerJobOf, producerRunOf } from './bind.js'
+import type { OpenPublication } from './open.js'
 import type { Job } from '../rows.js'
 
 /** What became of the local work. */

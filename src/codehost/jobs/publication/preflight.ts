@@ -14,7 +14,7 @@ import type { ObjectId } from '../../git/object-id.js'
 import { readReply } from '../../replies/read.js'
 import { hostPath, repositoryOf } from '../../repository.js'
 import type { Looking } from '../preflight.js'
-import type { OpenPublication } from '../publication/open.js'
+import type { OpenPublication } from './open.js'
 import type { Job } from '../rows.js'
 
 /** A branch as the host tells it: what it points at, that it is not there, or nothing. */
