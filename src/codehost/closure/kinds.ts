@@ -3,7 +3,7 @@ import { followThroughKind, publicationKind, type NativeKind } from '../jobs/kin
 import { followTarget, readFollow } from './evidence.js'
 import type { ClosureKind } from './kind.js'
 import { followReadLimits } from './limits.js'
-import { publicationClosure } from './publishing/kind.js'
+import { publicationClosure } from './publication/kind.js'
 
 const followThrough: ClosureKind = {
   limits: followReadLimits,
