@@ -9,20 +9,20 @@ import type { Gov } from '../governance/context.js'
 import { holdGuard, type Guard } from '../governance/guard.js'
 import { rowsUnder } from '../state/indexes.js'
 import {
-  dropPublishing, notePublishing, publishingNames, readPublishing,
-} from '../state/publishing.js'
+  dropArrival, noteArrival, arrivalNames, readArrival,
+} from '../state/arrivals.js'
 import type { PublishedNames } from '../state/types.js'
 import { artifactsByRequest, edgeCollections } from './rows.js'
 
 /** Notes under which names the upload of a device is published; its guard must be held. */
 export const noteUpload = (
   { store }: Gov, device: string, request: string, names: PublishedNames,
-): void => notePublishing(store.dir, device, { record: request, ...names })
+): void => noteArrival(store.dir, device, { record: request, ...names })
 
 /** The record of the upload stands, or its file is gone: nothing of it is left to be swept. */
 export const uploadSettled = ({ store }: Gov, device: string): void => {
   try {
-    dropPublishing(store.dir, device)
+    dropArrival(store.dir, device)
   } catch (error) {
     // What was recorded stays recorded; a note that will not go is looked at again.
     if (!(error instanceof SallyportError)) throw error
@@ -34,7 +34,7 @@ export const uploadSettled = ({ store }: Gov, device: string): void => {
  * whether something was noted. May run twice. Throws what the disk does.
  */
 export const sweepCutOff = ({ store }: Gov, device: string): boolean => {
-  const note = readPublishing(store.dir, device)
+  const note = readArrival(store.dir, device)
   if (note !== undefined) {
     const found = rowsUnder(store.read(), edgeCollections.artifacts, artifactsByRequest, {
       under: [device, note.record],
@@ -44,7 +44,7 @@ export const sweepCutOff = ({ store }: Gov, device: string): boolean => {
       discardStored(store, note.stored)
     }
   }
-  dropPublishing(store.dir, device)
+  dropArrival(store.dir, device)
   return note !== undefined
 }
 
@@ -62,7 +62,7 @@ const guardOf = async (gov: Gov, device: string): Promise<Guard | null> => {
 /** Sweeps after all devices of whose uploads none is under way; answers how many were cut off. */
 export const sweepAllCutOff = async (gov: Gov): Promise<number> => {
   let swept = 0
-  for (const device of publishingNames(gov.store.dir).filter((name) => deviceForm.test(name))) {
+  for (const device of arrivalNames(gov.store.dir).filter((name) => deviceForm.test(name))) {
     const guard = await guardOf(gov, device)
     if (guard === null) continue
     try {

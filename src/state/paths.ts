@@ -26,7 +26,7 @@ export const placesOf = (dir: string) => ({
   witness: join(dir, 'witness.log'),
   run: join(dir, 'run'),
   /** Notes of publications under way, one file each. */
-  publishing: join(dir, 'run', 'publishing'),
+  arrivals: join(dir, 'run', 'publishing'),
   aside: join(dir, 'aside'),
   log: (epoch: number) => join(dir, 'wal', `${epochText(epoch)}.log`),
   /** How far the log had come when a process ended; see `ended-at.ts`. */

@@ -8,7 +8,7 @@ import { edgeCollections } from '../../src/edge/rows.js'
 import { sweepUnfinished } from '../../src/fabric/sweep-unfinished.js'
 import { holdGuard } from '../../src/governance/guard.js'
 import { temporaryName } from '../../src/state/files.js'
-import { publishingNames } from '../../src/state/publishing.js'
+import { arrivalNames } from '../../src/state/arrivals.js'
 import { startChild } from '../support/children.js'
 import { capture, headOf, pairDevice, send } from '../support/edge/uploading.js'
 import { signIn } from '../support/tasks.js'
@@ -53,7 +53,7 @@ t.test('S-204 an upload whose process dies at any step leaves, once the service 
     if (stored().length > named().length) left += 1
     await sweepUnfinished(world.gov)
     t.strictSame(stored(), named(), what)
-    t.strictSame(publishingNames(world.place.stateDir), [], what)
+    t.strictSame(arrivalNames(world.place.stateDir), [], what)
     const body = capture(bytes, sequence)
     const head = headOf(body, sequence, { request_id: request })
     const row = await send(world.gov, at.party, head, body)
@@ -110,7 +110,7 @@ t.test('a note that outlived its record by a restore costs no bytes (S-204)', as
   noteUpload(gov, party.device.device_id, request, { temporary: temporaryName(), stored: name })
   const ran = await world.run(['state', 'restore', world.place.path('backup'), '--yes'])
   t.equal(ran.status, 0, ran.stderr)
-  t.strictSame(publishingNames(stateDir), [], 'forgotten before the records are replaced')
+  t.strictSame(arrivalNames(stateDir), [], 'forgotten before the records are replaced')
   await sweepUnfinished({ ...gov, store: world.open('write') })
   const files = readdirSync(stateDir, { recursive: true, encoding: 'utf8' })
   t.ok(files.some((path) => path.endsWith(name)))
@@ -125,7 +125,7 @@ t.test('a note that is cut short or of another name removes nothing, and hinders
   writeFileSync(join(folder, party.device.device_id), `{"record":"${row.request_id}","tempor`)
   writeFileSync(join(folder, 'notes.txt'), 'mine')
   t.equal(await sweepAllCutOff(gov), 0)
-  t.strictSame(publishingNames(stateDir), ['notes.txt'])
+  t.strictSame(arrivalNames(stateDir), ['notes.txt'])
   t.strictSame(stored(), [row.ref.stored_sha256])
 })
 

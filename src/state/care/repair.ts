@@ -25,7 +25,7 @@ import { areIndexed, reindex, type Layout } from './reindex.js'
 import { isLoss, noLoss, note, type Loss, type RepairReport } from './repair-report.js'
 import { badFiles, gather, soundRuns, type Gathered } from './rows.js'
 import { recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
-import { forgetPublishing } from '../publishing.js'
+import { forgetArrivals } from '../arrivals.js'
 import type { Row } from '../segments/row.js'
 import type { Segment } from '../segments/read.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
@@ -173,7 +173,7 @@ const repairLocked = (site: Site, layout: Layout): RepairReport => {
     return { changed: done.length > 0, copied_to: null, done, loss: noLoss, sequence }
   }
   const copied = copyAside(site)
-  forgetPublishing(site.files, site.dir)
+  forgetArrivals(site.files, site.dir)
   for (const log of mends) done.push(writeMends(site, log.epoch, log.mends))
   for (const [name, bytes] of mended) writeMended(site.files, site.places, name, bytes)
   for (const one of remade) putManifest(site.files, site.places.manifest(one.number), one)

@@ -34,7 +34,7 @@ import { FileStore } from '../store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import { careFailure } from './unreadable.js'
 import { asideName, siteOf, type Site, type StatePlace } from './use-case.js'
-import { forgetPublishing } from '../publishing.js'
+import { forgetArrivals } from '../arrivals.js'
 
 interface RestoreOptions extends StatePlace, Layout {
   /** Folder that `backupState` made. */
@@ -267,7 +267,7 @@ const placeLocked = (site: Site, source: Source, floor: number, layout: Layout):
       restoreArtifacts(files, join(source.root, name), places.artifacts, aside)
     } else addMissing(files, join(source.root, name), join(dir, name))
   }
-  forgetPublishing(files, dir)
+  forgetArrivals(files, dir)
   publish(files, places.state, encodeStateFile(source.state))
   const newest = logEpochs(files.list(places.wal)).at(-1) ?? 0
   const epoch = Math.max(newest, source.epoch) + 1
