@@ -15,7 +15,7 @@ const unread = async (at: Publishing, job: string): Promise<void> => {
   at.sandbox.faults.clear()
 }
 
-t.test('C-109 of two readbacks of one job the later one is told that the job changed meanwhile', async (t) => {
+t.test('of two readbacks of one job the later one is told that the job changed meanwhile', async (t) => {
   const at = await publishing(t)
   const publication = await at.approvedPublication()
   await unread(at, publication)
