@@ -7,10 +7,10 @@ import { remote } from '../../support/codehost/elsewhere.js'
 import { publishing } from '../../support/codehost/publishing.js'
 import { working, type Working } from '../../support/codehost/working.js'
 
+type Alter = (told: Record<string, unknown>, headers: Map<string, readonly string[]>) => void
+
 /** The host of a world, with what it says of the repository altered. */
-const telling = (
-  at: Working, alter: (told: Record<string, unknown>, headers: Map<string, readonly string[]>) => void,
-): CodehostContext => {
+const telling = (at: Working, alter: Alter): CodehostContext => {
   const ctx = remote(at)
   const altered = (reply: HttpsReply): HttpsReply => {
     const told = JSON.parse(Buffer.from(reply.body).toString()) as Record<string, unknown>

@@ -1,11 +1,13 @@
 /** What a readback of an issue and of a publication is told that is too late, or proves another. */
 import t from 'tap'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
-import { publishing, type Publishing } from '../../support/codehost/publishing.js'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { publishing } from '../../support/codehost/publishing.js'
+import { working, type Working } from '../../support/codehost/working.js'
 import { failure, must } from '../../support/must.js'
 
 /** Runs a job that nobody reads back. */
-const unread = async (at: Publishing, job: string): Promise<void> => {
+const unread = async (at: Working, job: string): Promise<void> => {
   await at.runJob(job, {
     at: (step) => {
       if (step !== 'codehost.created') return
@@ -14,6 +16,26 @@ const unread = async (at: Publishing, job: string): Promise<void> => {
   })
   at.sandbox.faults.clear()
 }
+
+t.test('what another repository shows under the name proves nothing, and nothing more is asked of it', async (t) => {
+  const at = await publishing(t)
+  const publication = await at.approvedPublication()
+  await unread(at, publication)
+  const refused = async (job: string, kind: string): Promise<void> => {
+    const before = at.requests().length
+    at.sandbox.faults.set('repository_renumbered', { service: 'codehost', times: 1 })
+    t.equal(failure(await at.reconcile(job)).code, 'repository_replaced', kind)
+    at.sandbox.faults.clear()
+    t.equal(at.requests().length, before + 1, kind)
+    t.hasStrict(at.job(job), { state: 'unknown_external_effect', reserved: true }, kind)
+    must(await at.reconcile(job))
+  }
+  await refused(publication, 'a publication')
+  must(await at.consent())
+  const issue = await at.approved()
+  await unread(at, issue)
+  await refused(issue, 'an issue')
+})
 
 t.test('of two readbacks of one job the later one is told that the job changed meanwhile', async (t) => {
   const at = await publishing(t)
@@ -63,4 +85,31 @@ t.test('a publication whose number proved another job is not told to send a rest
   t.hasStrict(back, { code: 'codehost_incomplete', reason: 'remote_taken' })
   t.notMatch(back.hint, 'resume')
   t.hasStrict(at.job(second), { state: 'blocked', reason: 'remote_taken', reserved: true })
+})
+
+t.test('a connection that another job holds meanwhile is neither read through nor freed', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  await unread(at, job)
+  const sound = at.connection()
+  // Behind the first reply one GET has left, before the dial none.
+  for (const [moment, gets] of [
+    ['reconcile.before_dial', 0], ['reconcile.replied', 1], ['reconcile.charge_known', 2],
+  ] as const) {
+    const before = at.requests().length
+    const ran = await at.reconcile(job, {
+      at: async (step) => {
+        if (step !== moment) return
+        await at.transact((tx) => tx.put(connectionCollection, at.id, {
+          ...sound, active_job_id: 'job_other',
+        }))
+      },
+    })
+    t.equal(failure(ran).code, 'reservation_lost', moment)
+    t.equal(at.requests().length, before + gets, moment)
+    t.hasStrict(at.job(job), { state: 'unknown_external_effect', reserved: true }, moment)
+    t.equal(at.connection().active_job_id, 'job_other', moment)
+    await at.transact((tx) => tx.put(connectionCollection, at.id, sound))
+  }
+  must(await at.reconcile(job))
 })

@@ -6,6 +6,8 @@
 import t, { type Test } from 'tap'
 import { appendEntry, effectHistory } from '../../../src/codehost/jobs/histories.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { anchorOf } from '../../support/anchor.js'
 import { publishing, type Publishing } from '../../support/codehost/publishing.js'
 import { working, type Working } from '../../support/codehost/working.js'
 
@@ -80,3 +82,25 @@ for (const [kind, made] of kinds) {
     })
   })
 }
+
+t.test('the record that leaves a connection occupied moves the anchor', async (t) => {
+  const at = await working(t)
+  for (const [fault, state] of [
+    ['write_close_before_headers', 'unknown_external_effect'], ['write_not_done_422', 'failed'],
+  ] as const) {
+    const job = await at.approved(fault)
+    const anchors = new Map<string, unknown>()
+    at.sandbox.faults.set(fault, { service: 'codehost', times: 1 })
+    await at.runJob(job, {
+      at: (step) => {
+        anchors.set(step, anchorOf(at.place))
+      },
+    })
+    at.sandbox.faults.clear()
+    t.hasStrict(at.job(job), { state, reserved: true })
+    t.not(anchors.get('codehost.finished'), anchors.get('codehost.sealed'), state)
+    await at.transact((tx) => tx.put(connectionCollection, at.id, {
+      ...at.connection(), active_job_id: null,
+    }))
+  }
+})
