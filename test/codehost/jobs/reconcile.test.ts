@@ -1,6 +1,7 @@
 /** What a readback of an issue and of a publication is told that is too late, or proves another. */
 import t from 'tap'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
+import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { publishing } from '../../support/codehost/publishing.js'
 import { working, type Working } from '../../support/codehost/working.js'
@@ -60,6 +61,40 @@ t.test('of two readbacks of one job the later one is told that the job changed m
   const issue = await at.approved()
   await unread(at, issue)
   await late(issue, 'an issue')
+})
+
+t.test('of two readbacks of a publication that was sent in part one alone counts what was found', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', after: 2, times: 1 })
+  await at.runJob(job)
+  at.sandbox.faults.clear()
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', contacted: 3, created: 2 })
+  let found: Job | undefined
+  const ran = await at.reconcile(job, {
+    at: async (step) => {
+      if (step !== 'reconcile.charge_known' || found !== undefined) return
+      found = at.job(job)
+      t.equal(failure(await at.reconcile(job)).code, 'codehost_incomplete')
+      found = at.job(job)
+    },
+  })
+  t.equal(failure(ran).code, 'job_changed')
+  t.hasStrict(found, { state: 'blocked', reason: 'incomplete', contacted: 3, created: 3 })
+  t.strictSame(at.job(job), found)
+})
+
+t.test('an issue without a number is told so, whatever became of its plan', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await at.runJob(job)
+  at.sandbox.faults.clear()
+  const row = at.job(job)
+  await at.transact((tx) => tx.put(jobCollection, job, {
+    ...row, plan: { ...row.plan, sha256: '0'.repeat(64) },
+  }))
+  t.equal(failure(await at.reconcile(job)).code, 'remote_id_required')
 })
 
 t.test('a publication whose number proved another job is not told to send a rest', async (t) => {
