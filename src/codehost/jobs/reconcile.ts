@@ -128,16 +128,18 @@ const failureOf = ({ job }: Target, { repository, effects }: Found): SallyportEr
   return (open === undefined ? null : readFailure(job, open.wire)) ?? changedMeanwhile(job)
 }
 
-const incomplete = (job: Job, isWhole: boolean) => fail.blocked(
-  'codehost_incomplete', isWhole
-    ? 'It happened and is proved, but what it rests on changed meanwhile.'
-    : 'What may have happened did happen. The rest of it was never sent.', {
-    reason: job.reason ?? 'incomplete', details: { job_id: job.job_id },
-    next: isWhole
-      ? `It does not count as done. See \`sallyport codehost job ${job.job_id}\`.`
-      : `Go on with the rest: \`${resumeCommand(job)}\`.`,
-  },
-)
+const incomplete = (job: Job, isWhole: boolean): SallyportError => {
+  const told = { reason: job.reason ?? 'incomplete', details: { job_id: job.job_id } }
+  return isWhole
+    ? fail.blocked(
+      'codehost_incomplete', 'It happened and is proved, but what it rests on changed meanwhile.', {
+        ...told, next: `It does not count as done. See \`sallyport codehost job ${job.job_id}\`.`,
+      })
+    : fail.blocked(
+      'codehost_incomplete', 'What may have happened did happen. The rest of it was never sent.', {
+        ...told, next: `Go on with the rest: \`${resumeCommand(job)}\`.`,
+      })
+}
 
 const foundOf = (effects: readonly ReadEffect[]) =>
   effects.flatMap(({ post: { number: effect }, remoteId, wire }) =>
