@@ -105,6 +105,11 @@ export interface View {
    */
   readonly rows?: object | undefined
   get<T>(spec: CollectionSpec<T>, id: string): T | undefined
+  /**
+   * What `get` gives for each of some ids, in their order. They are read in the order in which they
+   * lie in the files, so that what several of them lie in is read once.
+   */
+  getMany<T>(spec: CollectionSpec<T>, ids: readonly string[]): readonly (T | undefined)[]
   /** Every document of the collection, ids ascending. */
   all<T>(spec: CollectionSpec<T>): readonly Entry<T>[]
   /** Some documents of the collection, by their ids; reads no more than it gives. */

@@ -59,6 +59,12 @@ export class StoreView implements View {
     })
   }
 
+  getMany<T>(spec: CollectionSpec<T>, ids: readonly string[]): readonly (T | undefined)[] {
+    return this.#look(() =>
+      this.#generation.findMany(spec.name, ids, this.sequence).map((version) =>
+        version === undefined ? undefined : documentOf(spec, version)))
+  }
+
   all<T>(spec: CollectionSpec<T>): readonly Entry<T>[] {
     return this.range(spec, {})
   }
@@ -152,6 +158,11 @@ export class StoreTx implements Tx {
     const own = this.#own.get(spec.name)?.contents.get(id)
     if (own === undefined) return this.#view.get(spec, id)
     return own === null ? undefined : ownDocument(spec, own)
+  }
+
+  /** One after the other: a transaction that is rehearsed finds what it read before at hand. */
+  getMany<T>(spec: CollectionSpec<T>, ids: readonly string[]): readonly (T | undefined)[] {
+    return ids.map((id) => this.get(spec, id))
   }
 
   all<T>(spec: CollectionSpec<T>): readonly Entry<T>[] {

@@ -39,6 +39,10 @@ const watched = (view: View): { readonly view: View; readonly whole: ReadonlySet
     view: {
       sequence: view.sequence,
       get: (spec, id) => view.get(spec, id),
+      getMany: <T>(spec: CollectionSpec<T>, ids: readonly string[]) => {
+        note(spec, ids.length)
+        return view.getMany(spec, ids)
+      },
       all: <T>(spec: CollectionSpec<T>): readonly Entry<T>[] => {
         note(spec, Infinity)
         return view.all(spec)

@@ -11,14 +11,15 @@ const task = {
 } as Task
 
 /** Rows that hold one reservation, or none. */
-const rows = (state: Reservation['state'] | null): View => ({
-  sequence: 1,
-  get: <T>(spec: { readonly name: string }): T | undefined =>
+const rows = (state: Reservation['state'] | null): View => {
+  const get = <T>(spec: { readonly name: string }): T | undefined =>
     state !== null && spec.name === collections.openReservations.name
-      ? { operation_id: 'op_1', state } as T : undefined,
-  all: () => [],
-  range: () => [],
-})
+      ? { operation_id: 'op_1', state } as T : undefined
+  return {
+    sequence: 1, get, getMany: (spec, ids) => ids.map(() => get(spec)),
+    all: () => [], range: () => [],
+  }
+}
 
 t.test('A-026 a hold that was given back on proof is of work that contacted nobody', async (t) => {
   for (const marked of [false, true]) {

@@ -3,7 +3,8 @@
  * rows say which groups there are, an index has each group in the order of capture, and no reader
  * loads what it does not look for.
  */
-import { lookUp, walkIndex, type Found } from '../../state/indexes.js'
+import { documents } from '../../state/each.js'
+import { lookUp, rowsOfEntries, walkIndex, type Found } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import type { AnalysisStatus } from '../constants.js'
 import {
@@ -101,15 +102,16 @@ function* merged(
   }
 }
 
-/** Observations by capture time, one after the other, so that a caller may stop early. */
+/**
+ * Observations by capture time, some at a time, so that a caller may stop early; `wanted` says how
+ * many it will ask for, where it knows.
+ */
 export function* findObservations(
-  view: View, filter: ObservationFilter,
+  view: View, filter: ObservationFilter, wanted?: number,
 ): Generator<Observation, void, undefined> {
   const groups = groupsOf(view, filter).map(({ part }) => entriesOf(view, part, filter))
-  for (const { id } of merged(groups, filter.newestFirst === true)) {
-    const row = view.get(c.observations, id)
-    if (row !== undefined) yield row
-  }
+  const entries = merged(groups, filter.newestFirst === true)
+  yield* documents(rowsOfEntries(view, c.observations, entries, wanted))
 }
 
 /**
@@ -133,7 +135,7 @@ export const takeObservations = (
 ): Observation[] => {
   const found: Observation[] = []
   if (limit <= 0) return found
-  for (const row of findObservations(view, filter)) {
+  for (const row of findObservations(view, filter, limit)) {
     found.push(row)
     if (found.length >= limit) break
   }

@@ -9,6 +9,7 @@ import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { episodesBehind, readDigest, requireEpisode } from '../digest/read.js'
 import { findObservations, type Behind } from '../observations/find.js'
+import type { CountKey } from '../observations/rows.js'
 import { requireObservation } from '../observations/show.js'
 import { openPayload } from '../payload/read.js'
 import type { Found, SearchResult } from './contract.js'
@@ -47,7 +48,9 @@ function* analyses(
   ctx: ShotsContext, view: View, since: string | undefined, from: From | null,
 ): Generator<Written, void, undefined> {
   const filter = {
-    newestFirst: true, ...(since === undefined ? {} : { since }),
+    // An image that no model wrote about is of a group without a model: none of them is read.
+    newestFirst: true, meant: ({ model }: CountKey) => model !== null,
+    ...(since === undefined ? {} : { since }),
     // A digest comes behind the analyses of its own moment.
     ...(from === null ? {} : 'behind' in from ? { behind: from.behind } : { until: from.until }),
   }

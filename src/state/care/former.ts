@@ -78,6 +78,10 @@ class FormerView implements View {
     return this.#fitting(spec, this.#rows.find({ collection: spec.name, id }))
   }
 
+  getMany<T>(spec: CollectionSpec<T>, ids: readonly string[]): readonly (T | undefined)[] {
+    return ids.map((id) => this.get(spec, id))
+  }
+
   all<T>(spec: CollectionSpec<T>): readonly Entry<T>[] {
     return this.range(spec, {})
   }

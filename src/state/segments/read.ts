@@ -130,6 +130,27 @@ export const isWithin = (key: Key, { low, lowOpen = false, high }: Bounds): bool
   return order > 0 || (order === 0 && !lowOpen)
 }
 
+/** A key with its own numbers, see `hashesOf`. */
+export interface HashedKey {
+  readonly key: Key
+  readonly hashes: readonly [number, number]
+}
+
+/** The row at a key among the rows of a block. */
+const rowAt = (rows: readonly StoredRow[], key: Key): StoredRow | undefined => {
+  let [low, high] = [0, rows.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const row = rows[middle]
+    if (row === undefined) return undefined
+    const order = compareKeys(row, key)
+    if (order === 0) return row
+    if (order < 0) low = middle + 1
+    else high = middle
+  }
+  return undefined
+}
+
 /** One segment file. */
 export class Segment {
   readonly facts: SegmentFacts
@@ -181,7 +202,12 @@ export class Segment {
 
   /** Number of the last block whose first key is not above `key`; -1 where all are. */
   #blockAt(key: Key): number {
-    let [low, high] = [0, this.#blocks]
+    return this.#lastUpTo(key, 0, this.#blocks)
+  }
+
+  /** The same, where all blocks before `from` are not above it, and all from `to` on are. */
+  #lastUpTo(key: Key, from: number, to: number): number {
+    let [low, high] = [from, to]
     while (low < high) {
       const middle = (low + high) >> 1
       if (compareKeys(keyOf(this.#line(middle)), key) <= 0) low = middle + 1
@@ -196,8 +222,8 @@ export class Segment {
     return this.#filter
   }
 
-  /** Rows of the n-th block. Throws `damaged`. */
-  block(number: number): readonly StoredRow[] {
+  /** Rows of the n-th block, which is kept at hand unless told otherwise. Throws `damaged`. */
+  block(number: number, keep = true): readonly StoredRow[] {
     const { name, sha256 } = this.facts
     const key = `${name} ${sha256} ${number}`
     const known = this.#cache?.get(key)
@@ -206,7 +232,7 @@ export class Segment {
     const bytes = this.#span([offset, length, digest])
     const rows = rowsOfBlock(bytes)
     if (rows === undefined) throw damagedSegment(name)
-    this.#cache?.put(key, rows, length)
+    if (keep) this.#cache?.put(key, rows, length)
     return rows
   }
 
@@ -220,18 +246,39 @@ export class Segment {
   get(key: Key, hashes: readonly [number, number]): StoredRow | undefined {
     if (!this.spans(key) || !mayHold(this.filter, hashes)) return undefined
     const number = this.#blockAt(key)
-    const rows = number < 0 ? [] : this.block(number)
-    let [low, high] = [0, rows.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      const row = rows[middle]
-      if (row === undefined) return undefined
-      const order = compareKeys(row, key)
-      if (order === 0) return row
-      if (order < 0) low = middle + 1
-      else high = middle
+    return number < 0 ? undefined : rowAt(this.block(number), key)
+  }
+
+  /**
+   * The rows at some keys, ascending, all of which this file spans. Each block is read once, and is
+   * kept at hand with `keep`.
+   */
+  getMany(keys: readonly HashedKey[], keep: boolean): (StoredRow | undefined)[] {
+    let [number, rows]: [number, readonly StoredRow[]] = [-1, []]
+    return keys.map(({ key, hashes }) => {
+      if (!mayHold(this.filter, hashes)) return undefined
+      const last = rows.at(-1)
+      if (last === undefined || compareKeys(key, last) > 0) {
+        const at = this.#blockFrom(number, key)
+        if (at < 0) return undefined
+        if (at !== number) [number, rows] = [at, this.block(at, keep)]
+      }
+      return rowAt(rows, key)
+    })
+  }
+
+  /** The same as `#blockAt` for a key that lies in block `from` or behind it. */
+  #blockFrom(from: number, key: Key): number {
+    const isUpTo = (number: number): boolean =>
+      number < this.#blocks && compareKeys(keyOf(this.#line(number)), key) <= 0
+    if (from < 0) return this.#blockAt(key)
+    // Keys of a long list lie close to one another: mostly in this block or one of the next.
+    let [low, step] = [from, 1]
+    while (isUpTo(low + step)) {
+      low += step
+      step *= 2
     }
-    return undefined
+    return this.#lastUpTo(key, low + 1, Math.min(this.#blocks, low + step))
   }
 
   /** What lies in the n-th block. */

@@ -1,7 +1,7 @@
 /** All runs of a manifest as one sorted table of rows; the newest run wins. */
 import { hashesOf } from './filter.js'
 import { mergeRows } from './merge.js'
-import type { Bounds, OnLost, Segment, StoredRow } from './read.js'
+import type { Bounds, HashedKey, OnLost, Segment, StoredRow } from './read.js'
 import { compareKeys, type Key } from './row.js'
 import type { RangeOptions } from '../types.js'
 
@@ -25,6 +25,31 @@ export function* scanRun(
   }
 }
 
+/** Blocks of so many rows at a time are kept at hand; more would only push out all others. */
+const keptKeysMax = 256
+
+/** A key that is looked for, and which one of them it is. */
+interface Wanted extends HashedKey {
+  readonly at: number
+}
+
+/** Keys, ascending, by the file of a run that may hold them; those of none are left out. */
+function* byFile(
+  files: RunFiles, keys: readonly Wanted[],
+): Generator<readonly [Segment, readonly Wanted[]]> {
+  let from = 0
+  for (const file of files) {
+    while (from < keys.length && isBefore(keys[from], file)) from += 1
+    let to = from
+    while (to < keys.length && file.spans((keys[to] as Wanted).key)) to += 1
+    if (to > from) yield [file, keys.slice(from, to)]
+    from = to
+  }
+}
+
+const isBefore = (wanted: Wanted | undefined, { facts: { first: [collection, id] } }: Segment) =>
+  wanted !== undefined && compareKeys(wanted.key, { collection, id }) < 0
+
 /** Reads over runs, the newest first. */
 export class Table {
   readonly runs: readonly RunFiles[]
@@ -42,6 +67,26 @@ export class Table {
       if (row !== undefined) return row
     }
     return undefined
+  }
+
+  /**
+   * The same at some keys, ascending. Each block that has some of them is read once; those of a
+   * page are kept like those of single rows, and those of a long list are not.
+   */
+  findMany(keys: readonly Key[]): (StoredRow | undefined)[] {
+    const found: (StoredRow | undefined)[] = keys.map(() => undefined)
+    let left = keys.map((key, at): Wanted => ({ key, hashes: hashesOf(key), at }))
+    const keep = keys.length <= keptKeysMax
+    for (const files of this.runs) {
+      if (left.length === 0) break
+      for (const [file, wanted] of byFile(files, left)) {
+        for (const [n, row] of file.getMany(wanted, keep).entries()) {
+          found[wanted[n]?.at ?? -1] = row
+        }
+      }
+      left = left.filter(({ at }) => found[at] === undefined)
+    }
+    return found
   }
 
   /** The newest row of each key within bounds, removed ones too. */

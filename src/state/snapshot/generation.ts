@@ -263,6 +263,27 @@ export class Generation {
     return row === undefined || row.text === null ? undefined : keptVersion(row, row.text)
   }
 
+  /** The same of some documents of a collection, in the order of their ids as they are given. */
+  findMany(
+    collection: string, ids: readonly string[], sequence: number,
+  ): (Version | undefined)[] {
+    const overlay = this.overlays.get(collection)
+    const found: (Version | undefined)[] = []
+    const stored: { readonly id: string; readonly at: number }[] = []
+    for (const [at, id] of ids.entries()) {
+      const version = versionAt(overlay?.get(id), sequence)
+      found.push(version?.removed === true ? undefined : version)
+      if (version === undefined) stored.push({ id, at })
+    }
+    stored.sort(byPlace)
+    const rows = this.lease.table.findMany(stored.map(({ id }) => ({ collection, id })))
+    for (const [n, { at }] of stored.entries()) {
+      const row = rows[n]
+      if (row !== undefined && row.text !== null) found[at] = keptVersion(row, row.text)
+    }
+    return found
+  }
+
   /** The row at a key of the runs, which stay as they are: asked for again, it is the same. */
   #stored(collection: string, id: string): StoredRow | undefined {
     const key = `${collection}\0${id}`
@@ -329,6 +350,9 @@ export class Generation {
 
 const byId = (a: readonly [string, unknown], b: readonly [string, unknown]): number =>
   a[0] < b[0] ? -1 : 1
+
+const byPlace = (a: { readonly id: string }, b: { readonly id: string }): number =>
+  (a.id < b.id ? -1 : Number(a.id > b.id))
 
 /** The version that was made of a row before, or one that is kept with it. */
 const keptVersion = (row: StoredRow, text: string): Version => {

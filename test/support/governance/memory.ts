@@ -42,9 +42,12 @@ export class Memory {
     const entries = (spec: IndexCollection): Entry<unknown>[] =>
       all(spec.rows).flatMap(({ id, doc }) => [...entriesOf(spec, doc, id)]).sort()
         .map((id) => ({ id, doc: {} }))
+    const get = <T>(spec: CollectionSpec<T>, id: string): T | undefined =>
+      docsOf(spec.name).get(id) as T | undefined
     const rows = {
-      get: <T>(spec: CollectionSpec<T>, id: string) =>
-        docsOf(spec.name).get(id) as T | undefined,
+      get,
+      getMany: <T>(spec: CollectionSpec<T>, ids: readonly string[]) =>
+        ids.map((id) => get(spec, id)),
       range: <T>(spec: CollectionSpec<T>, options: RangeOptions) =>
         rangeOf(isIndexCollection(spec) ? entries(spec) as Entry<T>[] : all(spec), options),
     }
