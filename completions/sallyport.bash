@@ -62,7 +62,11 @@ _sallyport() {
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "session list")
-      COMPREPLY=($(compgen -W "--all --live --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      case "$prev" in
+        --limit) COMPREPLY=(); return ;;
+        --after) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--all --live --limit --after --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "session revoke")
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
@@ -86,7 +90,11 @@ _sallyport() {
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "goal list")
-      COMPREPLY=($(compgen -W "--open --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      case "$prev" in
+        --limit) COMPREPLY=(); return ;;
+        --after) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--open --limit --after --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "goal show")
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))

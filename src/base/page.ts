@@ -1,8 +1,19 @@
 /** A part of a list, and what goes on behind it. */
 import * as v from 'valibot'
+import { strictInteger } from './schema.js'
 
 /** Name of the schema of a page. */
 export const pageSchemaName = 'sallyport.page.v1'
+
+/** Most rows of a part of a list. */
+export const pageRowsMax = 10_000
+
+/** What asks for a part of a list that is given whole otherwise. */
+export const pageFields = {
+  limit: v.optional(strictInteger(1, pageRowsMax)),
+  /** Id of a row: only those behind it. */
+  after: v.optional(v.string()),
+}
 
 /** A part of a list as a document. */
 export const pageShape = v.strictObject({

@@ -6,7 +6,7 @@ import { Option, type Argument, type Command } from 'commander'
 import { durationText, unitMs } from '../base/duration.js'
 import { fail } from '../base/errors.js'
 import { microusdOf, moneyText } from '../base/money.js'
-import { pageDefault } from '../base/page.js'
+import { pageDefault, pageRowsMax } from '../base/page.js'
 import { parseClosed, strictIntegerText } from '../base/schema.js'
 
 /** Inclusive range of an integer flag. */
@@ -25,8 +25,12 @@ export const integerFlag = (flags: string, text: string, range: Range): Option =
 }
 
 /** How many rows a list gives: `pageDefault` unless said. */
-export const limitFlag = (text: string, max = 10_000): Option =>
+export const limitFlag = (text: string, max = pageRowsMax): Option =>
   integerFlag('--limit <n>', text, { min: 1, max }).default(pageDefault)
+
+/** How many rows a list gives that is whole otherwise. */
+export const partFlag = (text: string): Option =>
+  integerFlag('--limit <n>', text, { min: 1, max: pageRowsMax })
 
 /** A flag that takes a number of something that is counted from 1, a revision for example. */
 export const numberFlag = (flags: string, text: string): Option =>

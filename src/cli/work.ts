@@ -75,10 +75,10 @@ export const workFor = async (
   if (mode === 'mutate' && recovered !== null) for (const line of lines(recovered)) deps.note(line)
   return {
     gov, session, world: deps,
-    cut({ field, value, shown }) {
+    cut({ field, value, shown, first = 'newest' }) {
       const flag = `--${field}`
       deps.cut = { flag, value }
-      if (shown !== undefined) deps.note(`${shown} shown, the newest; more with ${flag} ${value}`)
+      if (shown !== undefined) deps.note(`${shown} shown, the ${first}; more with ${flag} ${value}`)
       return nextCommand(deps.argv, { flag, value })
     },
     stopped: (recorded) => afterStop(deps, gov, recorded),

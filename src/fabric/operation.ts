@@ -17,6 +17,8 @@ export interface ListCut {
   readonly value: string
   /** How many rows are shown; left out where the document itself says that there are more. */
   readonly shown?: number
+  /** Which rows come first; the newest unless said. */
+  readonly first?: 'oldest'
 }
 
 /** What a face opens for an operation, and what an operation tells it besides its result. */
@@ -53,9 +55,16 @@ export const operation = <C extends AnyContract>(
 /** The first rows of a list that `find` gives so many of; `idOf` names the row to go on behind. */
 export const firstPart = <T>(
   { cut }: Work, limit = pageDefault,
-  find: (most: number) => readonly T[], idOf: (row: T) => string,
+  find: (most: number) => readonly T[], idOf: (row: T) => string, first?: 'oldest',
 ): readonly T[] => {
   const { rows, last } = firstRows(find(limit + 1), limit)
-  if (last !== null) cut({ field: 'after', value: idOf(last), shown: rows.length })
+  const which = first === undefined ? {} : { first }
+  if (last !== null) cut({ field: 'after', value: idOf(last), shown: rows.length, ...which })
   return rows
 }
+
+/** The same of a list that is given whole where no limit is. */
+export const wholeOrPart = <T>(
+  work: Work, limit: number | undefined,
+  find: (most?: number) => readonly T[], idOf: (row: T) => string, first?: 'oldest',
+): readonly T[] => (limit === undefined ? find() : firstPart(work, limit, find, idOf, first))

@@ -1,6 +1,7 @@
 /** What goes in and comes out of the operations on goals. */
 import * as v from 'valibot'
 import { contract } from '../base/contract.js'
+import { pageFields } from '../base/page.js'
 import { closedObject } from '../base/schema.js'
 import type { Goal } from './rows.js'
 
@@ -60,7 +61,7 @@ export const goalClose = contract({
 export const goalList = contract({
   name: 'goal.list',
   version: 1,
-  input: closedObject({ open: v.optional(v.boolean()) }),
+  input: closedObject({ open: v.optional(v.boolean()), ...pageFields }),
   output: v.array(goalShape),
   toDocument: (goals: readonly Goal[]) => goals.map(goalDocument),
 })

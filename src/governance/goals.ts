@@ -5,7 +5,7 @@
  */
 import { fail } from '../base/errors.js'
 import { newId } from '../base/ids.js'
-import { rowsUnder } from '../state/indexes.js'
+import { rowsOfEntries, rowsUnder, walkIndex } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { nowIso, type Gov } from './context.js'
@@ -73,10 +73,29 @@ export const requireOpenGoal = (view: View, owner: string, goalId: string): Goal
   throw fail.conflict('goal_closed', 'This goal is closed.', { next: 'Run `sallyport goal list`.' })
 }
 
+/** Which goals to list. */
+interface GoalFilter {
+  /** Only those that are open. */
+  readonly open?: boolean | undefined
+  /** Only those that were added behind this one, which need not exist. */
+  readonly after?: string | undefined
+  /** At most so many; left out: all of them. */
+  readonly limit?: number | undefined
+}
+
 /** The operator's goals, oldest first. */
-export const listGoals = (view: View, session: Session): readonly Goal[] =>
-  rowsUnder(view, collections.goals, goalsByOwner, { under: [session.principal.principal_id] })
-    .map(({ doc }) => doc)
+export const listGoals = (
+  view: View, session: Session, { open = false, after, limit }: GoalFilter = {},
+): readonly Goal[] => {
+  const under = [session.principal.principal_id]
+  const entries = walkIndex(view, collections.goals, goalsByOwner, { under, from: after })
+  const found: Goal[] = []
+  for (const { id, doc } of rowsOfEntries(view, collections.goals, entries, limit)) {
+    if (found.length === limit) break
+    if (id !== after && (doc.state === 'open' || !open)) found.push(doc)
+  }
+  return found
+}
 
 /** Adds a goal. Throws `rejected`/`goal_title`. */
 export const addGoal = (gov: Gov, session: Session, title: string): Promise<Goal> => {

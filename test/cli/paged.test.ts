@@ -45,6 +45,34 @@ t.test('every page after the other gives each row of the list once, and the last
   }
 })
 
+t.test('sessions and goals are given whole unless a page is asked for, and page by page', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' }).session()
+  const file = at.place.write('passphrase', 'correct horse')
+  await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
+  for (const owner of ['bob', 'ada', 'bob', 'ada']) {
+    const secret = owner === 'bob' ? ['--passphrase-file', file] : []
+    await at.json(['login', '--owner', owner, ...secret])
+  }
+  for (const one of (await at.json(['session', 'list', '--all'])).slice(1, 3)) {
+    await at.json(['session', 'revoke', one.id])
+  }
+  for (const title of ['Tides', 'Harbour', 'Tax']) await at.json(['goal', 'add', title])
+  const [, tides] = await at.json(['goal', 'list'])
+  await at.json(['goal', 'close', tides.id])
+  const lines: readonly (readonly [number, ...string[]])[] = [
+    [3, 'session', 'list'], [5, 'session', 'list', '--all'], [2, 'session', 'list', '--live'],
+    [3, 'session', 'list', '--all', '--live'], [4, 'goal', 'list'], [3, 'goal', 'list', '--open'],
+  ]
+  for (const [count, ...line] of lines) {
+    const whole = await at.json(line)
+    t.equal(whole.length, count, line.join(' '))
+    t.strictSame(await pagesOf(at, line), whole, line.join(' '))
+    t.strictSame(await at.json([...line, '--limit', '10000']), whole)
+  }
+  const cut = must(await at.run(['goal', 'list', '--limit', '2']))
+  t.equal(cut.stderr, `2 shown, the oldest; more with --after ${tides.id}\n`)
+})
+
 t.test('the holds of an owner are paged by their operations', async (t) => {
   const at = await World.in(t).sandbox().state().session().alpha()
   for (let count = 0; count < 2; count += 1) must(await at.ask())

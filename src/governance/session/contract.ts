@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { nullableText } from '../../base/fields.js'
 import { contract, noInput } from '../../base/contract.js'
+import { pageFields } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { Recorded } from '../stops/act.js'
 import { requestsOf, requestsShape } from '../stops/requests.js'
@@ -83,7 +84,10 @@ export const sessionShow = contract({
 export const sessionList = contract({
   name: 'session.list',
   version: 1,
-  input: closedObject({ all: v.optional(v.boolean()), live: v.optional(v.boolean()) }),
+  input: closedObject({
+    all: v.optional(v.boolean()), live: v.optional(v.boolean()),
+    ...pageFields,
+  }),
   output: v.array(sessionShape),
   toDocument: (sessions: readonly SessionFacts[]) => [...sessions],
 })

@@ -1,6 +1,7 @@
 /** Ending sessions. Ending only ever narrows, so it is never hard. */
 import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { rowsUnder } from '../../state/indexes.js'
+import { documents } from '../../state/each.js'
+import { rowsOfEntries, rowsUnder, walkIndex } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../context.js'
@@ -62,20 +63,50 @@ export const pruneRoots = (tx: Tx, now: string): readonly string[] => {
   return dead.map(({ id }) => id)
 }
 
+/** Which sessions to list. */
+interface SessionFilter {
+  /** Those of every owner; else the operator's own. */
+  readonly all?: boolean | undefined
+  /** Only those that are live. */
+  readonly live?: boolean | undefined
+  /** Only those that were opened before this one, which need not exist. */
+  readonly after?: string | undefined
+  /** At most so many; left out: all of them. */
+  readonly limit?: number | undefined
+}
+
+/** Roots of one owner, newest first; with `live` those that were not ended. */
+const rootsOf = (
+  view: View, owner: string, { live = false, after, limit }: SessionFilter,
+): Iterable<Root> => {
+  const entries = walkIndex(view, collections.roots, live ? rootsUnended : rootsByOwner, {
+    under: [owner], from: after, reverse: true,
+  })
+  return documents(rowsOfEntries(view, collections.roots, entries, limit))
+}
+
 /** Sessions of the operator, or of every owner with `all`, or the live ones; newest first. */
 export const listSessions = (
-  gov: Gov,
-  view: View,
-  session: Session,
-  { all = false, live = false }: { readonly all?: boolean; readonly live?: boolean } = {},
+  gov: Gov, view: View, session: Session, filter: SessionFilter = {},
 ): readonly SessionFacts[] => {
-  const under = all ? [] : [session.principal.principal_id]
-  const found = live || !all
-    ? rowsUnder(view, collections.roots, live ? rootsUnended : rootsByOwner, { under })
-    : view.all(collections.roots)
-  return found
-    .map(({ doc }) => doc)
-    .sort((a, b) => (a.root_id < b.root_id ? 1 : -1))
-    .map((root) => sessionFacts(view, gov, root))
-    .filter((facts) => facts.live || !live)
+  const { all = false, live = false, after, limit = Number.POSITIVE_INFINITY } = filter
+  const listed = (roots: Iterable<Root>): SessionFacts[] => {
+    const found: SessionFacts[] = []
+    for (const root of roots) {
+      const facts = sessionFacts(view, gov, root)
+      if (facts.live || !live) found.push(facts)
+      if (found.length >= limit) break
+    }
+    return found
+  }
+  if (!all) return listed(rootsOf(view, session.principal.principal_id, filter))
+  if (!live) {
+    const from = after === undefined ? {} : { after }
+    return listed(documents(view.range(collections.roots, { reverse: true, limit, ...from })))
+  }
+  // Who has no row any more has no live session.
+  return view.all(collections.principals)
+    .flatMap(({ id }) => listed(rootsOf(view, id, filter)))
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, limit)
 }

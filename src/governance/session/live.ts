@@ -35,8 +35,11 @@ const enabledOwner = (view: View, root: Root): Principal => {
  * `session_invalid`, `session_ended`, `session_expired`, `principal_disabled`. Looks at rows only,
  * so not at idleness.
  */
-export const requireRootRow = (view: View, now: string, rootId: string): Session => {
-  const root = view.get(collections.roots, rootId)
+export const requireRootRow = (view: View, now: string, rootId: string): Session =>
+  allowedBy(view, now, view.get(collections.roots, rootId))
+
+/** The same of a row that was read. */
+const allowedBy = (view: View, now: string, root: Root | undefined): Session => {
   if (root === undefined) {
     throw fail.unauthorized('session_invalid', 'There is no such session.', { next })
   }
@@ -78,11 +81,14 @@ export const liveSession = (view: View, at: Gov | Place, rootId: string): Sessio
  * As `liveSession`, from rows and two numbers that were read before: for a transaction that reads
  * no file, in which nevertheless a session may be found to have idled away or its clock set back.
  */
-export const requireLiveRow = (view: View, rootId: string, moment: SessionMoment): Session => {
+export const requireLiveRow = (view: View, rootId: string, moment: SessionMoment): Session =>
+  liveBy(view, view.get(collections.roots, rootId), moment)
+
+/** The same of a row that was read. */
+const liveBy = (view: View, row: Root | undefined, moment: SessionMoment): Session => {
   const { wallMs: wall, lastUseMs } = moment
-  const row = view.get(collections.roots, rootId)
   const used = row === undefined ? 0 : newestUseMs(row, lastUseMs)
-  const session = requireRootRow(view, isoFromMs(Math.max(wall, used)), rootId)
+  const session = allowedBy(view, isoFromMs(Math.max(wall, used)), row)
   if (wall < used - clockStepBackMsMax) {
     const text = 'The clock of this machine lies behind the last use of this session.'
     throw fail.unauthorized('session_clock_stepped_back', text, { next })
@@ -106,9 +112,9 @@ export const rootEndsMs = (view: View, at: Gov | Place, rootId: string): number 
   return Math.min(used + root.idle_ms, msFromIso(root.expires_at))
 }
 
-const isLive = (view: View, rootId: string, moment: SessionMoment): boolean => {
+const isLive = (view: View, root: Root, moment: SessionMoment): boolean => {
   try {
-    requireLiveRow(view, rootId, moment)
+    liveBy(view, root, moment)
     return true
   } catch {
     return false
@@ -130,6 +136,6 @@ export const sessionFacts = (view: View, at: Gov | Place, root: Root): SessionFa
     expires_at: root.expires_at,
     ended_at: root.ended?.at ?? null,
     ended_reason: root.ended?.reason ?? null,
-    live: isLive(view, root.root_id, moment),
+    live: isLive(view, root, moment),
   }
 }

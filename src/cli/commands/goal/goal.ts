@@ -1,13 +1,13 @@
 /** `sallyport goal`: what tasks are for. */
 import type { Option } from 'commander'
-import { operation } from '../../../fabric/operation.js'
+import { operation, wholeOrPart } from '../../../fabric/operation.js'
 import {
   goalAdd, goalList, goalShow, goalUpdate, goalClose, type GoalDocument,
 } from '../../../governance/goals-contract.js'
 import {
   addGoal, listGoals, requireOwnGoal, updateGoal, closeGoal,
 } from '../../../governance/goals.js'
-import { numberFlag } from '../../flags.js'
+import { numberFlag, partFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { fieldLines, visibleLine } from '../../text.js'
 import { verbOf } from '../../verb-of.js'
@@ -36,14 +36,21 @@ export const add = verbOf(operation(goalAdd, 'mutate', ({ gov, session }, { titl
   text: goalText,
 })
 
-export const list = verbOf(operation(goalList, 'read', ({ gov, session }, { open }) =>
-  listGoals(gov.store.read(), session)
-    .filter(({ state }) => state === 'open' || open !== true)), {
+export const list = verbOf(operation(goalList, 'read', (work, { limit, ...filter }) => {
+  const view = work.gov.store.read()
+  return wholeOrPart(work, limit, (most) =>
+    listGoals(view, work.session, { ...filter, limit: most }), ({ goal_id: id }) => id, 'oldest')
+}), {
   summary: 'list your goals, oldest first',
   description: 'Lists your goals. Tasks that name none belong to the default goal.',
   examples: ['$ sallyport goal list', '$ sallyport goal list --open --json'],
+  ids: { after: 'goal' },
   damage: 'shows',
-  flags: (command) => command.option('--open', 'only goals that are open'),
+  exits: ['rejected'],
+  flags: (command) => command
+    .option('--open', 'only goals that are open')
+    .addOption(partFlag('most goals; all of them unless given'))
+    .option('--after <goal>', 'only those younger than this one'),
   text: (rows, view) => renderTable(
     view, ['goal', 'state', 'revision', 'default', 'title'],
     rows.map((row) => [

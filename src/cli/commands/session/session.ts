@@ -1,5 +1,5 @@
 /** `sallyport session`: who is logged in, and ending sessions. */
-import { operation } from '../../../fabric/operation.js'
+import { operation, wholeOrPart } from '../../../fabric/operation.js'
 import { session } from '../../../fabric/operations/policy.js'
 import {
   sessionList, sessionRevoke, type SessionDocument,
@@ -7,6 +7,7 @@ import {
 import { listSessions } from '../../../governance/session/end.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { revokeSession } from '../../../governance/stops/people.js'
+import { partFlag } from '../../flags.js'
 import { currentToken } from '../../login.js'
 import type { View } from '../../output.js'
 import { renderTable } from '../../table.js'
@@ -41,15 +42,27 @@ export const show = verbOf(session.show, {
 const shownId = (rows: SessionDocument[], { id, principal }: SessionDocument, view: View): string =>
   rows.every((row) => row.principal === principal) ? view.id(id) : id
 
-export const list = verbOf(operation(sessionList, 'read', ({ gov, session: own }, { all, live }) =>
-  listSessions(gov, gov.store.read(), own, { all: all === true, live: live === true })), {
+export const list = verbOf(operation(sessionList, 'read', (work, { limit, ...filter }) => {
+  const { gov, session: own } = work
+  const view = gov.store.read()
+  return wholeOrPart(work, limit, (most) =>
+    listSessions(gov, view, own, { ...filter, limit: most }), ({ id }) => id)
+}), {
   summary: 'list your sessions, newest first',
   description:
     'Lists sessions and when they end; those that have been over for 30 days are not kept.',
-  examples: ['$ sallyport session list', '$ sallyport session list --all --live --json'],
+  examples: [
+    '$ sallyport session list',
+    '$ sallyport session list --all --live --json',
+    '$ sallyport session list --limit 20',
+  ],
+  ids: { after: 'session' },
+  exits: ['rejected'],
   flags: (command) => command
     .option('--all', 'the sessions of every owner')
-    .option('--live', 'only those that are live'),
+    .option('--live', 'only those that are live')
+    .addOption(partFlag('most sessions; all of them unless given'))
+    .option('--after <session>', 'only those older than this one'),
   text: (rows, view) => renderTable(
     view, ['session', 'owner', 'state', 'opened', 'idle until', 'expires'],
     rows.map((row) => [
