@@ -77,10 +77,9 @@ export const dropArtifact = (tx: Tx, artifactId: string): string | null => {
   return row.ref.stored_sha256
 }
 
-/** The row of an artifact that may be read under a record type. */
-const readable = (view: View, artifactId: string, label: string, held: boolean): ArtifactRow => {
-  const row = requireArtifact(view, artifactId)
-  if (row.label !== label || (!row.adopted && !held)) throw missing()
+/** The row of an artifact, if it may be read under a record type. */
+const readable = (row: ArtifactRow | undefined, label: string, held: boolean): ArtifactRow => {
+  if (row === undefined || row.label !== label || (!row.adopted && !held)) throw missing()
   return row
 }
 
@@ -95,9 +94,13 @@ export const readArtifact = (
   artifactId: string,
   label: string,
   { held = false }: { readonly held?: boolean } = {},
-): Buffer => {
-  return gov.store.artifacts.read(label, readable(view, artifactId, label, held).ref)
-}
+): Buffer => readRegistered(gov, view.get(collections.artifacts, artifactId), label, { held })
+
+/** The same of a row that was read; undefined: there is none. */
+export const readRegistered = (
+  gov: Pick<Gov, 'store'>, row: ArtifactRow | undefined, label: string,
+  { held = false }: { readonly held?: boolean } = {},
+): Buffer => gov.store.artifacts.read(label, readable(row, label, held).ref)
 
 /**
  * Opens a registered pack (see `Artifacts.openPack`); close it when done. The checks are those of
@@ -107,7 +110,8 @@ export const openArtifactPack = (
   gov: Pick<Gov, 'store'>, view: View, artifactId: string, label: string,
   { held = false }: { readonly held?: boolean } = {},
 ): PackReader => {
-  return gov.store.artifacts.openPack(label, readable(view, artifactId, label, held).ref)
+  const row = view.get(collections.artifacts, artifactId)
+  return gov.store.artifacts.openPack(label, readable(row, label, held).ref)
 }
 
 const rowsInPage = 256

@@ -26,6 +26,28 @@ export const findEach = <T, Found>(
   return found
 }
 
+const groupFirst = 16
+const groupMax = 1024
+
+/**
+ * Values in groups: `first` of them, then few, and more each time up to a thousand. Whoever does
+ * something for a group at once, and may stop early, has then done little in vain.
+ */
+export function* inGroups<T>(
+  values: Iterable<T>, first = groupFirst,
+): Generator<readonly T[], void, undefined> {
+  let group: T[] = []
+  let size = first
+  for (const value of values) {
+    group.push(value)
+    if (group.length < size) continue
+    yield group
+    group = []
+    size = Math.max(groupFirst, Math.min(groupMax, size * 2))
+  }
+  if (group.length > 0) yield group
+}
+
 /** Documents without their ids. */
 export function* documents<T>(entries: Iterable<Entry<T>>): Generator<T> {
   for (const { doc } of entries) yield doc

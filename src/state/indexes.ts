@@ -4,6 +4,7 @@
  * record of the row that it points to, and nothing else ever writes one.
  */
 import * as v from 'valibot'
+import { inGroups } from './each.js'
 import type { CollectionSpec, Entry, Index, IndexKey, View } from './types.js'
 
 const entryShape = v.strictObject({})
@@ -142,37 +143,20 @@ export function* walkIndex<T>(
   }
 }
 
-const rowsFirst = 16
-const rowsMax = 1024
-
-/** The first `size` of what is left; fewer at its end. */
-const taken = <T>(rest: Iterator<T, unknown>, size: number): T[] => {
-  const some: T[] = []
-  while (some.length < size) {
-    const next = rest.next()
-    if (next.done === true) break
-    some.push(next.value)
-  }
-  return some
-}
-
 /**
  * Rows of entries, in their order, each read with others that lie near it. So many at first as
  * `wanted` says, where that is known; else few, and more each time, so that whoever stops early has
  * read little. An entry without a row is passed over.
  */
 export function* rowsOfEntries<T>(
-  view: View, rows: CollectionSpec<T>, found: Iterable<Pick<Found, 'id'>>, wanted = rowsFirst,
+  view: View, rows: CollectionSpec<T>, found: Iterable<Pick<Found, 'id'>>, wanted?: number,
 ): Generator<Entry<T>, void, undefined> {
-  const rest = found[Symbol.iterator]()
-  for (let size = wanted; ; size = Math.max(rowsFirst, Math.min(rowsMax, size * 2))) {
-    const some = taken(rest, size)
-    const docs = view.getMany(rows, some.map(({ id }) => id))
-    for (const [n, { id }] of some.entries()) {
+  for (const group of inGroups(found, wanted)) {
+    const docs = view.getMany(rows, group.map(({ id }) => id))
+    for (const [n, { id }] of group.entries()) {
       const doc = docs[n]
       if (doc !== undefined) yield { id, doc }
     }
-    if (some.length < size) return
   }
 }
 

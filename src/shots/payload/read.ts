@@ -1,6 +1,7 @@
 import { fail } from '../../base/errors.js'
 import { parseStrictJson } from '../../base/strict-json.js'
-import { readArtifact } from '../../governance/artifacts.js'
+import { readRegistered } from '../../governance/artifacts.js'
+import { collections, type ArtifactRow } from '../../governance/rows.js'
 import type { View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
 import type { ShotsContext } from '../context.js'
@@ -13,8 +14,14 @@ const payloadBytesMax = 1_048_576
  */
 export const openPayload = (
   ctx: ShotsContext, view: View, payload: { readonly artifact_id: string },
+): Readonly<Record<string, unknown>> =>
+  openRegistered(ctx, view.get(collections.artifacts, payload.artifact_id))
+
+/** The same of the row of its artifact, for whoever opens many; undefined: there is none. */
+export const openRegistered = (
+  ctx: ShotsContext, row: ArtifactRow | undefined,
 ): Readonly<Record<string, unknown>> => {
-  const bytes = readArtifact(ctx.gov, view, payload.artifact_id, shotLabels.payload)
+  const bytes = readRegistered(ctx.gov, row, shotLabels.payload)
   const value = parseStrictJson(bytes, { bytesMax: payloadBytesMax, depthMax: 16 })
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Readonly<Record<string, unknown>>

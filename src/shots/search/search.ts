@@ -4,6 +4,8 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { fail, SallyportError } from '../../base/errors.js'
+import { collections } from '../../governance/rows.js'
+import { inGroups } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
@@ -11,7 +13,7 @@ import { episodesBehind, readDigest, requireEpisode } from '../digest/read.js'
 import { findObservations, type Behind } from '../observations/find.js'
 import type { CountKey } from '../observations/rows.js'
 import { requireObservation } from '../observations/show.js'
-import { openPayload } from '../payload/read.js'
+import { openRegistered } from '../payload/read.js'
 import type { Found, SearchResult } from './contract.js'
 import { lineAround, needleOf, textsIn } from './line.js'
 
@@ -54,9 +56,12 @@ function* analyses(
     // A digest comes behind the analyses of its own moment.
     ...(from === null ? {} : 'behind' in from ? { behind: from.behind } : { until: from.until }),
   }
-  for (const { observation_id: id, captured_at: at, payload } of findObservations(view, filter)) {
-    if (payload === null) continue
-    yield { kind: 'analysis', id, at, open: () => openPayload(ctx, view, payload) }
+  for (const rows of inGroups(findObservations(view, filter))) {
+    const stored = view.getMany(
+      collections.artifacts, rows.map(({ payload }) => payload?.artifact_id ?? ''))
+    for (const [n, { observation_id: id, captured_at: at }] of rows.entries()) {
+      yield { kind: 'analysis', id, at, open: () => openRegistered(ctx, stored[n]) }
+    }
   }
 }
 

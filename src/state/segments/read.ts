@@ -8,7 +8,7 @@ import { isIndexName } from '../indexes.js'
 import type { IndexLine, SegmentFacts } from './build.js'
 import { IndexLines } from './index-lines.js'
 import { mayHold } from './filter.js'
-import { compareKeys, rowOf, type Key, type Row } from './row.js'
+import { compareKeys, lineOf, rowOf, type Key, type Row } from './row.js'
 
 /** A row as it was read; `version` is for whoever keeps what was made of its text. */
 export interface StoredRow extends Row {
@@ -151,6 +151,32 @@ const rowAt = (rows: readonly StoredRow[], key: Key): StoredRow | undefined => {
   return undefined
 }
 
+const newline = 0x0a
+const behindId: ReadonlySet<number | undefined> = new Set([0x2c, 0x5d])
+
+/**
+ * The row at a key in the bytes of a block whose digest was true, of which no other line is looked
+ * at. No document has a line end of its own, so that a line begins nowhere else.
+ */
+const rowIn = (bytes: Buffer, key: Key, name: string): StoredRow | undefined => {
+  const begin = Buffer.from(lineOf({ ...key, text: null }).slice(0, -1))
+  for (let at = bytes.indexOf(begin); at !== -1; at = bytes.indexOf(begin, at + 1)) {
+    if (at > 0 && bytes[at - 1] !== newline) continue
+    if (!behindId.has(bytes[at + begin.length])) continue
+    const row = rowOf(bytes.toString('utf8', at, bytes.indexOf(newline, at)))
+    if (row === undefined) throw damagedSegment(name)
+    return row
+  }
+  return undefined
+}
+
+/** A block that is being looked through. */
+interface OpenBlock {
+  /** First key of the next one; undefined where it is the last one. */
+  readonly end: Key | undefined
+  readonly find: (key: Key) => StoredRow | undefined
+}
+
 /** One segment file. */
 export class Segment {
   readonly facts: SegmentFacts
@@ -222,17 +248,24 @@ export class Segment {
     return this.#filter
   }
 
-  /** Rows of the n-th block, which is kept at hand unless told otherwise. Throws `damaged`. */
-  block(number: number, keep = true): readonly StoredRow[] {
-    const { name, sha256 } = this.facts
-    const key = `${name} ${sha256} ${number}`
+  #cacheKey(number: number): string {
+    return `${this.facts.name} ${this.facts.sha256} ${number}`
+  }
+
+  #blockBytes(number: number): Buffer {
+    const [, , offset, length, digest] = this.#line(number)
+    return this.#span([offset, length, digest])
+  }
+
+  /** Rows of the n-th block. Throws `damaged`. */
+  block(number: number): readonly StoredRow[] {
+    const key = this.#cacheKey(number)
     const known = this.#cache?.get(key)
     if (known !== undefined) return known
-    const [, , offset, length, digest] = this.#line(number)
-    const bytes = this.#span([offset, length, digest])
+    const bytes = this.#blockBytes(number)
     const rows = rowsOfBlock(bytes)
-    if (rows === undefined) throw damagedSegment(name)
-    if (keep) this.#cache?.put(key, rows, length)
+    if (rows === undefined) throw damagedSegment(this.facts.name)
+    this.#cache?.put(key, rows, bytes.length)
     return rows
   }
 
@@ -254,17 +287,26 @@ export class Segment {
    * kept at hand with `keep`.
    */
   getMany(keys: readonly HashedKey[], keep: boolean): (StoredRow | undefined)[] {
-    let [number, rows]: [number, readonly StoredRow[]] = [-1, []]
+    const { filter } = this
+    let number = -1
+    let block: OpenBlock | undefined
     return keys.map(({ key, hashes }) => {
-      if (!mayHold(this.filter, hashes)) return undefined
-      const last = rows.at(-1)
-      if (last === undefined || compareKeys(key, last) > 0) {
-        const at = this.#blockFrom(number, key)
-        if (at < 0) return undefined
-        if (at !== number) [number, rows] = [at, this.block(at, keep)]
+      if (!mayHold(filter, hashes)) return undefined
+      if (block === undefined || (block.end !== undefined && compareKeys(key, block.end) >= 0)) {
+        number = this.#blockFrom(number, key)
+        block = number < 0 ? undefined : this.#openBlock(number, keep)
       }
-      return rowAt(rows, key)
+      return block?.find(key)
     })
+  }
+
+  /** The n-th block, for keys that lie in it. Nothing else may be read while it is in use. */
+  #openBlock(number: number, keep: boolean): OpenBlock {
+    const end = number + 1 < this.#blocks ? keyOf(this.#line(number + 1)) : undefined
+    const rows = keep ? this.block(number) : this.#cache?.get(this.#cacheKey(number))
+    if (rows !== undefined) return { end, find: (key) => rowAt(rows, key) }
+    const bytes = this.#blockBytes(number)
+    return { end, find: (key) => rowIn(bytes, key, this.facts.name) }
   }
 
   /** The same as `#blockAt` for a key that lies in block `from` or behind it. */
