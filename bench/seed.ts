@@ -6,6 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { alphaArtifactLabels, alphaCapability, alphaPurpose } from '../src/alpha/constants.js'
+import { canonicalJson } from '../src/base/canonical.js'
 import { isoFromMs, systemClock } from '../src/base/clock.js'
 import { newId } from '../src/base/ids.js'
 import { silentObserver } from '../src/base/observer.js'
@@ -24,14 +25,16 @@ import { policyHead } from '../src/governance/policy/head.js'
 import { authenticate } from '../src/governance/session/authenticate.js'
 import { login } from '../src/governance/session/login.js'
 import type { Session } from '../src/governance/session/types.js'
-import { folderRow } from '../src/shots/observations/observation-store.js'
-import { shotCollections } from '../src/shots/observations/rows.js'
+import { analysisPromptVersion, analysisSchemaVersion, shotLabels } from '../src/shots/constants.js'
+import { folderRow, putObservation } from '../src/shots/observations/observation-store.js'
+import { shotCollections, type Observation } from '../src/shots/observations/rows.js'
 import { appendReceipt } from '../src/shots/receipts/append.js'
 import { writeBatch } from '../src/shots/scan/commit.js'
 import { exactStamp } from '../src/shots/scan/read-once.js'
 import type { TakenFile } from '../src/shots/scan/types.js'
 import { walkImageFolder } from '../src/shots/scan/walk.js'
 import { folderDigestOf } from '../src/shots/source/folder-digest.js'
+import { each } from '../src/state/each.js'
 import { nodeFiles } from '../src/state/files.js'
 import { openStore } from '../src/state/store.js'
 import type { ArtifactRef, Store, Tx } from '../src/state/types.js'
@@ -44,7 +47,9 @@ const [idleMs, ttlMs] = [24 * 3_600_000, 7 * 24 * 3_600_000]
 const digest = 'ab'.repeat(32)
 
 /** A store to seed, `ageMs` ago; a file of a seeded state need not outlive the machine. */
-export const seedingGov = (place: BenchPlace, ageMs = 0): Gov => {
+export const seedingGov = (
+  place: Pick<BenchPlace, 'stateDir' | 'configDir'>, ageMs = 0,
+): Gov => {
   const clock = { ...systemClock, wallMs: () => systemClock.wallMs() - ageMs }
   const files = { ...nodeFiles, sync: () => {}, syncData: () => {} }
   const store = openStore({
@@ -84,6 +89,43 @@ export const seedImages = async (
         newStatus: () => ({ analysis_status: 'blocked', reason: 'analysis_off' }),
         takeOver: (_tx, row) => row,
       }, files)
+    })
+  }
+}
+
+const textsARecord = 250
+
+/**
+ * Writes down what a model said of images that are known, as an analysis does; `textOf` gives the
+ * summary of one, or null where nothing was said of it.
+ */
+export const seedTexts = async (
+  store: Store, now: string, textOf: (row: Observation) => string | null,
+): Promise<void> => {
+  const said: (readonly [Observation, string])[] = []
+  for (const { doc } of each(store.read(), shotCollections.observations)) {
+    const text = textOf(doc)
+    if (text !== null) said.push([doc, text])
+  }
+  for (let first = 0; first < said.length; first += textsARecord) {
+    const sealed = said.slice(first, first + textsARecord).map(([row, summary]) => {
+      const payload = canonicalJson({ schema: analysisSchemaVersion, summary })
+      return { row, ref: store.artifacts.write(shotLabels.payload, Buffer.from(payload)) }
+    })
+    await store.transact('bench', (tx) => {
+      for (const { row, ref } of sealed) {
+        const { artifact_id } = registerArtifact(tx, now, {
+          label: shotLabels.payload, ref, owner: 'screenshot_analysis', taskId: null, adopted: true,
+        })
+        putObservation(tx, now, {
+          ...row, analysis_status: 'succeeded', payload: {
+            artifact_id, sha256: ref.sha256, model: 'gateway/acme/screenshot-1',
+            reply_model: 'acme/screenshot-1', prompt_version: analysisPromptVersion,
+            schema_version: analysisSchemaVersion, analyzed_at: now, operation_id: 'op_none',
+            cost_microusd: 100, earlier: false,
+          },
+        })
+      }
     })
   }
 }

@@ -15,10 +15,12 @@ const contextChars = 60
  * is not. It shows the text as it stands, or folded where its length is then another.
  */
 export const lineAround = (text: string, needle: string): string | null => {
+  // Most texts do not hold it: they are looked through once.
+  if (needle === '' || !folded(text).includes(needle)) return null
   const plain = text.normalize('NFKC').replace(/\s+/g, ' ').trim()
   const low = folded(plain)
   const at = low.indexOf(needle)
-  if (needle === '' || at === -1) return null
+  if (at === -1) return null
   const shown = low.length === plain.length ? plain : low
   const from = Math.max(0, at - contextChars)
   const to = Math.min(shown.length, at + needle.length + contextChars)
