@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
 import {
   imageOf, seedAsks, seedImages, seedingGov, seedSessions, seedTexts,
 } from '../../bench/seed.js'
@@ -13,7 +13,6 @@ import {
   ceilings, overCeiling, uncounted, type Ceiling, type Counts,
 } from '../support/cli/ceilings.js'
 import { rounds, slice } from '../support/slice.js'
-import { t } from '../support/tests-in-slices.js'
 import type { Loose, Place } from '../world/place.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
