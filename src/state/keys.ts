@@ -51,7 +51,7 @@ export class KeyRing {
     this.#load = load
   }
 
-  /** The 32-byte subkey of a use, for example `seal/credential`. */
+  /** The 32-byte subkey of a use, for example `digest/fingerprint`. */
   subkey(use: string): Buffer {
     const known = this.#subkeys.get(use)
     if (known !== undefined) return known

@@ -13,7 +13,7 @@ import { Committer } from './commit.js'
 import { createState } from './create.js'
 import { ioFailure, nodeFiles, type Files } from './files.js'
 import { Follower } from './follow.js'
-import { KeyRing, openWith, readKey, sealWith } from './keys.js'
+import { KeyRing, readKey } from './keys.js'
 import { kernelStateLock, type LockMaker } from './lock.js'
 import { keyPlaces, placesOf, type KeyPlaces, type Places } from './paths.js'
 import type { FoldOptions } from './snapshot/fold.js'
@@ -79,7 +79,6 @@ export interface CreateOptions extends Omit<OpenOptions, 'mode'> {
 
 const waitMsDefault = 10_000
 const logBytesMaxDefault = 256 * 1024
-const sealMagic = 'SPS1'
 
 /** Behind `Store`, for the use cases of this folder (check, repair, compact, backup, restore). */
 export class FileStore implements Store {
@@ -245,22 +244,6 @@ export class FileStore implements Store {
   /** Folds sealed logs and merges; no lock is needed. True when nothing is left to do. */
   fold(options: FoldOptions): boolean {
     return this.#committer.fold(options)
-  }
-
-  seal(label: string, plaintext: Uint8Array): Buffer {
-    const context = `${this.storeId}|${label}`
-    return sealWith(this.keys.subkey(`seal/${label}`), sealMagic, context, plaintext)
-  }
-
-  unseal(label: string, sealed: Uint8Array): Buffer {
-    const context = `${this.storeId}|${label}`
-    const opened = openWith(this.keys.subkey(`seal/${label}`), sealMagic, context, sealed)
-    if (opened === undefined) {
-      throw fail.damaged('seal_broken', 'Sealed bytes do not open with this key and label.', {
-        next: 'Run `sallyport state check`.',
-      })
-    }
-    return opened
   }
 
   keyedDigest(label: string, data: Uint8Array): string {

@@ -359,9 +359,6 @@ export interface Store {
    */
   transactLoaded<T>(verb: string, fn: (tx: Tx) => T, turn?: Turn): Promise<T>
   readonly artifacts: Artifacts
-  /** Seals small secrets for a row or file under an HKDF subkey; random nonce. */
-  seal(label: string, plaintext: Uint8Array): Buffer
-  unseal(label: string, sealed: Uint8Array): Buffer
   /** Keyed digest (HMAC-SHA-256, hex) under an HKDF subkey, for fingerprints of secrets. */
   keyedDigest(label: string, data: Uint8Array): string
   /** Opens the anchor once and compares it with the log as it is then. */

@@ -123,14 +123,14 @@ t.test('a missing, changed or foreign anchor is told apart and never made anew',
   t.equal(store.anchor().status, 'missing')
 })
 
-t.test('a missing key file: reads go on, seals and the anchor do not', async (t) => {
+t.test('a missing key file: reads go on, digests and the anchor do not', async (t) => {
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   unlinkSync(store.keyPlaces.key)
   const next = again(t, store)
   t.equal(next.anchor().status, 'missing')
   t.throws(() => next.profile, { kind: 'blocked', code: 'key_missing' })
-  t.throws(() => next.seal('x', Buffer.from('y')), { code: 'key_missing' })
+  t.throws(() => next.keyedDigest('x', Buffer.from('y')), { code: 'key_missing' })
   const report = checkState({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
   t.hasStrict(report.problems[0], { code: 'key_missing', severity: 'blocked' })
   writeFileSync(store.keyPlaces.key, 'short')
