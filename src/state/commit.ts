@@ -293,13 +293,14 @@ export class Committer {
   }
 
   /**
-   * A mark to which the anchor does not move leaves a number out: the log then never goes on by one
-   * behind an anchor that it disagrees with, which would look like one that was torn.
+   * Behind an anchor of which a slot was changed a mark leaves a number out: if the log went on by
+   * one, that slot would look like one that was torn.
    */
   #nextMark(revision: number | undefined, moves: boolean): NextMark {
     const { marks, manifest } = this.#follower.generation
     const last = marks.at(-1)
-    const number = Math.max(last?.number ?? 0, manifest.mark_floor) + (moves ? 1 : 2)
+    const step = !moves && this.#compared().status === 'forged' ? 2 : 1
+    const number = Math.max(last?.number ?? 0, manifest.mark_floor) + step
     return { number, policy_revision: revision ?? last?.policy_revision ?? null }
   }
 
