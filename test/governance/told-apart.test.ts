@@ -123,13 +123,14 @@ t.test('A-070 a process that died between a marked record and the anchor left no
   const before = readFileSync(file)
   const other = (await at.json(['login', '--token-file', at.place.path('other')])).root.id
   must(await at.run(['session', 'revoke', other]))
-  const after = readFileSync(file)
+  const { mark } = at.open().anchor()
+  t.ok(mark)
   writeFileSync(file, before)
   requireAnchored(at.open())
   t.strictSame(readFileSync(file), before, 'looking moves nothing')
   must(await at.run(['session', 'list']))
   must(await at.run(['goal', 'add', 'Read']))
-  t.strictSame(readFileSync(file), after, 'the next writer moves it on')
+  t.strictSame(at.open().anchor().mark, mark, 'the next writer moves it on')
   t.equal(statSync(file).mode & 0o777, 0o600)
 })
 
