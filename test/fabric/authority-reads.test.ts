@@ -1,6 +1,6 @@
 /**
- * How often a contact looks at what it is judged by: it opens the witness log, and asks for the
- * facts of the anchor outside the store, which it opens where they are others than before. A
+ * How often a contact looks at what it is judged by: it opens the witness log, and the anchor
+ * outside the store, or asks for the facts of one that it has made itself and holds open. A
  * boundary is a moment at which authority is asked; it looks at each of them once at most.
  */
 import fs from 'node:fs'
@@ -27,9 +27,12 @@ const countOpens = (t: Test) => {
     const opens = counts.get(step) ?? { witness: 0, anchor: 0 }
     counts.set(step, { ...opens, [name]: opens[name] + 1 })
   }
-  fs.openSync = (path, ...rest) => {
+  const { O_RDWR, O_WRONLY } = fs.constants
+  fs.openSync = (path, flags, ...rest) => {
     count('witness', path)
-    return openSync(path, ...rest)
+    // Whoever makes an anchor anew opens it to write.
+    if ((Number(flags) & (O_RDWR | O_WRONLY)) === 0) count('anchor', path)
+    return openSync(path, flags, ...rest)
   }
   Object.assign(fs, {
     lstatSync: (...asked: Parameters<typeof lstatSync>) => {
