@@ -227,7 +227,8 @@ export const scanning = async (load: Load): Promise<void> => {
     if (n % 2 === 0) {
       const path = '/api/observer/screenshot-folder/scan'
       const got = await insist(load, () => service.ask('POST', path),
-        (one) => codeIn(one) === 'scan_running')
+        // One that the end of the service cut off is asked for again.
+        (one) => ['scan_running', 'scan_cancelled'].includes(codeIn(one)))
       if (got.status !== 200) surprise(load, 'scan', got)
     } else {
       const ran = await place.spawn(['shots', 'scan', '--json'], quiet)
