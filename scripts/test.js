@@ -17,6 +17,7 @@ import { askedBy } from './tool/asked.js'
 import { installMissing } from './tool/install.js'
 import { root } from './tool/run.js'
 import { seedOfRun } from './tool/seed.js'
+import spending from './tool/spent.cjs'
 
 const asked = (() => {
   try {
@@ -75,7 +76,7 @@ const runSuite = async () => {
   }
   const many = whole || asked.changed
   const suite = spawn(process.execPath, [`${root}/scripts/tool/suite.js`, JSON.stringify({
-    files: files.map(outputOf), whole, many, short, seed, seconds: asked.seconds,
+    files: files.map(outputOf), whole, many, short, seed, seconds: asked.seconds - spending.spent(),
     reached: whole && short ? reachedFirst() : [],
   })], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], env })
   if (whole) suite.stdout.pipe(createWriteStream(`${root}/.build/test.tap`))

@@ -327,11 +327,14 @@ t.test('in a whole short run each requirement has one file that proves it, the o
   })
 })
 
-t.test('a short run proves every requirement, looks at the project, takes what a change reaches, and fills its seconds by the seed', async (t) => {
-  const { shortRun } = await loaded<{
-    shortRun(files: readonly { file: string, text: string }[], options: object):
-      { readonly chosen: readonly string[], readonly left: readonly string[] }
-  }>('short-run.js')
+interface ShortRun {
+  shortRun(files: readonly { file: string, text: string }[], by: object):
+    { readonly first: readonly string[], readonly others: readonly string[] }
+  fitting(others: readonly string[], now: object): readonly string[]
+}
+
+t.test('a short run proves every requirement and looks at the project, then comes what a change reaches, then the rest by the seed', async (t) => {
+  const { shortRun } = await loaded<ShortRun>('short-run.js')
   const files = [
     { file: 'test/a/proves.test.ts', text: 't.test("A-001 A-002", f)' },
     { file: 'test/a/less.test.ts', text: 't.test("A-001", f)' },
@@ -341,19 +344,32 @@ t.test('a short run proves every requirement, looks at the project, takes what a
       ({ file: `test/b/other-${at}.test.ts`, text: 't.test("other", f)' })),
   ]
   const names = files.map(({ file }) => file)
-  const always = ['test/a/proves.test.ts', 'test/a/list.test.ts', 'test/style.test.ts']
-  const secondsOf = (): number => 10
-  const run = (more: object) => shortRun(files, { secondsOf, seconds: 1, seed: 1, ...more })
-  t.strictSame(run({}).chosen, always, 'what proves is run whatever it takes')
-  const reached = ['test/b/other-7.test.ts', 'test/a/less.test.ts']
-  t.strictSame(run({ seconds: 50 + 50, reached }).chosen,
-    names.filter((name) => always.includes(name) || reached.includes(name)))
-  const some = run({ seconds: 50 + 30 + 60 })
-  t.equal(some.chosen.length, 3 + 6)
-  t.strictSame(run({ seconds: 50 + 30 + 60 }), some, 'the same seed, the same choice')
-  t.strictNotSame(run({ seconds: 50 + 30 + 60, seed: 2 }), some, 'another seed, another choice')
-  t.strictSame([...some.chosen, ...some.left].sort(), [...names].sort(), 'none is gone')
-  t.strictSame(run({ seconds: 10_000 }).left, [])
+  const run = (more: object) => shortRun(files, { secondsOf: () => 10, seed: 1, ...more })
+  const { first, others } = run({})
+  t.strictSame(first, ['test/a/proves.test.ts', 'test/a/list.test.ts', 'test/style.test.ts'])
+  t.strictSame([...first, ...others].sort(), [...names].sort(), 'none is gone')
+  t.strictSame(run({}), { first, others }, 'the same seed, the same order')
+  t.strictNotSame(run({ seed: 2 }).others, others, 'another seed, another order')
+  const reached = ['test/b/other-7.test.ts', 'test/a/less.test.ts', 'test/style.test.ts']
+  t.strictSame(run({ reached }).others.slice(0, 2), reached.slice(0, 2))
+})
+
+t.test('a short run takes as many others as its seconds allow at the pace of what has ended', async (t) => {
+  const { fitting } = await loaded<ShortRun>('short-run.js')
+  const others = ['test/a.test.ts', 'test/big.test.ts', 'test/b.test.ts', 'test/c.test.ts']
+  const secondsOf = (file: string): number => (file.includes('big') ? 100 : 10)
+  const fit = (seconds: number, took: number, running: readonly string[] = []) => fitting(others, {
+    seconds, running, secondsOf,
+    spent: new Map([['types: tsc', { cpu: 50 }], ['test/ended.test.ts', { cpu: took }]]),
+  })
+  t.strictSame(fit(60, 10), [], 'what was taken counts, checks with it')
+  t.strictSame(fit(60 + 25, 10), ['test/a.test.ts', 'test/b.test.ts'], 'what is too long is passed')
+  t.strictSame(fit(60 + 130, 10), others)
+  t.strictSame(fit(70 + 25, 20), ['test/a.test.ts'], 'a slow machine takes fewer')
+  t.strictSame(fit(60 + 25, 10, ['test/going.test.ts']), ['test/a.test.ts'],
+    'what still runs will take its time')
+  t.strictSame(fitting(others, { seconds: 20, running: [], spent: new Map(), secondsOf }),
+    ['test/a.test.ts', 'test/b.test.ts'])
 })
 
 interface Import {

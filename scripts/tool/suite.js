@@ -13,8 +13,8 @@ import { filesBelow } from './files.js'
 import { folderInMemory, needsDisk } from './memory.js'
 import { inProcesses, sourceOf } from './order.js'
 import { ownersOf } from './owned-rows.js'
-import { expectedSeconds } from './seconds.js'
-import { shortRun } from './short-run.js'
+import { expectedSeconds, spentIn } from './seconds.js'
+import { fitting, shortRun } from './short-run.js'
 import { outputOf, treeDir } from './tree.js'
 
 const node = process.execPath
@@ -39,9 +39,8 @@ const compiled = whole
   : only
 const texts = whole && short
   ? compiled.map((path) => ({ file: sourceOf(path), text: readFileSync(path, 'utf8') })) : []
-const { chosen, left } = shortRun(texts, { seconds, seed, reached, secondsOf })
-const testFiles = texts.length === 0
-  ? compiled : compiled.filter((path) => chosen.includes(sourceOf(path)))
+const { first, others } = shortRun(texts, { seed, reached, secondsOf })
+const compiledOf = (names) => compiled.filter((path) => names.includes(sourceOf(path)))
 
 // Every Node process would read that whole file at its start; nothing here looks beyond loopback.
 delete process.env.NODE_EXTRA_CA_CERTS
@@ -61,9 +60,9 @@ if (counting) {
 if (whole && short) {
   // Each requirement is proved once at least, by one file or another.
   env.SALLYPORT_TEST_OWNERS = `${root}/.build/owners.json`
-  const ran = texts.filter(({ file }) => chosen.includes(file))
-  writeFileSync(env.SALLYPORT_TEST_OWNERS, JSON.stringify(ownersOf(ran, expectedSeconds('all'))))
-  appendFileSync(process.env.SALLYPORT_TEST_CELLS, `${JSON.stringify({ files: left })}\n`)
+  const proving = texts.filter(({ file }) => first.includes(file))
+  const owners = ownersOf(proving, expectedSeconds('all'))
+  writeFileSync(env.SALLYPORT_TEST_OWNERS, JSON.stringify(owners))
 }
 if (many) {
   const { makeCertificates } = await import(`${treeDir}/src/sandbox/certificates.js`)
@@ -106,7 +105,9 @@ const together = many || process.env.SALLYPORT_TESTS_TOGETHER === '1'
 delete env.SALLYPORT_TESTS_TOGETHER
 const processesOf = (files) =>
   (together ? inProcesses(files, secondsOf) : files.map((one) => [one]))
-for (const files of processesOf(testFiles)) {
+
+/** Starts processes that run these compiled files; more of them than `t.jobs` wait for their turn. */
+const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
   const [file] = files
   const { args, more } = counting ? countingOf(file) : { args: [], more: {} }
   const place = memory === null || needsDisk(file) ? {} : { TMPDIR: memory }
@@ -125,7 +126,19 @@ for (const files of processesOf(testFiles)) {
     cwd: root,
     env: { ...env, ...more, ...place, ...named },
   })
-  running.push(counting ? spawned.then(() => trimCoverage()) : spawned)
+  return counting ? spawned.then(() => trimCoverage()) : spawned
+})
+
+if (texts.length === 0) running.push(...runFiles(compiled))
+else {
+  running.push(...runFiles(compiledOf(first)))
+  await nearlyAll(running, processes)
+  const spent = spentIn(process.env.SALLYPORT_TEST_SECONDS)
+  const unended = first.filter((file) => !spent.has(file))
+  const more = fitting(others, { seconds, spent, running: unended, secondsOf })
+  const left = others.filter((file) => !more.includes(file))
+  appendFileSync(process.env.SALLYPORT_TEST_CELLS, `${JSON.stringify({ files: left })}\n`)
+  running.push(...runFiles(compiledOf(more)))
 }
 await Promise.all(running)
 if (counting) {
@@ -135,6 +148,18 @@ if (counting) {
     const unlisted = sourcesWithCode().filter((path) => !files.includes(path))
     t.same(unlisted.sort(), Object.keys(uncounted).sort(),
       'every file is listed, but for those with a reason')
+  })
+}
+
+/** Waits until fewer of these are open than can run at once: a core would be idle next. */
+async function nearlyAll(promises, atOnce) {
+  let open = promises.length
+  await new Promise((resolve) => {
+    const ended = () => {
+      open -= 1
+      if (open < atOnce) resolve()
+    }
+    for (const one of promises) one.then(ended, ended)
   })
 }
 
