@@ -1,6 +1,7 @@
 // `node scripts/captures.js DIR [STATE CONFIG]`: what every verb's help and every list look like at
 // 80 and 200 columns, on a terminal made by script(1), as files below DIR; says which lines are too
-// wide and which words were cut. Without STATE and CONFIG it looks at what `sallyport demo` leaves.
+// wide and which words were cut. Without STATE and CONFIG it looks at what `sallyport demo all`
+// leaves.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -31,7 +32,7 @@ const sallyport = (env, ...args) => spawnSync(process.execPath, [program, ...arg
 })
 
 const demo = () => {
-  const told = sallyport({}, 'demo', '--json').stdout
+  const told = sallyport({}, 'demo', 'all', '--json').stdout
   const { state_dir, config_dir } = JSON.parse(told.slice(told.lastIndexOf('\n{')))
   return [state_dir, config_dir]
 }

@@ -37,7 +37,7 @@ const demoPage = () => {
     if (ran.status !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`)
     return ran.stdout
   }
-  const told = sallyport({}, 'demo', '--json')
+  const told = sallyport({}, 'demo', 'all', '--json')
   const { state_dir, config_dir } = JSON.parse(told.slice(told.lastIndexOf('\n{')))
   const env = { SALLYPORT_STATE_DIR: state_dir, SALLYPORT_CONFIG_DIR: config_dir }
   const file = join(mkdtempSync(join(tmpdir(), 'sallyport-demo-day-')), 'day.html')

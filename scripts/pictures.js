@@ -2,7 +2,7 @@
 // at it wide, middle and narrow, light and dark, by keyboard alone, and asks axe-core; writes the
 // pictures to docs/pictures/ and prints what was found. DIR is a folder whose node_modules hold
 // puppeteer-core, axe-core and @sparticuz/chromium (or CHROMIUM names a browser); none of them is a
-// dependency of the project. Without STATE and CONFIG it looks at what `sallyport demo` leaves.
+// dependency of the project. Without STATE and CONFIG it looks at what `sallyport demo all` leaves.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const sallyport = (env, ...args) => {
 /** A state to look at: the one that is given, or what the demo leaves. */
 const stateOf = () => {
   if (given.length === 2) return { SALLYPORT_STATE_DIR: given[0], SALLYPORT_CONFIG_DIR: given[1] }
-  const told = sallyport({}, 'demo', '--json')
+  const told = sallyport({}, 'demo', 'all', '--json')
   const { state_dir, config_dir } = JSON.parse(told.slice(told.lastIndexOf('\n{')))
   return { SALLYPORT_STATE_DIR: state_dir, SALLYPORT_CONFIG_DIR: config_dir }
 }

@@ -1,7 +1,7 @@
 // Which files a short run of the whole goes through: first those that prove the numbered
 // requirements and those that look at the project itself; then those that what was changed reaches,
-// and as many others, chosen by the seed, as its processor seconds allow on the machine as the first
-// ones found it. The rest is left to the long run.
+// and as many others, chosen by the seed, as its processor seconds allow at the pace that the first
+// ones had. The rest is left to the long run.
 import { createHash } from 'node:crypto'
 import { provingFiles } from './owned-rows.js'
 

@@ -106,7 +106,7 @@ delete env.SALLYPORT_TESTS_TOGETHER
 const processesOf = (files) =>
   (together ? inProcesses(files, secondsOf) : files.map((one) => [one]))
 
-/** Starts processes that run these compiled files; more of them than `t.jobs` wait for their turn. */
+/** Starts processes that run these compiled files; beyond `t.jobs` they wait for their turn. */
 const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
   const [file] = files
   const { args, more } = counting ? countingOf(file) : { args: [], more: {} }

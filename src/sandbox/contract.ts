@@ -155,11 +155,17 @@ const demoShape = v.strictObject({ dir: v.string(), state_dir: v.string(), confi
 /** Where the demo left its files. */
 type DemoDocument = v.InferOutput<typeof demoShape>
 
+/** What the demo can play: a story of one minute, one capability step by step, or all of them. */
+export const demoScenes = ['story', 'alpha', 'shots', 'edge', 'codehost', 'all'] as const
+
+/** A scene of the demo. */
+export type DemoScene = (typeof demoScenes)[number]
+
 /** Playing the demo. */
 export const sandboxDemo = contract({
   name: 'demo',
   version: 1,
-  input: noInput,
+  input: closedObject({ scene: v.optional(v.picklist(demoScenes)) }),
   output: demoShape,
   toDocument: (places: DemoDocument) => places,
 })

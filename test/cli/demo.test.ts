@@ -1,16 +1,67 @@
 /** The demo, from the first line to the page. */
-import { rmSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, rmSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { World } from '../world/world.js'
 
-t.test('the demo runs every capability against the sandbox, shows each line, ends well and leaves a sound state and a page', async (t) => {
-  const place = World.in(t).place
-  const ran = await place.spawn(['demo'])
+type Test = typeof t
+
+/** Plays a scene; gives what it showed and the folder that it left. */
+const play = async (t: Test, ...scene: readonly string[]) => {
+  const ran = await World.in(t).place.spawn(['demo', ...scene])
   t.equal(ran.status, 0, ran.stderr)
   const [, dir = ''] = /Remove it with: rm -r (\S+)/.exec(ran.stdout) ?? []
   t.ok(dir)
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  return { ran, dir }
+}
+
+t.test('the demo is a story of at most 100 lines of 80 columns: a receipt, a revoke that stops the next question, and the page of a day', async (t) => {
+  const { ran, dir } = await play(t)
+  const rows = ran.stdout.split('\n').map((line) => Math.max(1, Math.ceil(line.length / 80)))
+  t.ok(rows.reduce((sum, one) => sum + one, 0) <= 100)
+  const steps = [
+    /alpha ask -\n[^]*receipt task_/, /policy revoke\n[^$]*Every route is stopped/,
+    /alpha ask -\n[^$]*exit status 4/, /shots scan\n[^$]*4 ingested/,
+    /shots analyze\n[^]*4 analysed/, /shots digest\n[^]*written/, /shots report --html/,
+  ]
+  let from = 0
+  for (const step of steps) {
+    const at = ran.stdout.slice(from).search(step)
+    t.ok(at >= 0, String(step))
+    from += at + 1
+  }
+  t.match(readFileSync(join(dir, 'report.html'), 'utf8'), '>Timeline</h2>')
+  t.equal(statSync(join(dir, 'state')).isDirectory(), true)
+  t.match(ran.stdout, /Next:\n +sallyport demo all[^]*\n +sallyport setup [^]*\n +sallyport help /)
+})
+
+const scenes = [
+  ['alpha', 'alpha review'], ['shots', 'shots digest'], ['edge', 'edge show'],
+  ['codehost', 'codehost verify'],
+] as const
+for (const [scene, line] of scenes) {
+  t.test(`the demo plays ${scene} by its name, each step from an empty state on, and nothing else`, async (t) => {
+    const { ran, dir } = await play(t, scene)
+    t.match(ran.stdout, '$ sallyport init --owner demo')
+    t.match(ran.stdout, `$ sallyport ${line}`)
+    t.match(ran.stdout, 'The state is sound.')
+    for (const [other, theirs] of scenes) {
+      if (other !== scene) t.notMatch(ran.stdout, `$ sallyport ${theirs}`)
+    }
+    t.equal(existsSync(join(dir, 'report.html')), scene === 'shots')
+    t.equal(ran.stdout.includes('The page of the report'), scene === 'shots')
+  })
+}
+
+t.test('a scene that there is not is refused before anything is made', async (t) => {
+  const ran = await World.in(t).place.run(['demo', 'everything'])
+  t.equal(ran.status, 3)
+  t.match(ran.stderr, '"story" | "alpha" | "shots" | "edge" | "codehost" | "all"')
+})
+
+t.test('the whole demo runs every capability against the sandbox, shows each line, ends well and leaves a sound state and a page', async (t) => {
+  const { ran, dir } = await play(t, 'all')
   for (const line of [
     'ledger show', 'gateway prove --all', 'shots scan', 'shots analyze', 'shots digest',
     'state check',

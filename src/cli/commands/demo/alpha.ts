@@ -2,9 +2,13 @@ import { exitStatus } from '../../../base/outcome.js'
 import type { Sandbox } from '../../../sandbox/start.js'
 import type { Stage } from './stage.js'
 
-/** One request may cost so much; the ceiling leaves room for one hold and a little. */
-const bound = '50000'
-const ceiling = '60000'
+/** The line that sets the capability up: the ceiling leaves room for one hold and a little. */
+export const alphaSetup = (sandbox: Sandbox): readonly string[] => [
+  'alpha', 'setup', '--enable', '--api-key-file', sandbox.keyFiles.provider,
+  '--max-output-tokens', '200', '--timeout-seconds', '20',
+  '--request-cost-bound-microusd', '50000', '--spend-ceiling-microusd', '60000',
+  '--acknowledge-plaintext-egress', '--expected-policy-revision', '1',
+]
 
 const taskIdsOf = (rows: unknown): readonly { id: string; operation_id: string }[] =>
   rows as readonly { id: string; operation_id: string }[]
@@ -17,22 +21,12 @@ const newestTask = async (stage: Stage) => {
 
 const setUp = async (stage: Stage, sandbox: Sandbox): Promise<void> => {
   await stage.play({
-    say: 'Make a state directory for the sandbox. The profile is sealed for good.',
-    argv: ['init', '--owner', 'demo', '--profile', sandbox.profileFile],
-  })
-  await stage.play({ say: 'Log in: this opens a session that ends by itself.', argv: ['login'] })
-  await stage.play({
     say: 'Nothing is sent before consent: this ask is refused.',
     argv: ['alpha', 'ask', '-'], stdin: 'Hello?', status: exitStatus.unauthorized,
   })
   await stage.play({
     say: 'Set up the text capability: limits, key, and consent to what the provider sees.',
-    argv: [
-      'alpha', 'setup', '--enable', '--api-key-file', sandbox.keyFiles.provider,
-      '--max-output-tokens', '200', '--timeout-seconds', '20',
-      '--request-cost-bound-microusd', bound, '--spend-ceiling-microusd', ceiling,
-      '--acknowledge-plaintext-egress', '--expected-policy-revision', '1',
-    ],
+    argv: alphaSetup(sandbox),
   })
 }
 

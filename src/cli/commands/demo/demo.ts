@@ -1,15 +1,21 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Argument, type Command } from 'commander'
 import { SallyportError } from '../../../base/errors.js'
-import { sandboxDemo } from '../../../sandbox/contract.js'
+import { demoScenes, sandboxDemo, type DemoScene } from '../../../sandbox/contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
+import { offered } from '../../flags.js'
 import { verb, type VerbDeps } from '../../verb.js'
 import { playAlpha } from './alpha.js'
 import { playCodehost } from './codehost.js'
 import { edgePlaces, playEdge } from './edge.js'
 import { playShots, shotsPlaces } from './shots.js'
-import { openStage } from './stage.js'
+import { enter, openStage, type Stage } from './stage.js'
+import { playStory } from './story.js'
+
+const pageOf = (dir: string): string => shotsPlaces(dir).page
 
 const startSandboxIn = async (deps: VerbDeps, dir: string): Promise<Sandbox> => {
   const { startSandbox } = await import('../../../sandbox/start.js')
@@ -29,43 +35,79 @@ const publishes = async (deps: VerbDeps): Promise<boolean> => {
   }
 }
 
+/** Where a demo plays. */
+interface Set {
+  readonly deps: VerbDeps
+  readonly stage: Stage
+  readonly sandbox: Sandbox
+  readonly dir: string
+  readonly stateDir: string
+}
+
+const playCapability = {
+  alpha: ({ stage, sandbox }: Set) => playAlpha(stage, sandbox),
+  shots: ({ stage, sandbox, dir }: Set) => playShots(stage, sandbox, shotsPlaces(dir)),
+  edge: ({ deps, stage, dir, stateDir }: Set) =>
+    playEdge(deps, stage, edgePlaces(dir, stateDir, shotsPlaces(dir))),
+  codehost: async ({ deps, stage, sandbox, dir }: Set) => playCodehost(stage, sandbox, {
+    source: join(dir, 'source'), publishes: await publishes(deps),
+  }),
+}
+const capabilities = ['alpha', 'shots', 'edge', 'codehost'] as const
+
+const playScene = async (scene: DemoScene, set: Set): Promise<void> => {
+  const { stage, sandbox, dir } = set
+  if (scene === 'story') return playStory(stage, sandbox, shotsPlaces(dir))
+  await enter(stage, sandbox.profileFile)
+  for (const one of scene === 'all' ? capabilities : [scene]) await playCapability[one](set)
+  await stage.play({ say: 'The state is sound.', argv: ['state', 'check'] })
+  await stage.play({ say: 'Everything at a glance.', argv: ['status'] })
+  return undefined
+}
+
+const demoFlags = (command: Command): Command => command.addArgument(
+  offered(new Argument('[scene]', `${demoScenes.join(', ')}; story unless given`), demoScenes),
+)
+
 export const demo = verb(sandboxDemo, {
-  summary: 'see the whole program at work, with no key, no cost and no network',
+  summary: 'see the program at work in one minute, with no key, no cost and no network',
   description:
     'Starts the sandbox on loopback, makes a temporary state directory and runs real commands '
     + 'against it over real TLS. Each step is printed as the command a person would type and '
-    + 'what it answered. Nothing is left running; the state stays for a look.',
-  examples: ['$ sallyport demo'],
+    + 'what it answered. The story takes a minute; a capability by its name shows every step of '
+    + 'it, and `all` those of every capability. Nothing is left running; the state stays for a '
+    + 'look.',
+  examples: ['$ sallyport demo', '$ sallyport demo codehost', '$ sallyport demo all'],
   damage: 'unasked',
-  exits: [],
+  exits: ['rejected'],
+  flags: demoFlags,
   text: ({ dir, state_dir, config_dir }) => [
     '',
     'That was the demo. Nothing is left running. Look around in what it left:',
-    `    export SALLYPORT_STATE_DIR=${state_dir} SALLYPORT_CONFIG_DIR=${config_dir}`,
+    `    export SALLYPORT_STATE_DIR=${state_dir}`,
+    `    export SALLYPORT_CONFIG_DIR=${config_dir}`,
     '    sallyport status',
-    `The page of the report: ${join(dir, 'report.html')}`,
+    ...(existsSync(pageOf(dir)) ? [`The page of the report: ${pageOf(dir)}`] : []),
     `Remove it with: rm -r ${dir}`,
     '',
+    'Next:',
+    '    sallyport demo all    every step of every capability, or one by its name:',
+    '                          alpha, shots, edge, codehost',
+    '    sallyport setup       leads you through a state of your own',
+    '    sallyport help        what else there is',
+    '',
   ].join('\n'),
-  run: async (_request, deps) => {
+  run: async ({ scene = 'story' }, deps) => {
     const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
     const folders = {
       stateDir: join(dir, 'state'), configDir: join(dir, 'config'), device: join(dir, 'device'),
     }
-    deps.io.writeOut(
-      'The sandbox plays provider, gateway and code host on loopback, over real TLS.\n')
     const sandbox = await startSandboxIn(deps, join(dir, 'sandbox'))
     try {
       const stage = openStage(deps, folders)
-      await playAlpha(stage, sandbox)
-      const shots = shotsPlaces(dir)
-      await playShots(stage, sandbox, shots)
-      await playEdge(deps, stage, edgePlaces(dir, folders.stateDir, shots))
-      await playCodehost(stage, sandbox, {
-        source: join(dir, 'source'), publishes: await publishes(deps),
-      })
-      await stage.play({ say: 'The state is sound.', argv: ['state', 'check'] })
-      await stage.play({ say: 'Everything at a glance.', argv: ['status'] })
+      stage.say('Provider, gateway and code host are played by a sandbox on this machine, over '
+        + 'real TLS on loopback. Nothing here has a cost.')
+      await playScene(scene, { deps, stage, sandbox, dir, stateDir: folders.stateDir })
     } finally {
       await sandbox.stop()
     }

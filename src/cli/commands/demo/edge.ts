@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail } from '../../../base/errors.js'
@@ -74,6 +75,7 @@ const revokeInTheMiddle = async (
 export const playEdge = async (
   deps: VerbDeps, stage: Stage, places: EdgePlaces,
 ): Promise<void> => {
+  if (!existsSync(places.folder)) await stage.ask(['sandbox', 'samples', places.folder])
   const service = await stage.begin({
     say: 'Serve what programs and devices need over HTTPS, with a page for a browser.',
     argv: ['serve', '--page'],

@@ -46,33 +46,41 @@ const takeIn = async (stage: Stage, { folder }: ShotsPlaces): Promise<void> => {
   })
 }
 
+/** The line that opens every gate: switches, controls and a budget for a day. */
+export const openedGates: readonly string[] = [
+  'shots', 'config', 'set', '--analysis', 'on', '--cloud-upload', 'on', '--fallbacks', 'deny',
+  '--data-collection', 'deny', '--zdr', 'on', '--budget-microusd', '200000',
+  '--budget-requests', '40', '--request-cost-bound-microusd', bound,
+]
+
+/** The line that sets up the model that sees pictures, and consents to it. */
+export const seeingModel = async (stage: Stage, sandbox: Sandbox): Promise<readonly string[]> => [
+  'gateway', 'setup', '--slot', 'screenshot', '--model', 'gateway/acme/sees-1',
+  '--upstream-allow', 'acme-host', '--request-cost-bound-microusd', bound,
+  '--api-key-file', sandbox.keyFiles.gateway, '--spend-ceiling-microusd', ceiling,
+  '--consent', 'gateway.vision', '--acknowledge-cloud-egress',
+  '--expected-policy-revision', await revision(stage),
+]
+
+/** The same of the model that writes. */
+export const writingModel = async (stage: Stage): Promise<readonly string[]> => [
+  'gateway', 'setup', '--slot', 'report', '--model', 'gateway/acme/writes-1',
+  '--upstream-allow', 'acme-host', '--request-cost-bound-microusd', bound,
+  '--consent', 'gateway.digest', '--consent', 'gateway.report', '--acknowledge-cloud-egress',
+  '--expected-policy-revision', await revision(stage),
+]
+
 const openGates = async (stage: Stage, sandbox: Sandbox): Promise<void> => {
   await stage.play({
     say: 'Open the gates, each by its name: switches, controls and a budget for a day.',
-    argv: [
-      'shots', 'config', 'set', '--analysis', 'on', '--cloud-upload', 'on', '--fallbacks', 'deny',
-      '--data-collection', 'deny', '--zdr', 'on', '--budget-microusd', '200000',
-      '--budget-requests', '40', '--request-cost-bound-microusd', bound,
-    ],
+    argv: openedGates,
   })
   await stage.play({
     say: 'Set up the model that sees pictures, and consent to it.',
-    argv: [
-      'gateway', 'setup', '--slot', 'screenshot', '--model', 'gateway/acme/sees-1',
-      '--upstream-allow', 'acme-host', '--request-cost-bound-microusd', bound,
-      '--api-key-file', sandbox.keyFiles.gateway, '--spend-ceiling-microusd', ceiling,
-      '--consent', 'gateway.vision', '--acknowledge-cloud-egress',
-      '--expected-policy-revision', await revision(stage),
-    ],
+    argv: await seeingModel(stage, sandbox),
   })
   await stage.play({
-    say: 'And the model that writes, for digests and conclusions.',
-    argv: [
-      'gateway', 'setup', '--slot', 'report', '--model', 'gateway/acme/writes-1',
-      '--upstream-allow', 'acme-host', '--request-cost-bound-microusd', bound,
-      '--consent', 'gateway.digest', '--consent', 'gateway.report', '--acknowledge-cloud-egress',
-      '--expected-policy-revision', await revision(stage),
-    ],
+    say: 'And the model that writes, for digests and conclusions.', argv: await writingModel(stage),
   })
   await stage.play({
     say: 'Prove both with one small request each; their names are what replies must say.',

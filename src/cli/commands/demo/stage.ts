@@ -11,6 +11,8 @@ interface Line {
   readonly stdin?: string
   /** The exit status that this line must have. */
   readonly status?: number
+  /** Shows so many lines of the answer, and says how many more there are. */
+  readonly head?: number
 }
 
 /** What a line answered. */
@@ -26,8 +28,10 @@ export interface Stage {
   play(line: Line): Promise<Answered>
   /** Begins a line that goes on until it is ended, and shows what it says once it is there. */
   begin(line: Line): Promise<{ end(): Promise<void> }>
-  /** Runs a line without showing it, for ids that the next lines need. */
+  /** Runs a line without showing it, and gives its document. */
   ask(argv: readonly string[]): Promise<unknown>
+  /** Says something, broken into lines. */
+  say(text: string): void
 }
 
 const shown = (line: Line): string => {
@@ -36,8 +40,22 @@ const shown = (line: Line): string => {
   return line.stdin === undefined ? `$ ${command}` : `$ printf '${line.stdin}' | ${command}`
 }
 
-const indent = (text: string): string =>
-  text.split('\n').filter((one) => one !== '').map((one) => `    ${one}\n`).join('')
+/** Columns of the screen that the demo is written for. */
+const columns = 80
+
+const indent = (text: string, head = Infinity): string => {
+  const lines = text.split('\n').filter((one) => one !== '')
+  const more = lines.length - head
+  return [...lines.slice(0, head), ...(more > 0 ? [`(and ${more} lines more)`] : [])]
+    .map((one) => `    ${one}\n`).join('')
+}
+
+/** Breaks words into lines of the screen. */
+const broken = (text: string): string => text.split(' ').reduce((before, word) => {
+  const width = before.length - (before.lastIndexOf('\n') + 1)
+  if (width === 0) return before + word
+  return width + 1 + word.length > columns ? `${before}\n${word}` : `${before} ${word}`
+}, '')
 
 type Said = Omit<Answered, 'status'>
 
@@ -61,18 +79,32 @@ const beginning = async (
   }
 }
 
-/** A stage over a state and a key folder of its own. */
-export const openStage = (
-  deps: VerbDeps,
-  folders: { readonly stateDir: string; readonly configDir: string; readonly device?: string },
-): Stage => {
-  const run = async (
-    argv: readonly string[], stdin = '', { stop = deps.stop, told }: {
-      readonly stop?: AbortSignal
-      /** Called with each piece of what it says. */
-      readonly told?: (got: Said) => void
-    } = {},
-  ): Promise<Answered> => {
+/** Opens a state and logs in: what every scene begins with. */
+export const enter = async (stage: Stage, profileFile: string): Promise<void> => {
+  await stage.play({
+    say: 'Make a state directory for the sandbox. The profile is sealed for good.',
+    argv: ['init', '--owner', 'demo', '--profile', profileFile],
+  })
+  await stage.play({ say: 'Log in: this opens a session that ends by itself.', argv: ['login'] })
+}
+
+/** Where a stage's state lies, and what is of its device. */
+interface StageFolders {
+  readonly stateDir: string
+  readonly configDir: string
+  readonly device?: string
+}
+
+interface Course {
+  readonly stop?: AbortSignal
+  /** Called with each piece of what it says. */
+  readonly told?: (got: Said) => void
+}
+
+type RunLine = (argv: readonly string[], stdin?: string, course?: Course) => Promise<Answered>
+
+const runnerAt = (deps: VerbDeps, folders: StageFolders): RunLine =>
+  async (argv, stdin = '', { stop = deps.stop, told } = {}) => {
     const got = { stdout: '', stderr: '' }
     const status = await deps.again({
       ...deps,
@@ -88,7 +120,7 @@ export const openStage = (
       io: {
         ...deps.io,
         terminal: { stdin: false, stdout: false, stderr: false },
-        columns: 80,
+        columns,
         rows: 24,
         writeOut: (data) => { got.stdout += Buffer.from(data).toString('utf8') },
         writeErr: (text) => {
@@ -101,11 +133,15 @@ export const openStage = (
     })
     return { status, ...got }
   }
+
+/** A stage over a state and a key folder of its own. */
+export const openStage = (deps: VerbDeps, folders: StageFolders): Stage => {
+  const run = runnerAt(deps, folders)
   const { view, io } = deps
   const announce = (line: Line): void =>
-    io.writeOut(`\n${view.paint('bold', line.say)}\n${view.paint('green', shown(line))}\n`)
-  const show = ({ stdout, stderr }: Said): void =>
-    io.writeOut(indent(stdout) + view.paint('dim', indent(stderr)))
+    io.writeOut(`\n${view.paint('bold', broken(line.say))}\n${view.paint('green', shown(line))}\n`)
+  const show = ({ stdout, stderr }: Said, head?: number): void =>
+    io.writeOut(indent(stdout, head) + view.paint('dim', indent(stderr)))
   return {
     async begin(line) {
       announce(line)
@@ -116,7 +152,7 @@ export const openStage = (
     async play(line) {
       announce(line)
       const answered = await run(line.argv, line.stdin)
-      show(answered)
+      show(answered, line.head)
       const expected = line.status ?? 0
       if (answered.status !== 0) io.writeOut(`    exit status ${answered.status}\n`)
       if (answered.status === expected) return answered
@@ -129,6 +165,9 @@ export const openStage = (
       const answered = await run([...argv, '--json'])
       if (answered.status === 0) return JSON.parse(answered.stdout) as unknown
       throw fail.failed('demo_step_failed', 'A look-up of the demo failed.')
+    },
+    say(text) {
+      io.writeOut(`${broken(text)}\n`)
     },
   }
 }
