@@ -1,10 +1,9 @@
 /** The demo, from the first line to the page. */
 import { existsSync, rmSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { World } from '../world/world.js'
 
-type Test = typeof t
 
 /** Plays a scene; gives what it showed and the folder that it left. */
 const play = async (t: Test, ...scene: readonly string[]) => {
