@@ -11,7 +11,7 @@
 // test that cites a row and asserts nothing, a skip or todo for no allowed reason; in a whole run
 // also a claimed row of docs/requirements that no passing test cites.
 import { spawn } from 'node:child_process'
-import { createWriteStream, mkdirSync, rmSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { askedBy } from './tool/asked.js'
 import { installMissing } from './tool/install.js'
@@ -47,6 +47,11 @@ const reachedFirst = () => {
   } catch {
     return []
   }
+}
+const missing = asked.files.filter((path) => !existsSync(resolve(path)))
+if (missing.length > 0) {
+  console.error(`there is no test file ${missing.join(', ')}`)
+  process.exit(2)
 }
 const { seed, from } = seedOfRun(asked.seed)
 const told = { cells: `${root}/.build/cells.jsonl`, seconds: `${root}/.build/seconds.jsonl` }

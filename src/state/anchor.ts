@@ -19,12 +19,14 @@ import { fileBytesMax } from './limits.js'
 import type { Mark } from './snapshot/manifest.js'
 import type { AnchorStatus } from './types.js'
 
-/** Makes the anchor anew, at a mark; durable when it returns. */
+/** Makes the anchor anew, at a mark; durable when it returns. Gives what it holds. */
 export const writeAnchor = (
   files: Files, path: string, keys: KeyRing, storeId: string, mark: Mark,
-): void => {
+): Buffer => {
   const slot = encodeSlot(keys, storeId, mark)
-  publish(files, path, Buffer.concat([slot, slot]))
+  const bytes = Buffer.concat([slot, slot])
+  publish(files, path, bytes)
+  return bytes
 }
 
 /** The anchored mark, or why there is none to believe. */
@@ -45,10 +47,10 @@ class OwnFile {
   #next: 0 | 1 = 1
   #reading: Reading
 
-  constructor(files: Files, path: string, slot: Buffer, mark: Mark) {
+  constructor(files: Files, path: string, bytes: Buffer, mark: Mark) {
     this.#files = files
     this.#fd = files.open(path, 'readwrite')
-    this.#bytes = Buffer.concat([slot, slot])
+    this.#bytes = bytes
     this.#reading = { ...mark, torn: false }
   }
 
@@ -165,9 +167,8 @@ class FileAnchor implements Anchor {
     const mark = { number, sequence, chain, policy_revision }
     this.#known = undefined
     this.close()
-    writeAnchor(this.#files, this.#path, this.#keys, this.#storeId, mark)
-    const slot = encodeSlot(this.#keys, this.#storeId, mark)
-    this.#own = new OwnFile(this.#files, this.#path, slot, mark)
+    const bytes = writeAnchor(this.#files, this.#path, this.#keys, this.#storeId, mark)
+    this.#own = new OwnFile(this.#files, this.#path, bytes, mark)
     this.#keep(this.#own.reading)
   }
 
