@@ -16,8 +16,9 @@ import { isHeld, sweepGuards } from '../governance/guard.js'
 import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
 import { carryKeys } from '../governance/board/carry-keys.js'
 import { carryLiabilities } from '../governance/ledger/carry.js'
-import { carryNarrowings } from '../governance/narrowings.js'
+import { closeAndNarrow } from '../governance/narrowings.js'
 import { markUnknown, release } from '../governance/ledger/steps.js'
+import { holdCeiling } from '../governance/ledger/unread.js'
 import {
   policyLeftovers, resolvePolicyLeftovers, revokeRestored, type PolicyLeftovers,
 } from '../governance/recovery.js'
@@ -205,13 +206,13 @@ export const rehearseRecovery = (
 interface RestoredReport {
   /** Operations of former states that may owe something and that the present rows do not know. */
   readonly keptLiabilities: readonly string[]
-  /** Operations that hold what parts of former states may have cost that nobody can read. */
+  /** Operations that hold the ceiling: of what nobody can read, and of the restore itself. */
   readonly unread: readonly string[]
   /** Keys that were used in former states and are spent here too. */
   readonly keptKeys: number
   /** How many former states could not be read at all. */
   readonly unreadable: number
-  /** Names of owners who must be enabled anew: nothing told whether they still were. */
+  /** Names of owners who wait to be enabled. */
   readonly unvouched: readonly string[]
 }
 
@@ -236,7 +237,8 @@ const carryFormers = (
   const keptKeys = carryKeys(tx, now, formers)
   for (const { view } of formers) for (const carry of carries) carry(tx, view)
   const unreadable = formers.filter(({ readable }) => !readable).length
-  return { keptLiabilities: liabilities, unread, keptKeys, unreadable }
+  const held = [...unread, ...holdCeiling(tx, now)]
+  return { keptLiabilities: liabilities, unread: held, keptKeys, unreadable }
 }
 
 const endHolds = (tx: Tx, now: string): void => {
@@ -257,10 +259,11 @@ const endTasks = (tx: Tx, now: string, { rules, formers }: RestoredFrom): void =
 
 /**
  * What must hold in a store that was put back from a backup, or that a repair brought back without
- * all of its records: every root ends, every unfinished contact becomes unknown, what former states
- * owed is kept as unknown, their keys stay spent, what they had narrowed stays narrow, and a
- * revoked revision is published above anchor and witness, so that the store can contact nobody
- * until an operator grants anew. May run twice.
+ * all of its records, whatever could be read of the state before: every root ends, every owner but
+ * one waits, the whole ceiling is held, and a revoked revision is published above anchor and
+ * witness, so that the store can contact nobody until an operator grants anew. Every unfinished
+ * contact becomes unknown, what former states owed is kept as unknown, their keys stay spent, what
+ * they had narrowed stays narrow. May run twice.
  */
 export const settleRestored = (
   gov: Gov, from: RestoredFrom = { rules: [], formers: [] },
@@ -271,7 +274,7 @@ export const settleRestored = (
     const carried = carryFormers(tx, now, from)
     endTasks(tx, now, from)
     const { gates, restorer, formers } = from
-    const { unvouched } = carryNarrowings(tx, now, formers, { carriers: gates, restorer })
+    const unvouched = closeAndNarrow(tx, now, formers, { carriers: gates, restorer })
     const report = { ...carried, unvouched }
     const policy = revokeRestored(gov, tx, now)
     appendAudit(tx, now, {

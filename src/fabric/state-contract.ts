@@ -171,13 +171,13 @@ export const stateVerify = contract({
 const keptShape = {
   /** Operations that a former state owed and the present rows do not know: kept as unknown. */
   kept_liabilities: count,
-  /** Operations that hold what unread records may have cost, until a person settles them. */
+  /** Operations that hold the whole ceiling, until a person who has seen the bill settles them. */
   unread_operations: v.array(v.string()),
   /** Former states that could not be read at all. */
   unreadable_states: count,
   /** Stored artifacts that no record names any more, moved aside: `state kept`. */
   kept_artifacts: count,
-  /** Owners who must be enabled anew: nothing told whether they still were. */
+  /** Owners who wait to be enabled: all but the one who restores or repairs. */
   owners_to_enable: v.array(v.string()),
 }
 

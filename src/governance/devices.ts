@@ -83,16 +83,10 @@ export const endEveryDevice = (tx: Tx, now: string): void =>
     ended_at: now, reason: 'restored', principal: null, root: null,
   })
 
-/**
- * A pairing that had ended stays so in a copy that does not know it. What ended all of them last is
- * what the replaced state says: it had taken it over from the state before it.
- */
+/** A pairing that had ended goes on telling how, in a copy that does not know it. */
 export const carryEndedDevices: Carrier = (tx, _now, former) => {
-  const later = findEach(former, endedDevices, ({ id, doc }) => {
-    const mine = tx.get(endedDevices, id)
-    const isLater = id === everyDevice && mine?.ended_at !== doc.ended_at
-    return mine === undefined || isLater ? [{ id, doc }] : []
-  })
-  for (const { id, doc } of later) tx.put(endedDevices, id, doc)
-  return later.length
+  const ended = findEach(former, endedDevices, ({ id, doc }) =>
+    tx.get(endedDevices, id) === undefined ? [{ id, doc }] : [])
+  for (const { id, doc } of ended) tx.put(endedDevices, id, doc)
+  return ended.length
 }

@@ -1,10 +1,13 @@
 /**
- * What people had taken back in a state that was replaced: disabled owners, ended sessions,
- * withdrawn consents, closed goals, rejected results, gates that a capability had closed. An old
- * copy that comes into force knows none of it, so it is carried over (the ceiling is the ledger's).
- * Everything here only narrows; whoever wants more grants it anew.
+ * What holds where an old copy came into force, or a repair brought a state back without all of its
+ * records. Everything is closed, whatever could be read of the state before: every pairing ends and
+ * every owner but one waits, as every session and consent ends (`revokeRestored`). What people had
+ * taken back and no closing covers is carried over: owners that a person disabled, closed goals,
+ * rejected results, gates of connections and capabilities (the ceiling is the ledger's). Everything
+ * here only narrows; whoever wants more grants it anew.
  */
 import { SallyportError } from '../base/errors.js'
+import type { Former } from '../state/care/former.js'
 import { findEach } from '../state/each.js'
 import type { Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
@@ -13,58 +16,23 @@ import type { Carrier } from './carrier.js'
 import { carryConnections } from './connections/carry.js'
 import { carryEndedDevices, endEveryDevice } from './devices.js'
 import { putDefaultGoal } from './goals.js'
-import { defaultPrincipal, listPrincipals } from './principals.js'
+import {
+  defaultPrincipal, disabledForGood, isDisabledForGood, listPrincipals,
+} from './principals.js'
 import { collections, type Principal } from './rows.js'
 
 /** A former state, as far as it can still be read. */
-export interface FormerState {
-  readonly view: View
-  /** Parts that nobody can read: what was done in them is not known. */
-  readonly holes: readonly unknown[]
-  /** Whether anything could be read. */
-  readonly readable: boolean
-  /** Whether all of it was carried over before. */
-  readonly settled: boolean
-}
+type FormerState = Pick<Former, 'view' | 'settled'>
 
-const isWider = (mine: Principal, theirs: Principal): boolean =>
-  theirs.disabled_at !== null
-  && (mine.disabled_at === null
-    || (mine.disabled_by_restore === true && theirs.disabled_by_restore !== true))
-
-const disabledAs = ({ disabled_by_restore: _, ...mine }: Principal, theirs: Principal): Principal =>
-  ({
-    ...mine, disabled_at: theirs.disabled_at,
-    ...(theirs.disabled_by_restore === true ? { disabled_by_restore: true } : {}),
-  })
-
-const carryOwners: Carrier = (tx, _now, former) => {
-  const wider = listPrincipals(former).flatMap((theirs) => {
+/** Owners whom a person disabled. That an earlier restore left one waiting is nobody's word. */
+const carryOwners: Carrier = (tx, now, former) => {
+  const disabled = listPrincipals(former).filter(isDisabledForGood).flatMap((theirs) => {
     const mine = tx.get(collections.principals, theirs.principal_id)
-    return mine !== undefined && isWider(mine, theirs) ? [disabledAs(mine, theirs)] : []
+    return mine === undefined || isDisabledForGood(mine) ? []
+      : [{ ...disabledForGood(mine, now), disabled_at: theirs.disabled_at }]
   })
-  for (const row of wider) tx.put(collections.principals, row.principal_id, row)
-  return wider.length
-}
-
-const carrySessions: Carrier = (tx, _now, former) => {
-  const ended = findEach(former, collections.roots, ({ id, doc }) => {
-    const mine = tx.get(collections.roots, id)
-    return doc.ended !== null && mine?.ended === null
-      ? [{ id, root: { ...mine, ended: doc.ended } }] : []
-  })
-  for (const { id, root } of ended) tx.put(collections.roots, id, root)
-  return ended.length
-}
-
-const carryConsents: Carrier = (tx, _now, former) => {
-  const over = former.all(collections.consents).filter(({ id, doc }) =>
-    doc.state !== 'granted' && tx.get(collections.consents, id)?.state === 'granted')
-  for (const { id, doc } of over) {
-    const mine = tx.get(collections.consents, id)
-    if (mine !== undefined) tx.put(collections.consents, id, { ...mine, state: doc.state })
-  }
-  return over.length
+  for (const row of disabled) tx.put(collections.principals, row.principal_id, row)
+  return disabled.length
 }
 
 /** A goal of a later revision: tasks of earlier ones are neither contacted, adopted nor read. */
@@ -85,26 +53,23 @@ const carryRejections: Carrier = (tx, now, former) => {
 }
 
 const carriersOfAll = {
-  owners: carryOwners, sessions: carrySessions, consents: carryConsents, goals: carryGoals,
-  reviews: carryRejections, connections: carryConnections, devices: carryEndedDevices,
+  owners: carryOwners, goals: carryGoals, reviews: carryRejections,
+  connections: carryConnections, devices: carryEndedDevices,
 } as const satisfies Record<string, Carrier>
-
-/** The owners who may log in where a copy came into force, and who may not any more. */
-interface Vouching {
-  /** Names of owners that must be enabled anew: nothing says whether they still were. */
-  readonly unvouched: readonly string[]
-}
 
 const enabled = (view: View): readonly Principal[] =>
   listPrincipals(view).filter(({ disabled_at }) => disabled_at === null)
 
-/** Where the copy knows no owner who may still log in, those whom the former state knew are. */
+/** Where the copy knows nobody who may still log in, whoever could in the former state is. */
 const keepSomebody = (tx: Tx, now: string, formers: readonly FormerState[]): void => {
   if (enabled(tx).length > 0) return
+  const gone = new Set([tx, ...formers.map(({ view }) => view)].flatMap((view) =>
+    listPrincipals(view).filter(isDisabledForGood).map(({ principal_id: id }) => id)))
   for (const row of formers.flatMap(({ view }) => enabled(view))) {
-    if (tx.get(collections.principals, row.principal_id) !== undefined) continue
-    tx.put(collections.principals, row.principal_id, row)
-    putDefaultGoal(tx, now, row.principal_id)
+    const { principal_id: id } = row
+    if (gone.has(id)) continue
+    if (tx.get(collections.principals, id) === undefined) putDefaultGoal(tx, now, id)
+    tx.put(collections.principals, id, row)
   }
 }
 
@@ -117,7 +82,7 @@ const restorerOf = (view: View, name: string | null): Principal | undefined => {
 }
 
 /** Nobody but the one who restores may log in until somebody who may names them. */
-const disableUnvouched = (tx: Tx, now: string, name: string | null): readonly string[] => {
+const disableOthers = (tx: Tx, now: string, name: string | null): readonly string[] => {
   if (enabled(tx).length === 0) return []
   const restorer = restorerOf(tx, name)
   const others = enabled(tx).filter((one) => one !== restorer)
@@ -129,53 +94,42 @@ const disableUnvouched = (tx: Tx, now: string, name: string | null): readonly st
   return others.map((row) => row.name)
 }
 
-/** Runs every carrier, so that what is damaged costs nothing else; answers counts by name. */
+/** Runs every carrier, so that what is damaged costs nothing else; adds to the counts by name. */
 const carryFrom = (
   tx: Tx, now: string, former: View, carriers: Readonly<Record<string, Carrier>>,
-): { readonly counts: Readonly<Record<string, number>>; readonly whole: boolean } => {
-  const counts: Record<string, number> = {}
-  let whole = true
+  counts: Map<string, number>,
+): void => {
   for (const [name, carry] of Object.entries(carriers)) {
     try {
-      counts[name] = carry(tx, now, former)
+      counts.set(name, (counts.get(name) ?? 0) + carry(tx, now, former))
     } catch (error) {
       if (!(error instanceof SallyportError)) throw error
-      whole = false
     }
   }
-  return { counts, whole }
 }
 
 /**
  * Carries over what the former states (oldest first) had narrowed and this one has not, in the
  * caller's record, once the ceiling has been carried. Those that were carried over before are left
- * out. Where none of them could be read whole, every pairing of a device ends and every owner but
- * `restorer` (a name; null: whoever `init` made) is disabled until somebody enables it by name.
- * Audited.
+ * out. Then ends every pairing of a device, and disables every owner but `restorer` (a name; null:
+ * whoever `init` made) until somebody enables it by name; answers those names. Audited.
  */
-export const carryNarrowings = (
+export const closeAndNarrow = (
   tx: Tx, now: string, formers: readonly FormerState[],
   { carriers = {}, restorer = null }: {
     readonly carriers?: Readonly<Record<string, Carrier>> | undefined
     readonly restorer?: string | null | undefined
   } = {},
-): Vouching => {
-  const fresh = formers.filter(({ settled, readable }) => !settled && readable)
-  const carried = fresh.map(({ view }) =>
-    carryFrom(tx, now, view, { ...carriersOfAll, ...carriers }))
+): readonly string[] => {
+  const fresh = formers.filter(({ settled }) => !settled)
+  const counts = new Map<string, number>()
+  for (const { view } of fresh) carryFrom(tx, now, view, { ...carriersOfAll, ...carriers }, counts)
   keepSomebody(tx, now, fresh)
-  const whole = fresh.length > 0
-    && fresh.every(({ holes }) => holes.length === 0) && carried.every((one) => one.whole)
-  const unvouched = whole ? [] : disableUnvouched(tx, now, restorer)
-  if (!whole) endEveryDevice(tx, now)
-  const facts: Record<string, number> = { unvouched: unvouched.length }
-  for (const { counts } of carried) {
-    for (const [name, count] of Object.entries(counts)) facts[name] = (facts[name] ?? 0) + count
-  }
-  if (Object.values(facts).some((count) => count > 0)) {
-    appendAudit(tx, now, {
-      what: 'state.narrowings_carried', principal: null, root: null, subject: null, facts,
-    })
-  }
-  return { unvouched }
+  const waiting = disableOthers(tx, now, restorer)
+  endEveryDevice(tx, now)
+  appendAudit(tx, now, {
+    what: 'state.narrowings_carried', principal: null, root: null, subject: null,
+    facts: { unvouched: waiting.length, ...Object.fromEntries(counts) },
+  })
+  return waiting
 }

@@ -5,6 +5,7 @@ import t from 'tap'
 import { balances } from '../../src/governance/ledger/read.js'
 import { placesOf } from '../../src/state/paths.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
+import { settleCeiling } from '../support/fabric/settle-ceiling.js'
 import { failure, must } from '../support/must.js'
 import { flipBit } from '../support/state/forge.js'
 import { setupFlags } from '../world/alpha.js'
@@ -55,6 +56,7 @@ for (const [what, hurt] of Object.entries(hurts)) {
     must(await rig.run(['goal', 'add', 'a replaced goal']))
     must(await rig.run(['state', 'restore', backup, '--yes']))
     await grantAnew(rig)
+    await settleCeiling(rig)
     must(await ask(rig, keyOf(0)))
     const [before, posts] = [balances(rig.view()), rig.inferences().length]
     hurt(newestManifest(rig))

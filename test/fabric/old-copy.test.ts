@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { balances } from '../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
+import { settleCeiling } from '../support/fabric/settle-ceiling.js'
 import { failure, must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import { limits, setupFlags } from '../world/alpha.js'
@@ -67,30 +68,41 @@ t.test('A-026 A-089 A-124 an old copy that is made to count holds the whole ceil
   t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
 })
 
-t.test('a backup that knows everything which the anchor remembers holds nothing', async (t) => {
+t.test('a backup that knows everything which the anchor remembers holds the ceiling once, and spends no '
+  + 'key', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   must(await ask(rig, keyOf(0)))
   const backup = rig.place.path('backup')
   must(await rig.run(['state', 'backup', backup]))
   const over = must(await rig.run(['state', 'restore', backup, '--yes', '--json'])).json()
-  t.strictSame(over.unread_operations, [], 'over the state that it was made of')
+  t.equal(over.unread_operations.length, 1, 'over the state that it was made of')
   must(await rig.run(['state', 'backup', rig.place.path('later')]))
   rmSync(rig.place.stateDir, { recursive: true })
   const later = must(await rig.run(['state', 'restore', rig.place.path('later'), '--json'])).json()
   t.strictSame(later.unread_operations, [], 'where the state is gone')
+  t.equal(balances(rig.view()).unknown_microusd, limits.ceilingMicrousd)
   await grantAnew(rig)
+  t.hasStrict(failure(await ask(rig, keyOf(1))), { status: 8, code: 'ceiling_exceeded' })
+  await settleCeiling(rig)
   must(await ask(rig, keyOf(1)))
 })
 
-t.test('an older backup over the newest state holds what that one owed, and no ceiling',
+t.test('an older backup over the newest state holds what that one owed, and the ceiling beside it',
   async (t) => {
     const rig = await World.in(t).sandbox().state().session().alpha()
     const backup = rig.place.path('backup')
     must(await rig.run(['state', 'backup', backup]))
     must(await ask(rig, keyOf(0)))
     const restored = must(await rig.run(['state', 'restore', backup, '--yes', '--json'])).json()
-    t.hasStrict(restored, { kept_liabilities: 1, unread_operations: [] })
-    t.equal(balances(rig.view()).unknown_microusd, limits.boundMicrousd)
+    t.equal(restored.kept_liabilities, 1)
+    t.equal(restored.unread_operations.length, 1)
+    t.hasStrict(balances(rig.view()), {
+      unknown_microusd: limits.boundMicrousd + limits.ceilingMicrousd, available_microusd: 0,
+    })
+    must(await rig.run(['login']))
+    await settleCeiling(rig)
+    t.hasStrict(balances(rig.view()), { unknown_microusd: limits.boundMicrousd })
+    t.strictSame(verifyLedger(rig.view()), [])
   })
 
 t.test('A-026 an older backup where the newest state is gone, or the anchor is, holds the whole '

@@ -7,6 +7,7 @@ import { ask, keyOf } from '../support/fabric/copies.js'
 import {
   agingWorld, approved, filesOf, isSound, logIn, muchLater, prune, type AgingWorld,
 } from '../support/fabric/pruned.js'
+import { settleCeiling } from '../support/fabric/settle-ceiling.js'
 import { must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import { setupFlags } from '../world/alpha.js'
@@ -23,6 +24,7 @@ const restore = async (rig: AgingWorld, name: string): Promise<void> => {
 /** Granted anew, so that nothing but the key keeps a request from being sent. */
 const setUpAnew = async (rig: AgingWorld): Promise<void> => {
   must(await rig.run(setupFlags(rig.place, await rig.revision())))
+  await settleCeiling(rig)
 }
 
 const available = (rig: AgingWorld): number => balances(rig.view()).available_microusd

@@ -7,7 +7,8 @@ import { checkLedger } from '../support/ledger.js'
 import { limits, setupFlags } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
-import { must } from '../support/must.js'
+import { settleCeiling } from '../support/fabric/settle-ceiling.js'
+import { failure, must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
@@ -31,13 +32,17 @@ t.test('A-026 A-089 A-124 a restore keeps what was owed since as unknown, and ke
     const backup = await spentSince(rig)
     const restored = must(await rig.run(['state', 'restore', backup, '--yes', '--json'])).json()
     t.hasStrict(restored, { kept_liabilities: 2, unreadable_states: 0, anchor: 'ok' })
+    t.equal(restored.unread_operations.length, 1, 'and the whole ceiling is held')
     t.hasStrict(checkLedger(t, rig), {
-      unknown_microusd: 2 * limits.boundMicrousd, held_microusd: 0, settled_microusd: 0,
+      unknown_microusd: 2 * limits.boundMicrousd + limits.ceilingMicrousd,
+      held_microusd: 0, settled_microusd: 0,
     })
     t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
 
     must(await rig.run(['login']))
     must(await rig.run(setupFlags(rig.place, await rig.revision())))
+    t.hasStrict(failure(await rig.ask()), { status: 8, code: 'ceiling_exceeded' })
+    await settleCeiling(rig)
     const again = await rig.ask({ args: ['--idempotency-key', key] })
     t.strictSame([again.status, again.error().code], [5, 'idempotency_key_spent'])
     t.equal(rig.inferences().length, 2, 'nothing was sent again')
@@ -63,7 +68,7 @@ t.test('A-089 liabilities above the ceiling of the backup are kept all the same'
   const ran = must(await rig.run(['state', 'restore', backup, '--yes', '--json']))
   t.equal(ran.json().kept_liabilities, 3)
   t.hasStrict(checkLedger(t, rig), {
-    unknown_microusd: 3 * limits.boundMicrousd, ceiling_microusd: ceiling,
+    unknown_microusd: 3 * limits.boundMicrousd + ceiling, ceiling_microusd: ceiling,
   })
   t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
 })

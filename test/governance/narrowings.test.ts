@@ -1,4 +1,4 @@
-/** What people had taken back in a state that is replaced is taken back in the old copy, too. */
+/** An old copy comes into force closed, and what people had taken back since stays taken back. */
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -9,14 +9,16 @@ import { gatewayCollection, gatewayRouteId } from '../../src/gateway/setup.js'
 import type { Carrier } from '../../src/governance/carrier.js'
 import { nowIso } from '../../src/governance/context.js'
 import { setCeiling } from '../../src/governance/ledger/account.js'
-import { carryNarrowings, type FormerState } from '../../src/governance/narrowings.js'
+import { closeAndNarrow } from '../../src/governance/narrowings.js'
 import { listPrincipals } from '../../src/governance/principals.js'
 import { collections } from '../../src/governance/rows.js'
 import { shotRows } from '../../src/shots/capability-rows.js'
 import { savedSettings } from '../../src/shots/source/settings.js'
+import type { Former } from '../../src/state/care/former.js'
 import { openStore } from '../../src/state/store.js'
 import type { Store, Tx, View } from '../../src/state/types.js'
 import { fail } from '../../src/base/errors.js'
+import { Memory } from '../support/governance/memory.js'
 import { must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import type { Place } from '../world/place.js'
@@ -37,16 +39,15 @@ const copyOf = (t: Test, { dir, configDir }: Place): Store => {
 const keepCopy = ({ dir, stateDir }: Place): void =>
   cpSync(stateDir, join(dir, 'copy'), { recursive: true })
 
-const whole = (view: View, more: Partial<FormerState> = {}): FormerState =>
-  ({ view, holes: [], readable: true, settled: false, ...more })
+const whole = (view: View, more: Partial<Former> = {}): Former =>
+  ({ view, holes: [], readable: true, settled: false, knows: () => false, ...more })
 
 const carried = async (
-  store: Store, formers: readonly FormerState[], restorer: string | null = null,
+  store: Store, formers: readonly Former[], restorer: string | null = null,
 ): Promise<readonly string[]> =>
   store.transact('test', (tx: Tx) => {
     const now = nowIso({ clock: { wallMs: () => Date.now(), monoMs: () => 0 } as never })
-    const { unvouched } = carryNarrowings(tx, now, formers, { carriers, restorer })
-    return unvouched
+    return closeAndNarrow(tx, now, formers, { carriers, restorer })
   })
 
 const owners = (view: View): Record<string, boolean> => Object.fromEntries(
@@ -60,40 +61,41 @@ const withOwners = (t: Test, ...names: string[]) =>
     }
   })
 
-t.test('A-070 an owner who was disabled since stays disabled, the others go on', async (t) => {
+t.test('A-070 an owner who was disabled since stays so for good, the others wait', async (t) => {
   const at = await withOwners(t, 'bob', 'eve')
   keepCopy(at.place)
   must(await at.run(['principal', 'disable', 'bob', '--yes']))
   const copy = copyOf(t, at.place)
-  t.strictSame(await carried(copy, [whole(at.view())]), [])
-  t.strictSame(owners(copy.read()), { ada: true, bob: false, eve: true })
-  const bob = listPrincipals(copy.read()).find(({ name }) => name === 'bob')
+  t.strictSame(await carried(copy, [whole(at.view())]), ['eve'])
+  t.strictSame(owners(copy.read()), { ada: true, bob: false, eve: false })
+  const [, bob, eve] = listPrincipals(copy.read())
   t.equal(bob?.disabled_by_restore, undefined, 'for good')
+  t.equal(eve?.disabled_by_restore, true)
   const later = listPrincipals(at.view()).find(({ name }) => name === 'bob')
   t.equal(bob?.disabled_at, later?.disabled_at)
 })
 
-t.test('A-070 sessions, goals, reviews and consents that ended since have ended', async (t) => {
+t.test('A-070 every session and consent has ended, and goals, results and routes that were closed '
+  + 'since are closed', async (t) => {
   const at = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha().gateway()
   const other = (await at.json(['login', '--token-file', at.place.path('other')])).root.id
   const goal = (await at.json(['goal', 'add', 'Read'])).id
   const task = must(await at.ask()).json().task.id
-  keepCopy(at.place)
+  must(await at.run(['state', 'backup', 'kept']))
   must(await at.run(['task', 'review', task, '--reject']))
   must(await at.run(['goal', 'close', goal]))
   must(await at.run(['session', 'revoke', other]))
   must(await at.run(['alpha', 'setup', '--disable']))
-  const copy = copyOf(t, at.place)
-  await carried(copy, [whole(at.view())])
-  const [view, later] = [copy.read(), at.view()]
-  t.equal(view.get(collections.roots, other)?.ended?.reason, 'revoked')
-  t.equal(view.all(collections.roots).filter(({ doc }) => doc.ended === null).length, 1)
-  t.strictSame(view.get(collections.goals, goal), later.get(collections.goals, goal))
+  const closed = at.view().get(collections.goals, goal)
+  must(await at.run(['state', 'restore', 'kept', '--yes']))
+  const view = at.view()
+  t.equal(view.all(collections.roots).length, 2)
+  t.ok(view.all(collections.roots).every(({ doc }) => doc.ended?.reason === 'restored'))
+  t.ok(view.all(collections.consents).length > 1)
+  t.ok(view.all(collections.consents).every(({ doc }) => doc.state === 'revoked'))
+  t.strictSame(view.get(collections.goals, goal), closed)
   t.equal(view.get(collections.closedTasks, task)?.review, 'rejected')
   t.equal(view.get(collections.closedTasks, task)?.done_at, null)
-  const states = (of: View) =>
-    of.all(collections.consents).map(({ doc }) => [doc.purpose, doc.state])
-  t.strictSame(states(view), states(later))
   t.equal(view.get(alphaSetupCollection, alphaSetupId)?.enabled, false)
 })
 
@@ -149,10 +151,10 @@ t.test('A-070 S-010 a gate of the screenshots that was closed since stays closed
 
 for (const [what, formers] of Object.entries({
   'there is no replaced state': () => [],
-  'nothing of it could be read': (view: View) => [whole(view, { readable: false })],
-  'a part of it could not be read': (view: View) => [whole(view, { holes: ['a part'] })],
+  'nothing of it could be read': () => [whole(new Memory().view(), { readable: false })],
+  'a part of it could not be read': (view: View) => [whole(view, { holes: [{ id: 'a part' }] })],
   'it was carried over before': (view: View) => [whole(view, { settled: true })],
-} satisfies Record<string, (view: View) => FormerState[]>)) {
+} satisfies Record<string, (view: View) => Former[]>)) {
   t.test(`A-070 where ${what}, every other owner waits to be enabled by name`, async (t) => {
     const at = await withOwners(t, 'bob', 'eve')
     keepCopy(at.place)
@@ -179,7 +181,7 @@ t.test('rows of one kind that cannot be read keep nothing else from being carrie
   must(await at.run(['principal', 'disable', 'bob', '--yes']))
   const view = at.view()
   const range: View['range'] = (spec, options) => {
-    if (spec.name === 'roots') throw fail.damaged('collection_damaged', 'A part is damaged.')
+    if (spec.name === 'goals') throw fail.damaged('collection_damaged', 'A part is damaged.')
     return view.range(spec, options)
   }
   const broken: View = {
@@ -205,6 +207,33 @@ t.test('A-070 a copy whose owners were all disabled since knows those of later',
   const bob = listPrincipals(copy.read()).find(({ name }) => name === 'bob')
   const goals = copy.read().all(collections.goals).map(({ doc }) => doc.owner)
   t.equal(goals.filter((owner) => owner === bob?.principal_id).length, 1)
+})
+
+t.test('A-070 a copy in which nobody is left knows whom later states enabled, and nobody whom one of '
+  + 'them disabled', async (t) => {
+  const at = await withOwners(t, 'bob')
+  await carried(at.open('write'), [], 'ada')
+  keepCopy(at.place)
+  must(await at.run(['principal', 'enable', 'bob']))
+  const file = at.place.path('passphrase')
+  must(await at.run(['login', '--owner', 'bob', '--passphrase-file', file]))
+  await at.json(['principal', 'add', 'eve', '--passphrase-file', file])
+  const earlier = at.view()
+  must(await at.run(['principal', 'disable', 'ada', '--yes']))
+  must(await at.run(['principal', 'disable', 'eve', '--yes']))
+  const copy = copyOf(t, at.place)
+  t.strictSame(owners(copy.read()), { ada: true, bob: false }, 'bob waits in it')
+  t.strictSame(await carried(copy, [whole(earlier), whole(at.view())]), [])
+  t.strictSame(owners(copy.read()), { ada: false, bob: true })
+})
+
+t.test('whom one restore left waiting may be the one who restores next', async (t) => {
+  const at = await withOwners(t, 'bob')
+  keepCopy(at.place)
+  t.strictSame(await carried(at.open('write'), [], 'bob'), ['ada'])
+  const copy = copyOf(t, at.place)
+  t.strictSame(await carried(copy, [whole(at.view())], 'ada'), ['bob'])
+  t.strictSame(owners(copy.read()), { ada: true, bob: false })
 })
 
 t.test('an owner that waits is enabled by name; one that a person disabled never is', async (t) => {
@@ -245,8 +274,8 @@ t.test('A-070 a restore and a repair carry what the replaced state had narrowed'
   must(await at.run(['state', 'backup', 'kept']))
   must(await at.run(['principal', 'disable', 'bob', '--yes']))
   const restored = await at.json(['state', 'restore', 'kept', '--yes'])
-  t.strictSame(restored.owners_to_enable, [])
-  t.strictSame(owners(at.view()), { ada: true, bob: false, eve: true })
+  t.strictSame(restored.owners_to_enable, ['eve'])
+  t.strictSame(owners(at.view()), { ada: true, bob: false, eve: false })
   must(await at.run(['login', '--owner', 'ada']))
   t.equal((await at.run(['principal', 'enable', 'bob'])).status, 5, 'for good')
 })

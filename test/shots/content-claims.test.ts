@@ -4,6 +4,7 @@
  */
 import { cpSync, renameSync } from 'node:fs'
 import type { Test } from 'tap'
+import { settleCeiling } from '../support/fabric/settle-ceiling.js'
 import { keptOf } from '../support/kept.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
@@ -47,6 +48,7 @@ const failing = async (t: Test, world: AnalysisWorld, name: Failure): Promise<vo
 /** Brings the authority of a restored state back, as an operator does. */
 const grantAnew = async (world: AnalysisWorld): Promise<void> => {
   must(await world.run(['login', '--json']))
+  await settleCeiling(world)
   must(await world.widen(slotFlags('screenshot', 'gateway.vision')))
   must(await world.prove('screenshot'))
 }

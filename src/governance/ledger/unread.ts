@@ -1,13 +1,15 @@
 /**
  * Money that unread records may have spent. Where a part of a former state can be read by nobody,
  * an operation of its own holds, as an unknown charge, the highest ceiling there was: more than
- * that cannot have been held in it. A ceiling that is raised later gives only what lies above; a
- * person who has seen the provider's bill settles it by hand.
+ * that cannot have been held in it. Where a copy came into force and all could be read, one holds
+ * the ceiling all the same. A ceiling that is raised later gives only what lies above; a person who
+ * has seen the provider's bill settles it by hand.
  */
 import type { Hole } from '../../state/care/former.js'
 import { findEach } from '../../state/each.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
-import { collections } from '../rows.js'
+import { collections, reservationsByState } from '../rows.js'
 import { amountMicrousdMax } from './limits.js'
 import { post } from './post.js'
 import { findReservation } from './read.js'
@@ -67,4 +69,24 @@ export const holdUnread = (
     kind: 'unknown', amount_microusd: amount, evidence: { reason: 'records_unread' },
   })
   return [operationId]
+}
+
+/**
+ * Holds the whole ceiling of a copy that came into force, once all that was owed is carried over;
+ * nothing where no ceiling was ever set, or where unread records hold it. Answers the operation.
+ */
+export const holdCeiling = (tx: Tx, now: string): readonly string[] => {
+  const [account] = tx.all(collections.ledgerAccounts)
+  if (account === undefined) return []
+  const { ceiling_microusd: ceiling } = account.doc
+  const isHeld = rowsUnder(
+    tx, collections.openReservations, reservationsByState, { under: ['unknown'] },
+  ).some(({ doc }) => doc.runtime === unreadRuntime && doc.bound_microusd >= ceiling)
+  if (isHeld) return []
+  // The same copy may have come into force before, under another ceiling.
+  let id = `restored-${tx.sequence}`
+  for (let n = 2; findReservation(tx, unreadOperation({ id })) !== undefined; n += 1) {
+    id = `restored-${tx.sequence}-${n}`
+  }
+  return holdUnread(tx, now, { hole: { id }, former: tx, amount: ceiling })
 }

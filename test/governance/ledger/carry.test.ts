@@ -6,11 +6,15 @@ import { isLostKey } from '../../../src/governance/board/lost-keys.js'
 import { bootstrapLedger, setCeiling } from '../../../src/governance/ledger/account.js'
 import { carryLiabilities } from '../../../src/governance/ledger/carry.js'
 import { amountMicrousdMax } from '../../../src/governance/ledger/limits.js'
+import { manualSource } from '../../../src/governance/ledger/machine.js'
+import { post } from '../../../src/governance/ledger/post.js'
 import { balances, findReservation } from '../../../src/governance/ledger/read.js'
 import {
   markContacted, markUnknown, release, reserve, settle,
 } from '../../../src/governance/ledger/steps.js'
-import { unreadOperation, unreadRuntime } from '../../../src/governance/ledger/unread.js'
+import {
+  holdCeiling, unreadOperation, unreadRuntime,
+} from '../../../src/governance/ledger/unread.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections } from '../../../src/governance/rows.js'
 import type { Session } from '../../../src/governance/session/types.js'
@@ -125,6 +129,27 @@ t.test('where no ceiling was ever seen, what nobody can read holds all that ther
   const { unread } = carry(memory, [formerOf(ledgerOf(), { holes: [hole] })])
   t.equal(heldOf(memory, unread[0] ?? ''), `unknown ${amountMicrousdMax}`)
   t.equal(balances(memory.view()).available_microusd, 0)
+  t.strictSame(verifyLedger(memory.view()), [])
+})
+
+t.test('a copy that comes into force holds its whole ceiling beside what it owes, until a person has '
+  + 'settled it, and once', async (t) => {
+  const hold = (memory: Memory) => memory.transact((tx) => holdCeiling(tx, now))
+  t.strictSame(hold(new Memory()), [], 'no ceiling was ever set')
+  const memory = ledgerOf(100)
+  carry(memory, [formerOf(busy())])
+  t.ok(balances(memory.view()).unknown_microusd > 100, 'what is owed is above it')
+  const [id = ''] = hold(memory)
+  t.equal(heldOf(memory, id), 'unknown 100')
+  t.strictSame(hold(memory), [], 'held once')
+  memory.transact((tx) => setCeiling(tx, now, 300))
+  const [more = ''] = hold(memory)
+  t.equal(heldOf(memory, more), 'unknown 300', 'the one of a lower ceiling is not the whole one')
+  const binding = { operationId: more, runtime: unreadRuntime, profile: unreadRuntime }
+  memory.transact((tx) => post(tx, now, binding, findReservation(tx, more), {
+    kind: 'manual_settle', amount_microusd: 0, evidence: { source: manualSource },
+  }))
+  t.equal(hold(memory).length, 1, 'what was settled holds nothing')
   t.strictSame(verifyLedger(memory.view()), [])
 })
 

@@ -123,8 +123,8 @@ export const enable = verbOf(operation(principalEnable, 'mutate', ({ gov, sessio
   enablePrincipal(gov, session, name)), {
   summary: 'let an owner log in again after a restore',
   description:
-    'Where a backup was put in place, or a damaged state repaired, and nothing told which owners '
-    + 'had been disabled since, only the one who did it may log in. This lets another owner log '
+    'Where a backup was put in place, or a damaged state repaired, only the one who did it may '
+    + 'log in. This lets another owner log '
     + 'in again, by name; consents and acknowledgments that it gave before do not come back. An '
     + 'owner that a person disabled stays disabled for good where the state still tells so; '
     + 'where that is lost, whoever runs this has to remember.',

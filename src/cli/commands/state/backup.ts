@@ -28,11 +28,12 @@ export const keptText = (
     ? '' : `${countText(artifacts, 'artifact')} without a record kept aside: `
       + 'sallyport state kept\n',
   ...owners.map((name) =>
-    `Whether ${name} was still enabled cannot be told: sallyport principal enable ${name}\n`),
+    `${name} cannot log in until somebody says so: sallyport principal enable ${name}\n`),
   ...unread.map((operation) =>
-    'What unread records may have cost is held, up to the whole ceiling. When you have seen the '
-    + `bill: sallyport ledger settle ${operation} --amount-microusd N\n`),
-  unread.length === 0
+    'The whole ceiling is held. When you have seen the bill, settle what it has beside other '
+    + `charges: sallyport ledger settle ${operation} --amount-microusd N\n`),
+  // What a restore holds by itself stands for no record that is lost.
+  unread.every((operation) => operation.startsWith('op_unread-restored-'))
     ? '' : 'Idempotency keys that may have been used there count as spent: sallyport state keys\n',
 ].join('')
 
@@ -168,15 +169,14 @@ export const restore = verb(stateRestore, {
   summary: 'put a backup in place, with the policy revoked',
   description:
     'Checks the backup whole, copies what is there into the folder aside/, and puts the backup ' +
-    'in its place. Every session ends, every unfinished contact counts as unknown, and the ' +
-    'policy is revoked above everything that the anchor remembers: an old copy contacts nobody ' +
-    'until you grant anew. What the replaced state owed and the backup does not know stays held ' +
-    'as unknown, and its idempotency keys stay spent; where a part of it cannot be read, or the ' +
-    'anchor remembers more than it shows, the whole ceiling is held until you settle it. What ' +
-    'had been narrowed there stays narrow: ' +
-    'disabled owners, withdrawn consents, closed gates, the lower ceiling. Where it cannot be ' +
-    'read whole, or is not there, every owner but the one who restores waits for `principal ' +
-    'enable`. It needs the key folder of the store.',
+    'in its place. Everything is closed then: every session, consent and pairing ends, every ' +
+    'owner but the one who restores waits for `principal enable`, every unfinished contact ' +
+    'counts as unknown, the policy is revoked above everything that the anchor remembers, and ' +
+    'the whole ceiling is held until you have seen the bill and settle it with `ledger settle`. ' +
+    'What the replaced state owed and the backup does not know stays held as unknown, its ' +
+    'idempotency keys stay spent, and what had been narrowed there stays narrow: owners whom ' +
+    'somebody disabled, closed gates, the lower ceiling. ' +
+    'It needs the key folder of the store.',
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
   anchor: 'any',
   damage: 'unasked',

@@ -29,15 +29,14 @@ What to do, in this order:
      policy, ends every session and counts each unfinished contact as unknown:
        $ sallyport state backup DIR
        $ sallyport state restore DIR
-     What a lost part of the log had recorded nobody knows. So the whole ceiling
-     is held as unknown, and every other owner is disabled, until you have seen
-     the provider's bill:
+     As after every restore the whole ceiling is held as unknown until you have
+     seen the provider's bill, and every other owner waits until you say so:
        $ sallyport ledger reservations
        $ sallyport ledger settle OPERATION --amount-microusd N
        $ sallyport principal enable NAME
      Then log in and grant again what should be reached. Any idempotency key may
-     have been used in the lost part: each that is named counts as spent until
-     you say otherwise; a request without one is not concerned:
+     have been used in a lost part of the log: each that is named counts as spent
+     until you say otherwise; a request without one is not concerned:
        $ sallyport state keys
        $ sallyport state keys --release RANGE
 
