@@ -3,6 +3,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -29,6 +30,21 @@ t.test('a closure that contradicts its request, job, checkpoint or account is fo
     t.match(await codes(), code)
     await at.transact((tx) => tx.put(closureCollection, id, closure))
   }
+  const connection = at.connection()
+  for (const [change, of] of [
+    [{ reserved: true }, {}], [{ closed: { ...row.closed, fence: 9 } }, {}],
+    [{}, { active_job_id: job }],
+  ] as const) {
+    await at.transact((tx) => {
+      tx.put(jobCollection, job, { ...row, ...change } as typeof row)
+      tx.put(connectionCollection, at.id, { ...connection, ...of })
+    })
+    t.match(await codes(), /codehost_closure_job/, JSON.stringify([change, of]))
+  }
+  await at.transact((tx) => {
+    tx.put(jobCollection, job, row)
+    tx.put(connectionCollection, at.id, connection)
+  })
   await at.transact((tx) => tx.remove(closureCollection, id))
   t.match(await codes(), /codehost_closure_missing/)
 })

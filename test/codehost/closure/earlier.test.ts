@@ -1,5 +1,6 @@
 /** A readback that was sealed before serves in place of a request, and of nothing else. */
 import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
+import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { rowsUnder } from '../../../src/state/indexes.js'
 import { failure, must } from '../../support/must.js'
@@ -44,6 +45,25 @@ t.test('C-241 an earlier sealed readback of the same serialized intent closes wi
       job: { state: 'blocked', reason: 'goal_changed' },
     })
   }), [])
+})
+
+t.test('C-242 an earlier readback serves no other attempt or run of its job', async (t) => {
+  const at = await closing(t)
+  const job = await readBack(at, 'Read before')
+  const row = at.job(job)
+  at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 9 })
+  for (const change of [
+    { attempt: row.attempt + 1 }, { attempt: row.attempt - 1 }, { run_sha256: 'f'.repeat(64) },
+  ]) {
+    await at.transact((tx) => tx.put(jobCollection, job, { ...row, ...change }))
+    const asked = await at.during(async () => {
+      t.equal(failure(await at.close(job, at.request(job))).code, 'closure_blocked')
+    })
+    t.ok(asked.length > 0, `${JSON.stringify(change)}: it had to be read`)
+  }
+  at.sandbox.faults.clear()
+  await at.transact((tx) => tx.put(jobCollection, job, row))
+  t.strictSame(await at.during(async () => must(await at.close(job, at.request(job)))), [])
 })
 
 const spoilt: Readonly<Record<string, readonly [(at: Closing) => Promise<unknown>, RegExp]>> = {

@@ -1,8 +1,11 @@
 /** Who may close, and what even a repeated answer rests on. */
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dropPending, readPending } from '../../../src/codehost/jobs/closed/pending.js'
+import { dropPending, keepPending, readPending } from '../../../src/codehost/jobs/closed/pending.js'
+import { closeRequestOf } from '../../../src/codehost/jobs/closed/request.js'
+import { followThroughKind } from '../../../src/codehost/jobs/kinds.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { nodeFiles } from '../../../src/state/files.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -31,11 +34,16 @@ t.test('C-165 C-166 C-188 an ended or idle session closes nothing, and gets no a
   t.equal(idle.stdout, '')
 })
 
-t.test('C-166 closing does not count as a use of the session', async (t) => {
+t.test('C-166 closing, and looking at what became of it, does not count as a use of the session', async (t) => {
   const at = await closing(t)
   const job = await at.unknown('Use', 'numbered')
   at.clock.advance(29 * 60_000)
-  must(await at.close(job, at.request(job)))
+  const request = at.request(job)
+  must(await at.close(job, request))
+  for (const line of [
+    ['closures'], ['inspect', job, '--idempotency-key', request['idempotency_key']],
+    ['discard', job, '--idempotency-key', request['idempotency_key']],
+  ]) must(await at.run(['codehost', ...line]))
   at.clock.advance(2 * 60_000)
   t.equal(failure(await at.run(['session', 'show', '--json'])).code, 'session_idle')
 })
@@ -75,4 +83,29 @@ t.test('C-146 a kept request that changed since it was looked at is not dropped'
   dropPending(stateDir, kept)
   t.equal(readPending(stateDir, kept.key), undefined)
   dropPending(stateDir, kept)
+})
+
+t.test('a request whose name the disk refuses is told as not kept, and one that another process kept meanwhile is kept', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Kept', 'numbered')
+  const { stateDir } = at.place
+  const read = closeRequestOf(at.request(job), followThroughKind)
+  const { request: { idempotency_key: key } } = read
+  const subject = { jobId: job, kind: followThroughKind, read } as const
+  const files = nodeFiles as { link: typeof nodeFiles.link }
+  const { link } = files
+  t.teardown(() => (files.link = link))
+  files.link = () => {
+    throw Object.assign(new Error('i/o error'), { code: 'EIO' })
+  }
+  t.throws(() => keepPending(stateDir, subject), { code: 'io_failed' })
+  t.equal(readPending(stateDir, key), undefined)
+  files.link = (from, to) => {
+    link(from, to)
+    link(from, to)
+  }
+  keepPending(stateDir, subject)
+  files.link = link
+  t.equal(readPending(stateDir, key)?.read.sha256, read.sha256)
+  t.strictSame(readdirSync(join(stateDir, 'pending')), [`${key}.json`], 'nothing half written')
 })

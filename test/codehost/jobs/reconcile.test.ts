@@ -1,8 +1,9 @@
 /** What a readback of an issue and of a publication is told that is too late, or proves another. */
 import t from 'tap'
-import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
+import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { rowsUnder } from '../../../src/state/indexes.js'
 import { publishing } from '../../support/codehost/publishing.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { failure, must } from '../../support/must.js'
@@ -82,6 +83,32 @@ t.test('of two readbacks of a publication that was sent in part one alone counts
   t.equal(failure(ran).code, 'job_changed')
   t.hasStrict(found, { state: 'blocked', reason: 'incomplete', contacted: 3, created: 3 })
   t.strictSame(at.job(job), found)
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, `what proves it is kept: ${check.stdout}${check.stderr}`)
+})
+
+t.test('of a publication that died between two POSTs the last that was answered is read back, and no other', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  const stop = new AbortController()
+  let seen = 0
+  await at.runJob(job, {
+    stop: stop.signal,
+    at: (step) => {
+      if (step === 'codehost.before_resolve' && (seen += 1) === 4) stop.abort()
+    },
+  })
+  const row = at.job(job)
+  t.hasStrict(row, { state: 'blocked', contacted: 3, created: 3, reserved: true })
+  // As a process leaves it that dies there.
+  await at.transact((tx) => tx.put(jobCollection, job, {
+    ...row, state: 'unknown_external_effect', reason: 'interrupted_after_contact',
+  }))
+  t.equal(failure(await at.reconcile(job)).code, 'codehost_incomplete')
+  const receipts = rowsUnder(at.view(), receiptCollection, receiptsByJob, { under: [job] })
+  t.strictSame(receipts.map(({ doc }) => doc.receipt.effect.number), [3])
+  must(await at.run(['codehost', 'resume', job]))
+  t.equal(at.posts().length, 6)
 })
 
 t.test('an issue without a number is told so, whatever became of its plan', async (t) => {
@@ -119,7 +146,9 @@ t.test('a publication whose number proved another job is not told to send a rest
   const back = (await at.reconcile(second)).error()
   t.hasStrict(back, { code: 'codehost_incomplete', reason: 'remote_taken' })
   t.notMatch(back.hint, 'resume')
-  t.hasStrict(at.job(second), { state: 'blocked', reason: 'remote_taken', reserved: true })
+  t.hasStrict(at.job(second), {
+    state: 'blocked', reason: 'remote_taken', reserved: true, created: plan.effects - 1,
+  }, 'what proves another counts for this one no more than before')
 })
 
 t.test('a connection that another job holds meanwhile is neither read through nor freed', async (t) => {

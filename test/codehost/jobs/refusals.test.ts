@@ -56,9 +56,11 @@ t.test('a job that came to its end is neither cancelled, run again nor reconcile
 t.test('C-041 a standing authority needs a consent that allows it now', async (t) => {
   const at = await working(t)
   must(await at.consent(['--action', 'comment.create']))
-  t.equal(await codeOfLine(at, ['approve', '--standing', '--connection', at.id, '--action',
-    'issue.create', '--until', new Date(at.clock.wallMs() + 60_000).toISOString(),
-    '--max-jobs', '1']), 'standing_without_consent')
+  for (const actions of [['issue.create'], ['comment.create', 'issue.create']]) {
+    t.equal(await codeOfLine(at, ['approve', '--standing', '--connection', at.id, '--action',
+      ...actions, '--until', new Date(at.clock.wallMs() + 60_000).toISOString(),
+      '--max-jobs', '1']), 'standing_without_consent', actions.join(' '))
+  }
 })
 
 t.test('what the session or the consent would not outlive is refused before anything is sent', async (t) => {

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { sha256Hex } from '../../../../src/base/canonical.js'
 import { contentReadback, levelReadback } from '../../../../src/codehost/adapter/published.js'
+import { sealJournals } from '../../../../src/codehost/closure/journals.js'
 import {
   changedPathsProblem, judgePage, pagesOf, type ListedFile,
 } from '../../../../src/codehost/closure/publication/changed-paths.js'
@@ -10,6 +11,7 @@ import { minutePace } from '../../../../src/codehost/closure/publication/pace.js
 import { objectId } from '../../../../src/codehost/git/object-id.js'
 import { treeId, type TreeEntry } from '../../../../src/codehost/git/tree-entry.js'
 import type { EffectEntry } from '../../../../src/codehost/jobs/histories.js'
+import type { ReadReceipt } from '../../../../src/codehost/jobs/receipt.js'
 import type { HttpsReply } from '../../../../src/net/types.js'
 
 const sha = 'a'.repeat(64)
@@ -206,4 +208,28 @@ t.test('a host of others is asked no more often than so many times within any 60
   const free = minutePace(clock, Infinity, new AbortController().signal)
   for (let time = 0; time < 50; time += 1) await free()
   t.equal(waits.length, 2)
+})
+
+t.test('C-228 pages of changed paths that the last journal has no room for lie in one of their own, and none is lost', (t) => {
+  const written: Record<string, unknown>[] = []
+  const write = (_label: string, bytes: Buffer) => {
+    written.push(JSON.parse(bytes.toString('utf8')) as Record<string, unknown>)
+    return { sha256: '', stored_sha256: '', bytes: bytes.length }
+  }
+  const store = { artifacts: { write } } as unknown as Parameters<typeof sealJournals>[0]['store']
+  const receipts = ['a', 'b'].map((one) => ({ one: one.repeat(400) }) as unknown as ReadReceipt)
+  const changedPaths = { changed_files: 1, pages: [{
+    get_path: '/p'.repeat(100), entries: 1, raw_sha256: id('raw'), payload_sha256: id('payload'),
+  }] }
+  const sealed = (journalBytesMax: number) => {
+    written.splice(0)
+    sealJournals({ store }, 'job', { receipts, earlier: [], changedPaths }, {
+      journalBytesMax, journalsBytesMax: 1_000_000,
+    })
+    return written.map((one) => [(one['receipts'] as unknown[]).length, one['changed_paths']])
+  }
+  t.strictSame(sealed(1_100), [[2, undefined], [0, changedPaths]])
+  t.strictSame(sealed(100_000), [[2, changedPaths]])
+  t.strictSame(sealed(650), [[1, undefined], [1, undefined], [0, changedPaths]])
+  t.end()
 })
