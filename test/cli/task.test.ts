@@ -1,10 +1,13 @@
 import { verifyAudit } from '../../src/governance/audit.js'
+import { getTask } from '../../src/governance/board/read.js'
 import { verifyBoard } from '../../src/governance/board/verify.js'
 import { holdGuard } from '../../src/governance/guard.js'
+import { bootstrapLedger } from '../../src/governance/ledger/account.js'
+import { markContacted, reserve } from '../../src/governance/ledger/steps.js'
 import { collections, type Task } from '../../src/governance/rows.js'
-import { admit, taskAt, type Stage } from '../support/tasks.js'
+import { addAndSignIn, admit, taskAt, type Stage } from '../support/tasks.js'
 import { World, type StateWorld } from '../world/world.js'
-import { failure } from '../support/must.js'
+import { failure, must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import { sessionOf } from '../world/session.js'
 
@@ -95,6 +98,40 @@ t.test('a task is cancelled at once, or asked to stop where it runs', async (t) 
   const asked = await at.json(['task', 'cancel', running.task_id])
   t.matchStrict(asked, { state: 'running', cancel_requested_at: /^2026/ })
   t.hasStrict(failure(await at.run(['task', 'cancel', 'task_x', '--json'])), { status: 6 })
+})
+
+t.test('a cancel of a task whose process died tells how it ended', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' })
+  await at.json(['login'])
+  const { task_id: id } = await taskAt(at, sessionOf(at), 'running')
+  const told = await at.json(['task', 'cancel', id])
+  const { state, reason } = getTask(at.view(), id)
+  t.not(state, 'running', 'its process runs no more')
+  t.hasStrict(told, { state, reason })
+})
+
+t.test('how many holds a recovery released and how many charges it leaves unknown is told, each by its own number', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' })
+  await at.json(['login'])
+  await at.transact((tx, now) => bootstrapLedger(tx, now, 1_000))
+  const sessions = [sessionOf(at)]
+  for (const name of ['bob', 'cyd', 'dan']) {
+    sessions.push((await addAndSignIn(at, sessionOf(at), name)).session)
+  }
+  for (const [n, session] of sessions.entries()) {
+    const contacted = n !== 1
+    const { task_id: taskId, owner, operation_id: operationId } =
+      await taskAt(at, session, 'running')
+    const binding = { operationId, runtime: 'alpha_text_native', profile: 'alpha.text' } as const
+    await at.transact((tx, now) => {
+      reserve(tx, now, { ...binding, taskId, principal: owner, bound: 100 })
+      if (contacted) markContacted(tx, now, binding)
+    })
+  }
+  const { stderr } = must(await at.run(['goal', 'add', 'Whatever changes something']))
+  t.match(stderr, 'recovered: 1 hold released, never contacted')
+  t.match(stderr, 'recovered: 3 charges unknown after a cut-off contact')
+  t.match(stderr, 'recovered: 4 interrupted tasks ended')
 })
 
 t.test('A-189 another owner sees, reviews, cancels and recovers nothing', async (t) => {

@@ -35,6 +35,13 @@ t.test('durations are read and written in the same words', async (t) => {
   for (const text of ['1s', '90s', '45s', '30m', '8h', '7d', '90m']) {
     t.equal(durationText(parseDuration('--for', text, range)), text)
   }
+  const day = { min: 60_000, max: 86_400_000 }
+  for (const [text, ms] of [['60s', day.min], ['1m', day.min], ['24h', day.max], ['1d', day.max]]) {
+    t.equal(parseDuration('--for', String(text), day), ms, `${text}: at its limit`)
+  }
+  for (const text of ['59s', '86401s', '25h', '2d']) {
+    t.throws(() => parseDuration('--for', text, day), { code: 'flag_invalid' }, text)
+  }
   t.equal(durationText(3_600_000), '1h')
   t.equal(durationText(1500), '1.5s')
 })

@@ -2,7 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { latestConsent, currentConsent } from '../../src/governance/policy/consents.js'
+import {
+  acknowledgeConsent, carryOver, currentConsent, grantConsent, hasAcknowledged, latestConsent,
+} from '../../src/governance/policy/consents.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { publishRevision } from '../../src/governance/policy/publish.js'
 import { policyStanding } from '../../src/governance/policy/standing.js'
@@ -159,4 +161,39 @@ t.test('A-158 a publication is judged anew within its own transaction', async (t
   t.equal(before.usable, true)
   t.equal(after.usable, false)
   t.equal(after.head.revision, before.head.revision + 1)
+})
+
+t.test('A-009 owners acknowledge a consent beside each other, and each again in other words', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const { session: { principal, root } } = await signIn(bench)
+  const words = (text: string): string => sha256Hex(text)
+  const given = await bench.transact((tx, now) => grantConsent(tx, now, {
+    purpose: 'p', statementSha256: words('one'), expiresAt: null,
+  }, { route: 'alpha', revision: 1, principal: principal.principal_id, root: root.root_id }))
+  const acknowledge = (owner: string, text: string) => bench.transact((tx, now) =>
+    acknowledgeConsent(tx, now, latestConsent(tx, 'p') ?? given,
+      { owner, statementSha256: words(text) }))
+  for (const owner of ['bob', 'cyd']) await acknowledge(owner, 'one')
+  await acknowledge('bob', 'two')
+  const row = latestConsent(bench.view(), 'p')
+  t.strictSame(row?.acknowledgments.map(({ owner, statement_sha256: sha }) => [owner, sha]), [
+    [principal.principal_id, words('one')], ['cyd', words('one')], ['bob', words('two')],
+  ])
+  t.ok(hasAcknowledged(row, 'cyd', words('one')))
+  t.notOk(hasAcknowledged(row, 'bob', words('one')))
+})
+
+t.test('A-070 a publication carries over what was current at the one before, and nothing older', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const { session: { principal, root } } = await signIn(bench)
+  const by = { route: 'alpha', principal: principal.principal_id, root: root.root_id } as const
+  await bench.transact((tx, now) => {
+    for (const [purpose, revision] of [['older', 2], ['current', 3], ['later', 4]] as const) {
+      grantConsent(tx, now, { purpose, statementSha256: sha256Hex('x'), expiresAt: null },
+        { ...by, revision })
+    }
+    carryOver(tx, bench.clock.wallMs(), 3, 5, new Set())
+  })
+  const bound = (purpose: string) => latestConsent(bench.view(), purpose)?.bound_revision
+  t.strictSame(['older', 'current', 'later'].map(bound), [2, 5, 4])
 })

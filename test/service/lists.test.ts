@@ -45,6 +45,9 @@ t.test('each page of a list names the next one, by a header and by its document,
     t.strictSame(await walked(t, at, page, false), whole, filter)
     t.strictSame(await walked(t, at, `${page}&paged=true`, true), whole, `paged ${filter}`)
   }
+  const open = (value: boolean) => at.get(`/api/work-board/tasks?open=${value}&limit=100`)
+  t.strictSame(await open(false), await at.get('/api/work-board/tasks?limit=100'))
+  t.strictSame((await open(true)).map(({ state }: Loose) => state), ['blocked'])
   for (const path of ['/api/audit?limit=100', '/api/ledger/reservations?all=true&limit=100']) {
     const whole = await at.get(path)
     t.equal(whole.length > 1, path.startsWith('/api/audit'), path)

@@ -53,6 +53,21 @@ t.test('a list shows the own sessions, or everybody’s when asked, and no token
   }
 })
 
+t.test('live sessions of everybody are listed newest first, and a part of them is of the newest', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const again = await signIn(bench)
+  const ids = [again, bob, ada].map(({ session }) => session.root.root_id)
+  const list = (limit?: number) =>
+    listSessions(bench.gov, bench.view(), ada.session, { all: true, live: true, limit })
+      .map(({ id }) => id)
+  t.strictSame(list(), ids)
+  t.strictSame(list(2), ids.slice(0, 2))
+  await revokeSession(bench.gov, ada.session, again.session.root.root_id)
+  t.strictSame(list(2), ids.slice(1))
+})
+
 t.test('any operator may revoke any session, which is then refused at once', async (t) => {
   const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)

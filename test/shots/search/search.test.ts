@@ -53,6 +53,26 @@ t.test('a text is found in analyses and digests, newest first, with a line aroun
   t.equal(world.calls().length, before)
 })
 
+t.test('a digest that ends at the very moment of an analysis is found behind it, page by page as in one list', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await world.analysed(
+    { name: 'old.png', at: moment(3, 1), says: { summary: 'A harbour.' } },
+    { name: 'border.png', at: moment(2), says: { summary: 'The harbour at the border.' } },
+  )
+  world.say('In this half hour a harbour was seen.')
+  must(await world.digest())
+  const find = async (...more: readonly string[]) =>
+    must(await world.run(['shots', 'find', 'harbour', ...more, '--json'])).json()
+  const { found: all } = await find()
+  t.strictSame(all.map(({ kind, at }: { kind: string, at: string }) => [kind, at]), [
+    ['analysis', moment(2)], ['digest', moment(2)], ['analysis', moment(3, 1)],
+  ])
+  for (const [n, { id }] of all.entries()) {
+    t.strictSame((await find('--after', id)).found, all.slice(n + 1), `behind row ${n + 1}`)
+  }
+})
+
 t.test('an analysis whose file is gone is counted and hides no other', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
