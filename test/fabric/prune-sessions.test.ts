@@ -7,7 +7,7 @@ import { capabilities } from '../../src/fabric/capabilities.js'
 import { lookForOld, pruneState } from '../../src/fabric/prune/prune.js'
 import { namedRoots, pruneRootRows } from '../../src/fabric/prune/roots.js'
 import { newTombstone, pruneTasks } from '../../src/fabric/prune/tasks.js'
-import { claimCollection } from '../../src/gateway/call/claims.js'
+import { claimCollection, rootsOfClaims } from '../../src/gateway/call/claims.js'
 import type { Gov } from '../../src/governance/context.js'
 import { collections, type Root } from '../../src/governance/rows.js'
 import { finishedAsides } from '../../src/state/care/finished-asides.js'
@@ -76,6 +76,22 @@ t.test('a session that a claim of the model route names stays', async (t) => {
   const named = namedRoots(rig.gov, rows, () => false)
   t.equal(await pruneRootRows(rig.gov, '2021-01-01T00:00:00.000Z', named), 1)
   t.strictSame(rig.view().all(collections.pastRoots).map(({ id }) => id), ['root_a'])
+})
+
+t.test('every session that a claim names is found, however many claims there are', async (t) => {
+  const rig = await agingWorld(t)
+  const claims = 600
+  await rig.transact((tx, now) => {
+    for (let n = 0; n < claims; n += 1) {
+      const digest = String(n).padStart(64, '0')
+      tx.put(claimCollection, digest, {
+        input_digest: digest, slot: 'screenshot', purpose: 'gateway.vision',
+        operation_id: `op_${n}`, grant_id: 'grt_1', principal: 'prn_x', root: `root_${n}`,
+        claimed_at: now, contacted_at: null, ended: null,
+      })
+    }
+  })
+  t.equal(new Set(rootsOfClaims(rig.view())).size, claims)
 })
 
 const govOf = (rig: AgingWorld, at: (step: string) => Promise<void> | void): Gov =>

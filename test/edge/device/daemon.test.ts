@@ -345,6 +345,20 @@ t.test('S-040 numbers that were lost, or are those of an old copy, go on behind 
   t.strictSame(service.violations, [])
 })
 
+t.test('S-040 each capture whose number was used up gets another one, once, and none is put aside for another', async (t) => {
+  const device = await deviceOf(t)
+  const { service } = device
+  const ids: string[] = []
+  await device.running(async () => {
+    for (const n of [1, 2]) {
+      service.fault({ status: 409, code: 'sequence_not_greater' })
+      ids.push(await device.capture(n))
+      await until('left', () => waiting(device.place.edgeDir) === 0)
+    }
+  })
+  t.strictSame([...service.stored.keys()], ids)
+})
+
 t.test('S-041 a capture that is on the blocklist by now is dropped: 0 bytes of it reach the service',
   async (t) => {
     const device = await deviceOf(t)

@@ -251,4 +251,10 @@ t.test('the record of evictions goes on counting behind a torn line and in a new
   t.equal(await spool.add(captureOf(pictureOf(1))).then(({ evicted }) => evicted.length), 1)
   t.ok(nodeFiles.stat(join(dir, 'evictions.log.1'))!.size > 1024 * 1024)
   t.ok(nodeFiles.stat(join(dir, 'evictions.log'))!.size < 4096)
+  const before = (await spool.look()).lastEviction?.number ?? 0
+  t.equal(await add(), before + 1)
+  // As a crash leaves it between the old file's other name and the new file's first line.
+  renameSync(join(dir, 'evictions.log'), join(dir, 'evictions.log.1'))
+  t.equal(await add(), before + 2, 'a number is never given twice')
+  t.equal((await spool.look()).lastEviction?.number, before + 2)
 })
