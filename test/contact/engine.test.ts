@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { fail, SallyportError } from '../../src/base/errors.js'
@@ -140,6 +141,33 @@ t.test('eight reads at a time share one contact mark, one look-up and connection
   const checks = one.steps.filter((step) => step === 'small.before_first_byte')
   t.equal(checks.length, 8, 'each is checked by itself')
   t.equal(one.world.view().sequence - before, 3, 'hold, mark and end: three records')
+})
+
+t.test('while the mark that reads share is not durable none of them goes on', async (t) => {
+  const one = await bench(t)
+  const { gov } = one.ctx
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  let isAsked = false
+  const store = new Proxy(gov.store, {
+    get: (of, name: keyof typeof gov.store) => {
+      if (name === 'transact' && isAsked) {
+        return (...given: Parameters<typeof of.transact>) =>
+          opened.then(() => of.transact(...given))
+      }
+      const found: unknown = of[name]
+      return typeof found === 'function' ? found.bind(of) as unknown : found
+    },
+  })
+  const begun = () => one.steps.filter((step) => step === 'small.contact_begin').length
+  one.at((step) => { isAsked ||= step === 'small.contact_begin' })
+  const ended = runOrder({ ...one.ctx, gov: { ...gov, store } }, orderOf(one, (send) =>
+    Promise.all([send(getOf(one.url)), send(getOf(one.url))])))
+  await until('both ask', () => begun() === 2)
+  await setImmediate()
+  t.notOk(one.steps.includes('small.contact_intent'))
+  open()
+  t.equal(await ended, 'reply,reply')
 })
 
 t.test('A-026 a step with full authority goes out once an operation', async (t) => {

@@ -6,6 +6,7 @@ import { routeCollection } from '../../src/contact/routes.js'
 import { listAudit } from '../../src/governance/audit.js'
 import { getTask } from '../../src/governance/board/read.js'
 import { holdGuard } from '../../src/governance/guard.js'
+import { defaultEnding, type RecoveryRule } from '../../src/governance/interrupted.js'
 import { bootstrapLedger } from '../../src/governance/ledger/account.js'
 import { markContacted, reserve } from '../../src/governance/ledger/steps.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
@@ -132,6 +133,27 @@ t.test('guard files of the dead go after recovery, those of the living stay', as
   t.notOk(report.endedTasks.includes(live.task_id), 'the living operation is left to its process')
   t.strictSame(stateOf(bench, live), { task: 'running', money: 'reserved' })
   held.release()
+})
+
+t.test('where records of a state were lost a task may have been in contact, unless those were settled before', async (t) => {
+  for (const [settled, holes, contacted] of [
+    [false, [{ id: 'hole' }], true], [true, [{ id: 'hole' }], false], [false, [], false],
+  ] as const) {
+    const { bench, tasks: [never] } = await three(t)
+    await bench.transact((tx) => tx.remove(collections.openReservations, never.operation_id))
+    const seen = new Map<string, boolean>()
+    const rule: RecoveryRule = {
+      kinds: [never.kind],
+      ending: (found) => {
+        seen.set(found.task.task_id, found.contacted)
+        return defaultEnding(found)
+      },
+    }
+    await settleRestored(bench.gov, { rules: [rule], formers: [
+      { view: bench.view(), holes, settled, readable: true, knows: () => true },
+    ] })
+    t.equal(seen.get(never.task_id), contacted, JSON.stringify([settled, holes]))
+  }
 })
 
 t.test('a restore goes on past an altered reservation and releases nothing', async (t) => {

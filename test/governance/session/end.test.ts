@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { SallyportError } from '../../../src/base/errors.js'
 import { collections } from '../../../src/governance/rows.js'
 import { authenticate } from '../../../src/governance/session/authenticate.js'
 import { listSessions } from '../../../src/governance/session/end.js'
 import { logout, revokeSession } from '../../../src/governance/stops/people.js'
 import { newToken } from '../../../src/governance/session/token.js'
+import { kernelStateLock } from '../../../src/state/lock.js'
 import { hour } from '../../support/clock.js'
 import { addAndSignIn, signIn } from '../../support/tasks.js'
 import { World } from '../../world/world.js'
@@ -51,6 +53,20 @@ t.test('a list shows the own sessions, or everybody’s when asked, and no token
     t.notOk(text.includes(token))
     t.notOk(text.includes(session.root.token_digest))
   }
+})
+
+t.test('a revoke that the state takes no record of is in force, and told so', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const id = bob.session.root.root_id
+  const lock = kernelStateLock(join(bench.place.stateDir, 'lock'), bench.clock)
+  t.teardown(() => lock.close())
+  t.ok(lock.tryTake('another'))
+  const done = await revokeSession(bench.gov, ada.session, id)
+  t.hasStrict(done, { ended: true, recorded: { row: null, why: { code: 'lock_held' } } })
+  t.hasStrict(done.session, { id, live: false, ended_reason: 'revoked' })
+  t.throws(() => authenticate(bench.gov, bob.token), SallyportError)
 })
 
 t.test('live sessions of everybody are listed newest first, and a part of them is of the newest', async (t) => {
