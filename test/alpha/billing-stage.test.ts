@@ -1,0 +1,29 @@
+/** The stage in which a charge is read back, by steps that are never sent. */
+import t from 'tap'
+import { readBilling } from '../../src/alpha/ask/billing-stage.js'
+import type { AskOperation } from '../../src/alpha/ask/operation.js'
+import { noBillingReply } from '../../src/alpha/billing.js'
+import { alphaLimits } from '../../src/alpha/constants.js'
+import type { Send } from '../../src/contact/order.js'
+import { startDeadline } from '../../src/net/remaining.js'
+import { minute, stillClock } from '../support/clock.js'
+
+t.test('A-139 an attempt that waited for its record has what is left of the stage, and none goes out behind it', async (t) => {
+  for (const [waitedMs, attempts] of [
+    [0, [7_000, 14_000]], [10_000, [5_000, null]], [14_960, [null, null]],
+  ] as const) {
+    const clock = stillClock()
+    const operation = {
+      deadline: startDeadline(clock, minute), ctx: { gov: { clock } },
+    } as unknown as AskOperation
+    const told: (number | null)[] = []
+    const send = (async (step: { timeoutMs(leftMs: number): number | null }) => {
+      clock.advance(waitedMs)
+      told.push(step.timeoutMs(minute))
+      return { kind: 'reply', status: 200, verdict: noBillingReply }
+    }) as unknown as Send
+    t.hasStrict(await readBilling(send, operation, 'uuid', Buffer.alloc(0)), { cost: null })
+    t.strictSame(told, attempts.slice(0, told.length), `${waitedMs} ms`)
+    t.ok(told.every((ms) => ms === null || ms <= alphaLimits.billingStageMsMax - waitedMs))
+  }
+})
