@@ -2,7 +2,6 @@
  * Long text through the pager of the person: `PAGER`, else less. What is paged was made harmless
  * before; the status of the command stays that of its verb, however the pager ends.
  */
-import { spawn } from 'node:child_process'
 import type { Globals } from './globals.js'
 import type { Io } from './io.js'
 
@@ -37,8 +36,10 @@ const pagerEnv = (env: Env): Record<string, string | undefined> => ({
 const notStarted = new Set([126, 127])
 
 /** Shows a text through a pager until the person leaves it; false where there is none. */
-export const showPaged = (command: string, text: string, env: Env): Promise<boolean> =>
-  new Promise((resolve) => {
+export const showPaged = async (command: string, text: string, env: Env): Promise<boolean> => {
+  // Loaded at the first page: it brings sockets with it, which no other line needs.
+  const { spawn } = await import('node:child_process')
+  return new Promise((resolve) => {
     // Through a shell, because PAGER may hold flags: `less -S`.
     const child = spawn('/bin/sh', ['-c', command], {
       env: pagerEnv(env), stdio: ['pipe', 'inherit', 'inherit'],
@@ -49,3 +50,4 @@ export const showPaged = (command: string, text: string, env: Env): Promise<bool
     child.stdin.on('error', () => undefined)
     child.stdin.end(text)
   })
+}

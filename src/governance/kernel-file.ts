@@ -8,7 +8,7 @@
  */
 import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import { tryLockFd } from '../state/kernel-lock.js'
 
@@ -120,7 +120,7 @@ export const holdFreshFile = async (path: string): Promise<HeldFile | null> => {
   for (let attempt = 0; attempt < freshAttemptsMax; attempt += 1) {
     const file = tryHoldFile(path)
     if (file) return file
-    await sleep(pauseMs)
+    await systemClock.sleep(pauseMs)
   }
   return null
 }

@@ -1,5 +1,5 @@
 /** One closure of a job at a time: identical retries wait, and one of them reads the host. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { holdGuard, type Guard } from '../../governance/guard.js'
 import type { CodehostContext } from '../context.js'
@@ -35,6 +35,6 @@ export const holdClosureGuard = async (
     await gov.observer.at('closure.waits')
     if (signal.aborted) throw closeCancelled(jobId)
     if (performance.now() > endMs) throw underWay(jobId)
-    await sleep(pauseMs)
+    await systemClock.sleep(pauseMs)
   }
 }

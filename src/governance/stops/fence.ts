@@ -8,8 +8,8 @@
  */
 import { readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
+import { systemClock } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import { nodeFiles } from '../../state/files.js'
 import { requireOwnFolders } from '../../state/folders.js'
@@ -89,12 +89,12 @@ export class Fence {
     this.#facts = { ...facts, sent: 'nothing' }
   }
 
-  /** Takes it, waiting for whoever looks at it. Rejects with an `AbortError` at the signal. */
+  /** Takes it, waiting for whoever looks at it. Rejects with the reason of the signal. */
   async take(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted()
       if (!this.#taken && this.#tryTake()) break
-      await sleep(pauseMs, undefined, { signal })
+      await systemClock.sleep(pauseMs, signal)
     }
     this.#taken = true
   }
@@ -259,7 +259,7 @@ export const reachFences = async (
       })
       if (open.length === 0 || performance.now() >= until) break
       // One whose process died sends nothing more; the kernel let go of its fence.
-      await sleep(pauseMs)
+      await systemClock.sleep(pauseMs)
     }
     return { sent, underWay: open.map(said) }
   } finally {
