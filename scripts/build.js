@@ -1,4 +1,5 @@
-// `node scripts/build.js`: bundles the program into dist/.
+// `npm run build`: bundles the program into dist/, with the compiled code of the Node that builds.
+// `npm run build -- PATH…` adds that of other Nodes, by their executables: each V8 reads its own.
 import { installMissing } from './tool/install.js'
 import { root } from './tool/run.js'
 
@@ -17,4 +18,5 @@ await bundle({
   maps: false,
   packs,
   alone,
+  nodes: [process.execPath, ...process.argv.slice(2)],
 })

@@ -1,8 +1,11 @@
-// `npm run tarball`: packs the program, installs the tarball into an empty prefix as a stranger
-// would, and plays it there, on each Node that it says it runs on. Prints sizes; the status is not
-// 0 when anything did not work. `npm run tarball -- 22` asks one Node alone.
-// The binaries of the other Nodes are packages of the npm registry.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+// `npm run tarball`: packs the program with the compiled code of each Node that it says it runs on,
+// installs the tarball into an empty prefix as a stranger would, and plays it there on each of them.
+// Prints sizes and leaves the tarball in .build/; the status is not 0 when anything did not work.
+// `npm run tarball -- 22` asks one Node alone. The binaries of the other Nodes are packages of the
+// npm registry: the program installs nothing of them.
+import {
+  copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { filesBelow } from './tool/files.js'
@@ -35,8 +38,7 @@ const installedIn = (folder) =>
   filesBelow(folder).filter((path) => /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path))
 
 /** What a stranger types; throws where it does not answer as it should. */
-const play = async (tarball, major) => {
-  const node = await nodeOf(major)
+const play = async (tarball, major, node) => {
   const prefix = join(place, `prefix-${major}`)
   const home = join(place, `home-${major}`)
   mkdirSync(home)
@@ -62,12 +64,21 @@ const play = async (tarball, major) => {
 }
 
 try {
-  await import('./build.js')
+  const nodes = new Map()
+  for (const major of majors) nodes.set(major, await nodeOf(major))
+  const others = [...nodes.values()].filter((node) => node !== process.execPath)
+  await must(process.execPath, [`${root}/scripts/build.js`, ...others])
   await must('npm', ['pack', '--ignore-scripts', '--pack-destination', place])
   const [name] = readdirSync(place).filter((one) => one.endsWith('.tgz'))
   const tarball = join(place, name)
-  console.log(`${name}: ${kib(readFileSync(tarball).length)}`)
-  for (const major of majors) await play(tarball, major)
+  const code = readdirSync(`${root}/dist`).filter((one) => one.endsWith('.cache'))
+  const bytes = code.reduce((sum, one) => sum + readFileSync(`${root}/dist/${one}`).length, 0)
+  console.log(`${name}: ${kib(readFileSync(tarball).length)}; `
+    + `compiled code of ${others.length + 1} Nodes, ${kib(bytes)} unpacked`)
+  for (const [major, node] of nodes) await play(tarball, major, node)
+  mkdirSync(`${root}/.build`, { recursive: true })
+  copyFileSync(tarball, `${root}/.build/${name}`)
+  console.log(`The tarball is .build/${name}`)
 } catch (error) {
   console.error(error.message)
   process.exitCode = 1

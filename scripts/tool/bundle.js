@@ -10,21 +10,21 @@ import { within } from './packs.js'
 import { withPlainExports } from './plain-exports.js'
 import { rewrites } from './rewrites.js'
 import { root } from './run.js'
-import { warmUp } from './warm-up.js'
 
 /**
  * Bundles entry points into `outdir` and removes files of earlier builds from it.
  * @param {{ entries: Record<string, string>, outdir: string, minify: boolean, maps?: boolean,
  *   packs?: Readonly<Record<string, readonly string[]>>,
- *   alone?: Readonly<Record<string, string>> }} options
+ *   alone?: Readonly<Record<string, string>>, nodes?: readonly string[] }} options
  *   `entries` maps the name of an output to its source file, relative to the project. `packs` are
  *   sources whose chunks are packed into one file, by its name; see pack.js. What two packs need is
  *   in the first of them. The very first source is the one with `runCommand`. `alone` are programs
  *   of one self-contained file each, which share no chunk with anything. `maps` writes source maps
- *   beside the chunks, for coverage and tests: nothing that is shipped reads one.
+ *   beside the chunks, for coverage and tests: nothing that is shipped reads one. `nodes` are the
+ *   executables whose compiled code goes along, of one V8 each.
  */
 export const bundle = async (
-  { entries, outdir, minify, maps = true, packs = {}, alone = {} },
+  { entries, outdir, minify, maps = true, packs = {}, alone = {}, nodes = [process.execPath] },
 ) => {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -56,7 +56,7 @@ export const bundle = async (
   for (const [name, code] of chunks) {
     files.set(name, maps ? `${code}//# sourceMappingURL=${name}.map\n` : code)
   }
-  const replaced = await pack(metafile, entries, packs, chunks)
+  const replaced = await pack(metafile, entries, packs, chunks, nodes)
   for (const [name, text] of replaced) files.set(name, text)
   const metafiles = [metafile]
   for (const [name, source] of Object.entries(alone)) {
@@ -87,7 +87,7 @@ const programAlone = async (source, minify) => {
   return { text: file.text, metafile }
 }
 
-const pack = async (metafile, entries, packs, chunks) => {
+const pack = async (metafile, entries, packs, chunks, nodes) => {
   const [source] = Object.values(packs).flat()
   if (source === undefined) return []
   // What the entry itself needs stays as it is: the version is answered without the rest.
@@ -101,8 +101,7 @@ const pack = async (metafile, entries, packs, chunks) => {
   const { outputs } = metafile
   const run = Object.keys(outputs).find((path) => outputs[path].entryPoint === source)
   const start = [...closureOf(metafile, [entries.sallyport])].sort()
-  return packChunks(chunks, named, start, (loaderFor) =>
-    warmUp((verb) => loaderFor(verb)(`./${basename(run)}`).runCommand))
+  return packChunks(chunks, named, start, basename(run), nodes)
 }
 
 const url = 'const sallyportUrl=require("node:url").pathToFileURL(__filename).href;'

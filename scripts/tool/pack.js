@@ -1,10 +1,10 @@
 // Packs chunks that are wanted together into one file, with V8's compiled code beside it. Loading
 // them one by one, and compiling them each time, would take longer than Node itself.
 import { createCipheriv } from 'node:crypto'
-import { createRequire } from 'node:module'
-import { basename } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { Script, compileFunction } from 'node:vm'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { root, run as runProgram } from './run.js'
 
 /**
  * Chunks that some entry points need as soon as they are loaded.
@@ -26,45 +26,52 @@ export const closureOf = ({ outputs }, sources) => {
 }
 
 /**
- * Packs chunks.
+ * Packs chunks. In a pack a chunk has a number, by which others ask for it: four hundred names would
+ * have to be read at every start.
  * @param {ReadonlyMap<string, string>} chunks CommonJS text of every chunk by file name
  * @param {Readonly<Record<string, readonly string[]>>} packs the chunks of each pack by its name
  * @param {readonly string[]} start the chunks that the program itself needs: they are in the file
  *   of the loader, so that a light answer opens no other
- * @param {(loaderFor: (verb: string) => (name: string) => object) => Promise<void>} warmUp
- *   runs what is run often; the functions that it calls are kept in compiled form: for everybody
- *   what it runs by the loader for '', and for one verb alone what it runs by the loader for that
+ * @param {string} run the chunk with `runCommand`
+ * @param {readonly string[]} nodes executables of the Nodes that compile the packs, once each; see
+ *   compile-packs.js
  * @returns {Promise<ReadonlyMap<string, string | Buffer>>} files to write: of each pack the modules
  *   and the compiled code, what loads them, and a stub in the place of each packed chunk
  */
-export const packChunks = async (chunks, packs, start, warmUp) => {
+export const packChunks = async (chunks, packs, start, run, nodes) => {
   for (const [name, text] of chunks) requireAscii(name, text)
+  const all = { '': start, ...packs }
+  const numbers = new Map(Object.values(all).flat().map((name, number) => [name, number]))
+  const numbered = new Map([...chunks].map(([name, text]) =>
+    [name, numbers.has(name) ? withNumbers(text, numbers) : text]))
+  const firsts = Object.entries(all).filter(([, names]) => names.length > 0)
+    .map(([pack, [first]]) => [pack, numbers.get(first)])
   const files = new Map()
-  const textsOf = (names) => new Map(names.map((name) => [name, chunks.get(name)]))
   for (const [pack, names] of Object.entries(packs)) {
-    files.set(`${pack}.js`, `module.exports=${moduleTable(textsOf(names))}\n`)
+    const table = moduleTable(names.map((name) => numbered.get(name)))
+    files.set(`${pack}.js`, `(function(module){module.exports=${table}})\n`)
   }
-  for (const name of [...Object.values(packs).flat(), ...start]) {
-    files.set(name, `module.exports=require("./packed.js")("./${name}");\n`)
+  const work = {
+    packs: Object.fromEntries(Object.keys(packs).map((pack) => [pack, files.get(`${pack}.js`)])),
+    chunks: Object.fromEntries(numbered), numbers: Object.fromEntries(numbers), firsts, run,
   }
-  const caches = await compiled(files, chunks, packs, warmUp)
-  const facts = {}
-  const packOf = {}
-  for (const [name, cache] of caches) {
-    files.set(`${name}.cache`, cache)
-    facts[name] = [cache.length, tagOf(createCipheriv, cache)]
+  const code = {}
+  for (const node of nodes) {
+    const { machine, caches } = await compiledBy(node, work)
+    const facts = [...caches].map(([name, cache]) =>
+      [name, [cache.length, tagOf(createCipheriv, cache)]])
+    code[machine] = JSON.stringify(Object.fromEntries(facts))
+    for (const [name, cache] of caches) files.set(`${name}.${machine}.cache`, cache)
   }
-  for (const name of start) packOf[`./${name}`] = ''
-  for (const [pack, names] of Object.entries(packs)) {
-    for (const name of names) packOf[`./${name}`] = pack
+  for (const [name, number] of numbers) {
+    files.set(name, `module.exports=require("./packed.js")(${number});\n`)
   }
-  const { v8 } = process.versions
   const values = {
-    V8: JSON.stringify(v8), ARCH: JSON.stringify(process.arch), FACTS: JSON.stringify(facts),
-    PACK_OF: JSON.stringify(packOf), TAG_OF: String(tagOf), START: moduleTable(textsOf(start)),
+    CODE: JSON.stringify(code), FIRSTS: JSON.stringify(firsts), TAG_OF: String(tagOf),
+    START: moduleTable(start.map((name) => numbered.get(name))),
   }
   return files.set('packed.js',
-    loader.replace(/\b(V8|ARCH|FACTS|PACK_OF|TAG_OF|START)\b(?=[;}])/g, (name) => values[name]))
+    loader.replace(/\b(CODE|FIRSTS|TAG_OF|START)\b(?=[;}])/g, (name) => values[name]))
 }
 
 /**
@@ -77,12 +84,34 @@ const requireAscii = (name, text) => {
   if (found !== null) throw new Error(`${name} has a letter outside ASCII behind ${found[0]}`)
 }
 
+const withNumbers = (text, numbers) =>
+  text.replace(/\brequire\("\.\/([^"]+)"\)/g, (asked, name) =>
+    numbers.has(name) ? `require(${numbers.get(name)})` : asked)
+
 // Not in parentheses, in which all of them would be compiled at once: what is called is in the
 // compiled code anyhow, and a verb that has its own does without the others.
-const moduleTable = (chunks) =>
-  `{${[...chunks]
-    .map(([name, text]) => `"./${name}":function(module,exports,require,__filename){${text}\n}`)
-    .join(',\n')}}`
+const moduleTable = (texts) =>
+  `[${texts
+    .map((text) => `function(module,exports,require,__filename){${text}\n}`)
+    .join(',\n')}]`
+
+/** What a Node compiles: compiled code by name, and on which machines it may be used. */
+const compiledBy = async (node, work) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-compiled-'))
+  try {
+    writeFileSync(join(folder, 'work.json'), JSON.stringify(work))
+    // Flags of V8 and the notes of coverage are compiled in, and refused by everybody else.
+    const env = { ...process.env, NODE_OPTIONS: '' }
+    delete env.NODE_V8_COVERAGE
+    const { status, output } = await runProgram(
+      node, [`${root}/scripts/tool/compile-packs.js`, folder], { env })
+    if (status !== 0) throw new Error(`${node} compiled nothing:\n${output}`)
+    const { machine, names } = JSON.parse(readFileSync(join(folder, 'made.json'), 'utf8'))
+    return { machine, caches: names.map((name) => [name, readFileSync(join(folder, name))]) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
 
 /**
  * Tells whole compiled code from damaged: 128 bits over all its bytes, by the one function whose
@@ -96,111 +125,59 @@ const tagOf = (createCipheriv, bytes) => {
 }
 
 // V8 trusts compiled code as it trusts its own memory, and compares no more of the text than
-// its length. So it is used only when it is byte for byte what this build made, on the same V8.
+// its length. So it is used only when it is byte for byte what was compiled, by the same V8 on the
+// same system; V8 itself refuses that of other flags or, from 12 on, of another build. Without any
+// the text is compiled as it is called.
 // Reading compiled code back takes as long as there is much of it: a verb that is waited for often
 // has compiled code of its own, of the same text, with no more functions than it calls.
 const loader = `"use strict";
 const { readFileSync } = require("node:fs");
-const v8 = V8;
-const arch = ARCH;
-const facts = FACTS;
-const packOf = PACK_OF;
+const code = CODE;
+const firsts = FIRSTS;
 const tagOf = TAG_OF;
-const sameNode = process.versions.v8 === v8 && process.arch === arch;
+const machine = process.versions.v8 + "-" + process.platform + "-" + process.arch;
 const verb = process.argv.slice(2, 4).join("-");
+let facts = null;
 const compiled = (pack) => {
-  if (!sameNode) return null;
+  if (code[machine] === undefined) return undefined;
   try {
+    facts ??= JSON.parse(code[machine]);
     const own = pack + "." + verb;
     const name = Object.hasOwn(facts, own) ? own : pack;
-    const cache = readFileSync(__dirname + "/" + name + ".cache");
+    const cache = readFileSync(__dirname + "/" + name + "." + machine + ".cache");
     const [bytes, tag] = facts[name];
     // The program has need of the module anyhow.
     const { createCipheriv } = require("node:crypto");
-    return cache.length === bytes && tagOf(createCipheriv, cache) === tag ? cache : null;
+    return cache.length === bytes && tagOf(createCipheriv, cache) === tag ? cache : undefined;
   } catch {
-    return null;
+    return undefined;
   }
 };
 const pathOf = (pack) => __dirname + "/" + pack + ".js";
 const tables = {"": START};
 const tableOf = (pack) => {
-  const cachedData = compiled(pack);
-  if (cachedData === null) return require(pathOf(pack));
   const { Script } = require("node:vm");
   const filename = pathOf(pack);
-  const text = "(function(module){" + readFileSync(filename, "latin1") + "})";
-  const module = { exports: {} };
-  new Script(text, { filename, cachedData }).runInThisContext()(module);
+  const script = new Script(readFileSync(filename, "latin1"),
+    { filename, cachedData: compiled(pack) });
+  const module = { exports: [] };
+  script.runInThisContext()(module);
   return module.exports;
 };
-const loaded = {};
-const load = (name) => {
-  const pack = packOf[name];
-  if (pack === undefined) return require(name);
-  if (loaded[name] === undefined) {
+const loaded = [];
+const load = (number) => {
+  if (typeof number !== "number") return require(number);
+  if (loaded[number] === undefined) {
+    let at = firsts.length - 1;
+    while (firsts[at][1] > number) at -= 1;
+    const [pack, first] = firsts[at];
     tables[pack] ??= tableOf(pack);
-    const module = (loaded[name] = { exports: {} });
-    tables[pack][name](module, module.exports, load, pack === "" ? __filename : pathOf(pack));
+    const module = (loaded[number] = { exports: {} });
+    tables[pack][number - first](module, module.exports, load,
+      pack === "" ? __filename : pathOf(pack));
   }
-  return loaded[name].exports;
+  return loaded[number].exports;
 };
 load.resolve = require.resolve;
 module.exports = load;
 `
-
-/**
- * Compiled code by the names of its files: of each pack what everybody calls, and of the packs that
- * a verb loads what that verb calls.
- */
-const compiled = async (files, chunks, packs, warmUp) => {
-  const made = []
-  await warmUp((verb) => {
-    const { load, scripts } = instance(files, chunks, packs, verb)
-    made.push({ verb, scripts })
-    return load
-  })
-  return made.flatMap(({ verb, scripts }) => [...scripts].map(([pack, script]) =>
-    [verb === '' ? pack : `${pack}.${verb}`, script.createCachedData()]))
-}
-
-/** The program loaded once more, with compiled code of its own for each pack that it loads. */
-const instance = (files, chunks, packs, verb) => {
-  const scripts = new Map()
-  const tables = new Map()
-  const tableOf = (pack) => {
-    if (!tables.has(pack)) {
-      const text = `(function(module){${files.get(`${pack}.js`)}})`
-      // V8 knows a text again by its file name, and would give the functions of another verb too.
-      const script = new Script(text, { filename: `${pack}.${verb}.js` })
-      const module = { exports: {} }
-      script.runInThisContext()(module)
-      tables.set(pack, module.exports)
-      scripts.set(pack, script)
-    }
-    return tables.get(pack)
-  }
-  const packOf = new Map(Object.entries(packs).flatMap(([pack, names]) =>
-    names.map((name) => [`./${name}`, pack])))
-  if (verb === '') for (const pack of Object.keys(packs)) tableOf(pack)
-  const require = createRequire(import.meta.url)
-  const loaded = {}
-  const load = (name) => {
-    const pack = packOf.get(name)
-    const make = pack === undefined
-      ? plainChunk(chunks.get(name.replace('./', ''))) : tableOf(pack)[name]
-    if (make === null) return require(name)
-    if (loaded[name] === undefined) {
-      loaded[name] = { exports: {} }
-      make(loaded[name], loaded[name].exports, load, fileURLToPath(import.meta.url))
-    }
-    return loaded[name].exports
-  }
-  load.resolve = require.resolve
-  return { load, scripts }
-}
-
-const plainChunk = (text) =>
-  text === undefined
-    ? null
-    : compileFunction(text, ['module', 'exports', 'require', '__filename'])

@@ -1,5 +1,6 @@
 /** What is true of the program as it is shipped: bundled, without anything of the tests. */
 import { spawnSync } from 'node:child_process'
+import { createCipheriv } from 'node:crypto'
 import {
   cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync,
   symlinkSync, writeFileSync,
@@ -21,6 +22,31 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   man: readonly string[]
 }
 
+const otherV8 = '0.0.0-other'
+
+/** What makes a Node say that its V8 is another one, and notes what compiled code it is given. */
+const withV8 = (v8: string): string => `const vm = require('node:vm')
+  Object.defineProperty(process, 'versions', { value: { ...process.versions, v8: '${v8}' } })
+  const given = []
+  vm.Script = class extends vm.Script {
+    constructor(text, options) {
+      super(text, options)
+      given.push(options?.cachedData?.length ?? 0)
+      if (this.cachedDataRejected) given.push('rejected')
+    }
+  }
+  const told = process.env.GIVEN_NOTES
+  if (told) process.on('exit', () => require('node:fs').writeFileSync(told, JSON.stringify(given)))`
+
+/** A Node of its own that says it has this V8. */
+const nodeWithV8 = (dir: string, v8: string): string => {
+  const [preload, node] = [join(dir, 'other-v8.cjs'), join(dir, 'other-node')]
+  writeFileSync(preload, withV8(v8))
+  writeFileSync(node, `#!/bin/sh\nexec '${process.execPath}' --require '${preload}' "$@"\n`,
+    { mode: 0o755 })
+  return node
+}
+
 /** Bundles the program as `npm run build` does, into a folder of its own; gives the folder. */
 const bundled = async (): Promise<string> => {
   const tool = (await import(join(root, 'scripts/tool/bundle.js'))) as {
@@ -34,6 +60,7 @@ const bundled = async (): Promise<string> => {
     },
     outdir: join(dir, 'dist'),
     minify: true,
+    nodes: [process.execPath, nodeWithV8(dir, otherV8)],
     packs: {
       first: ['src/cli/run.ts', 'src/cli/commands/state/path.ts'],
       second: ['src/alpha/ask/ask.ts', 'src/net/client.ts'],
@@ -153,13 +180,17 @@ t.test('the tarball holds every page that a page in it links to, and every man p
   }
 })
 
+/** The file of compiled code for the Node that runs this. */
+const codeOf = (name: string): string =>
+  `${name}.${process.versions.v8}-${process.platform}-${process.arch}.cache`
+
 t.test('the compiled code beside each pack is the one of its text', async (t) => {
   const dir = join(await shipped, 'dist')
   for (const [pack, name] of [
     ['first', 'first'], ['second', 'second'], ['first', 'first.alpha-show'],
   ] as const) {
-    const text = `(function(module){${readFileSync(join(dir, `${pack}.js`), 'latin1')}})`
-    const cachedData = readFileSync(join(dir, `${name}.cache`))
+    const text = readFileSync(join(dir, `${pack}.js`), 'latin1')
+    const cachedData = readFileSync(join(dir, codeOf(name)))
     const script = new Script(text, { filename: join(dir, `${pack}.js`), cachedData })
     t.equal(script.cachedDataRejected, false, name)
   }
@@ -169,10 +200,11 @@ t.test('a verb that is waited for has compiled code of its own, which is less, a
   const dir = t.testdir()
   const of = async (name: string): Promise<Buffer> =>
     readFileSync(join(await shipped, 'dist', name))
-  const [all, own] = [await of('second.cache'), await of('second.alpha-show.cache')]
+  const [all, own] = [await of(codeOf('second')), await of(codeOf('second.alpha-show'))]
   t.ok(own.length < 0.8 * all.length, `${own.length} of ${all.length} bytes`)
-  const cache = join(await shipped, 'dist/first.alpha-show.cache')
+  const cache = join(await shipped, 'dist', codeOf('first.alpha-show'))
   const bytes = readFileSync(cache)
+  t.teardown(() => writeFileSync(cache, bytes))
   await start(t, dir, 'init')
   await start(t, dir, 'login')
   const shown = await start(t, dir, 'alpha', 'show')
@@ -193,12 +225,29 @@ const chunkNotes = `const { Script } = require('node:vm')
     return (module) => {
       fill(module)
       module.exports = new Proxy(module.exports, {
-        get: (table, name) => (chunks.add(name), table[name]),
+        get: (table, at) => (...given) => {
+          chunks.add(JSON.stringify([given[3], Number(at)]))
+          return table[at](...given)
+        },
       })
     }
   }
   process.on('exit', () => require('node:fs').writeFileSync(process.env.CHUNK_NOTES,
-    JSON.stringify({ chunks: [...chunks], files: Object.keys(require.cache) })))`
+    JSON.stringify({ chunks: [...chunks].map(JSON.parse), files: Object.keys(require.cache) })))`
+
+/** The stub of a chunk that is packed, by which others ask for it. */
+const stubForm = /^module\.exports=require\("\.\/packed\.js"\)\((\d+)\);\n/
+
+/** Names of chunks in packs: each has a number, and a pack begins with one. */
+const namesOfPlaces = (dist: string, places: readonly (readonly [string, number])[]): string[] => {
+  const names = new Map(readdirSync(dist).filter((name) => name.endsWith('.js')).map((name) =>
+    [Number(stubForm.exec(readFileSync(join(dist, name), 'utf8'))?.[1] ?? -1), name]))
+  const [, told = '[]'] = /^const firsts = (.*);$/m
+    .exec(readFileSync(join(dist, 'packed.js'), 'utf8')) ?? []
+  const firsts = new Map(JSON.parse(told) as [string, number][])
+  return places.map(([path, at]) =>
+    names.get((firsts.get(basename(path, '.js')) ?? NaN) + at) ?? 'no name')
+}
 
 /** Of one line of the program: source files of what it ran, and names of the files it required. */
 const loadedBy = async (t: Test, dir: string, ...argv: string[]) => {
@@ -213,7 +262,7 @@ const loadedBy = async (t: Test, dir: string, ...argv: string[]) => {
   const { status } = spawnSync(process.execPath, ['--require', preload, script, ...argv], { env })
   t.equal(status, 0)
   const { chunks, files } = JSON.parse(readFileSync(notes, 'utf8')) as
-    { chunks: string[]; files: string[] }
+    { chunks: [string, number][]; files: string[] }
   const dist = join(folder, 'dist')
   // The runner loads files of its own into every Node.
   const own = files.filter((path) => path.startsWith(realpathSync(folder)))
@@ -223,10 +272,10 @@ const loadedBy = async (t: Test, dir: string, ...argv: string[]) => {
       (JSON.parse(readFileSync(path, 'utf8')) as { sources: string[] }).sources)
   // Chunks of a pack have a line in their place, for those that are in none.
   const packed = (name: string): boolean =>
-    readFileSync(join(dist, name), 'utf8').startsWith('module.exports=require("./packed.js")')
+    stubForm.test(readFileSync(join(dist, name), 'utf8'))
   const required = sourcesOf(names.filter((name) => name.endsWith('.js'))
     .filter((name) => existsSync(join(dist, name)) && !packed(name)))
-  return { names, required, sources: [...sourcesOf(chunks), ...required] }
+  return { names, required, sources: [...sourcesOf(namesOfPlaces(dist, chunks)), ...required] }
 }
 
 t.test('the version is answered by the entry alone, without any shape', async (t) => {
@@ -269,8 +318,9 @@ t.test('the bundled wrapper of the lock add-on finds its binary', async (t) => {
 })
 
 t.test('the program starts with its compiled code, without, and with altered bytes', async (t) => {
-  const cache = join(await shipped, 'dist/first.cache')
+  const cache = join(await shipped, 'dist', codeOf('first'))
   const bytes = readFileSync(cache)
+  t.teardown(() => writeFileSync(cache, bytes))
   const path = (): Promise<string> => start(t, '/d', 'state', 'path')
   t.equal(await path(), '/d/s\n')
   t.equal(await start(t, '/d', '--version'), `${version}\n`)
@@ -284,6 +334,79 @@ t.test('the program starts with its compiled code, without, and with altered byt
   t.equal(await path(), '/d/s\n', 'cut short')
   rmSync(cache)
   t.equal(await path(), '/d/s\n', 'absent')
+})
+
+/** Runs a line by a Node that says it has this V8; gives its text and what code it was given. */
+const byV8 = async (t: Test, v8: string, ...argv: string[]) => {
+  const dir = t.testdir({ 'v8.cjs': withV8(v8) })
+  const script = join(await shipped, 'bin/sallyport.js')
+  const env = {
+    PATH: process.env['PATH'], XDG_DATA_HOME: dir, GIVEN_NOTES: join(dir, 'given.json'),
+    SALLYPORT_STATE_DIR: '/d/s', SALLYPORT_CONFIG_DIR: join(dir, 'c'),
+  }
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath, ['--require', join(dir, 'v8.cjs'), script, ...argv], { env })
+  t.strictSame([status, String(stderr)], [0, ''])
+  const given = JSON.parse(readFileSync(join(dir, 'given.json'), 'utf8')) as unknown[]
+  return { text: String(stdout), given }
+}
+
+t.test('each V8 is given the compiled code that it made, and one that made none runs the text', async (t) => {
+  const dist = join(await shipped, 'dist')
+  const names = readdirSync(dist).filter((name) => name.endsWith('.cache'))
+  const [own, other] = [process.versions.v8, otherV8].map((v8) =>
+    names.filter((name) => name.includes(v8)).map((name) => name.replace(v8, '')))
+  t.ok(own?.length === names.length / 2 && own.length > 2, `${names.length} files`)
+  t.strictSame(other, own, 'the same packs and verbs')
+  for (const v8 of [process.versions.v8, otherV8]) {
+    const { text, given } = await byV8(t, v8, 'state', 'path')
+    const lengths = ['first', 'second'].map((name) =>
+      readFileSync(join(dist, codeOf(name).replace(process.versions.v8, v8))).length)
+    t.strictSame([text, given], ['/d/s\n', lengths], v8)
+  }
+  const { text, given } = await byV8(t, '0.0.0-unknown', 'state', 'path')
+  t.strictSame([text, given], ['/d/s\n', [0, 0]])
+})
+
+t.test('compiled code that V8 itself refuses is left aside without a word', async (t) => {
+  const dist = join(await shipped, 'dist')
+  const [cache, packed] = [join(dist, codeOf('first')), join(dist, 'packed.js')]
+  const [bytes, loader] = [readFileSync(cache), readFileSync(packed, 'utf8')]
+  t.teardown(() => {
+    writeFileSync(cache, bytes)
+    writeFileSync(packed, loader)
+  })
+  // Its head says by which flags of V8 it was made.
+  const refused = Buffer.from(bytes)
+  refused.writeUInt32LE(refused.readUInt32LE(12) ^ 1, 12)
+  const tagOf = (data: Buffer): string => {
+    const cipher = createCipheriv('aes-128-gcm', Buffer.alloc(16), Buffer.alloc(12))
+    cipher.setAAD(data).final()
+    return cipher.getAuthTag().toString('hex')
+  }
+  t.ok(loader.includes(tagOf(bytes)), 'the tag is known')
+  writeFileSync(cache, refused)
+  writeFileSync(packed, loader.replace(tagOf(bytes), tagOf(refused)))
+  const { text, given } = await byV8(t, process.versions.v8, 'state', 'path')
+  t.strictSame([text, given.slice(0, 2)], ['/d/s\n', [bytes.length, 'rejected']])
+})
+
+t.test('a command asks Node for no compile cache, and one that reads makes no file at home', async (t) => {
+  const dir = t.testdir({ home: {}, 'asked.cjs': `require('node:module').enableCompileCache =
+    () => process.stderr.write('asked for a compile cache')` })
+  await start(t, dir, 'init')
+  await start(t, dir, 'login')
+  const env = {
+    PATH: process.env['PATH'], HOME: join(dir, 'home'),
+    SALLYPORT_STATE_DIR: join(dir, 's'), SALLYPORT_CONFIG_DIR: join(dir, 'c'),
+  }
+  const script = join(await shipped, 'bin/sallyport.js')
+  for (const argv of [['--version'], ['alpha', 'show'], ['shots', 'status']]) {
+    const { status, stderr } = spawnSync(
+      process.execPath, ['--require', join(dir, 'asked.cjs'), script, ...argv], { env })
+    t.strictSame([status, String(stderr)], [0, ''], argv.join(' '))
+  }
+  t.strictSame(readdirSync(join(dir, 'home')), [])
 })
 
 t.test('one version everywhere', async (t) => {
