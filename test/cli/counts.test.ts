@@ -2,6 +2,7 @@
  * What verbs ask of the disk and of Node, counted and not timed: a ceiling for each that reads,
  * over a state of nothing and over one of years (`test/support/cli/ceilings.ts`).
  */
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -14,6 +15,7 @@ import {
 } from '../support/cli/ceilings.js'
 import { rounds, slice } from '../support/slice.js'
 import type { Loose, Place } from '../world/place.js'
+import { builtApp } from '../world/process.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 
@@ -60,9 +62,11 @@ const namesIn = async (place: Place): Promise<Readonly<Record<string, string>>> 
 
 const countsOf = async (place: Place, argv: readonly string[]): Promise<Counts> => {
   const told = place.path('counts.json')
-  const { status } = await place.spawn(argv, {
-    coverage: false, nodeArgs: ['--require', counting], env: { SALLYPORT_COUNTS: told },
-  })
+  const script = join(process.env['SALLYPORT_TEST_PACKED'] ?? await builtApp(), 'sallyport.js')
+  // The runner loads modules of Node into every Node, which would hide those of the program.
+  const { status } = spawnSync('sh', ['-c', 'unset NODE_OPTIONS; exec "$0" "$@"',
+    process.execPath, '--require', counting, script, ...argv],
+  { cwd: place.cwd, env: { ...place.env, SALLYPORT_COUNTS: told } })
   if (status === 2) throw new Error(`it is no line of the program: ${argv.join(' ')}`)
   return JSON.parse(readFileSync(told, 'utf8')) as Counts
 }

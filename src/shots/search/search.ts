@@ -2,7 +2,6 @@
  * Looking for a text in what models wrote: sealed payloads of analyses and digests, newest first.
  * Opens no socket and changes no byte; what is looked for is kept nowhere.
  */
-import { setImmediate } from 'node:timers/promises'
 import { fail, SallyportError } from '../../base/errors.js'
 import { collections } from '../../governance/rows.js'
 import { inGroups } from '../../state/each.js'
@@ -83,7 +82,8 @@ function* digests(
 const looksATurn = 32
 
 const turn = async ({ signal }: ShotsContext): Promise<void> => {
-  await setImmediate()
+  const { setImmediate: nextTurn } = await import('node:timers/promises')
+  await nextTurn()
   if (signal.aborted) throw fail.cancelled('interrupted', 'Stopped before all was looked at.')
 }
 
