@@ -1,5 +1,5 @@
 // `npm run tarball`: packs the program with the compiled code of each Node that it says it runs on,
-// installs the tarball into an empty prefix as a stranger would, and plays it there on each of them.
+// installs the tarball into an empty prefix as a stranger would, and plays it there on each one.
 // Prints sizes and leaves the tarball in .build/; the status is not 0 when anything did not work.
 // `npm run tarball -- 22` asks one Node alone. The binaries of the other Nodes are packages of the
 // npm registry: the program installs nothing of them.

@@ -1,5 +1,5 @@
-// `NODE scripts/tool/compile-packs.js FOLDER`: V8's compiled code of the packs, by the Node that runs
-// this, which need not be the one that builds: each V8 reads its own code alone. FOLDER holds
+// `NODE scripts/tool/compile-packs.js FOLDER`: V8's compiled code of the packs, by the Node that
+// runs this, which need not be the one that builds: each V8 reads its own code alone. FOLDER holds
 // work.json, as pack.js writes it, and gets a file of compiled code for each pack and for each verb
 // that has its own, and made.json with their names.
 import { readFileSync, writeFileSync } from 'node:fs'

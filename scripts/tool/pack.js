@@ -26,7 +26,7 @@ export const closureOf = ({ outputs }, sources) => {
 }
 
 /**
- * Packs chunks. In a pack a chunk has a number, by which others ask for it: four hundred names would
+ * Packs chunks. In a pack a chunk has a number, by which others ask for it: hundreds of names would
  * have to be read at every start.
  * @param {ReadonlyMap<string, string>} chunks CommonJS text of every chunk by file name
  * @param {Readonly<Record<string, readonly string[]>>} packs the chunks of each pack by its name
