@@ -33,7 +33,7 @@ const sallyport = (env, ...args) => spawnSync(process.execPath, [program, ...arg
 
 const demo = () => {
   const told = sallyport({}, 'demo', 'all', '--json').stdout
-  const { state_dir, config_dir } = JSON.parse(told.slice(told.lastIndexOf('\n{')))
+  const { state_dir, config_dir } = JSON.parse(told)
   return [state_dir, config_dir]
 }
 const [state, config] = given.length === 2 ? given : demo()

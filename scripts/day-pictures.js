@@ -38,7 +38,7 @@ const demoPage = () => {
     return ran.stdout
   }
   const told = sallyport({}, 'demo', 'all', '--json')
-  const { state_dir, config_dir } = JSON.parse(told.slice(told.lastIndexOf('\n{')))
+  const { state_dir, config_dir } = JSON.parse(told)
   const env = { SALLYPORT_STATE_DIR: state_dir, SALLYPORT_CONFIG_DIR: config_dir }
   const file = join(mkdtempSync(join(tmpdir(), 'sallyport-demo-day-')), 'day.html')
   sallyport(env, 'shots', 'report', '--html', file)

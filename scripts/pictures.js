@@ -29,7 +29,7 @@ const sallyport = (env, ...args) => {
 const stateOf = () => {
   if (given.length === 2) return { SALLYPORT_STATE_DIR: given[0], SALLYPORT_CONFIG_DIR: given[1] }
   const told = sallyport({}, 'demo', 'all', '--json')
-  const { state_dir, config_dir } = JSON.parse(told.slice(told.lastIndexOf('\n{')))
+  const { state_dir, config_dir } = JSON.parse(told)
   return { SALLYPORT_STATE_DIR: state_dir, SALLYPORT_CONFIG_DIR: config_dir }
 }
 

@@ -23,14 +23,14 @@ const startSandboxIn = async (deps: VerbDeps, dir: string): Promise<Sandbox> => 
 }
 
 /** Publications need Linux, an add-on and git: where they are not to be had, they are left out. */
-const publishes = async (deps: VerbDeps): Promise<boolean> => {
+const publishes = async (deps: VerbDeps, stage: Stage): Promise<boolean> => {
   const { findTools } = await import('../../../codehost/producer/tools.js')
   try {
     await findTools(deps.producer)
     return true
   } catch (error) {
     if (!(error instanceof SallyportError) || error.code !== 'producer_unsupported') throw error
-    deps.io.writeOut('Publications are left out: this machine has not what they need.\n')
+    stage.say('Publications are left out: this machine has not what they need.')
     return false
   }
 }
@@ -50,7 +50,7 @@ const playCapability = {
   edge: ({ deps, stage, dir, stateDir }: Set) =>
     playEdge(deps, stage, edgePlaces(dir, stateDir, shotsPlaces(dir))),
   codehost: async ({ deps, stage, sandbox, dir }: Set) => playCodehost(stage, sandbox, {
-    source: join(dir, 'source'), publishes: await publishes(deps),
+    source: join(dir, 'source'), publishes: await publishes(deps, stage),
   }),
 }
 const capabilities = ['alpha', 'shots', 'edge', 'codehost'] as const

@@ -64,7 +64,7 @@ const revokeInTheMiddle = async (
     argv: ['edge', 'revoke', device],
   })
   const { status, code } = await upload.finish()
-  deps.io.writeOut(`    the upload that was under way was answered ${status} (${code})\n`)
+  stage.say(`The upload that was under way was answered ${status} (${code})`)
   if (status !== 401) {
     throw fail.failed('demo_step_failed', 'An upload outlived the pairing of its device.')
   }

@@ -137,11 +137,14 @@ const runnerAt = (deps: VerbDeps, folders: StageFolders): RunLine =>
 /** A stage over a state and a key folder of its own. */
 export const openStage = (deps: VerbDeps, folders: StageFolders): Stage => {
   const run = runnerAt(deps, folders)
-  const { view, io } = deps
+  const { view, io, globals } = deps
+  // With --json the document has stdout for itself.
+  const write = (text: string): void =>
+    globals.json ? io.writeErr(text) : io.writeOut(text)
   const announce = (line: Line): void =>
-    io.writeOut(`\n${view.paint('bold', broken(line.say))}\n${view.paint('green', shown(line))}\n`)
+    write(`\n${view.paint('bold', broken(line.say))}\n${view.paint('green', shown(line))}\n`)
   const show = ({ stdout, stderr }: Said, head?: number): void =>
-    io.writeOut(indent(stdout, head) + view.paint('dim', indent(stderr)))
+    write(indent(stdout, head) + view.paint('dim', indent(stderr)))
   return {
     async begin(line) {
       announce(line)
@@ -154,7 +157,7 @@ export const openStage = (deps: VerbDeps, folders: StageFolders): Stage => {
       const answered = await run(line.argv, line.stdin)
       show(answered, line.head)
       const expected = line.status ?? 0
-      if (answered.status !== 0) io.writeOut(`    exit status ${answered.status}\n`)
+      if (answered.status !== 0) write(`    exit status ${answered.status}\n`)
       if (answered.status === expected) return answered
       throw fail.failed(
         'demo_step_failed',
@@ -167,7 +170,7 @@ export const openStage = (deps: VerbDeps, folders: StageFolders): Stage => {
       throw fail.failed('demo_step_failed', 'A look-up of the demo failed.')
     },
     say(text) {
-      io.writeOut(`${broken(text)}\n`)
+      write(`${broken(text)}\n`)
     },
   }
 }

@@ -35,8 +35,8 @@ What to do, in this order:
        $ sallyport ledger settle OPERATION --amount-microusd N
        $ sallyport principal enable NAME
      Then log in and grant again what should be reached. Any idempotency key may
-     have been used in a lost part of the log: each that is named counts as spent
-     until you say otherwise; a request without one is not concerned:
+     have been used in a lost part of the log: each that is named counts as
+     spent until you say otherwise; a request without one is not concerned:
        $ sallyport state keys
        $ sallyport state keys --release RANGE
 
