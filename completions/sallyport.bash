@@ -139,8 +139,9 @@ _sallyport() {
         --max-output-tokens) COMPREPLY=(); return ;;
         --goal) COMPREPLY=(); return ;;
         --idempotency-key) COMPREPLY=(); return ;;
+        --wait-turn) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--file --from --max-output-tokens --goal --idempotency-key --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--file --from --max-output-tokens --goal --idempotency-key --wait-turn --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha output")
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))

@@ -222,6 +222,7 @@ complete -c sallyport -n '__sallyport_in "alpha ask"' -l from -rF -d 'read a who
 complete -c sallyport -n '__sallyport_in "alpha ask"' -l max-output-tokens -x -d 'longest answer in tokens (1 to 1024)'
 complete -c sallyport -n '__sallyport_in "alpha ask"' -l goal -x -d 'the goal it serves (default: the owner\'s default goal)'
 complete -c sallyport -n '__sallyport_in "alpha ask"' -l idempotency-key -x -d 'the same key and question find the first ask again'
+complete -c sallyport -n '__sallyport_in "alpha ask"' -l wait-turn -x -d 'wait so long for another ask of yours to end (1 to 90)'
 complete -c sallyport -n '__sallyport_in "alpha ask"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "alpha output"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "alpha tasks"' -l limit -x -d 'most tasks (1 to 10000)'

@@ -69,6 +69,8 @@ export const alphaLimits = {
   timeoutSecondsMax: 45,
   microusdMin: 1,
   microusdMax: 1_000_000_000,
+  /** Longest wait for the turn, in seconds: what is left has to do for the ask itself. */
+  waitTurnSecondsMax: 90,
   /** Whole operation, waiting for the lane included. */
   operationMsMax: 120_000,
   inferenceMsMax: 45_000,

@@ -8,15 +8,12 @@
  *   back when there is one, so no lower priority passes a waiter that was there before it took.
  * Nothing of this is in the log: a lane without processes is a free lane.
  */
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.js'
 import { fail, type SallyportError } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
-import {
-  holdFreshFile, probeFile, removeDeadFile, tryHoldFile, type HeldFile,
-} from './kernel-file.js'
+import { tryHoldFile, type HeldFile } from './kernel-file.js'
+import { isSomebodyWaiting, joinLine } from './waiting-line.js'
 
 /** Highest first: `interactive` an ask; `high` reports, digests, proofs; `normal` screenshots. */
 export const lanePriorities = ['interactive', 'high', 'normal'] as const
@@ -51,32 +48,6 @@ export interface Lane {
 
 const laneFolder = (stateDir: string): string => join(stateDir, 'run', 'lane')
 
-const ticketForm = /^[0-9a-f]{16}-[0-9]+-[0-9a-f]{8}$/
-
-/**
- * Sorts by arrival over all processes of one boot: hrtime counts from the boot of the machine.
- * Only fairness among equals rests on it, never exclusion.
- */
-const newTicket = (): string => {
-  const arrival = process.hrtime.bigint().toString(16).padStart(16, '0')
-  return `${arrival}-${process.pid}-${randomBytes(4).toString('hex')}`
-}
-
-const ticketsIn = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder).filter((name) => ticketForm.test(name)).sort()
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw error
-  }
-}
-
-const isLiveWaiter = (path: string): boolean => {
-  const liveness = probeFile(path)
-  if (liveness === 'dead') removeDeadFile(path)
-  return liveness === 'live'
-}
-
 /**
  * Whether a live waiter stands before `ticket` (null: before a newcomer): any of a higher
  * priority, or an earlier one of the same.
@@ -85,8 +56,7 @@ const isSomebodyAhead = (request: LaneRequest, ticket: string | null): boolean =
   for (const priority of lanePriorities) {
     const own = priority === request.priority
     const folder = join(laneFolder(request.dir), priority)
-    const ahead = ticketsIn(folder).filter((name) => !own || ticket === null || name < ticket)
-    if (ahead.some((name) => isLiveWaiter(join(folder, name)))) return true
+    if (isSomebodyWaiting(folder, own ? ticket : null)) return true
     if (own) return false
   }
   return false
@@ -117,17 +87,6 @@ const checkGoing = (request: LaneRequest): void => {
   if (request.clock.monotonicMs() >= request.deadlineMs) throw busy(request)
 }
 
-const queue = async (
-  request: LaneRequest,
-): Promise<{ readonly place: HeldFile; readonly ticket: string }> => {
-  const ticket = newTicket()
-  const folder = join(laneFolder(request.dir), request.priority)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const place = await holdFreshFile(join(folder, ticket))
-  if (!place) throw fail.failed('lane_place_lost', 'A place in the provider lane was not kept.')
-  return { place, ticket }
-}
-
 /** Jitter keeps pollers apart; the last look comes at the deadline. */
 const nextPollMs = (request: LaneRequest, ahead: boolean): number => {
   const left = Math.max(0, request.deadlineMs - request.clock.monotonicMs())
@@ -135,7 +94,7 @@ const nextPollMs = (request: LaneRequest, ahead: boolean): number => {
 }
 
 const waitForTurn = async (request: LaneRequest): Promise<HeldFile> => {
-  const { place, ticket } = await queue(request)
+  const { ticket, leave } = await joinLine(join(laneFolder(request.dir), request.priority))
   try {
     await request.observer?.at('lane.waiting')
     for (;;) {
@@ -147,7 +106,7 @@ const waitForTurn = async (request: LaneRequest): Promise<HeldFile> => {
       await request.clock.sleep(nextPollMs(request, ahead), request.signal)
     }
   } finally {
-    place.remove()
+    leave()
   }
 }
 

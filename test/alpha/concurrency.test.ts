@@ -5,16 +5,18 @@
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ChildProcess } from 'node:child_process'
 import type { Test } from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { acquireLane, type LanePriority } from '../../src/governance/lane.js'
 import { collections } from '../../src/governance/rows.js'
 import type { SandboxHooks, SeenRequest } from '../../src/sandbox/types.js'
-import { laneWaiters } from '../support/lanes.js'
+import { laneWaiters, liveIn } from '../support/lanes.js'
 import { checkLedger, recover } from '../support/ledger.js'
 import { question } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
+import { sessionOf } from '../world/session.js'
 import { World, type AlphaWorld, type RoutesWorld } from '../world/world.js'
 import { until } from '../support/until.js'
 import { t } from '../support/tests-in-slices.js'
@@ -60,12 +62,16 @@ const untilWaiting = (rig: AlphaWorld, priority: LanePriority, count: number): P
 interface SpawnAsk {
   readonly session?: string
   readonly key?: string
+  /** More flags. */
+  readonly flags?: readonly string[]
   readonly onChild?: (child: ChildProcess) => void
 }
 
 /** An ask of a process of its own. */
-const spawnAsk = (rig: AlphaWorld, { session, key, onChild }: SpawnAsk = {}): Promise<Ran> =>
-  rig.place.spawn(['alpha', 'ask', '-', '--json', '--idempotency-key', key ?? randomUUID()], {
+const spawnAsk = (
+  rig: AlphaWorld, { session, key = randomUUID(), flags = [], onChild }: SpawnAsk = {},
+): Promise<Ran> =>
+  rig.place.spawn(['alpha', 'ask', '-', '--json', '--idempotency-key', key, ...flags], {
     stdin: question, coverage: false,
     ...(session === undefined ? {} : { env: { SALLYPORT_SESSION: session } }),
     ...(onChild === undefined ? {} : { onChild }),
@@ -116,6 +122,97 @@ t.test('A-196 a second ask of the same owner is refused while one is outstanding
   t.equal(tasksOf(rig), 1, 'a refused ask leaves no task')
   checkLedger(t, rig)
   t.equal((await rig.ask()).status, 0, 'afterwards the owner asks again')
+})
+
+/** An owner's line of waiters, and how many are alive in it. */
+const untilInLine = async (rig: AlphaWorld, count: number): Promise<void> => {
+  const owner = sessionOf(rig).principal.principal_id
+  const folder = join(rig.place.stateDir, 'run', 'turn', owner)
+  await until(`${count} in line`, () => liveIn(folder) === count)
+}
+
+const reserved = (rig: AlphaWorld): number =>
+  rig.view().all(collections.ledgerRows).filter(({ doc }) => doc.kind === 'reserve').length
+
+const keysInOrder = (rig: AlphaWorld): readonly string[] => {
+  const view = rig.view()
+  return [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
+    .sort((one, other) => (one.id < other.id ? -1 : 1)).map(({ doc }) => doc.idempotency_key)
+}
+
+t.test('A-193 A-196 with --wait-turn asks of one owner run as they came, and hold nothing until it is their turn', async (t) => {
+  const door = makeDoor()
+  const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session().alpha()
+  const keys = [randomUUID(), randomUUID(), randomUUID()] as const
+  const first = spawnAsk(rig, { key: keys[0] })
+  await door.arrived
+  const second = spawnAsk(rig, { key: keys[1], flags: ['--wait-turn', '60'] })
+  await untilInLine(rig, 1)
+  const third = spawnAsk(rig, { key: keys[2], flags: ['--wait-turn', '60'] })
+  await untilInLine(rig, 2)
+  const refused = await spawnAsk(rig)
+  t.equal(refused.status, 5, 'whoever does not wait is refused')
+  t.notMatch(refused.stderr, /task cancel/, 'what may be paid for is not proposed to be cancelled')
+  t.match(refused.stderr, /--wait-turn/)
+  t.equal(tasksOf(rig), 1)
+  t.equal(reserved(rig), 1, 'nothing is held for a waiter')
+  await new Promise((resolve) => { setTimeout(resolve, 1_500) })
+  door.open()
+  for (const ran of await Promise.all([first, second, third])) t.equal(ran.status, 0, ran.stderr)
+  t.strictSame(keysInOrder(rig), keys)
+  t.equal(rig.inferences().length, 3)
+  const { doc: last } = rig.view().all(collections.closedTasks)
+    .find(({ doc }) => doc.idempotency_key === keys[2]) ?? { doc: undefined }
+  const left = Date.parse(last?.deadline_at ?? '') - Date.parse(last?.created_at ?? '')
+  t.ok(left > 0 && left <= 118_600, `${left} ms of 120 s are left to one that waited`)
+  await untilInLine(rig, 0)
+  checkLedger(t, rig)
+})
+
+t.test('A-193 A-196 a wait that ends, is interrupted or killed leaves no task and nobody in the way', async (t) => {
+  const door = makeDoor()
+  const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session().alpha()
+  const first = spawnAsk(rig)
+  await door.arrived
+  const flags = ['--wait-turn', '60']
+  const waiting = async (signal: NodeJS.Signals): Promise<Ran> => {
+    let child: ChildProcess | undefined
+    const ran = spawnAsk(rig, { flags, onChild: (one) => { child = one } })
+    await untilInLine(rig, 1)
+    child?.kill(signal)
+    return ran
+  }
+  t.equal((await waiting('SIGINT')).status, 130)
+  await untilInLine(rig, 0)
+  await waiting('SIGKILL')
+  const patient = spawnAsk(rig, { flags })
+  await untilInLine(rig, 1)
+  const short = await spawnAsk(rig, { flags: ['--wait-turn', '1'] })
+  t.strictSame([short.status, short.error().code], [5, 'operation_outstanding'])
+  t.equal(tasksOf(rig), 1)
+  door.open()
+  for (const ran of await Promise.all([first, patient])) t.equal(ran.status, 0, ran.stderr)
+  t.equal(tasksOf(rig), 2)
+  checkLedger(t, rig)
+})
+
+t.test('A-186 a waiter whose key another one has asked meanwhile finds that task at once', async (t) => {
+  const door = makeDoor()
+  const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session().alpha()
+  const other = await addOwner(rig, 'other')
+  const key = randomUUID()
+  const first = spawnAsk(rig)
+  await door.arrived
+  const flags = ['--wait-turn', '60']
+  const waiters = [spawnAsk(rig, { key, flags }), spawnAsk(rig, { key, flags })]
+  await untilInLine(rig, 2)
+  door.open()
+  const statuses = (await Promise.all(waiters)).map(({ status }) => status)
+  t.ok(statuses.includes(0) && statuses.every((one) => one === 0 || one === 5), `${statuses}`)
+  t.equal((await first).status, 0)
+  t.equal(tasksOf(rig), 2)
+  t.equal(rig.inferences().length, 2, 'one request for the key')
+  t.equal((await spawnAsk(rig, { session: other, flags })).status, 0, 'a line is of one owner')
 })
 
 t.test('A-186 A-026 one key at once from several processes is one task and one request', async (t) => {

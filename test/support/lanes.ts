@@ -13,12 +13,14 @@ const placesOf = (folder: string): readonly string[] => {
   }
 }
 
+/** Live waiters of a line. Changes no byte. */
+export const liveIn = (folder: string): number =>
+  placesOf(folder).filter((name) => probeFile(join(folder, name)) === 'live').length
+
 /** Live waiters by priority. Changes no byte. */
 export const laneWaiters = (stateDir: string): Record<LanePriority, number> => {
-  const count = (priority: LanePriority): number => {
-    const folder = join(stateDir, 'run', 'lane', priority)
-    return placesOf(folder).filter((name) => probeFile(join(folder, name)) === 'live').length
-  }
+  const count = (priority: LanePriority): number =>
+    liveIn(join(stateDir, 'run', 'lane', priority))
   const [interactive, high, normal] = lanePriorities
   return {
     [interactive]: count(interactive), [high]: count(high), [normal]: count(normal),

@@ -167,16 +167,18 @@ export const askedBefore = (
   gov: Gov, view: View, session: Session, request: AskRequest,
 ): Task | null => replayOf(view, session, request, requestDigest({ gov }, request))
 
+/** A question that may be asked. */
+export type CheckedQuestion = Omit<SealedQuestion, 'artifact'>
+
 /**
- * Seals a question that may be asked, or finds the task of the same key and content; the same key
- * with other content is a conflict. Encoded once here, so that a request too large for the wire is
- * refused before anything is kept.
+ * Looks whether a question may be asked, or finds the task of the same key and content; the same
+ * key with other content is a conflict. Encoded once here, so that a request too large for the
+ * wire is refused before anything is kept.
  */
-export const sealQuestion = async (
+export const checkQuestion = async (
   ctx: AlphaContext, session: Session, request: AskRequest,
-): Promise<SealedQuestion | { readonly replayed: Task }> => {
-  const { store } = ctx.gov
-  const view = store.read()
+): Promise<CheckedQuestion | { readonly replayed: Task }> => {
+  const view = ctx.gov.store.read()
   liveRoot(view, ctx.gov, session.root.root_id)
   const digest = requestDigest(ctx, request)
   const replayed = replayOf(view, session, request, digest)
@@ -185,11 +187,18 @@ export const sealQuestion = async (
   await ctx.client()
   const input = buildInput(request, requireStanding(ctx, view, session).setup)
   inferenceRequestBytes(input, ctx.provider.model_id)
+  return { input, digest }
+}
+
+/** Seals a checked question. */
+export const sealQuestion = (
+  { gov: { store } }: Pick<AlphaContext, 'gov'>, request: AskRequest, checked: CheckedQuestion,
+): SealedQuestion => {
   const kept = request.inputArtifactId
   const artifact = kept === undefined
-    ? store.artifacts.write(alphaArtifactLabels.input, encodeInput(input))
-    : requireArtifact(view, kept).ref
-  return { input, digest, artifact }
+    ? store.artifacts.write(alphaArtifactLabels.input, encodeInput(checked.input))
+    : requireArtifact(store.read(), kept).ref
+  return { ...checked, artifact }
 }
 
 /** Admits a sealed question as a task, in the claiming record. */

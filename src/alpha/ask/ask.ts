@@ -1,26 +1,58 @@
 /** One question, one answer, one receipt. What is sent is never sent again. */
-import { fail } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
 import type { Session } from '../../governance/session/types.js'
 import type { AlphaContext } from '../context.js'
-import { sealQuestion, type AskRequest } from './admit.js'
+import { askedBefore, checkQuestion, sealQuestion, type AskRequest } from './admit.js'
 import { answerOfTask, errorOfTask, repeatedAnswer, type AskResult } from './answer.js'
-import { askOrder } from './order.js'
+import type { Asking } from './operation.js'
+import { askOrder, type AskKept } from './order.js'
+import { startTurn, type Turn } from './turn.js'
+
+/** Whether another ask of the owner has its place. */
+const isOutstanding = (error: unknown): boolean =>
+  error instanceof SallyportError && error.code === 'operation_outstanding'
+
+/** Admits and runs, once it is its turn; another ask may have been faster all the same. */
+const runInTurn = async (
+  asking: Asking, request: AskRequest, turn: Turn,
+): Promise<AskKept> => {
+  const { ctx, session } = asking
+  const isAsked = (): boolean =>
+    askedBefore(ctx.gov, ctx.gov.store.read(), session, request) !== null
+  for (;;) {
+    await ctx.gov.observer.at('ask.admit')
+    const checked = await checkQuestion(ctx, session, request)
+    if ('replayed' in checked) return { task: checked.replayed, finish: null }
+    await turn.wait(isAsked)
+    const sealed = sealQuestion(ctx, request, checked)
+    try {
+      return await runOrder(ctx, askOrder(asking, request, sealed, turn.spentMs()))
+    } catch (error) {
+      if (!isOutstanding(error) || !turn.isLeft()) throw error
+    }
+  }
+}
 
 /**
  * Asks. Throws for every ending but success; the error's details name the task, whose receipt
  * stays readable. A repeated idempotency key contacts nobody, and finds the answer from a later
- * session of its owner too.
+ * session of its owner too. `waitTurnMs` is how long it may wait for another ask of the owner to
+ * end; 0 is refused at once then (A-196).
  */
 export const ask = async (
-  ctx: AlphaContext, session: Session, request: AskRequest,
+  ctx: AlphaContext, session: Session, request: AskRequest, waitTurnMs = 0,
 ): Promise<AskResult> => {
   if (ctx.signal.aborted) throw fail.cancelled('ask_cancelled', 'The ask was cancelled.')
-  await ctx.gov.observer.at('ask.admit')
-  const sealed = await sealQuestion(ctx, session, request)
-  if ('replayed' in sealed) return repeatedAnswer(ctx, session, sealed.replayed)
-  const end = await runOrder(ctx, askOrder({ ctx, session }, request, sealed))
-  // Another process asked the same meanwhile, perhaps for another session.
+  const asking = { ctx, session }
+  const turn = startTurn(asking, waitTurnMs)
+  let end: AskKept
+  try {
+    end = await runInTurn(asking, request, turn)
+  } finally {
+    turn.end()
+  }
+  // Asked before, or by another process meanwhile, perhaps for another session.
   if (end.finish === null) return repeatedAnswer(ctx, session, end.task)
   if (end.finish.errorKind !== null) throw errorOfTask(end.task, end)
   return answerOfTask(ctx, session, end.task)

@@ -20,7 +20,7 @@ import { decidePrepared, prepareAsk, requireAsk, requireStoredInput } from './pr
 import type { Task } from '../../governance/rows.js'
 
 /** What an ask came to; the task alone where an earlier ask of the same key was found. */
-type AskKept = AskEnd | { readonly task: Task; readonly finish: null }
+export type AskKept = AskEnd | { readonly task: Task; readonly finish: null }
 
 const inferenceStep = (
   { ctx: { provider } }: Asking, { claimed, key, terms }: RunParts<AskClaim>,
@@ -49,15 +49,15 @@ const runAsk = async (
   return { inference, billing }
 }
 
-/** The order of one sealed question. */
+/** The order of one sealed question; `spentMs` of its whole time went before (A-193). */
 export const askOrder = (
-  asking: Asking, request: AskRequest, sealed: SealedQuestion,
+  asking: Asking, request: AskRequest, sealed: SealedQuestion, spentMs = 0,
 ): Order<AskClaim, AskEvidence, AskKept> => ({
   step: 'ask',
   names: { claimed: 'admitted', sealed: 'answer_sealed' },
   verb: 'alpha ask',
   noun: 'ask',
-  operationMsMax: alphaLimits.operationMsMax,
+  operationMsMax: alphaLimits.operationMsMax - spentMs,
   lane: 'interactive',
   runtime: alphaRuntime,
   profile: alphaProfile,

@@ -20,6 +20,8 @@ interface AskOptions {
   readonly maxOutputTokens?: number
   readonly goal?: string
   readonly idempotencyKey?: string
+  /** Seconds. */
+  readonly waitTurn?: number
 }
 
 /** The answer alone on stdout, the receipt as one line on stderr. */
@@ -75,7 +77,10 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
     'Sends one question, once, to the one provider of this state directory, reads the charge '
     + 'back and prints the answer. The question comes from stdin, a file or a prompt, never '
     + 'from the command line, and goes out exactly as it is. What was sent is never sent '
-    + 'again: if its charge is not known, the task is blocked and the full bound stays held.',
+    + 'again: if its charge is not known, the task is blocked and the full bound stays held. One '
+    + 'ask of yours runs at a time; a second one is refused, or with --wait-turn waits for its '
+    + 'turn, in order of coming: nothing is admitted or held meanwhile, and the wait counts '
+    + 'against the 120 seconds that an ask has.',
   examples: [
     "$ printf 'What is a sally port?' | sallyport alpha ask -",
     '$ sallyport alpha ask --file question.txt --max-output-tokens 200',
@@ -94,7 +99,9 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
       min: alphaLimits.outputTokensMin, max: alphaLimits.outputTokensMax,
     }))
     .option('--goal <id>', "the goal it serves (default: the owner's default goal)")
-    .option('--idempotency-key <uuid>', 'the same key and question find the first ask again'),
+    .option('--idempotency-key <uuid>', 'the same key and question find the first ask again')
+    .addOption(integerFlag('--wait-turn <seconds>', 'wait so long for another ask of yours to end',
+      { min: 1, max: alphaLimits.waitTurnSecondsMax })),
   text: answerText,
   again: ({ task }) => ({
     next: `It is paid for and kept: \`sallyport alpha output ${task.id}\`.`,
@@ -109,7 +116,7 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
       ...asked,
       goalId: options.goal ?? null,
       idempotencyKey: options.idempotencyKey ?? newRequestKey(gov.store.read()),
-    })
+    }, (options.waitTurn ?? 0) * 1_000)
     return alphaAsk.answer({ ...result, view: gov.store.read() })
   },
 }

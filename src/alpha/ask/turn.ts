@@ -1,0 +1,64 @@
+/**
+ * Waiting until the one place of an owner is free (A-196), for who asked for that: before anything
+ * is admitted, so that a waiter has no task, no hold and no claim. Whoever waits stands in a line
+ * of the owner's and stays in it until its ask has ended, so that they are served as they came; an
+ * ask that does not wait may still be faster.
+ */
+import { join } from 'node:path'
+import { fail } from '../../base/errors.js'
+import { isTaken } from '../../governance/board/place.js'
+import { isSomebodyWaiting, joinLine } from '../../governance/waiting-line.js'
+import { alphaCapability } from '../constants.js'
+import type { Asking } from './operation.js'
+
+/** How often the first in line looks at the rows, and how often those behind it at the line. */
+const frontPollMs = 25
+const behindPollMs = 100
+
+/** A wait for the turn; one for each ask. */
+export interface Turn {
+  /** Milliseconds since the ask began: they count against its whole time (A-193). */
+  spentMs(): number
+  /** Whether there is time left to wait. */
+  isLeft(): boolean
+  /**
+   * Waits until the place is free and nobody who came before waits, `isDone` answers true, or no
+   * time is left. Throws `cancelled` `ask_cancelled`.
+   */
+  wait(isDone: () => boolean): Promise<void>
+  /** Leaves the line. */
+  end(): void
+}
+
+/** Begins one that may wait so many milliseconds; 0 waits for nothing and stands in no line. */
+export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
+  const { gov: { clock, store, observer }, signal } = ctx
+  const owner = session.principal.principal_id
+  const folder = join(store.runDir, 'turn', owner)
+  const beganMs = clock.monotonicMs()
+  const spentMs = (): number => clock.monotonicMs() - beganMs
+  const isLeft = (): boolean => spentMs() < waitMs
+  const isFree = (): boolean =>
+    !isTaken(store.read(), { owner, kind: alphaCapability, place: null })
+  let place: Awaited<ReturnType<typeof joinLine>> | null = null
+  const pause = async (ms: number): Promise<void> => {
+    try {
+      await clock.sleep(Math.min(ms, Math.max(0, waitMs - spentMs())), signal)
+    } catch (cause) {
+      throw fail.cancelled('ask_cancelled', 'The ask was cancelled.', { cause })
+    }
+  }
+  const wait = async (isDone: () => boolean): Promise<void> => {
+    if (!isLeft()) return
+    if (place === null) {
+      place = await joinLine(folder)
+      await observer.at('ask.turn')
+    }
+    while (isLeft() && !isDone()) {
+      const behind = isSomebodyWaiting(folder, place.ticket)
+      if (!behind && isFree()) return
+      await pause(behind ? behindPollMs : frontPollMs)
+    }
+  }
+  return { spentMs, isLeft, wait, end: () => place?.leave() }
+}
