@@ -16,13 +16,14 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots edge codehost config task policy ledger audit state timers sandbox setup init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit state timers sandbox setup init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel inputs drop --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "setup config scan watch run analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
+    "receipt") COMPREPLY=($(compgen -W "export key verify --help" -- "$cur")); return ;;
     "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
     "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
@@ -309,6 +310,18 @@ _sallyport() {
         --html) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
       COMPREPLY=($(compgen -W "--since --until --html --conclude --retry --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "receipt export")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "receipt key")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "receipt verify")
+      case "$prev" in
+        --key) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--key --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "edge pair")
       case "$prev" in

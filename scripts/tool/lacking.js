@@ -12,6 +12,7 @@ const probes = {
   'needs /dev/full': () => !existsSync('/dev/full'),
   'needs the program script': () => fails('script', ['-qec', 'true', '/dev/null']),
   'needs the program systemd-analyze': () => fails('systemd-analyze', ['--version']),
+  'needs the program openssl': () => fails('openssl', ['version']),
   'needs the program python3': () => fails('python3', ['--version']),
 }
 

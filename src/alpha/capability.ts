@@ -19,4 +19,5 @@ export const alpha: Capability = {
   recovery: async () => (await import('./recovery-rule.js')).alphaRecovery,
   decisions: async () => (await import('./decisions.js')).alphaDecisions,
   status: async () => (await import('./status-line.js')).alphaStatusLine,
+  receipted: { task: async () => (await import('./receipted.js')).receiptedAsk },
 }

@@ -25,6 +25,15 @@ const kinds: Readonly<Record<IdName, () => Promise<IdKind>>> = {
   closure: async () => (await codehost()).closureIds,
 }
 
+/** The kind of what was typed; undefined where it begins with the type of none. */
+const kindOf = async (
+  name: IdName | readonly IdName[], given: string,
+): Promise<IdKind | undefined> => {
+  if (typeof name === 'string') return kinds[name]()
+  const all = await Promise.all(name.map((one) => kinds[one]()))
+  return all.find(({ prefix }) => given.startsWith(`${prefix}_`))
+}
+
 /** Whether scripts must name whole ids: a short one may mean another row tomorrow. */
 export const needsWholeIds = ({ contacts, decides }: VerbMeta): boolean =>
   contacts === true || decides === true
@@ -41,8 +50,9 @@ export const withWholeIds = async <O extends object>(
     const given = (options as Record<string, unknown>)[field]
     if (typeof given !== 'string' || tailOf(given) !== null) continue
     const [kind, { requireWholeId, wholeId }] = await Promise.all([
-      kinds[name](), import('../governance/short-ids.js'),
+      kindOf(name, given), import('../governance/short-ids.js'),
     ])
+    if (kind === undefined) continue
     if (deps.globals.noInput && needsWholeIds(meta)) requireWholeId(kind, given, field)
     const { gov, session } = meta.session === 'required'
       ? await deps.login('read', { touch: false })

@@ -52,8 +52,11 @@ interface VerbFacts {
   readonly decides?: true
   /** What its line names before anything else, by an id. */
   readonly of?: IdName
-  /** Arguments and flags that take an id, also a short one; by their names in camel case. */
-  readonly ids?: Readonly<Record<string, IdName>>
+  /**
+   * Arguments and flags that take an id, also a short one; by their names in camel case. One that
+   * takes ids of several types is told which by the beginning of what was typed.
+   */
+  readonly ids?: Readonly<Record<string, IdName | readonly IdName[]>>
   /** Statuses that it can end with, besides those of every verb and of every required login. */
   readonly exits?: readonly ExitName[]
 }

@@ -19,4 +19,8 @@ export const codehost: Capability = {
   rows: async () => (await import('./capability-rows.js')).codehostRows,
   recovery: async () => (await import('./jobs/recovery.js')).jobRecovery,
   status: async () => (await import('./status-line.js')).codehostStatusLine,
+  receipted: {
+    job: async () => (await import('./receipted.js')).receiptedJob,
+    cls: async () => (await import('./receipted.js')).receiptedClosure,
+  },
 }

@@ -13,6 +13,7 @@ import type { Exported } from './exported.js'
 import type { RecoveryRule } from './interrupted.js'
 import type { ChargeSources } from './ledger/steps.js'
 import type { Carrier } from './carrier.js'
+import type { ReceiptedIds } from './receipted.js'
 import type { Reservation, Runtime, Task } from './rows.js'
 import type { Session } from './session/types.js'
 
@@ -123,6 +124,8 @@ export interface Capability {
   readonly recovery?: () => Promise<CapabilityRecovery>
   readonly decisions?: () => Promise<CapabilityDecisions>
   readonly status?: () => Promise<(gov: Gov, view: View) => StatusLine>
+  /** What of it a receipt for others can be made of, by the type of the id that names it. */
+  readonly receipted?: ReceiptedIds
 }
 
 /** The one list of capabilities, or another one in tests. */

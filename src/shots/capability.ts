@@ -19,4 +19,5 @@ export const shots: Capability = {
     const { settleAnalyses } = await import('./analysis/settle.js')
     return { settleRows: settleAnalyses }
   },
+  receipted: { obs: async () => (await import('./receipted.js')).receiptedAnalysis },
 }

@@ -112,6 +112,7 @@ const afterwards: Readonly<Record<string, {
     },
   },
   'use-a-real-key': {},
+  'show-a-receipt': {},
   'back-up-and-move': {
     spoken: {
       'alpha setup': {

@@ -58,7 +58,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'task recover': ['task_x'], 'task close': ['task_x'],
   'ledger settle': ['op_x', '--amount-microusd', '1', '--yes'],
   'ledger review': ['op_x', '--accept'],
-  'audit show': ['aud_x'],
+  'audit show': ['aud_x'], 'receipt export': ['task_x'],
   'state backup': ['kept'], 'state restore': ['none-there', '--yes'],
   'state verify': ['none-there'],
   'state prune': ['--older-than', '30d', '--yes'], 'state export': ['--jsonl'],
@@ -68,7 +68,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
 const stateless = [
   'init', 'sandbox start', 'sandbox status', 'sandbox fault', 'sandbox faults', 'sandbox samples',
   'demo', 'schema', 'completion', 'help', 'edge capture', 'edge daemon',
-  'timers remove',
+  'timers remove', 'receipt verify',
 ]
 /** These work whatever a state is; what they answer is told by tests of their own. */
 const remaining = [

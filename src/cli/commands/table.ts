@@ -52,6 +52,8 @@ export const commands: CommandTable = [
     digests: () => import('./shots/digests.js'),
     report: () => import('./shots/report.js'),
   }),
+  noun('receipt', 'signed receipts that others can check', ['export', 'key', 'verify'],
+    () => import('./receipt/receipt.js')),
   noun('edge', 'paired capture devices: pictures from them to the service of this machine', {
     pair: () => import('./edge/pair.js'),
     list: () => import('./edge/edge.js'),
