@@ -135,14 +135,15 @@ _sallyport() {
       ;;
     "alpha ask")
       case "$prev" in
+        --idempotency-key) COMPREPLY=(); return ;;
+        --idempotency-text) COMPREPLY=(); return ;;
         --file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --max-output-tokens) COMPREPLY=(); return ;;
         --goal) COMPREPLY=(); return ;;
-        --idempotency-key) COMPREPLY=(); return ;;
         --wait-turn) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--file --from --max-output-tokens --goal --idempotency-key --wait-turn --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--idempotency-key --idempotency-text --file --from --max-output-tokens --goal --wait-turn --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha output")
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
@@ -402,6 +403,8 @@ _sallyport() {
       ;;
     "codehost prepare")
       case "$prev" in
+        --idempotency-key) COMPREPLY=(); return ;;
+        --idempotency-text) COMPREPLY=(); return ;;
         --connection) COMPREPLY=(); return ;;
         --title) COMPREPLY=(); return ;;
         --body-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -412,9 +415,8 @@ _sallyport() {
         --author) COMPREPLY=(); return ;;
         --message-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --goal) COMPREPLY=(); return ;;
-        --idempotency-key) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "issue comment publication --connection --title --body-file --issue --mark --source --base --branch --author --message-file --goal --idempotency-key --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "issue comment publication --idempotency-key --idempotency-text --connection --title --body-file --issue --mark --source --base --branch --author --message-file --goal --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost preview")
       COMPREPLY=($(compgen -W "--diff --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))

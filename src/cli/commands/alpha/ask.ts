@@ -7,19 +7,19 @@ import { receiptLine } from '../../../alpha/receipt.js'
 import { newRequestKey } from '../../../governance/board/lost-keys.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
+import { keyOf, withKeyFlags, type KeyOptions } from '../../key-flags.js'
 import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { alphaContext } from '../../../fabric/contexts/alpha.js'
 
 /** Flags of `alpha ask`. */
-interface AskOptions {
+interface AskOptions extends KeyOptions {
   /** `-` for stdin; anything else is refused, because a question never goes on argv. */
   readonly stdin?: string
   readonly file?: string
   readonly from?: string
   readonly maxOutputTokens?: number
   readonly goal?: string
-  readonly idempotencyKey?: string
   /** Seconds. */
   readonly waitTurn?: number
 }
@@ -91,7 +91,7 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
   contacts: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'budget', 'remote', 'locked'],
   json: alphaAsk,
-  flags: (command) => command
+  flags: (command) => withKeyFlags(command, 'the same key and question find the first ask again')
     .argument('[stdin]', '- to read the question from stdin')
     .option('--file <file>', 'read the question from a file; - for stdin')
     .option('--from <file>', 'read a whole svc.alpha.text.input.v1 document; - for stdin')
@@ -99,7 +99,6 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
       min: alphaLimits.outputTokensMin, max: alphaLimits.outputTokensMax,
     }))
     .option('--goal <id>', "the goal it serves (default: the owner's default goal)")
-    .option('--idempotency-key <uuid>', 'the same key and question find the first ask again')
     .addOption(integerFlag('--wait-turn <seconds>', 'wait so long for another ask of yours to end',
       { min: 1, max: alphaLimits.waitTurnSecondsMax })),
   text: answerText,
@@ -115,7 +114,7 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
     const result = await ask(alphaContext(deps, gov), session, {
       ...asked,
       goalId: options.goal ?? null,
-      idempotencyKey: options.idempotencyKey ?? newRequestKey(gov.store.read()),
+      idempotencyKey: keyOf(options, 'ask', { gov, session }) ?? newRequestKey(gov.store.read()),
     }, (options.waitTurn ?? 0) * 1_000)
     return alphaAsk.answer({ ...result, view: gov.store.read() })
   },

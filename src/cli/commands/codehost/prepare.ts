@@ -8,6 +8,7 @@ import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import { numberFlag, offered } from '../../flags.js'
 import { readInputText } from '../../input.js'
+import { keyOf, withKeyFlags, type KeyOptions } from '../../key-flags.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
@@ -15,7 +16,7 @@ import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
 /** Argument and flags of `codehost prepare`. */
-interface PrepareOptions {
+interface PrepareOptions extends KeyOptions {
   readonly what: string
   readonly connection?: string
   readonly title?: string
@@ -28,7 +29,6 @@ interface PrepareOptions {
   readonly author?: string
   readonly messageFile?: string
   readonly goal?: string
-  readonly idempotencyKey?: string
 }
 
 /** A body of the longest permitted length takes up to four bytes a character. */
@@ -64,7 +64,7 @@ const publicationOf = (request: Request, deps: VerbDeps) => {
   const { stateDir, configDir } = deps.places
   return {
     connectionId: request.connection, goalId: request.goal,
-    idempotencyKey: request.idempotency_key, body, message, mark: request.mark,
+    body, message, mark: request.mark,
     source: pathFrom(deps.cwd, source ?? ''), ownFolders: [stateDir, configDir],
     title: title ?? '', base: base ?? '', branch: branch ?? '', author: author ?? '',
   }
@@ -95,17 +95,20 @@ const authorOf = async (
   return (await deps.ask('Give --author.')).text('Author of the commit, as NAME <ADDRESS>')
 }
 
-const prepared = async (request: Request, deps: VerbDeps): Promise<Job> => {
+const prepared = async (
+  request: Request, deps: VerbDeps, options: KeyOptions,
+): Promise<Job> => {
   if (request.what === 'publication') {
     const wanted = publicationOf(request, deps)
     const { gov, session } = await workFor(deps, 'mutate')
-    return preparePublication(codehostContext(deps, gov), session, wanted)
+    const idempotencyKey = keyOf(options, 'job', { gov, session })
+    return preparePublication(codehostContext(deps, gov), session, { ...wanted, idempotencyKey })
   }
   const wish = wishOf(request)
   const { gov, session } = await workFor(deps, 'mutate')
   return prepareFollowThrough(gov, session, {
     connectionId: request.connection, wish, goalId: request.goal, mark: request.mark,
-    idempotencyKey: request.idempotency_key,
+    idempotencyKey: keyOf(options, 'job', { gov, session }),
   })
 }
 
@@ -129,7 +132,7 @@ export const prepare: VerbRecord<PrepareOptions, JobDocument> = {
   contacts: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked'],
   json: codehostPrepare,
-  flags: (command) => command
+  flags: (command) => withKeyFlags(command, 'the same key and request give the same job')
     .addArgument(offered(
       new Argument('<what>', 'issue, comment or publication'), ['issue', 'comment', 'publication'],
     ))
@@ -143,8 +146,7 @@ export const prepare: VerbRecord<PrepareOptions, JobDocument> = {
     .option('--branch <name>', 'new branch that it makes')
     .option('--author <person>', 'who wrote the commit, as NAME <ADDRESS>')
     .option('--message-file <file>', 'message of the commit; left out: the title')
-    .option('--goal <id>', 'what it is for; left out: your default goal')
-    .option('--idempotency-key <uuid>', 'the same key and request give the same job'),
+    .option('--goal <id>', 'what it is for; left out: your default goal'),
   text: jobText,
   run: async (options, deps) => {
     const author = await authorOf(options, deps)
@@ -153,6 +155,6 @@ export const prepare: VerbRecord<PrepareOptions, JobDocument> = {
       ...options, body: await bodyOf(options, deps),
       ...(author === undefined ? {} : { author }), ...(message === undefined ? {} : { message }),
     })
-    return codehostPrepare.answer(await prepared(request, deps))
+    return codehostPrepare.answer(await prepared(request, deps, options))
   },
 }
