@@ -9,7 +9,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { filesBelow } from './tool/files.js'
-import { root, run } from './tool/run.js'
+import { root, run, tool } from './tool/run.js'
 
 const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
 const majors = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24']
@@ -68,9 +68,11 @@ try {
   for (const major of majors) nodes.set(major, await nodeOf(major))
   const others = [...nodes.values()].filter((node) => node !== process.execPath)
   await must(process.execPath, [`${root}/scripts/build.js`, ...others])
+  await must(process.execPath, [`${root}/scripts/sbom.js`])
   await must('npm', ['pack', '--ignore-scripts', '--pack-destination', place])
   const [name] = readdirSync(place).filter((one) => one.endsWith('.tgz'))
   const tarball = join(place, name)
+  await must(process.execPath, [tool('publint/src/cli.js'), 'run', tarball, '--strict'])
   const code = readdirSync(`${root}/dist`).filter((one) => one.endsWith('.cache'))
   const bytes = code.reduce((sum, one) => sum + readFileSync(`${root}/dist/${one}`).length, 0)
   console.log(`${name}: ${kib(readFileSync(tarball).length)}; `

@@ -152,6 +152,28 @@ t.test('the licence of every package in the bundle goes with it', async (t) => {
   t.throws(() => noticesOf([relative(root, bare)]), /without names no licence/)
 })
 
+t.test('the bill of materials names all that is bundled or installed, nothing else, the same each time', async (t) => {
+  const licences = readFileSync(join(await shipped, 'dist/licenses.txt'), 'utf8')
+  const { sbomOf } = (await import(join(root, 'scripts/tool/sbom.js'))) as
+    { sbomOf(licences: string): Promise<string> }
+  const text = await sbomOf(licences)
+  t.equal(await sbomOf(licences), text)
+  const { bomFormat, metadata, components } = JSON.parse(text) as {
+    bomFormat: string, metadata: { component: { name: string } },
+    components: readonly { 'name': string, 'bom-ref': string }[]
+  }
+  t.strictSame([bomFormat, metadata.component.name], ['CycloneDX', 'sallyport'])
+  const refs = new Set(components.map((one) => one['bom-ref']))
+  const bundled = [...licences.matchAll(/^==== (\S+) (\S+) \(/gm)]
+    .map((one) => `${one[1]}@${one[2]}`)
+  t.ok(bundled.length > 10, `${bundled.length} packages`)
+  t.strictSame(bundled.filter((ref) => !refs.has(ref)), [])
+  const names = new Set(components.map(({ name }) => name))
+  t.ok(names.has('fs-native-extensions'), 'what is installed beside it')
+  for (const tool of ['tap', 'typescript', 'esbuild', 'publint']) t.notOk(names.has(tool), tool)
+  await t.rejects(sbomOf('==== unheard-of 1.0.0 (MIT)\n'), /knows nothing of unheard-of@1.0.0/)
+})
+
 t.test('a build of what is shipped has no source maps', async (t) => {
   t.match(readFileSync('scripts/build.js', 'utf8'), /^ {2}maps: false,$/m)
   t.ok(textsOf(await shipped).some((text) => text.includes('sourceMappingURL')), 'tests have them')
