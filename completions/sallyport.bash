@@ -25,7 +25,7 @@ _sallyport() {
     "shots") COMPREPLY=($(compgen -W "setup config scan watch run analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
     "receipt") COMPREPLY=($(compgen -W "export key verify --help" -- "$cur")); return ;;
     "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
-    "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
+    "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke publish prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
@@ -400,6 +400,21 @@ _sallyport() {
       ;;
     "codehost revoke")
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "codehost publish")
+      case "$prev" in
+        --preview-digest) COMPREPLY=(); return ;;
+        --connection) COMPREPLY=(); return ;;
+        --base) COMPREPLY=(); return ;;
+        --branch) COMPREPLY=(); return ;;
+        --title) COMPREPLY=(); return ;;
+        --body-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --author) COMPREPLY=(); return ;;
+        --message-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --goal) COMPREPLY=(); return ;;
+        --idempotency-key) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--prepare --preview-digest --connection --base --branch --title --body-file --author --message-file --mark --goal --idempotency-key --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost prepare")
       case "$prev" in

@@ -22,6 +22,7 @@ const kinds: Readonly<Record<IdName, () => Promise<IdKind>>> = {
   device: async () => (await edge()).deviceIds,
   capture: async () => (await edge()).captureIds,
   job: async () => (await codehost()).jobIds,
+  'job or folder': async () => (await codehost()).namedJobIds,
   closure: async () => (await codehost()).closureIds,
 }
 

@@ -27,7 +27,7 @@ import type { Secrets } from './redact.js'
 /** What an argument or a flag names. */
 export type IdName =
   | 'task' | 'operation' | 'goal' | 'session' | 'connection' | 'audit' | 'observation'
-  | 'observation or path' | 'digest' | 'device' | 'capture' | 'job' | 'closure'
+  | 'observation or path' | 'digest' | 'device' | 'capture' | 'job' | 'job or folder' | 'closure'
 
 /** Whether a verb needs a login: `none` never asks for one, `required` fails without one. */
 export type SessionNeed = 'none' | 'optional' | 'required'

@@ -1,5 +1,5 @@
 /** The ids of the code host that may be given in short; connections are governance's. */
-import { ownedIds } from '../governance/short-ids.js'
+import { ownedIds, type IdKind } from '../governance/short-ids.js'
 import { closureCollection, closuresByOwner, closuresByTail } from './jobs/closed/rows.js'
 import { jobCollection, jobsByOwner, jobsByTail } from './jobs/rows.js'
 
@@ -7,6 +7,9 @@ import { jobCollection, jobsByOwner, jobsByTail } from './jobs/rows.js'
 export const jobIds = ownedIds('job', jobCollection, {
   tail: jobsByTail, owner: jobsByOwner,
 }, ({ owner }) => owner)
+
+/** The same where a folder may stand instead. */
+export const namedJobIds: IdKind = { ...jobIds, typed: true }
 
 /** Closures. */
 export const closureIds = ownedIds('cls', closureCollection, {

@@ -55,7 +55,9 @@ t.test('no flag takes a secret, an endpoint, a proxy or a trust root', async (t)
   const refused = new RegExp(`^--(?!idempotency-)(.*-)?(${words}|insecure)$`)
   // A branch: an address is refused as no name of one, before anybody is asked. A file that holds
   // a public key: one that holds a private half is refused.
-  const harmless = new Set(['codehost prepare --base', 'receipt verify --key'])
+  const harmless = new Set([
+    'codehost prepare --base', 'codehost publish --base', 'receipt verify --key',
+  ])
   for (const { meta, flags } of verbs) {
     for (const { long, value } of flags) {
       if (value === null || harmless.has(`${meta.name} ${long}`)) continue

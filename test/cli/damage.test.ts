@@ -47,6 +47,7 @@ const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>>
   ],
   'codehost prepare': ['issue', '--connection', 'cnn_1', '--title', 'x', '--body-file', '-'],
   'codehost approve': ['job_1', '--preview-digest', 'x'], 'codehost run': ['job_1'],
+  'codehost publish': ['job_1', '--preview-digest', 'x'],
   'codehost reconcile': ['job_1', '--expected-read-revision', '1'],
   'edge pair': ['--file', 'pairing.txt'],
   'edge revoke': ['edge_dev_01890000-0000-7000-8000-000000000000'],

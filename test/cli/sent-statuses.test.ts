@@ -37,9 +37,9 @@ t.test('the sentence about requests is derived from one table, in the topic and 
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)
   t.strictSame(contacting.sort(), [
     'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost observe',
-    'codehost prepare', 'codehost preview', 'codehost reconcile', 'codehost resume',
-    'codehost run', 'edge daemon', 'gateway prove', 'setup', 'shots analyze', 'shots digest',
-    'shots reanalyze', 'shots report', 'shots run',
+    'codehost prepare', 'codehost preview', 'codehost publish', 'codehost reconcile',
+    'codehost resume', 'codehost run', 'edge daemon', 'gateway prove', 'setup', 'shots analyze',
+    'shots digest', 'shots reanalyze', 'shots report', 'shots run',
   ])
   for (const { meta } of verbs) {
     const help = (await world.run([...meta.name.split(' '), '--help'])).stdout.replace(/\s+/g, ' ')
@@ -184,6 +184,7 @@ t.test('no verb that may contact somebody sends anything under a status that say
       '--base', 'main', '--branch', 'topic', '--title', 'T', '--author', 'N <n@example.com>',
     ],
     'codehost preview': ['codehost', 'preview', 'job_none', '--diff'],
+    'codehost publish': ['codehost', 'publish', 'job_none', '--preview-digest', 'none'],
     'codehost reconcile': [
       'codehost', 'reconcile', 'job_none', '--expected-read-revision', '1',
     ],

@@ -114,7 +114,8 @@ const decisive = [
   'alpha ask', 'alpha review', 'codehost adopt', 'codehost approve', 'codehost close-capacity',
   'codehost connect', 'codehost consent', 'codehost disconnect',
   'codehost mode', 'codehost observe', 'codehost prepare',
-  'codehost preview', 'codehost reconcile', 'codehost resume', 'codehost revoke', 'codehost run',
+  'codehost preview', 'codehost publish', 'codehost reconcile', 'codehost resume',
+  'codehost revoke', 'codehost run',
   'edge revoke', 'ledger review', 'ledger settle', 'session revoke', 'shots reanalyze',
   'task review',
 ]

@@ -29,6 +29,7 @@ sallyport alpha setup --enable --acknowledge-plaintext-egress --expected-policy-
 
 /** Pages with a world of their own. */
 const pages = {
+  'publish-a-folder': 'docs/how-to/publish-a-folder.md',
   'publish-from-ci': 'docs/how-to/publish-from-ci.md',
   'when-it-says-unknown': 'docs/how-to/when-it-says-unknown.md',
   'close-an-unknown-publication': 'docs/how-to/close-an-unknown-publication.md',
@@ -39,6 +40,18 @@ const readerAt = (
   { place }: Publishing, env: Readonly<Record<string, string>>,
   spoken: Readonly<Record<string, Spoken>> = {},
 ) => ({ cwd: place.path('.'), env: { ...place.env, ...env }, spoken })
+
+t.test('publishing a folder: each command of the page answers what the page says', async (t) => {
+  const at = await publishing(t)
+  must(await at.run(['codehost', 'disconnect', at.id]))
+  must(await at.run(['logout']))
+  mkdirSync(at.place.path('site'), { recursive: true })
+  writeFileSync(at.place.path('site/index.html'), '<p>MARK-site</p>\n')
+  await typePage(t, pages['publish-a-folder'], readerAt(at, {
+    TOKEN_FILE: at.sandbox.keyFiles.codehost, KEY: randomUUID(),
+  }))
+  t.equal(at.posts().length, 5)
+})
 
 t.test('publishing from a CI job: each command of the page answers what the page says', async (t) => {
   const at = await publishing(t)

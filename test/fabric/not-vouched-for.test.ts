@@ -34,6 +34,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
     'issue', '--connection', 'cnn_x', '--title', 'x', '--body-file', 'config.json',
   ],
   'codehost approve': ['job_x', '--preview-digest', 'x'],
+  'codehost publish': ['job_x', '--preview-digest', 'x'],
   ...Object.fromEntries([
     'preview', 'run', 'resume', 'job', 'cancel', 'adopt', 'inspect', 'discard',
   ].map((verb) => [`codehost ${verb}`, ['job_x']])),

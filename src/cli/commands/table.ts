@@ -72,6 +72,7 @@ export const commands: CommandTable = [
       consent: () => import('./codehost/consent.js'),
       grants: () => import('./codehost/connections.js'),
       revoke: () => import('./codehost/connections.js'),
+      publish: () => import('./codehost/publish.js'),
       prepare: () => import('./codehost/prepare.js'),
       preview: () => import('./codehost/preview.js'),
       approve: () => import('./codehost/approve.js'),

@@ -8,7 +8,9 @@ import type { Tx } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import type { ToolPlaces } from '../producer/tools.js'
 import { requirePrerequisites } from './boundary.js'
-import { needsApprovalAgain, putJob, requireOriginalRoot, requireOwnJob } from './change.js'
+import {
+  needsApprovalAgain, putJob, requireJobRevision, requireOriginalRoot, requireOwnJob,
+} from './change.js'
 import { previewDigest, sealedApproval } from './digests.js'
 import { publicationKind } from './kinds.js'
 import { openPlan } from './plan.js'
@@ -20,11 +22,14 @@ import type { Job } from './rows.js'
 interface ApproveRequest {
   readonly jobId: string
   readonly previewDigest: string
+  /** Revision of the job as it was shown; left out: whatever it is. */
+  readonly expectedRevision?: number | undefined
   /** Where the producer of a publication is found; left out: where it is installed. */
   readonly producer?: ToolPlaces | undefined
 }
 
-const requirePreview = (gov: Gov, job: Job, named: string): void => {
+/** Throws `conflict` `preview_changed` unless that is the digest of what the job will send. */
+export const requirePreview = (gov: Gov, job: Job, named: string): void => {
   const own = previewDigest(job, codehostBase(gov))
   if (own === job.preview_sha256 && named === own) return
   throw fail.conflict('preview_changed', 'That is not the digest of what this job will send.', {
@@ -89,7 +94,7 @@ const withdraw = (gov: Gov, session: Session, request: ApproveRequest): Promise<
 
 /**
  * Approves exactly what was previewed. Nothing to do where it is approved and all of it still
- * holds. Throws `conflict` (`preview_changed`, `job_state`), what `previewJob` throws, and for a
+ * holds. Throws `conflict` (`preview_changed`, `job_state`, `job_changed`), what `previewJob` throws, and for a
  * publication what `approvePublication` throws.
  */
 export const approveJob = (
@@ -99,6 +104,7 @@ export const approveJob = (
   const job = requirePreviewable(gov, view, session, request.jobId)
   requirePreview(gov, job, request.previewDigest)
   requireState(job)
+  if (request.expectedRevision !== undefined) requireJobRevision(job, request.expectedRevision)
   if (job.native_kind === publicationKind) {
     return approvePublication(gov, job, request.producer, {
       approve: (producerOf) => approve(gov, session, request, producerOf),

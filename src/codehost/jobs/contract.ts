@@ -19,7 +19,8 @@ import { wayOn, type WayOn } from './way-on.js'
 const number = v.number()
 const revision = strictInteger(1, Number.MAX_SAFE_INTEGER)
 
-const jobShape = v.strictObject({
+/** Shape of a job, for documents that hold a part of it. */
+export const jobShape = v.strictObject({
   id: text,
   kind: v.picklist(nativeKinds),
   /** The public capability that the kind is. */

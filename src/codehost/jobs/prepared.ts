@@ -15,12 +15,14 @@ import type { Session } from '../../governance/session/types.js'
 import { secretFingerprint, vaultDigest, vaultIdentity } from '../../governance/vault.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { ArtifactRef, Store, Tx, View } from '../../state/types.js'
+import { consentLine } from '../consent-line.js'
 import type { CodehostAction } from '../constants.js'
 import { putJob } from './change.js'
 import { authorityDigest, previewDigest } from './digests.js'
 import { appendEntry, artifactHistory, effectHistory } from './histories.js'
 import { publicCapabilities, type NativeKind } from './kinds.js'
 import { jobCollection, jobsByKey, type Job } from './rows.js'
+import { seriesOf } from './series.js'
 
 /** What tells one request from another. */
 interface RequestKey {
@@ -54,20 +56,20 @@ export const replayed = (
   return null
 }
 
-const consentOf = (connection: Connection): Grant => {
+const consentOf = (connection: Connection, actions: readonly CodehostAction[]): Grant => {
   const { consent } = connection
   if (consent === null) {
     throw fail.unauthorized('codehost_write_denied', 'Writes need a consent of the connection.', {
-      reason: 'consent_missing',
-      next: `Give one: \`sallyport codehost consent ${connection.connection_id} --action A `
-        + `--duration TIME --expected-revision ${connection.revision}\`.`,
+      reason: 'consent_missing', next: `Give one: \`${consentLine(connection, actions)}\`.`,
     })
   }
   return consent
 }
 
-const bindingOf = (connection: Connection): Pick<Job, 'consent' | 'author'> => {
-  const { author = null, ...consent } = consentOf(connection)
+const bindingOf = (
+  connection: Connection, actions: readonly CodehostAction[],
+): Pick<Job, 'consent' | 'author'> => {
+  const { author = null, ...consent } = consentOf(connection, actions)
   const { consent_id, binding_sha256, revision, policy_fence, expires_at } = consent
   return { consent: { consent_id, binding_sha256, revision, policy_fence, expires_at }, author }
 }
@@ -93,6 +95,8 @@ export interface JobWish {
   readonly actions: readonly CodehostAction[]
   /** The nonce behind its text; left out where it has none. */
   readonly mark?: string | undefined
+  /** The name in which a place is numbered by the job; left out where none is. */
+  readonly numbered?: string | undefined
   readonly request: RequestKey
 }
 
@@ -121,7 +125,7 @@ export const draftOf = (
   const connection = requireOwnConnection(view, session, connectionId)
   const goal = goalOf(view, session, wish.goalId)
   const actions = [...wish.actions]
-  const bound = bindingOf(connection)
+  const bound = bindingOf(connection, wish.actions)
   requireTold(bound.author, wish.mark)
   const authority = {
     owner: connection.owner, root: session.root.root_id, goal_id: goal.goal_id,
@@ -135,6 +139,8 @@ export const draftOf = (
     token_fingerprint: secretFingerprint(store, view, connection.credential_ref),
     revision: 0, state: 'prepared', reason: null, run_sha256: null,
     idempotency_key: request.key, request_sha256: request.digest, approval: null, task_id: null,
+    ...(wish.numbered === undefined
+      ? {} : { series: seriesOf(connection, wish.numbered) }),
     attempt: 0, fence: null, reserved: false, contacted: 0, created: 0, remote: null,
     receipt_id: null, closed: null, created_at: now, updated_at: now,
   }

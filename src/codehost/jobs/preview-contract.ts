@@ -56,7 +56,8 @@ const publicationShape = v.strictObject({
   diff: v.nullable(v.strictObject({ patch: text, gets: number, left_out: number })),
 })
 
-const previewShape = v.strictObject({
+/** Shape of a preview, for documents that hold one. */
+export const previewShape = v.strictObject({
   job: text,
   state: v.picklist(jobStates),
   connection: text,
@@ -151,7 +152,8 @@ const textsOf = ({ plan, publication }: Preview) => ({
   text: publication?.body ?? plan?.text ?? '', issue: plan?.issue ?? null,
 })
 
-const previewDocument = (preview: PreviewAnswer): PreviewDocument => {
+/** The document of a preview. */
+export const previewDocument = (preview: PreviewAnswer): PreviewDocument => {
   const { job, plan, publication, time, diff } = preview
   const { host, repository } = wantedOf(preview)
   const effects = publication === null

@@ -93,6 +93,8 @@ const jobShape = v.strictObject({
   author: v.optional(v.nullable(authorShape)),
   /** The nonce behind its text; left out where it has none. */
   mark: v.optional(text),
+  /** Which publications its branch is numbered among; left out where it is not numbered. */
+  series: v.optional(sha256),
   /** Tells the token itself, whatever connection has it: a host counts by it. */
   token_fingerprint: text,
   /** What its effects need of a consent, in the order of the list. */
@@ -164,6 +166,13 @@ export const jobsByKey: Index<Job> = {
   name: 'key', parts: 1, keysOf: ({ idempotency_key: key }) => [[key]],
 }
 
+/** Publications that were proved, by the series that their branches are numbered in. */
+export const provedBySeries: Index<Job> = {
+  name: 'proved_series', parts: 2,
+  keysOf: ({ owner, series, state, remote }) =>
+    (series === undefined || state !== 'succeeded' || remote === null ? [] : [[owner, series]]),
+}
+
 /** The hour of a time, as the index below has it. */
 export const hourOf = (at: string): string => at.slice(0, 'YYYY-MM-DDTHH'.length)
 
@@ -188,7 +197,7 @@ export const jobCollection: CollectionSpec<Job> = {
   indexes: [
     jobsByOwner, jobsByOwnState, jobsByState, jobsByConnection,
     jobsByConnectionState, jobsByKey, jobsByToken, closedByConsent,
-    jobsByTail,
+    jobsByTail, provedBySeries,
   ],
 }
 

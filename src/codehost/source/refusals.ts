@@ -46,3 +46,10 @@ export const changedSource = (path: string): SallyportError =>
     details: { path: shownText(path) },
     next: 'Run the command again when nothing writes there.',
   })
+
+/** Throws `source_not_as_shown` (conflict): it changed between what was shown and the yes to it. */
+export const sourceNotAsShown = (path: string | null): SallyportError =>
+  fail.conflict('source_not_as_shown', 'The folder is not what was shown of it any more.', {
+    details: path === null ? {} : { path: shownText(path) },
+    next: 'Nothing was sent. Run the command again, under another key, and look at it anew.',
+  })

@@ -148,6 +148,8 @@ const formed = (text: string, { cwd }: Reader): string => text
   .replace(/^ {2}\d\d:\d\d {2}(?=\S)/gm, '  11:59  ').replace(/Etc\/GMT[-+]\d+$/gm, 'UTC')
   .replace(/(?:^obs_.*\n)+/gm, (lines) => `${lines.trimEnd().split('\n').sort().join('\n')}\n`)
   .replace(/\b127\.0\.0\.1:\d+/g, '127.0.0.1:40001')
+  // The end of an id that stands for a job in the name of its branch.
+  .replace(/\bsite-[0-9a-f]{8}\b/g, 'site-1a2b3c4d')
 
 /** The commands of running text that no block of the page has typed. */
 const spokenBy = async (

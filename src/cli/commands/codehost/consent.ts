@@ -74,8 +74,9 @@ const toldOfToken = (
 }
 
 /** The words are shown before they count; a prompt starts unchecked. */
-const acknowledged = async (
-  prepared: PreparedConsent, options: ConsentOptions, deps: VerbDeps, prompter: Prompter | null,
+export const acknowledged = async (
+  prepared: PreparedConsent, options: Pick<ConsentOptions, 'acknowledge'>, deps: VerbDeps,
+  prompter: Prompter | null,
 ): Promise<boolean> => {
   if (options.acknowledge !== true && prompter === null) return false
   for (const line of toldOfToken(prepared)) deps.note(line)

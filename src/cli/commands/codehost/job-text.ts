@@ -92,8 +92,8 @@ const authorText = ({ author }: PreviewDocument): string => {
   return `account ${author.id} of the host${author.via_app ? ', through an app' : ''}`
 }
 
-/** A preview, read like a plan: effects in order, what is said, what it takes, how to approve. */
-export const previewText = (preview: PreviewDocument): string => [
+/** What is looked at before an approval, as lines: effects in order, what is said, what it takes. */
+export const previewLines = (preview: PreviewDocument): readonly string[] => [
   `This job sends to ${preview.repository} at ${preview.host}:`,
   '',
   ...(preview.publication === null ? followLines(preview) : publicationLines(preview)),
@@ -109,6 +109,11 @@ export const previewText = (preview: PreviewDocument): string => [
     ...(preview.mark === null ? [] : [['mark', preview.mark] as const]),
     ['digest', preview.digest],
   ]).trimEnd(),
+]
+
+/** A preview, read like a plan, and how to approve it. */
+export const previewText = (preview: PreviewDocument): string => [
+  ...previewLines(preview),
   '',
   ...(mayBeApproved(preview)
     ? [preview.state === 'approved' ? 'It is approved. To approve it again:'

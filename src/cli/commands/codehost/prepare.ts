@@ -71,7 +71,9 @@ const publicationOf = (request: Request, deps: VerbDeps) => {
 }
 
 /** A publication may say nothing besides its title. */
-const bodyOf = async ({ bodyFile, what }: PrepareOptions, deps: VerbDeps): Promise<string> => {
+export const bodyOf = async (
+  { bodyFile, what }: Pick<PrepareOptions, 'bodyFile' | 'what'>, deps: VerbDeps,
+): Promise<string> => {
   if (bodyFile === undefined) {
     if (what === 'publication') return ''
     throw fail.usage('prepare_flags', 'What it says comes from --body-file.', {
@@ -81,8 +83,9 @@ const bodyOf = async ({ bodyFile, what }: PrepareOptions, deps: VerbDeps): Promi
   return readInputText(deps, { from: bodyFile, flag: '--body-file', bytesMax: bodyBytesMax })
 }
 
-const messageOf = async (
-  { messageFile: from }: PrepareOptions, deps: VerbDeps,
+/** The message of the commit; undefined where the line names no file of one. */
+export const messageOf = async (
+  { messageFile: from }: Pick<PrepareOptions, 'messageFile'>, deps: VerbDeps,
 ): Promise<string | undefined> => (from === undefined ? undefined : readInputText(deps, {
   from, flag: '--message-file', bytesMax: bodyBytesMax,
 }))

@@ -36,12 +36,13 @@ import {
 } from '../prepared.js'
 import { requirePush, requireRepository } from '../preflight.js'
 import type { Job } from '../rows.js'
+import { followLine, numberedBranch, withFollowed } from '../series.js'
 import { earlierPosts } from '../earlier-posts.js'
 import { sealPublication, type SealedPublication } from './seal.js'
 import { refuseTooLarge, requireNoLfsContent } from './lfs-content.js'
 
 /** What somebody wants to have published. */
-interface PublicationRequest {
+export interface PublicationRequest {
   readonly connectionId: string
   /** The folder, absolute, and the folders that are never published. */
   readonly source: string
@@ -49,6 +50,8 @@ interface PublicationRequest {
   /** The branch to start from, and the one to make. */
   readonly base: string
   readonly branch: string
+  /** Whether `{id}` in the name of the new branch stands for the job; left out: it is a name. */
+  readonly numbered?: boolean | undefined
   /** Of the pull request; an empty body is one. */
   readonly title: string
   readonly body: string
@@ -65,7 +68,7 @@ interface PublicationRequest {
 }
 
 /** Every publication needs all three; a consent that lacks one is of no use to it. */
-const actions: readonly CodehostAction[] = [
+export const publicationActions: readonly CodehostAction[] = [
   'git.object.create', 'git.ref.create', 'pull_request.create',
 ]
 
@@ -73,29 +76,41 @@ const actions: readonly CodehostAction[] = [
 const postsMin = 4
 
 const textsOf = (
-  request: PublicationRequest, nonce: string | undefined, wallMs: number,
+  request: PublicationRequest, { jobId, mark, numbered }: JobWish, wallMs: number,
 ): PublicationTexts => {
   const { base, branch, title, body, author, message = `${title}\n` } = request
   const person = { ...personOf(author), date: dateOf(wallMs) }
   return {
-    base: { branch: base }, branch, title, body: withMark(body, nonce),
+    base: { branch: base }, title, body: withMark(body, mark),
+    branch: numbered === undefined ? branch : numberedBranch(branch, jobId),
     commit: { author: person, committer: person, message },
   }
 }
 
+/** The same where the body names the pull request that this one follows. */
+const followingTexts = (
+  { request, wish, wallMs }: {
+    readonly request: PublicationRequest
+    readonly wish: JobWish
+    readonly wallMs: number
+  }, line: string | null,
+): PublicationTexts =>
+  textsOf({ ...request, body: withFollowed(request.body, line) }, wish, wallMs)
+
 const wishOf = (view: View, request: PublicationRequest): JobWish => {
   const { connectionId, source, base, branch, title, body, author, message } = request
-  const { goalId, idempotencyKey, mark = false } = request
+  const { goalId, idempotencyKey, mark = false, numbered = false } = request
   const asked = { source, base, branch, title, body, author, message }
   return {
-    kind: publicationKind, jobId: newId('job'), connectionId, goalId, actions,
-    ...(mark ? { mark: newMark() } : {}),
+    kind: publicationKind, jobId: newId('job'), connectionId, goalId,
+    actions: publicationActions,
+    ...(mark ? { mark: newMark() } : {}), ...(numbered ? { numbered: branch } : {}),
     request: {
       kind: publicationKind, key: (idempotencyKey ?? newRequestKey(view)).toLowerCase(),
       digest: digestOf({
         kind: publicationKind, connection: connectionId, asked, goal: goalId ?? null,
         // The nonce is no part of what was asked for.
-        ...(mark ? { mark } : {}),
+        ...(mark ? { mark } : {}), ...(numbered ? { numbered } : {}),
       }),
     },
   }
@@ -125,11 +140,14 @@ const begun = async (
   ctx: CodehostContext, session: Session, request: PublicationRequest, wish: JobWish,
 ): Promise<Preparing> => {
   const { gov } = ctx
-  const texts = textsOf(request, wish.mark, gov.clock.wallMs())
-  requirePublicationTexts(texts)
+  const wallMs = gov.clock.wallMs()
+  requirePublicationTexts(textsOf(request, wish, wallMs))
   const view = gov.store.read()
   const asked = { gov, sealedHost: codehostBase(gov), askedHost: ctx.baseUrl }
   const draft = draftOf(gov.store, view, session, nowIso(gov), wish)
+  const texts = followingTexts(
+    { request, wish, wallMs }, followLine(view, draft, request.branch))
+  requirePublicationTexts(texts)
   const job = provisional(draft, ctx.baseUrl)
   requirePrerequisites('followThrough', asked, view, job)
   requireOutlives(gov, view, job)
@@ -146,9 +164,9 @@ const requiresOf = ({ ctx, asked, draft }: Preparing) => {
 
 /** The base, read in an operation of its own. */
 const baseOf = async (preparing: Preparing): Promise<BaseOnHost> => {
-  const { ctx, session, request, draft } = preparing
+  const { ctx, session, request, texts, draft } = preparing
   const base = await readBase(ctx, session, {
-    connectionId: request.connectionId, base: request.base, branch: request.branch,
+    connectionId: request.connectionId, base: request.base, branch: texts.branch,
     requires: requiresOf(preparing),
   })
   requireRepository(provisional(draft, ctx.baseUrl), base.repository, false)
