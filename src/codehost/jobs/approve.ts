@@ -94,8 +94,8 @@ const withdraw = (gov: Gov, session: Session, request: ApproveRequest): Promise<
 
 /**
  * Approves exactly what was previewed. Nothing to do where it is approved and all of it still
- * holds. Throws `conflict` (`preview_changed`, `job_state`, `job_changed`), what `previewJob` throws, and for a
- * publication what `approvePublication` throws.
+ * holds. Throws `conflict` (`preview_changed`, `job_state`, `job_changed`), what `previewJob`
+ * throws, and for a publication what `approvePublication` throws.
  */
 export const approveJob = (
   gov: Gov, session: Session, request: ApproveRequest,

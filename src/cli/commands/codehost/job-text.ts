@@ -92,7 +92,7 @@ const authorText = ({ author }: PreviewDocument): string => {
   return `account ${author.id} of the host${author.via_app ? ', through an app' : ''}`
 }
 
-/** What is looked at before an approval, as lines: effects in order, what is said, what it takes. */
+/** What is looked at before an approval: effects in order, what is said, what it takes. */
 export const previewLines = (preview: PreviewDocument): readonly string[] => [
   `This job sends to ${preview.repository} at ${preview.host}:`,
   '',
