@@ -5,12 +5,18 @@ import type { Publishing } from '../../../support/codehost/publishing.js'
 import { failure, must } from '../../../support/must.js'
 import { t } from '../../../support/tests-in-slices.js'
 
-/** What changes while a person thinks, and how it is said where it is the folder's. */
+const asTheBase = { 'docs/plan.md': '# Plan\n\n- one\n- two\n' }
+
+/** What changes while a person thinks. */
 const changes: Readonly<Record<string, (at: Publishing) => unknown>> = {
   'a file': (at) => at.folder({ 'README.md': '# Another\n' }, 'site'),
   'a file more': (at) => at.folder({ 'new.txt': 'new\n' }, 'site'),
-  'a file that the base has as well': (at) =>
-    at.folder({ 'docs/plan.md': '# Plan\n\n- one\n- two\n' }, 'site'),
+  'a file that the base has as well': (at) => at.folder(asTheBase, 'site'),
+  'a file that was as the base has it': (at) => at.folder({ '.gitignore': 'other/\n' }, 'site'),
+  'a file in place of another': (at) => {
+    rmSync(at.place.path('site/src/new.ts'))
+    at.folder(asTheBase, 'site')
+  },
   'a file less': (at) => rmSync(at.place.path('site/src/new.ts')),
   'a large file': (at) => at.folder({ 'README.md': Buffer.alloc(3 << 20, 'x') }, 'site'),
   'no folder': (at) => rmSync(at.place.path('site'), { recursive: true }),
@@ -37,7 +43,7 @@ const changes: Readonly<Record<string, (at: Publishing) => unknown>> = {
 t.test('C-079 what changed between the look and the yes sends nothing: the folder, the consent, the connection, the session, the job', async (t) => {
   const at = await withSite(t)
   for (const [what, change] of Object.entries(changes)) {
-    at.folder(files, 'site')
+    at.folder({ ...files, '.gitignore': 'build/\n' }, 'site')
     const ran = await asked(at, [async () => {
       await change(at)
       return true

@@ -49,6 +49,9 @@ t.test('C-011 C-104 where a reply is lost it ends with 7 and the line that goes 
       + String(at.connection().revision))
     const read = await at.run([...told.split(' ').slice(1), '--json'])
     t.hasStrict(failure(read), { status: 7, code: 'codehost_incomplete' })
+    const wrong = await send(at, { job: one.job, digest: '0'.repeat(64) })
+    t.hasStrict(failure(wrong), { status: 5, code: 'preview_changed' })
+    t.equal(at.posts().length, length, 'the rest is not sent by another digest')
     t.hasStrict(must(await send(at, one)).json(), {
       state: 'succeeded', pull_request: { number: 1 },
     })

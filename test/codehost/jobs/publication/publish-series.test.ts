@@ -36,6 +36,19 @@ t.test('C-029 {id} gives each publication a branch of its own that is known befo
     'each branch is made once')
 })
 
+t.test('what was sent and not read back whole is not followed, and once it is read back it is', async (t) => {
+  const at = await withSite(t)
+  const one = await prepared(at)
+  at.sandbox.faults.set('read_close_before_headers', { service: 'codehost', after: 3, times: 1 })
+  const lost = await send(at, one)
+  t.hasStrict(failure(lost), { status: 7, code: 'unknown_external_effect' })
+  t.equal(at.job(one.job).remote?.id, 1, 'the host has numbered it')
+  at.folder({ 'own.txt': randomUUID() }, 'site')
+  t.equal((await prepared(at)).preview.text, '')
+  must(await at.reconcile(one.job))
+  t.match((await prepared(at)).preview.text, 'Follows #1')
+})
+
 t.test('the same name is another request where its place is no place: {id} stays a name in `codehost prepare`', async (t) => {
   const at = await withSite(t)
   const key = { '--idempotency-key': randomUUID() }

@@ -143,6 +143,12 @@ t.test('C-007 only the digest of what this very job will send is sent: another j
   t.equal(at.job(one.job).state, 'prepared')
   t.equal(at.posts().length, 0)
   t.equal(at.requests().length - before, 2, 'the look of the consent')
+  const third = await prepared(at)
+  must(await send(at, third))
+  for (const { digest: wrong } of [one, other]) {
+    const ran = await send(at, { job: third.job, digest: wrong })
+    t.hasStrict(failure(ran), { status: 5, code: 'preview_changed' }, 'nor answered by another')
+  }
 })
 
 t.test('without --connection it is the only one; of several none is guessed, and a person chooses', async (t) => {
