@@ -4,13 +4,14 @@ import { prepareConsent, issueConsent } from '../../../codehost/consent.js'
 import { lacksConsent, withConsentLine } from '../../../codehost/consent-line.js'
 import { codehostLimits } from '../../../codehost/constants.js'
 import type { CodehostContext } from '../../../codehost/context.js'
-import { previewDocument } from '../../../codehost/jobs/preview-contract.js'
+import { previewDocument, type PreviewDocument } from '../../../codehost/jobs/preview-contract.js'
 import { previewJob } from '../../../codehost/jobs/preview.js'
 import { publicationActions } from '../../../codehost/jobs/publication/prepare.js'
 import { onlyConnection, usableConnections } from '../../../codehost/jobs/publication/through.js'
 import { jobDocument } from '../../../codehost/jobs/contract.js'
 import type { Job } from '../../../codehost/jobs/rows.js'
 import { onItsWay } from '../../../codehost/jobs/way-now.js'
+import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/read.js'
 import type { Gov } from '../../../governance/context.js'
@@ -54,11 +55,16 @@ export const publishFields = async (
   return filled
 }
 
-/** The connection that was named, the only one, or the one of several that a person chooses. */
+/**
+ * The connection that was named, the only one, or the one of several that a person chooses. Throws
+ * `not_found` `connection_not_found`, and `usage` `connection_needed` where nobody can choose.
+ */
 export const publishConnection = async (
   gov: Gov, session: Session, named: string | undefined, prompter: Prompter | null,
 ): Promise<string> => {
-  if (named !== undefined) return named
+  if (named !== undefined) {
+    return requireOwnConnection(gov.store.read(), session, named).connection_id
+  }
   const usable = usableConnections(gov, session)
   if (prompter === null || usable.length < 2) return onlyConnection(usable).connection_id
   const labels = new Map(usable.map(({ connection_id: id, repository }) =>
@@ -126,13 +132,22 @@ const declined = (job: Job) => fail.cancelled('declined', 'Declined; nothing was
   details: { job_id: job.job_id },
 })
 
+/** What a long list may have moved off the screen is said once more beside the question. */
+const lookLines = ({ publication }: PreviewDocument): readonly string[] => {
+  const marked = publication?.changes.filter(({ marks }) => marks.length > 0).length ?? 0
+  return marked === 0 ? []
+    : [`LOOK: ${countText(marked, 'file')} above may hold what is secret.`]
+}
+
 /** Shows everything that is sent, and asks once. Gives the job as it was shown. */
 export const approvedByPerson = async (
   gov: Gov, session: Session, deps: VerbDeps, prompter: Prompter, jobId: string,
 ): Promise<Job> => {
   const preview = previewJob(gov, session, jobId)
   const shown = previewDocument({ ...preview, diff: null })
-  show(deps, [...previewLines(shown), '', `Nothing was sent. It is ${jobId}.`].join('\n'))
+  show(deps, [
+    ...previewLines(shown), '', ...lookLines(shown), `Nothing was sent. It is ${jobId}.`,
+  ].join('\n'))
   if (!(await prompter.confirm(`Send exactly this to ${shown.repository}`))) {
     throw declined(preview.job)
   }

@@ -81,14 +81,16 @@ const personOf = async (options: PublishOptions, deps: VerbDeps): Promise<Prompt
 
 const prepareFolder = async (options: PublishOptions, deps: VerbDeps): Promise<Prepared> => {
   const prompter = await personOf(options, deps)
-  const fields = await publishFields(options, prompter)
+  if (prompter === null) await publishFields(options, prompter)
   const message = await messageOf(options, deps)
   const request = requestOf(codehostPublish, {
-    ...options, ...fields, body: await bodyOf({ what: 'publication', ...options }, deps),
+    ...options, body: await bodyOf({ what: 'publication', ...options }, deps),
     ...(message === undefined ? {} : { message }),
   })
   const { gov, session } = await workFor(deps, 'mutate')
+  // Who has no session or connection is told so before anything is asked.
   const connectionId = await publishConnection(gov, session, request.connection, prompter)
+  const fields = await publishFields(options, prompter)
   const { stateDir, configDir } = deps.places
   const { body = '', mark, goal: goalId, idempotency_key: idempotencyKey } = request
   const wanted: PublicationRequest = {

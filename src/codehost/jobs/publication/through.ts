@@ -21,7 +21,7 @@ export const onlyConnection = (usable: readonly Connection[]): Connection => {
   const [only, ...others] = usable
   if (only === undefined) {
     throw fail.notFound('connection_not_found', 'There is no connection to publish through.', {
-      next: 'Save one; see `sallyport codehost connect --help`.',
+      next: 'Save one by `codehost connect`: see `sallyport codehost connect --help`.',
     })
   }
   if (others.length === 0) return only

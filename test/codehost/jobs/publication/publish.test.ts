@@ -72,8 +72,10 @@ t.test('C-007 at a terminal what is left out is asked for, everything that is se
   t.hasStrict(yes.json(), { state: 'succeeded', pull_request: { number: 1 } })
   t.match(yes.stderr, 'Effects, in this order:')
   t.equal(at.posts().length, 6)
+  at.folder({ '.env': 'A=1\n' }, 'site')
   const quiet = await at.run([...line(at), '--quiet'], { terminal, answers: [false] })
   t.match(quiet.stderr, 'Effects, in this order:', 'what is agreed to is shown to whoever is quiet')
+  t.match(quiet.stderr, 'LOOK: 1 file above may hold what is secret.')
 })
 
 t.test('without a terminal nothing is sent by the folder alone: it names the two halves, and asks nobody', async (t) => {
@@ -166,6 +168,9 @@ t.test('without --connection it is the only one; of several none is guessed, and
   for (const id of [at.id, other]) must(await at.run(['codehost', 'disconnect', id]))
   const gone = await at.run([...line(at, none), '--prepare', '--json'])
   t.hasStrict(failure(gone), { status: 6, code: 'connection_not_found' })
+  const fields = { '--title': null, '--branch': null, '--author': null, '--base': null }
+  const early = await asked(at, [], { ...none, ...fields })
+  t.hasStrict(failure(early), { status: 6, code: 'connection_not_found' }, 'nothing was asked')
 })
 
 t.test('from nothing to the first pull request it takes four commands at a terminal, and every line of them fits', {
