@@ -4,26 +4,33 @@
 // `npm run mutate -- rules [FILE…] [--jobs N]`: Stryker breaks every expression of the pure rule
 // files in scripts/tool/mutate/rules.json, which lists the survivors with their reasons.
 // `npm run mutate -- guards [FILTER…|--changed]`: takes away every guard that stands in one line
-// and expects that a test that comes by it fails. A filter is a part of a path or of a function's
-// name; `--changed` takes those of files that are not as the last commit but one had them, `--near`
-// runs tests of the same folders only, `--limit 240` is seconds of tests a guard, `--fresh` forgets
-// what a run before found out, `--list` only names them.
+// and expects that a test that comes by it fails, first the one that scripts/tool/mutate has for it
+// in killers.json. A filter is a part of a path or of a function's name; `--changed` takes those of
+// files that are not as the last commit but one had them, `--near` runs tests of the same folders
+// only, `--quick` leaves out what takes long for few guards, and tests in which a guard did not
+// refuse, `--limit 60` is seconds of tests a guard, `--cells` goes through tables whole and not by
+// slices, `--fresh` forgets what a run before found out, `--write` keeps what is found in
+// killers.json, `--list` only names them.
 // Ends with 1 when a survivor is not listed, or what is listed is killed.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { installMissing } from './tool/install.js'
 import { root, run } from './tool/run.js'
 
 const usage = 'npm run mutate -- named [AREA…] [--share N/OF] [--jobs N] | rules [FILE…] [--jobs N]'
-  + '\n  | guards [FILTER…] [--changed] [--near] [--limit SECONDS] [--fresh] [--list] [--jobs N]'
+  + '\n  | guards [FILTER…] [--changed] [--near] [--quick] [--cells] [--limit SECONDS] [--fresh]'
+  + ' [--write] [--list] [--jobs N]'
 
 const flags = {
   named: ['--share', '--jobs'], rules: ['--jobs'],
-  guards: ['--changed', '--near', '--limit', '--fresh', '--list', '--jobs'],
+  guards: [
+    '--changed', '--near', '--quick', '--cells', '--limit', '--fresh', '--write', '--list',
+    '--jobs',
+  ],
 }
 const withValue = ['--share', '--jobs', '--limit']
 
 const optionsOf = (half, argv) => {
-  const options = { '--share': '1/1', '--jobs': '1', '--limit': '240', names: [] }
+  const options = { '--share': '1/1', '--jobs': '1', '--limit': '60', names: [] }
   const rest = [...argv]
   while (rest.length > 0) {
     const word = rest.shift()
@@ -91,7 +98,9 @@ const guards = async (options) => {
   const { runGuards } = await import('./tool/mutate/run-guards.js')
   const results = await runGuards({
     wanted, jobs, limitMs: limit * 1_000,
-    near: options['--near'] === true, fresh: options['--fresh'] === true,
+    near: options['--near'] === true, quick: options['--quick'] === true,
+    fresh: options['--fresh'] === true, cells: options['--cells'] === true,
+    write: options['--write'] === true,
   })
   keep('guards', results)
   const alive = results.filter(({ verdict }) => verdict !== 'killed')

@@ -122,13 +122,13 @@ interface Guard {
 const { findGuards } = (await import(join(root, 'scripts/tool/mutate/guards.js'))) as {
   findGuards(root: string): readonly Guard[]
 }
+const { listedGuards, guardExcuse } = (
+  await import(join(root, 'scripts/tool/mutate/guard-list.js'))) as {
+  listedGuards(root: string): readonly { readonly guard: string, readonly reason: string }[]
+  guardExcuse(list: readonly object[], guard: object): object | undefined
+}
 
 t.test('every guard that is listed as one that no test can miss stands in its function, and says why', async (t) => {
-  const { listedGuards, guardExcuse } = (
-    await import(join(root, 'scripts/tool/mutate/guard-list.js'))) as {
-    listedGuards(root: string): readonly { readonly guard: string, readonly reason: string }[]
-    guardExcuse(list: readonly object[], guard: object): object | undefined
-  }
   const guards = findGuards(root)
   t.ok(guards.length > 500, `${guards.length} guards`)
   t.equal(new Set(guards.map(({ key }) => key)).size, guards.length, 'each has a name of its own')
@@ -136,6 +136,44 @@ t.test('every guard that is listed as one that no test can miss stands in its fu
     t.ok(one.reason.length > 20, one.guard)
     t.ok(guards.some((guard) => guardExcuse([one], guard) !== undefined), one.guard)
   }
+})
+
+interface Killers {
+  readonly killed: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
+  readonly open: readonly string[]
+}
+
+t.test('of every guard it is known which test fails without it, or why none can', async (t) => {
+  const { killerProblems, knownKillers } = (
+    await import(join(root, 'scripts/tool/mutate/killers.js'))) as {
+    killerProblems(
+      root: string, guards: readonly object[], excused: readonly object[], kept?: Killers,
+    ): readonly string[]
+    knownKillers(kept: Killers): (key: string) => { readonly test: string } | undefined
+  }
+  t.strictSame(killerProblems(root, findGuards(root), listedGuards(root)), [])
+
+  const guard = (file: string, name: string): object =>
+    ({ key: `${file} one: ${name}`, file, in: 'one', guard: name })
+  const [a, b, c] = [guard('src/a.ts', 'requireA()'), guard('src/b.ts', 'requireB()'),
+    guard('src/c.ts', 'requireC()')]
+  const test = 'test/mutations.test.ts'
+  const title = 'an entry that fits nowhere, or fits twice, is told'
+  const kept = {
+    killed: { [test]: { [title]: ['src/moved.ts one: requireA()'] } },
+    open: ['src/b.ts one: requireB()'],
+  }
+  t.equal(knownKillers(kept)('src/a.ts one: requireA()')?.test, test, 'it was moved')
+  t.strictSame(killerProblems(root, [a, b], [], kept), [])
+  const reason = { file: 'src/c.ts', in: 'one', guard: 'requireC()', reason: 'asked again' }
+  t.strictSame(killerProblems(root, [a, b, c], [reason], kept), [])
+  const [told, ...others] = killerProblems(root, [a, b, c], [], kept)
+  t.match(told, /nothing is known to notice .* src\/c\.ts --write\): src\/c\.ts one: requireC\(\)/)
+  t.strictSame(others, [])
+  t.strictSame(killerProblems(root, [b], [], kept), ['no such guard: src/moved.ts one: requireA()'])
+  const absent = { 'test/absent.test.ts': { '': ['src/a.ts one: requireA()'] } }
+  t.strictSame(killerProblems(root, [a], [], { open: [], killed: absent }),
+    ['no such test: test/absent.test.ts'])
 })
 
 t.test('guards are statements that only ask or only make durable, and the conditions of a judge', async (t) => {
@@ -233,6 +271,48 @@ export const facts = [{ holds: (n: number) => n > 1 }]
   for (const [id, wanted] of Object.entries(broken)) t.strictSame(told(Number(id)), wanted, id)
 })
 
+t.test('a switch is told where a guard that stands refuses, and changes nothing that it does', async (t) => {
+  const { weave } = (await import(join(root, 'scripts/tool/mutate/switches.js'))) as {
+    weave(name: string, text: string, changes: readonly object[], module: string): {
+      readonly text: string
+    }
+  }
+  const source = `export const one = (n) => {
+  requireSmall(n)
+  return n
+}
+export const fact = { holds: (n) => n < 3 }
+`
+  const changes = [['requireSmall(n)', ''], ['n < 3', 'true']].map(([old = '', text], id) => {
+    const from = source.indexOf(old)
+    return { id, from, to: from + old.length, text, whole: true, told: true }
+  })
+  const { code } = transformSync(
+    weave('one.ts', source, changes, './switch.js').text, { loader: 'ts', format: 'cjs' })
+  const refusals: number[] = []
+  const $broken = Object.assign(() => false, {
+    refused: (id: number) => refusals.push(id),
+    judged: (id: number, value: unknown) => {
+      if (value === false) refusals.push(id)
+      return value
+    },
+  })
+  const module = { exports: {} as Record<string, unknown> }
+  const requireSmall = (n: number): void => {
+    if (n > 3) throw new Error('too large')
+  }
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval
+  new Function('module', 'require', 'requireSmall', code)(
+    module, () => ({ $broken }), requireSmall)
+  const { one, fact } = module.exports as {
+    one(n: number): number
+    fact: { holds(n: number): boolean }
+  }
+  t.strictSame([one(1), fact.holds(1), refusals], [1, true, []])
+  t.throws(() => one(4), { message: 'too large' })
+  t.strictSame([fact.holds(4), refusals], [false, [0, 1]])
+})
+
 t.test('what was found out about a guard holds while its source and the test are as they were', async (t) => {
   const { GuardBook } = (await import(join(root, 'scripts/tool/mutate/guard-book.js'))) as {
     GuardBook: new (path: string, textOf: (file: string) => string, options?: object) => {
@@ -255,12 +335,14 @@ t.test('what was found out about a guard holds while its source and the test are
   const guard = { key: 'a', hash: 'h' }
   const before = book()
   before.noteUnbroken('one', ['a', 'b', 'c'], { ok: true, ms: 5, titles: [
-    { title: 'first', ms: 2, reached: [0] }, { title: '', ms: 5, reached: [1] },
+    { title: 'first', ms: 2, reached: [0], refused: [0] },
+    { title: '', ms: 5, reached: [1], refused: [] },
   ] })
   before.notePassed(guard, 'one', 'first')
   before.noteKilled({ key: 'b', hash: 'h' }, 'two', '', 'why')
   t.strictSame(['a', 'b', 'c', 'd'].map((key) => book().partsBy('one', key)), [
-    [{ title: 'first', ms: 2 }], [{ title: '', ms: 5 }], [], undefined,
+    [{ title: 'first', ms: 2, refused: true }], [{ title: '', ms: 5, refused: false }], [],
+    undefined,
   ])
   t.strictSame(['first', 'other'].map((title) => book().passed(guard, 'one', title)), [true, false])
   t.equal(book().killer({ key: 'b', hash: 'h' })?.test, 'two')
@@ -268,7 +350,8 @@ t.test('what was found out about a guard holds while its source and the test are
   t.equal(book().passed({ ...guard, hash: 'other' }, 'one', 'first'), false)
   t.equal(book({ fresh: true }).killer({ key: 'b', hash: 'h' }), undefined)
   before.noteAlone('one', 'first', false)
-  t.strictSame(book().partsBy('one', 'a'), [{ title: '', ms: 5 }], 'it needs the others')
+  t.strictSame(
+    book().partsBy('one', 'a'), [{ title: '', ms: 5, refused: true }], 'it needs the others')
   texts['one'] = 'changed'
   t.strictSame([book().partsBy('one', 'a'), book().passed(guard, 'one', 'first')],
     [undefined, false])

@@ -22,7 +22,7 @@ export * from '${real}'
 const { SALLYPORT_TEST_SEED: seed = '1', SALLYPORT_TEST_RUN: run } = process.env
 real.configureGlobal({ seed: Number(seed) })
 const fewer = (given = {}) =>
-  run === 'short' && given.examples === undefined && given.path === undefined
+  ['short', 'tables'].includes(run) && given.examples === undefined && given.path === undefined
     ? { ...given, numRuns: Math.ceil((given.numRuns ?? 100) / ${shortShare}) } : given
 export const assert = (property, given) => real.assert(property, fewer(given))
 export default { ...real, assert }

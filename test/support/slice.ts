@@ -40,9 +40,13 @@ export interface Run {
   readonly told: string | null
 }
 
+/** Whether this process goes through tables by slices: with `tables`, of every test there is. */
+const runsSlices = (): boolean =>
+  ['short', 'tables'].includes(process.env['SALLYPORT_TEST_RUN'] ?? '')
+
 /** The run that this process is of. */
 export const thisRun = (): Run => ({
-  short: process.env['SALLYPORT_TEST_RUN'] === 'short',
+  short: runsSlices(),
   cell: process.env['SALLYPORT_TEST_CELL'] ?? null,
   file: process.env['SALLYPORT_TEST_FILE'] ?? '',
   told: process.env['SALLYPORT_TEST_CELLS'] ?? null,

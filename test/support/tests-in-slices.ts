@@ -93,7 +93,8 @@ let gathered: Given[] | null = null
 
 const gather = (title: string, ...more: unknown[]): void => {
   const { short, cell } = thisRun()
-  if (!short && cell === null) {
+  const isEach = !short || process.env['SALLYPORT_TEST_RUN'] === 'tables'
+  if (isEach && cell === null) {
     void Reflect.apply(tap.test, tap, [title, ...more])
     return
   }

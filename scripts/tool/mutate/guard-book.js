@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-const version = 2
+const version = 3
 
 const shortHash = (data) => createHash('sha256').update(data).digest('hex').slice(0, 16)
 
@@ -30,9 +30,9 @@ export class GuardBook {
   }
 
   /**
-   * The parts of a test file that come by a guard, `{ title, ms }`: the title of a test in it, or
-   * none where it is the file itself. Undefined where it was not run with that guard in place; none
-   * where it did not pass.
+   * The parts of a test file that come by a guard, `{ title, ms, refused }`: the title of a test in
+   * it, or none where it is the file itself, and whether the guard refused there. Undefined where
+   * it was not run with that guard in place; none where it did not pass.
    */
   partsBy(test, key) {
     const of = this.#ofTest(test)
@@ -41,14 +41,16 @@ export class GuardBook {
     if (!of.ok) return []
     const parts = Object.entries(of.titles).filter(([, { reached }]) => reached.includes(at))
     const whole = parts.some(([title]) => title === '' || of.titles[title].alone === false)
-    return whole ? [{ title: '', ms: of.ms }] : parts.map(([title, { ms }]) => ({ title, ms }))
+    const refusedIn = ({ refused }) => refused.includes(at)
+    return whole ? [{ title: '', ms: of.ms, refused: parts.some(([, one]) => refusedIn(one)) }]
+      : parts.map(([title, one]) => ({ title, ms: one.ms, refused: refusedIn(one) }))
   }
 
   /**
    * Notes how a test file ran with every guard of `keys` in place.
    * @param {{ ok: boolean, ms: number,
-   *   titles: readonly { title: string, ms: number, reached: readonly number[] }[] }} how
-   *   `reached` are places in `keys`
+   *   titles: readonly { title: string, ms: number, reached: readonly number[],
+   *   refused: readonly number[] }[] }} how `reached` and `refused` are places in `keys`
    */
   noteUnbroken(test, keys, { ok, ms, titles }) {
     const list = shortHash(keys.join('\n'))
@@ -64,7 +66,9 @@ export class GuardBook {
   }
 
   noteAlone(test, title, alone) {
-    this.#kept.tests[test].titles[title].alone = alone
+    const of = this.#kept.tests[test]?.titles[title]
+    if (of === undefined) return
+    of.alone = alone
     this.#save()
   }
 
@@ -114,7 +118,7 @@ export class GuardBook {
 
   #save() {
     mkdirSync(dirname(this.#path), { recursive: true })
-    writeFileSync(`${this.#path}.tmp`, JSON.stringify(this.#kept, null, 1))
+    writeFileSync(`${this.#path}.tmp`, JSON.stringify(this.#kept))
     renameSync(`${this.#path}.tmp`, this.#path)
   }
 }

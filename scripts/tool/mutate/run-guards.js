@@ -1,28 +1,32 @@
 // `npm run mutate -- guards`: takes one guard away after the other and runs the tests that come by
-// it, the nearest first, until one fails.
+// it until one fails: first the one that is known to, then those in which it refused, then the
+// others; of each kind the nearest first.
 import { readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { filesBelow } from '../files.js'
 import { folderInMemory } from '../memory.js'
 import { root } from '../run.js'
+import { expectedSeconds } from '../seconds.js'
 import { compileTree } from '../tree.js'
 import { copyProject } from './copy.js'
 import { environment } from './environment.js'
 import { GuardBook } from './guard-book.js'
 import { guardExcuse, listedGuards } from './guard-list.js'
 import { findGuards } from './guards.js'
-import { endTests, runTest } from './run-test.js'
+import { knownKillers, readKillers, writeKillers } from './killers.js'
+import { endTests } from './run-test.js'
+import { Attempts } from './attempts.js'
 import { weaveCopy } from './woven.js'
-
-/** A test without a guard may take longer than with it, but not for ever. */
-const limitOf = (ms) => Math.min(300_000, 20_000 + 5 * ms)
-const unbrokenLimitMs = 600_000
 
 /**
  * Takes guards away.
  * @param {{ wanted: (guard: { key: string, file: string }) => boolean, jobs: number,
- *   limitMs: number, near: boolean, fresh: boolean }} options `limitMs` is how long tests of one
- *   guard are run for; `near` leaves tests of other folders out
+ *   limitMs: number, near: boolean, quick: boolean, fresh: boolean, cells: boolean,
+ *   write: boolean }} options `limitMs` is how long tests of one guard are run for; `near` leaves
+ *   tests of other folders out; `quick` leaves out what takes long for the few guards that it may
+ *   notice, and does not run tests without a guard that only asks and never refused in them;
+ *   `cells` goes through tables whole, not by slices; `write` keeps what was found in the checked
+ *   list
  * @returns {Promise<readonly { key: string, kind: string, excused: boolean,
  *   verdict: 'killed' | 'survived' | 'unreached' | 'unfinished', why: string }[]>} `unfinished`:
  *   no test of those that were run noticed, and there are more
@@ -44,16 +48,19 @@ export const runGuards = async (options) => {
   }
 }
 
+/** What a test file may take, of a processor, for each guard that it may come by. */
+const quickSeconds = 2
+
 class Hunt {
   #options
   #memory
   #workers
   #book
+  #known
   #guards
-  #keys
   #wanted
   #tests
-  #spent = new Map()
+  #secondsOf = expectedSeconds('short')
 
   constructor(options, memory) {
     this.#options = options
@@ -64,42 +71,52 @@ class Hunt {
     await this.#prepare()
     console.log(`${this.#wanted.length} of ${this.#guards.length} guards, `
       + `${this.#tests.length} test files`)
-    const rounds = Math.max(0, ...this.#wanted.map(({ file }) => depthOf(file) + 1))
-    for (let round = 0; round < rounds; round += 1) {
-      const left = this.#wanted.filter((guard) => this.#isOpen(guard))
-      const tests = new Set(left.flatMap((guard) => this.#testsOf(guard, round)))
-      const unknown = [...tests].filter((test) =>
-        left.some(({ key }) => this.#book.partsBy(test, key) === undefined))
-      await this.#each(unknown, (worker, test) => this.#comeBy(worker, test))
-      await this.#each(left, (worker, guard) => this.#take(worker, guard, round))
+    await this.#tryKnown()
+    const rounds = Array.from(
+      { length: Math.max(0, ...this.#wanted.map(({ file }) => depthOf(file) + 1)) },
+      (_, round) => round,
+    )
+    // What asks refuses where it is noticed; what makes durable never does.
+    const isAsking = ({ kind }) => kind === 'asks'
+    for (const round of rounds) {
+      await this.#each(this.#testsOfRound(round), (worker, test) =>
+        this.#meet(worker, test, this.#openBy(test, round), { refused: true }))
+      await this.#each(this.#testsOfRound(round), (worker, test) =>
+        this.#meet(worker, test, this.#openBy(test, round).filter((one) => !isAsking(one))))
+    }
+    for (const round of this.#options.quick ? [] : rounds) {
+      await this.#each(this.#testsOfRound(round), (worker, test) =>
+        this.#meet(worker, test, this.#openBy(test, round)))
     }
     return this.#wanted.map((guard) => this.#verdict(guard))
   }
 
   async #prepare() {
-    const { jobs, fresh, wanted } = this.#options
+    const { jobs, fresh, wanted, cells } = this.#options
     const copies = []
     for (let at = 1; at <= jobs; at += 1) {
       copies.push(await copyProject(join(root, '.build/mutate', `guards-${at}`)))
     }
     const found = copies.map(({ dir }) => findGuards(dir))
     const [first] = copies
-    this.#guards = found[0].map((one, id) => ({ ...one, id, whole: true }))
+    this.#guards = found[0].map((one, id) => ({ ...one, id, whole: true, told: true }))
     if (found.some((one) => JSON.stringify(one) !== JSON.stringify(found[0]))) {
       throw new Error('the sources changed while they were copied')
     }
-    this.#keys = this.#guards.map(({ key }) => key)
     this.#wanted = this.#guards.filter(wanted)
     this.#tests = filesBelow(join(first.dir, 'test')).map((path) => relative(first.dir, path))
       .filter((path) => path.endsWith('.test.ts')).sort()
-    this.#book = new GuardBook(
-      join(root, '.build/guards.json'), (file) => readFileSync(join(first.dir, file)), { fresh },
-    )
-    const env = await environment(null)
+    this.#book = new GuardBook(join(root, `.build/guards${cells ? '-cells' : ''}.json`),
+      (file) => readFileSync(join(first.dir, file)), { fresh })
+    this.#known = knownKillers(readKillers(root))
+    const env = await environment(null, { short: !cells })
     this.#workers = []
     for (const copy of copies) {
       const woven = await weaveCopy(copy, this.#guards)
-      this.#workers.push({ copy, woven, env: { ...env, SALLYPORT_TEST_APP: copy.appDir } })
+      this.#workers.push(new Attempts({
+        copy, woven, book: this.#book, guards: this.#guards, memory: this.#memory,
+        env: { ...env, SALLYPORT_TEST_APP: copy.appDir }, limitMs: this.#options.limitMs,
+      }))
     }
   }
 
@@ -111,105 +128,91 @@ class Hunt {
     }))
   }
 
-  async #comeBy(worker, test, isAgain = false) {
-    const done = worker.woven.noting()
-    const { ok, ms, why, titles } = await this.#runTest(worker, { test, limitMs: unbrokenLimitMs })
-    const found = done()
-    if (!ok && !isAgain) return this.#comeBy(worker, test, true)
-    const parts = new Map()
-    for (const [told, reached] of found) {
-      const title = titles.has(told) ? told : ''
-      parts.set(title, [...new Set([...(parts.get(title) ?? []), ...reached])])
+  /** Tries what noticed the absence of a guard when it was last gone. */
+  async #tryKnown() {
+    const byTest = new Map()
+    for (const guard of this.#open()) {
+      const { test, title } = this.#known(guard.key) ?? {}
+      if (!this.#tests.includes(test)) continue
+      byTest.set(test, [...(byTest.get(test) ?? []), { guard, title }])
     }
-    this.#book.noteUnbroken(test, this.#keys, {
-      ok, ms, titles: [...parts].map(([title, reached]) =>
-        ({ title, ms: titles.get(title) ?? ms, reached })),
+    await this.#each([...byTest], async (worker, [test, tries]) => {
+      await worker.try(test, tries.map(({ guard, title }) => ({ guard, title, ms: 0 })))
+      this.#tell(tries.map(({ guard }) => guard))
     })
-    const how = ok ? '' : `; fails with every guard in place (${why})`
-    console.log(`            ${test}: comes by ${new Set([...parts.values()].flat()).size}${how}`)
-    return undefined
-  }
-
-  async #take(worker, guard, round) {
-    if (worker.woven.outside.has(guard.id)) return
-    for (const part of this.#comingBy(guard, round)) {
-      const { test, title } = part
-      const spent = this.#spent.get(guard.key) ?? 0
-      if (this.#book.passed(guard, test, title) || spent >= this.#options.limitMs) continue
-      const ran = await this.#without(worker, guard, part)
-      this.#spent.set(guard.key, spent + ran.ms)
-      if (ran.ok) this.#book.notePassed(guard, test, title)
-      else {
-        this.#book.noteKilled(guard, test, title, ran.why)
-        tell(this.#verdict(guard))
-        return
-      }
-    }
   }
 
   /**
-   * Runs a part of a test without a guard. On a busy machine what fails must fail again, and what
-   * took too long must not with the guard; one that needs the others of its file is run with them.
+   * Runs parts of a test file without guards that it comes by, until each is noticed or none is
+   * left; with `refused` those parts alone in which the guard refused.
    */
-  async #without(worker, guard, { test, title, ms }) {
-    const limitMs = limitOf(ms)
-    const run = (how, only) => {
-      if (only) worker.woven.only(guard.id)
-      else worker.woven.none()
-      return this.#runTest(worker, { test, title: how, limitMs })
+  async #meet(worker, test, guards, { refused = false } = {}) {
+    if (guards.length === 0) return
+    if (guards.some(({ key }) => this.#book.partsBy(test, key) === undefined)) {
+      if (this.#options.quick && this.#secondsOf(test) > quickSeconds * guards.length) return
+      await worker.comeBy(test)
     }
-    const ran = await run(title, true)
-    if (ran.ok) return ran
-    if (title !== '' && this.#book.alone(test, title) === undefined) {
-      this.#book.noteAlone(test, title, (await run(title, false)).ok)
+    for (;;) {
+      const tries = guards.filter((guard) => this.#isOpen(guard))
+        .flatMap((guard) => this.#next(worker, test, guard, refused))
+      if (tries.length === 0) break
+      await worker.try(test, tries)
     }
-    const isAlone = title === '' || this.#book.alone(test, title)
-    const again = await run(isAlone ? title : '', !ran.late)
-    return { ...ran, ok: ran.late ? !again.ok : again.ok, ms: ran.ms + again.ms }
+    this.#tell(guards)
   }
 
-  #runTest({ copy, env }, { test, title, limitMs }) {
-    const file = copy.outputOf(test)
-    const place = this.#memory === null || test.startsWith('test/state/')
-      ? {} : { TMPDIR: this.#memory }
-    return runTest({
-      dir: copy.dir, file, title, limitMs, env: { ...env, ...place, TAP_BAIL: '1' },
-    })
+  /** The next parts to run without a guard: those in which it refused, the shortest of them. */
+  #next(worker, test, guard, refused) {
+    const parts = (this.#book.partsBy(test, guard.key) ?? [])
+      .filter((part) => (part.refused || !refused) && !worker.isTried(guard, test, part.title))
+      .sort((a, b) => Number(b.refused) - Number(a.refused) || a.ms - b.ms)
+    // Of those in which it did not refuse most tell nothing: several at once.
+    return parts.slice(0, refused ? 1 : 8).map((part) => ({ guard, ...part }))
+  }
+
+  /** Says what was found out now, and keeps it. */
+  #tell(guards) {
+    const killed = guards.filter((guard) => !this.#isOpen(guard))
+    for (const guard of killed) tell(this.#verdict(guard))
+    if (killed.length === 0 || !this.#options.write) return
+    const keys = new Map(this.#guards.map((guard) => [guard.key, guard]))
+    writeKillers(root, this.#guards, (key) => this.#book.killer(keys.get(key)))
   }
 
   #isOpen(guard) {
     return this.#book.killer(guard) === undefined
+      && !this.#workers.some(({ woven }) => woven.outside.has(guard.id))
   }
 
-  /** Tests that share so many folders with a guard: all of them in the first round. */
-  #testsOf({ file }, round) {
-    const shared = depthOf(file) - round
-    if (shared < 0 || (shared === 0 && this.#options.near)) return []
-    return this.#tests.filter((test) => sharedFolders(file, test) === shared)
+  #open() {
+    return this.#wanted.filter((guard) => this.#isOpen(guard))
+  }
+
+  /** Guards without a known end by which a test may come that is so far away. */
+  #openBy(test, round) {
+    return this.#open().filter((guard) => roundOf(guard.file, test) === round)
   }
 
   /**
-   * The parts of those that come by the guard and pass with it: first of what noticed most of the
-   * other guards of its file, then of what is named like it, then the shortest.
+   * Tests that are so far from an open guard: first what noticed most of the other guards of its
+   * folder, then what is named like its file, then the shortest.
    */
-  #comingBy(guard, round) {
-    const noticed = this.#noticedIn(guard.file)
-    return this.#testsOf(guard, round)
-      .flatMap((test) => (this.#book.partsBy(test, guard.key) ?? []).map((part) => ({
-        test, ...part,
-        rank: [-(noticed.get(test) ?? 0), nameOf(test) === nameOf(guard.file) ? 0 : 1, part.ms],
-      })))
-      .sort(({ rank: a }, { rank: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
-  }
-
-  /** How many guards of a file each test was the first to notice. */
-  #noticedIn(file) {
-    const counts = new Map()
-    for (const guard of this.#guards.filter((one) => one.file === file)) {
+  #testsOfRound(round) {
+    const roundsMax = (file) => depthOf(file) + (this.#options.near ? 0 : 1)
+    const open = this.#open().filter(({ file }) => round < roundsMax(file))
+    const names = new Set(open.map(({ file }) => nameOf(file)))
+    const noticed = new Map()
+    for (const guard of this.#guards) {
       const test = this.#book.killer(guard)?.test
-      if (test !== undefined) counts.set(test, (counts.get(test) ?? 0) + 1)
+      if (test !== undefined) noticed.set(test, (noticed.get(test) ?? 0) + 1)
     }
-    return counts
+    const rankOf = (test) => [
+      -(noticed.get(test) ?? 0), names.has(nameOf(test)) ? 0 : 1, this.#secondsOf(test),
+    ]
+    return this.#tests.filter((test) => open.some(({ file }) => roundOf(file, test) === round))
+      .map((test) => ({ test, rank: rankOf(test) }))
+      .sort(({ rank: a }, { rank: b }) => a[1] - b[1] || a[0] - b[0] || a[2] - b[2])
+      .map(({ test }) => test)
   }
 
   #verdict(guard) {
@@ -220,12 +223,16 @@ class Hunt {
       const what = killed.title === '' ? killed.test : `${killed.test} > ${killed.title}`
       return { key, kind, excused, verdict: 'killed', why: `${what}: ${killed.why}` }
     }
-    const rounds = Array.from({ length: depthOf(guard.file) + 1 }, (_, round) => round)
-    const parts = rounds.flatMap((round) => this.#comingBy(guard, round))
+    const all = this.#tests.map((test) => this.#book.partsBy(test, key)
+      ?.map(({ title, refused }) => ({ test, title, refused })))
+    const parts = all.flatMap((of) => of ?? [])
     const passed = parts.filter(({ test, title }) => this.#book.passed(guard, test, title))
-    if (parts.length === 0) return { key, kind, excused, verdict: 'unreached', why: 'no test' }
-    const verdict = passed.length === parts.length ? 'survived' : 'unfinished'
-    return { key, kind, excused, verdict, why: `${passed.length} of ${parts.length} tests pass` }
+    const why = `${passed.length} of ${parts.length} tests pass, `
+      + `it refused in ${parts.filter(({ refused }) => refused).length}`
+    if (all.includes(undefined) || passed.length < parts.length) {
+      return { key, kind, excused, verdict: 'unfinished', why }
+    }
+    return { key, kind, excused, verdict: parts.length === 0 ? 'unreached' : 'survived', why }
   }
 }
 
@@ -235,10 +242,11 @@ const foldersOf = (file) => dirname(file).split('/').slice(1)
 
 const depthOf = (file) => foldersOf(file).length
 
-const sharedFolders = (file, test) => {
+/** How many folders of a source a test does not share. */
+const roundOf = (file, test) => {
   const theirs = foldersOf(test)
   const at = foldersOf(file).findIndex((name, place) => name !== theirs[place])
-  return at < 0 ? depthOf(file) : at
+  return at < 0 ? 0 : depthOf(file) - at
 }
 
 const tell = ({ verdict, key, why, excused }) => {

@@ -9,15 +9,16 @@ const whyCharactersMax = 160
  * @param {{ dir: string, file: string, env: NodeJS.ProcessEnv, limitMs: number, title?: string }}
  *   options
  * @returns {Promise<{ ok: boolean, why: string, ms: number, late: boolean,
- *   titles: ReadonlyMap<string, number> }>} `why` is the first assertion that failed, or how the
- *   process ended; `late`: it was ended, for its time; `titles` are milliseconds of its tests
+ *   ran: readonly { title: string, ok: boolean, why: string, ms: number }[] }>} `why` is the first
+ *   assertion that failed, or how the process ended; `late`: it was ended, for its time; `ran` are
+ *   its tests in their order, those that were skipped left out
  */
 export const runTest = ({ dir, file, env, limitMs, title = '' }) =>
   new Promise((resolve) => {
     const began = Date.now()
     // A group of its own: what it started ends with it.
     // The limit is ours: tap's own would fail a slow file on a busy machine, mutation or none.
-    const child = spawn(process.execPath, ['--enable-source-maps', file], {
+    const child = spawn(process.execPath, [file], {
       cwd: dir, detached: true, stdio: ['ignore', 'pipe', 'ignore'],
       env: { ...env, TAP: '1', TAP_TIMEOUT: String(limitMs / 1000), ...only(title) },
     })
@@ -36,17 +37,35 @@ export const runTest = ({ dir, file, env, limitMs, title = '' }) =>
       const failed = /^\s*not ok \d+ - (.*?)\s*(?:#.*|\{)?$/m.exec(output)?.[1]
       const how = late ? `took more than ${limitMs} ms` : `ended with ${signal ?? code}`
       const why = (late ? how : (failed ?? how)).slice(0, whyCharactersMax)
-      resolve({ ok: code === 0, why, ms: Date.now() - began, late, titles: timesIn(output) })
+      resolve({ ok: code === 0, why, ms: Date.now() - began, late, ran: ranIn(output) })
     })
   })
 
 const only = (title) =>
   (title === '' ? {} : { TAP_GREP: `/^${title.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}$/` })
 
-/** How long each test of a file took, as tap tells it. */
-const timesIn = (output) => new Map(
-  [...output.matchAll(/^ok \d+ - (.*) # time=([\d.]+)ms/gm)].map(([, title, ms]) =>
-    [title.replace(/\\([\\#])/g, '$1'), Math.ceil(Number(ms))]))
+const line = /^(\s*)(not )?ok \d+ - (.*?)(?: # (?:time=([\d.]+)ms|(SKIP|TODO).*))?(?: \{)?$/
+
+/** The tests of a file as tap tells them, each with the first of its assertions that failed. */
+const ranIn = (output) => {
+  const ran = []
+  let failed = null
+  for (const text of output.split('\n')) {
+    const [, indent, not, told, ms, skipped] = line.exec(text) ?? []
+    if (told === undefined) continue
+    const name = told.replace(/\\([\\#])/g, '$1')
+    if (indent !== '') {
+      if (not !== undefined) failed ??= name
+      continue
+    }
+    const why = (failed ?? name).slice(0, whyCharactersMax)
+    if (skipped !== 'SKIP') {
+      ran.push({ title: name, ok: not === undefined, why, ms: Math.ceil(Number(ms ?? 0)) })
+    }
+    failed = null
+  }
+  return ran
+}
 
 /** Ends what still runs; for signals. */
 export const endTests = () => {

@@ -9,9 +9,10 @@ const ask = '$broken'
  * Weaves changes into a source.
  * @param {string} name of the file, for the parser
  * @param {string} text
- * @param {readonly { id: number, from: number, to: number, text: string, whole?: boolean }[]}
- *   changes what stands from `from` to `to` becomes `text`; with `whole` it is a statement or an
- *   expression by itself, so that the switch can stand right there
+ * @param {readonly { id: number, from: number, to: number, text: string, whole?: boolean,
+ *   told?: boolean }[]} changes what stands from `from` to `to` becomes `text`; with `whole` it is
+ *   a statement or an expression by itself, so that the switch can stand right there; with `told`
+ *   the switch is told where the statement throws, or the condition is false
  * @param {string} module where the switch is imported from
  * @returns {{ text: string, outside: readonly number[] }} `outside` are ids that no switch can
  *   reach: their part runs once, when the file is loaded, or is no code
@@ -112,9 +113,17 @@ const order = ({ kind }) => ['body', 'expression', 'statement'].indexOf(kind)
 const changed = (text, { from, to }, change) =>
   text.slice(from, change.from) + change.text + text.slice(change.to, to)
 
+/** What stood there, so that the switch is told where it refuses. */
+const told = (kind, changes, text) => {
+  const one = changes.find((change) => change.told === true)
+  if (one === undefined || kind === 'body') return text
+  return kind === 'expression' ? `${ask}.judged(${one.id}, (\n${text}\n))`
+    : `try {\n${text}\n} catch (refusal) {\n${ask}.refused(${one.id})\nthrow refusal\n}`
+}
+
 const doubled = (text, host, hosts) => {
   const { from, to, kind, changes } = host
-  const same = emit(text, [from, to], hosts)
+  const same = told(kind, changes, emit(text, [from, to], hosts))
   if (kind === 'statement') {
     // A bracket at the start of a line goes on with the line before: a block does not.
     return changes.reduceRight((rest, one) =>

@@ -7,8 +7,15 @@ import { weave } from './switches.js'
 /** Where the tests of a compiled tree have tap from. */
 const tapFile = '.build/tree/node_modules/@tapjs/in-one/shared.js'
 
+/** Where a test process keeps which change its turn makes; beside it only a file can say so. */
+const turn = 'Symbol.for(\'sallyport broken\')'
+
+/** Where it keeps the title of the test that runs. */
+const titleOf = 'Symbol.for(\'sallyport title\')'
+
 /** The switch, as it stands in a copy. Who can read no file runs what is unbroken. */
 const switchOf = (place, titlePlace) => `import { appendFileSync, readFileSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
 
 const read = (path: string): string => {
   try {
@@ -17,11 +24,25 @@ const read = (path: string): string => {
     return ''
   }
 }
-const [how, what = ''] = read(${JSON.stringify(place)}).split(' ')
+const told = (): readonly string[] => read(${JSON.stringify(place)}).split(' ')
+const [how, what = ''] = told()
 const broken = how === 'break' ? Number(what) : -1
+const turns = globalThis as unknown as Record<symbol, number | undefined>
+const now = (): number => {
+  if (isMainThread) return turns[${turn}] ?? broken
+  // A thread may live through several turns of its process.
+  const [how, what] = told()
+  return how === 'break' ? Number(what) : -1
+}
 const seen = new Set<string>()
-const note = (id: number): void => {
-  const line = JSON.stringify([id, read(${JSON.stringify(titlePlace)})])
+let begun: string | null = null
+const title = (): string => {
+  const own = (globalThis as unknown as Record<symbol, string | undefined>)[${titleOf}]
+  // What a test starts is of that test.
+  return own ?? (begun ??= read(${JSON.stringify(titlePlace)}))
+}
+const note = (id: number, refused: boolean): void => {
+  const line = JSON.stringify([id, title(), refused])
   if (seen.has(line)) return
   seen.add(line)
   try {
@@ -33,22 +54,71 @@ const note = (id: number): void => {
 
 /** Whether the change of this number is made. */
 export const $broken = (id: number): boolean => {
-  if (how === 'note') note(id)
-  return id === broken
+  if (how === 'note') note(id, false)
+  return id === now()
+}
+
+/** Notes that the guard of this number, being there, has refused. */
+$broken.refused = (id: number): void => {
+  if (how === 'note') note(id, true)
+}
+
+/** Gives what the condition of this number is, or what it is asked by; notes where it is false. */
+$broken.judged = <T>(id: number, value: T): T => {
+  if (how !== 'note') return value
+  if (typeof value !== 'function') {
+    if (value === false) note(id, true)
+    return value
+  }
+  const asked = value as unknown as (...facts: readonly unknown[]) => unknown
+  return ((...facts: readonly unknown[]) => $broken.judged(id, asked(...facts))) as unknown as T
 }
 `
 
-/** What tells the switch the title of the test that runs; it stands behind tap in the copy. */
+/**
+ * What stands behind tap in the copy: it tells the switch the title of the test that runs, or runs
+ * tests of a file in turns: each once for every change that is named for it, and once with none.
+ * What failed without a change is not tried again in this process.
+ */
 const titlesOf = (place, titlePlace) => `
 import { readFileSync as readText, writeFileSync as writeText } from 'node:fs'
-if (readText(${JSON.stringify(place)}, 'utf8').startsWith('note ')) {
-  const { test } = real
+const [how, what] = readText(${JSON.stringify(place)}, 'utf8').split(' ')
+const { test } = real
+if (how === 'note') {
+  globalThis[${titleOf}] = ''
   real.test = (title, ...rest) => {
     const act = rest.pop()
     return test.call(real, title, ...rest, (t) => {
+      globalThis[${titleOf}] = title
       writeText(${JSON.stringify(titlePlace)}, title)
       return act(t)
     })
+  }
+}
+if (how === 'turns') {
+  const turns = JSON.parse(readText(what, 'utf8'))
+  const failed = new Set()
+  const set = (id) => {
+    globalThis[${turn}] = id
+    writeText(${JSON.stringify(place)}, id < 0 ? '' : \`break \${id}\`)
+  }
+  set(-1)
+  real.test = (title, ...rest) => {
+    if (turns[title] === undefined) return Promise.resolve()
+    const act = rest.pop()
+    const ran = [...turns[title], -1].map((id) => test.call(real, title, ...rest, async (t) => {
+      if (failed.has(id)) return t.pass('failed before')
+      set(id)
+      try {
+        return await act(t)
+      } catch (error) {
+        failed.add(id)
+        throw error
+      } finally {
+        if (!t.passing()) failed.add(id)
+      }
+    }))
+    return ran.at(-1)
   }
 }
 `
@@ -58,11 +128,15 @@ if (readText(${JSON.stringify(place)}, 'utf8').startsWith('note ')) {
  * @param {{ dir: string, build(): Promise<readonly string[]>, read(file: string): string,
  *   write(file: string, text: string): void }} copy
  * @param {readonly { id: number, file: string, from: number, to: number, text: string,
- *   whole?: boolean }[]} changes
+ *   whole?: boolean, told?: boolean }[]} changes with `told` it is noted where what stood there
+ *   refused
  * @returns {Promise<{ outside: ReadonlySet<number>, none(): void, only(id: number): void,
- *   noting(): () => ReadonlyMap<string, readonly number[]> }>} `outside` are changes that no switch
- *   can make; `only` makes one; `noting` makes none, and what it gives answers which were come by
- *   since, by the title of the test of a file, empty before the first
+ *   turns(turns: Record<string, readonly number[]>): void,
+ *   noting(): () => ReadonlyMap<string, { reached: readonly number[],
+ *   refused: readonly number[] }> }>} `outside` are changes that no switch can make; `only` makes
+ *   one; `turns` makes those that it names for the title of a test, one after the other; `noting`
+ *   makes none, and what it gives answers which were come by since, and which of them refused, by
+ *   the title of the test of a file, empty before the first
  */
 export const weaveCopy = async (copy, changes) => {
   const place = join(copy.dir, '.build/broken')
@@ -91,6 +165,11 @@ export const weaveCopy = async (copy, changes) => {
     outside: new Set(outside),
     none: () => set(''),
     only: (id) => set(`break ${id}`),
+    turns: (turns) => {
+      const path = join(copy.dir, '.build/turns')
+      writeFileSync(path, JSON.stringify(turns))
+      set(`turns ${path}`)
+    },
     noting: () => {
       writeFileSync(notes, '')
       rmSync(titlePlace, { force: true })
@@ -103,9 +182,11 @@ export const weaveCopy = async (copy, changes) => {
 const notesIn = (text) => {
   const found = new Map()
   for (const line of text.split('\n').slice(0, -1)) {
-    const [id, title] = JSON.parse(line)
-    const ids = found.get(title) ?? []
-    if (!ids.includes(id)) found.set(title, [...ids, id])
+    const [id, title, isRefusal] = JSON.parse(line)
+    const of = found.get(title) ?? { reached: new Set(), refused: new Set() }
+    of[isRefusal ? 'refused' : 'reached'].add(id)
+    found.set(title, of)
   }
-  return found
+  return new Map([...found].map(([title, { reached, refused }]) =>
+    [title, { reached: [...reached], refused: [...refused] }]))
 }
