@@ -1,5 +1,6 @@
 // `npm run mutate -- named [AREA…]`: breaks one guard after the other in a copy of the project, as
-// scripts/mutations/*.json names them, and expects that the tests named there fail.
+// scripts/mutations/*.json names them, and expects that the tests named there fail. `codehost:12` is
+// the twelfth of its area alone.
 // `--share 2/4` takes the second quarter, `--jobs 2` works on two at once.
 // `npm run mutate -- rules [FILE…] [--jobs N]`: Stryker breaks every expression of the pure rule
 // files in scripts/tool/mutate/rules.json, which lists the survivors with their reasons.
@@ -16,7 +17,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { installMissing } from './tool/install.js'
 import { root, run } from './tool/run.js'
 
-const usage = 'npm run mutate -- named [AREA…] [--share N/OF] [--jobs N] | rules [FILE…] [--jobs N]'
+const usage = 'npm run mutate -- named [AREA[:N]…] [--share N/OF] [--jobs N] | rules [FILE…] [--jobs N]'
   + '\n  | guards [FILTER…] [--changed] [--near] [--quick] [--cells] [--limit SECONDS] [--fresh]'
   + ' [--write] [--list] [--jobs N]'
 

@@ -7,7 +7,7 @@ import t from 'tap'
 interface Entry { readonly area: string, readonly at: number, readonly file: string }
 
 interface Entries {
-  namedMutations(root: string): readonly Entry[]
+  namedMutations(root: string, areas?: readonly string[]): readonly Entry[]
   equivalents(root: string): readonly { readonly file: string, readonly reason: string }[]
   problemOf(root: string, entry: object): string | null
   excuseOf(list: readonly object[], entry: object): object | undefined
@@ -38,6 +38,8 @@ t.test('every named mutation changes one place of a source and names tests that 
     return problem === null ? [] : [`${entry.area} ${entry.at}: ${problem}`]
   })
   t.strictSame(problems, [])
+  t.strictSame(namedMutations(root, ['codehost:2']).map(({ area, at }) => [area, at]),
+    [['codehost', 2]], 'one can be asked for')
 })
 
 t.test('an entry that fits nowhere, or fits twice, is told', async (t) => {

@@ -13,7 +13,8 @@ const listed = 'equivalent.json'
 /**
  * Reads the entries of a project.
  * @param {string} root
- * @param {readonly string[]} [areas] names of files without `.json`; all when there are none
+ * @param {readonly string[]} [areas] names of files without `.json`, each of all its entries or,
+ *   with a number behind a colon, of the one in that place; all when there are none
  * @returns {readonly { area: string, at: number, file: string, in?: string, old: string,
  *   new: string, promise: string, tests: readonly string[] }[]} `in` is the function, constant or
  *   class member that holds the old text, which is compared without white space; without it the
@@ -23,14 +24,15 @@ export const namedMutations = (root, areas = []) => {
   const names = readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.json') && name !== listed)
     .map((name) => name.slice(0, -'.json'.length))
-  const unknown = areas.filter((area) => !names.includes(area))
+  const unknown = areas.filter((area) => !names.includes(area.split(':')[0]))
   if (unknown.length > 0) throw new Error(`no area of this name: ${unknown.join(', ')}`)
   return names
-    .filter((name) => areas.length === 0 || areas.includes(name))
     .sort()
     .flatMap((area) =>
       parse(join(root, folder, `${area}.json`))
-        .map((entry, at) => ({ ...entry, area, at: at + 1 })))
+        .map((entry, at) => ({ ...entry, area, at: at + 1 }))
+        .filter(({ at }) => areas.length === 0 || areas.includes(area)
+          || areas.includes(`${area}:${at}`)))
 }
 
 /** The checked list of survivors: `{ file, in, old, new, reason }`. */

@@ -58,8 +58,9 @@ t.test('a base that is cut, altered, moved or not there is refused by its name',
   await t.rejects(read(at, { base: 'none' }), { code: 'base_branch_missing' })
   await t.rejects(read(at, { branch: 'main' }), { code: 'branch_exists' })
   const before = at.requests().length
-  for (const branch of ['a..b', 'x.lock', '@{u}', '-x', '']) {
-    await t.rejects(read(at, { branch }), { code: 'branch_name_invalid' }, branch)
+  for (const name of ['a..b', 'x.lock', '@{u}', '-x', '']) {
+    await t.rejects(read(at, { branch: name }), { code: 'branch_name_invalid' }, name)
+    await t.rejects(read(at, { base: name }), { code: 'branch_name_invalid' }, `base ${name}`)
   }
   t.equal(at.requests().length, before, 'a name that is none asks nobody')
 })
