@@ -19,6 +19,7 @@ function __sallyport_in
 end
 complete -c sallyport -f
 complete -c sallyport -l state-dir -rF -d 'the state directory'
+complete -c sallyport -l config-dir -rF -d 'the folder of vault keys and anchors'
 complete -c sallyport -l json -d 'one JSON document on stdout, errors as JSON on stderr'
 complete -c sallyport -l paged -d 'with --json: a list as rows, more and next_page'
 complete -c sallyport -l no-input -d 'never ask; what would need a question fails'

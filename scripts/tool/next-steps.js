@@ -91,3 +91,55 @@ export const hints = () => filesBelow(`${root}/src`)
     walk(file)
     return found
   })
+
+/** Whose commands are no command of a state that somebody is told: with the reason. */
+const otherwise = {
+  'src/cli/commands/demo/': 'plays on a state of its own, and names it',
+  'src/cli/commands/sandbox/start.ts': 'is a script that names its own state first',
+  'src/fabric/timers/crontab.ts': 'marks a block of a crontab',
+  'src/sandbox/faults/': 'stands for what others write',
+  'src/service/page/markup.ts': 'is shown before anybody is known',
+  'src/service/page/page-script.ts': 'is replaced by what the service tells when it is opened',
+}
+
+/** Help, which is the same over any state. */
+const describing = new Set(['examples', 'description', 'summary', 'text'])
+
+const isHelp = (node) => {
+  for (let at = node; at.parent !== undefined; at = at.parent) {
+    if (ts.isPropertyAssignment(at)) return describing.has(at.name.getText())
+    if (ts.isArrowFunction(at)) return false
+  }
+  return false
+}
+
+/**
+ * Commands that no face would render: neither between backticks, where a face finds them, nor a
+ * text of their own, which the shape of its field marks. In the terminal's own files
+ * `view.command` is the way.
+ * @returns {readonly { file: string, line: number, text: string }[]} what is to be written anew
+ */
+export const unrendered = () => filesBelow(`${root}/src`)
+  .filter((path) => path.endsWith('.ts'))
+  .filter((path) => ![...described, ...Object.keys(otherwise)].some((folder) =>
+    relative(root, path).startsWith(folder)))
+  .sort()
+  .flatMap((path) => {
+    const file = ts.createSourceFile(
+      path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true)
+    const found = []
+    const isOfTerminal = relative(root, path).startsWith('src/cli/')
+    const walk = (node) => {
+      if (!isWhole(node) || ts.isCallExpression(node)) return ts.forEachChild(node, walk)
+      const text = textOf(node, new Map()).replace(/`[^`]*`/g, '')
+      const isOwn = !isOfTerminal && /^sallyport [a-z]/.test(text)
+      if (!/(?<!\/)sallyport [a-z-]/.test(text) || isOwn || isHelp(node)) {
+        // The parts of a sum are no texts of their own.
+        return ts.isBinaryExpression(node) ? undefined : ts.forEachChild(node, walk)
+      }
+      const { line } = file.getLineAndCharacterOfPosition(node.getStart())
+      found.push({ file: relative(root, path), line: line + 1, text })
+    }
+    walk(file)
+    return found
+  })

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { count } from '../base/fields.js'
+import { nullableSentence } from '../base/told.js'
 import { requestsShape } from '../governance/stops/requests.js'
 import { alphaCapability, alphaCredentialRef, alphaProfile, alphaRuntime } from './constants.js'
 import { plaintextStatement } from './consent-text.js'
@@ -35,7 +36,7 @@ export const alphaProjectionShape = v.strictObject({
   acknowledged: v.nullable(v.boolean()),
   status: v.picklist(alphaStatuses),
   reason_code: v.nullable(v.picklist(Object.keys(alphaReasons) as AlphaReasonCode[])),
-  reason: v.nullable(v.string()),
+  reason: nullableSentence,
   tls_transport: v.literal(true),
   tee_verified: v.literal(false),
   e2ee: v.literal(false),

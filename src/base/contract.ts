@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot'
 import type { SallyportError } from './errors.js'
+import { sentence } from './told.js'
 import { closedObject, parseClosed } from './schema.js'
 
 /** What a document of an operation carries besides the fields of its shape. */
@@ -124,7 +125,7 @@ const stampDocument = <D>(document: D, schema: string): Stamped<D> => {
  * What any result may carry besides its own fields: the state is damaged, and the document shows
  * only what is left of it. The frame of the verbs adds it; no use case does.
  */
-const damageShape = closedObject({ code: v.string(), message: v.string() })
+const damageShape = closedObject({ code: v.string(), message: sentence })
 
 /** The parts of a valibot schema that decide whether and where the field is added. */
 interface ShapeParts {

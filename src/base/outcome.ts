@@ -6,7 +6,10 @@ import * as v from 'valibot'
 import { nextStepShape } from './error-shape.js'
 import { fail, type ErrorDetails, type ErrorKind, type SallyportError } from './errors.js'
 import type { ExitName } from './exit-status.js'
-import { nextStepsOf, type NextStep } from './next-step.js'
+import type { NextStep } from './next-step.js'
+import {
+  nullableSentence, sentence, nothingCarried, toldSteps, toldText, type Carried,
+} from './told.js'
 
 export { exitStatus, type ExitName } from './exit-status.js'
 
@@ -58,13 +61,13 @@ const httpStatusOf = (error: Pick<SallyportError, 'kind' | 'code' | 'reason'>): 
 /** A failure as a document holds it. */
 export const errorShape = v.strictObject({
   code: v.string(),
-  message: v.string(),
+  message: sentence,
   reason: v.nullable(v.string()),
   /** HTTP status. */
   status: v.number(),
   details: v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))),
   /** What helps, in one sentence. */
-  hint: v.nullable(v.string()),
+  hint: nullableSentence,
   /** The commands of the hint, in order; empty where none helps. */
   next: v.array(nextStepShape),
 })
@@ -85,16 +88,18 @@ export interface ErrorBody {
   }
 }
 
-/** The body of an expected failure. */
-export const errorBody = (error: SallyportError): ErrorBody => ({
+/** The body of an expected failure; its commands as a line with these flags is told them. */
+export const errorBody = (
+  error: SallyportError, carried: Carried = nothingCarried,
+): ErrorBody => ({
   error: {
     code: error.code,
-    message: error.message,
+    message: toldText(error.message, carried),
     reason: error.reason,
     status: httpStatusOf(error),
     details: error.details,
-    hint: error.next,
-    next: nextStepsOf(error.next),
+    hint: error.next === null ? null : toldText(error.next, carried),
+    next: toldSteps(error.next, carried),
   },
 })
 

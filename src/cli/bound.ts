@@ -1,12 +1,13 @@
 /** The dependencies of one command: the world, with this run's global flags applied to it. */
 import { fail, SallyportError } from '../base/errors.js'
+import { toldText } from '../base/told.js'
 import type { Problem, Store } from '../state/types.js'
+import { carriedBy, placesOf } from './places.js'
 import type { CliDeps } from './deps.js'
 import { damageLine, refusedForDamage, type DamageRule } from './damage.js'
 import type { Program, VerbDeps, StoreMode } from './verb.js'
 import type { Globals } from './globals.js'
 import { tell, viewOf } from './output.js'
-import { placesOf } from './places.js'
 import { drawProgress } from './progress.js'
 import type { Secrets } from './redact.js'
 import { followStopping } from './stopping.js'
@@ -16,10 +17,10 @@ import { terminalSafe } from './text.js'
 export const bindDeps = (
   deps: CliDeps, globals: Globals, secrets: Secrets, program: Program,
 ): VerbDeps => {
-  const progress = drawProgress(deps, globals)
-  const interactive =
-    !globals.noInput && deps.io.terminal.stdout && deps.io.terminal.stdin
-  const { waits } = followStopping(deps, { globals, secrets, clear: () => progress.clear() })
+  const carried = carriedBy(deps, globals)
+  const [progress, interactive] = [drawProgress(deps, globals), canAsk(deps, globals)]
+  const clear = (): void => progress.clear()
+  const { waits } = followStopping(deps, { globals, secrets, carried, clear })
   const watched = deps.observe(progress)
   const stores = new Map<string, Promise<Store>>()
   let isDialogue = false
@@ -30,7 +31,8 @@ export const bindDeps = (
     globals,
     get places() { return placesOf(deps, globals) },
     secrets,
-    view: viewOf(deps, globals),
+    carried,
+    view: viewOf(deps, globals, carried),
     progress,
     observer: {
       at: (step) => watched.at(step), waits, counts: (work) => watched.counts?.(work),
@@ -41,8 +43,8 @@ export const bindDeps = (
     // Whoever answered questions sees the result below them, and need not leave a pager first.
     page: async (command, text) => !isDialogue && deps.page(command, text),
     note(line) {
-      progress.clear()
-      if (!globals.quiet) tell(deps.io, terminalSafe(line))
+      clear()
+      if (!globals.quiet) tell(deps.io, terminalSafe(toldText(line, carried)))
     },
     async ask(instead) {
       if (!interactive) {
@@ -83,6 +85,9 @@ export const bindDeps = (
   }
   return bound
 }
+
+const canAsk = ({ io: { terminal } }: CliDeps, { noInput }: Globals): boolean =>
+  !noInput && terminal.stdout && terminal.stdin
 
 /** Asks each store that is opened for its health, once, and heeds the rule of the verb. */
 const healthQuestion = (note: (line: string) => void) => {

@@ -6,6 +6,7 @@ import { Degraded } from '../base/contract.js'
 import { systemFailure } from '../base/errno.js'
 import { SallyportError, fail } from '../base/errors.js'
 import { errorBody, exitStatus, type ErrorBody } from '../base/outcome.js'
+import { toldText, type Carried } from '../base/told.js'
 import type { Secrets } from './redact.js'
 import { visible } from './text.js'
 
@@ -14,6 +15,8 @@ interface FailureOptions {
   readonly json: boolean
   readonly verbose: boolean
   readonly secrets: Secrets
+  /** What the commands that it tells carry. */
+  readonly carried: Carried
   /** Usage line of the command, when one was found. */
   readonly usage: string | null
 }
@@ -45,11 +48,13 @@ export const showFailure = (thrown: unknown, options: FailureOptions): Shown => 
   const error = expectedOf(thrown)
   if (error === null) return showDefect(thrown, options)
   const status = exitStatus[error.kind]
+  const { carried } = options
   const stack = options.verbose ? stackLines(error, options.secrets) : ''
-  if (options.json) return { status, stderr: stack + jsonLine(errorBody(error)) }
+  if (options.json) return { status, stderr: stack + jsonLine(errorBody(error, carried)) }
   const usage = error.kind === 'usage' && options.usage !== null ? `usage: ${options.usage}\n` : ''
-  const next = error.next === null ? '' : `next: ${error.next}\n`
-  return { status, stderr: visible(`${stack}sallyport: ${error.message}\n${usage}${next}`) }
+  const next = error.next === null ? '' : `next: ${toldText(error.next, carried)}\n`
+  const message = toldText(error.message, carried)
+  return { status, stderr: visible(`${stack}sallyport: ${message}\n${usage}${next}`) }
 }
 
 const showDefect = (thrown: unknown, { json, secrets }: FailureOptions): Shown => {

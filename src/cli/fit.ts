@@ -36,6 +36,8 @@ const pointForm = /^ *[0-9]+\. /
 const gapForm = /^ *\S+(?: \S+)* {2,}(?=\S)/
 const bodyForm = /^ *\| /
 const commandForm = /^ *\$ /
+/** A command that ends its line, or is all of it. */
+const bareCommandForm = /(?:^ *|: +| {2,})(?=sallyport [a-z-]+[^`]*$)/
 const sentenceEnd = /[.!?] +$/
 
 /** What the lines after the first begin with. */
@@ -43,7 +45,7 @@ const beginningOf = (line: string, columns: number, widthOf: WidthOf): string =>
   const lead = /^ */.exec(line)?.[0] ?? ''
   const [body] = bodyForm.exec(line) ?? []
   if (body !== undefined) return body
-  if (commandForm.test(line)) return `${lead}    `
+  if (commandForm.test(line) || line.startsWith('sallyport ', lead.length)) return `${lead}    `
   const [name = ''] = nameForm.exec(line) ?? pointForm.exec(line) ?? gapForm.exec(line) ?? []
   const width = widthOf(name)
   const isName = width > 0 && (pointForm.test(line) || !sentenceEnd.test(name))
@@ -62,23 +64,32 @@ const shellQuoted = /\\.|'[^']*'/g
 /** A flag and its value, which may be quoted. */
 const flagWithValue = /--[a-z-]+ (?!-|\\)\S+/g
 
+/** Where a command begins that goes on to the end of its line; beyond it where there is none. */
+const commandAt = (line: string): number => {
+  if (commandForm.test(line)) return 0
+  const found = bareCommandForm.exec(line)
+  return found === null ? line.length : found.index + found[0].length
+}
+
 /**
  * Holds commands between backticks and quoted words together where a line has room for them; the
- * quoted words of a command always.
+ * quoted words of a command always. A command that ends the line begins at `from`.
  */
 const heldTogether = (
-  line: string, room: number, widthOf: WidthOf, isCommand: boolean,
+  line: string, room: number, widthOf: WidthOf, from: number,
 ): string => {
   if (line.includes(held)) return line
-  if (isCommand) {
-    return line.replace(shellQuoted, holding).replace(flagWithValue, (part) =>
-      (widthOf(part) <= room ? holding(part) : part))
-  }
-  return line.replace(/`[^`]+`|'[^']+'/g, (part) => {
+  const command = line.slice(from).replace(shellQuoted, holding).replace(flagWithValue, (part) =>
+    (widthOf(part) <= room ? holding(part) : part))
+  return command === '' ? heldInText(line, room, widthOf)
+    : heldInText(line.slice(0, from), room, widthOf) + command
+}
+
+const heldInText = (text: string, room: number, widthOf: WidthOf): string =>
+  text.replace(/`[^`]+`|'[^']+'/g, (part) => {
     if (widthOf(part) <= room) return holding(part)
     return part.startsWith('`') ? part.replace(shellQuoted, holding) : part
   })
-}
 
 const isInCommand = (text: string): boolean => text.split('`').length % 2 === 0
 
@@ -89,16 +100,18 @@ const fitLine = (line: string, columns: number, widthOf: WidthOf): string => {
   if (widthOf(line) <= columns) return line
   const beginning = beginningOf(line, columns, widthOf)
   const room = columns - widthOf(beginning)
-  const isCommand = commandForm.test(line)
-  const text = heldTogether(line, room, widthOf, isCommand)
+  const from = commandAt(line)
+  const text = heldTogether(line, room, widthOf, from)
   const least = beginning.includes('|') ? beginning : (/^ */.exec(line)?.[0] ?? '')
   const lines: string[] = []
   let open = ''
   let told = ''
-  for (const [, gap = '', word = ''] of text.matchAll(/( *)(\S+)/g)) {
-    const tail = isCommand || isInCommand(told + word) ? continued.length : 0
+  for (const { 1: gap = '', 2: word = '', index } of text.matchAll(/( *)(\S+)/g)) {
+    const wordAt = index + gap.length
+    const isIn = wordAt > from
+    const tail = wordAt >= from || isInCommand(told + word) ? continued.length : 0
     if (open.trim() !== '' && widthOf(open + gap + word) + tail > columns) {
-      lines.push(isCommand || isInCommand(told) ? open + continued : open)
+      lines.push(isIn || isInCommand(told) ? open + continued : open)
       // A long word has the whole width: a digest is to be copied.
       open = (widthOf(beginning + word) > columns ? least : beginning) + word
     } else {

@@ -10,6 +10,8 @@ import { parseClosed, strictIntegerText } from '../base/schema.js'
 export interface Globals {
   /** As given; null = from the environment. */
   readonly stateDir: string | null
+  /** As given; null = from the environment. */
+  readonly configDir: string | null
   readonly json: boolean
   readonly paged: boolean
   readonly noInput: boolean
@@ -32,6 +34,7 @@ interface GlobalFlag {
 /** The global flags. */
 export const globalFlags: readonly GlobalFlag[] = [
   { long: '--state-dir', value: 'DIR', text: 'the state directory' },
+  { long: '--config-dir', value: 'DIR', text: 'the folder of vault keys and anchors' },
   { long: '--json', value: null, text: 'one JSON document on stdout, errors as JSON on stderr' },
   {
     long: '--paged', value: null,
@@ -44,6 +47,9 @@ export const globalFlags: readonly GlobalFlag[] = [
   { long: '--no-pager', value: null, text: 'long output is not shown through a pager' },
   { long: '--wait', value: 'SECONDS', text: 'longest wait for the state lock (default 10)' },
 ]
+
+/** Those that say which state is meant. */
+export const placeFlags: readonly string[] = ['--state-dir', '--config-dir']
 
 const waitMsDefault = 10_000
 const waitSecondsMax = 86_400
@@ -97,6 +103,7 @@ const globalsOf = (given: ReadonlyMap<string, string>): Globals => {
   const wait = given.get('--wait')
   return {
     stateDir: given.get('--state-dir') ?? null,
+    configDir: given.get('--config-dir') ?? null,
     json: given.has('--json'),
     paged: given.has('--paged'),
     noInput: given.has('--no-input'),

@@ -100,18 +100,28 @@ export const notWritten = (cause: unknown, next: string, details: ErrorDetails =
   )
 }
 
+/** A result with its commands as this run tells them. */
+const told = async (
+  result: unknown, { json }: VerbRecord, { carried }: VerbDeps,
+): Promise<unknown> => {
+  if (carried.length === 0 || json === null) return result
+  const { toldDocument } = await import('../base/told-document.js')
+  return toldDocument(result, json.output, carried)
+}
+
 const isPage = (shown: unknown, { globals }: VerbDeps): shown is unknown[] =>
   globals.paged && Array.isArray(shown)
 
 const print = async (result: unknown, record: VerbRecord, deps: VerbDeps): Promise<void> => {
   if (deps.globals.json && record.json !== null) {
     const damage = deps.shownDamage()
-    const shown = damage === null ? result : markedResult(result, damage)
+    const shown = await told(damage === null ? result : markedResult(result, damage), record, deps)
     if (record.json.lines) writeJsonLine(deps, shown)
     else writeJson(deps, isPage(shown, deps) ? pageDocument(shown, nextPage(deps)) : shown)
     return
   }
-  await writeText(deps, deps.globals, await record.text(result, deps.view, deps))
+  const shown = await told(result, record, deps)
+  await writeText(deps, deps.globals, await record.text(shown, deps.view, deps))
 }
 
 /** Flags and arguments in one record, by their names in camel case. */

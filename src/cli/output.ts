@@ -1,6 +1,7 @@
 /** One result value, printed as JSON or as text; only this last step differs. */
 import { styleText } from 'node:util'
 import { shortOf } from '../base/ids.js'
+import { commandLine, toldCommand, toldSentence, toldText, type Carried } from '../base/told.js'
 import type { Globals } from './globals.js'
 import type { CliDeps } from './deps.js'
 import { fitted, helpText, widthFor } from './fit.js'
@@ -21,6 +22,10 @@ export interface View {
    * others that is not passed through here could drive the operator's terminal.
    */
   foreign(text: string): string
+  /** A command of the program, told with the flags that it needs: `ledger show`. */
+  command(line: string): string
+  /** A sentence of ours with its commands told so, or a command that is all of it. */
+  told(text: string): string
   /** An id in a list: short for a person, whole in a pipe and with `--no-input`. */
   id(id: string): string
 }
@@ -39,7 +44,9 @@ export interface Rendered {
 }
 
 /** What stdout can show in this run. */
-export const viewOf = ({ io, env }: CliDeps, globals: Globals): View => {
+export const viewOf = (
+  { io, env }: CliDeps, globals: Globals, carried: Carried,
+): View => {
   const terminal = io.terminal.stdout
   const refused = globals.noColor || Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
   const color = terminal && !refused
@@ -49,6 +56,8 @@ export const viewOf = ({ io, env }: CliDeps, globals: Globals): View => {
     get columns() { return io.columns },
     paint: (style, text) =>
       color ? styleText(style, text, { validateStream: false }) : text,
+    command: (line) => toldCommand(commandLine(line), carried),
+    told: (text) => toldSentence(text, carried),
     id: (id) => (terminal && !globals.noInput ? shortOf(id) : id),
     foreign: (text) => (terminal ? visible(text) : text),
   }
@@ -111,11 +120,13 @@ export const writeLine = ({ io }: CliDeps, line: string): void =>
 
 /** Prints a result as text, and its notes. */
 export const writeText = async (
-  deps: CliDeps, globals: Globals, rendered: Rendered | string,
+  deps: CliDeps & { readonly carried: Carried }, globals: Globals, rendered: Rendered | string,
 ): Promise<void> => {
   const { out, notes = [], exact = false } = typeof rendered === 'string'
     ? { out: rendered } : rendered
   if (typeof out !== 'string') deps.io.writeOut(out)
   else if (out !== '') await writeShown(deps, globals, out, exact)
-  if (!globals.quiet) for (const note of notes) tell(deps.io, terminalSafe(note))
+  if (!globals.quiet) for (const note of notes) {
+    tell(deps.io, terminalSafe(toldText(note, deps.carried)))
+  }
 }

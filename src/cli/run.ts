@@ -1,6 +1,7 @@
 /** One command, from the line to the exit status. Everything that is thrown ends here. */
 import { fail } from '../base/errors.js'
 import { exitStatus } from '../base/outcome.js'
+import { nothingCarried, type Carried } from '../base/told.js'
 import { bindDeps } from './bound.js'
 import { commands } from './commands/table.js'
 import { nameOf, type CommandTable, type NounEntry, type VerbEntry, type VerbDeps } from './verb.js'
@@ -17,7 +18,9 @@ export const runCommand = async (
   deps: CliDeps, table: CommandTable = commands,
 ): Promise<number> => {
   const secrets = secretsOfRun()
-  const seen: Seen = { usage: 'sallyport <command> [flags]', verbose: false, bound: null }
+  const seen: Seen = {
+    usage: 'sallyport <command> [flags]', verbose: false, carried: nothingCarried, bound: null,
+  }
   const failed = await runLine(deps, table, secrets, seen)
     .then(() => null, (thrown: unknown) => ({ thrown }))
   // What closing has to say comes before the failure, whose body is the last line of stderr.
@@ -38,6 +41,7 @@ export const runCommand = async (
 interface Seen {
   usage: string
   verbose: boolean
+  carried: Carried
   bound: VerbDeps | null
 }
 
@@ -51,6 +55,7 @@ const runLine = async (
     commands: table, again: (other) => runCommand(other, table),
   })
   seen.verbose = globals.verbose
+  seen.carried = bound.carried
   seen.bound = bound
   const [first, second] = rest
   if (first === undefined || helpFlags.has(first)) {

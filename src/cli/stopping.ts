@@ -5,6 +5,7 @@
  */
 import { fail, type SallyportError } from '../base/errors.js'
 import type { Waiting, WaitsFor } from '../base/observer.js'
+import type { Carried } from '../base/told.js'
 import type { CliDeps } from './deps.js'
 import { showFailure } from './failure.js'
 import { wantsJson, type Globals } from './globals.js'
@@ -70,13 +71,15 @@ interface Stopping {
 interface StoppingOptions {
   readonly globals: Globals
   readonly secrets: Secrets
+  /** What the commands that are told carry. */
+  readonly carried: Carried
   /** Takes the picture of the progress off the line. */
   clear(): void
 }
 
 /** Follows one command: what it waits for, and both signals. */
 export const followStopping = (
-  deps: CliDeps, { globals, secrets, clear }: StoppingOptions,
+  deps: CliDeps, { globals, secrets, carried, clear }: StoppingOptions,
 ): Stopping => {
   const { io, clock, stop } = deps
   let waiting: Waiting | null = null
@@ -88,7 +91,7 @@ export const followStopping = (
   const lastWords = (): string => {
     clear()
     return showFailure(interruption(waiting), {
-      json: wantsJson(deps.argv), verbose: false, secrets, usage: null,
+      json: wantsJson(deps.argv), verbose: false, secrets, carried, usage: null,
     }).stderr
   }
   let insisted = false

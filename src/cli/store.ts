@@ -26,7 +26,7 @@ export const openCliStore = (deps: VerbDeps, mode: StoreMode): Store => {
     const named = deps.globals.stateDir !== null
     if (!named || !(cause instanceof SallyportError) || cause.code !== 'no_state') throw cause
     throw fail.noState(cause.code, 'There is no state directory where --state-dir points.', {
-      next: 'Correct it, or run `sallyport init` with the same --state-dir.', cause,
+      next: 'Correct it, or make one there: `sallyport init`.', cause,
     })
   }
 }

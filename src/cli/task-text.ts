@@ -1,6 +1,7 @@
 /** A task as lines of text. */
 import { moneyText } from '../base/money.js'
 import type { BoardTaskDocument, TaskDocument } from '../governance/board/task-document.js'
+import type { View } from './output.js'
 
 const costText = (
   { state, bound_microusd: bound, charged_microusd: charged }: NonNullable<TaskDocument['cost']>,
@@ -33,7 +34,8 @@ export const taskText = (task: TaskDocument): string => {
 }
 
 /** The lines of a task on its owner's board. */
-export const boardTaskText = (task: BoardTaskDocument): string => {
-  const next = task.access === 'current' ? '' : `, see: sallyport task recover ${task.id}`
+export const boardTaskText = (task: BoardTaskDocument, view: View): string => {
+  const next = task.access === 'current'
+    ? '' : `, see: ${view.command(`task recover ${task.id}`)}`
   return `${taskText(task)}${'access'.padEnd(14)}${task.access}${next}\n`
 }

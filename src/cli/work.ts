@@ -79,7 +79,7 @@ export const workFor = async (
       const flag = `--${field}`
       deps.cut = { flag, value }
       if (shown !== undefined) deps.note(`${shown} shown, the ${first}; more with ${flag} ${value}`)
-      return nextCommand(deps.argv, { flag, value })
+      return nextCommand(deps, { flag, value })
     },
     stopped: (recorded) => afterStop(deps, gov, recorded),
   }

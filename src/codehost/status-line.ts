@@ -22,7 +22,7 @@ export const codehostStatusLine = (gov: Gov, view: View): StatusLine => {
     return {
       status: 'blocked', reason_code: state,
       reason: `${countText(found, 'job')} ${what} ${found === 1 ? 'occupies' : 'occupy'} a `
-        + 'connection. See: sallyport codehost jobs',
+        + 'connection. See: `sallyport codehost jobs`',
     }
   }
   return view.all(connectionCollection).length === 0

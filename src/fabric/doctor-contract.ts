@@ -2,12 +2,13 @@
 import * as v from 'valibot'
 import { contract, noInput } from '../base/contract.js'
 import { fail } from '../base/errors.js'
+import { nullableSentence, sentence } from '../base/told.js'
 
 const checkShape = v.strictObject({
   name: v.string(),
   result: v.picklist(['ok', 'note', 'problem']),
-  text: v.string(),
-  next: v.nullable(v.string()),
+  text: sentence,
+  next: nullableSentence,
 })
 /** What one check found. */
 export type MachineCheck = v.InferOutput<typeof checkShape>

@@ -87,7 +87,7 @@ const lockAddon = (): Check => {
   } catch {
     return problem(
       'lock add-on', `does not load on ${process.platform} ${process.arch}`,
-      'Install sallyport again on this machine; without the kernel lock nothing is written.',
+      'Install Sallyport again on this machine; without the kernel lock nothing is written.',
     )
   }
 }

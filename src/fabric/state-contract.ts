@@ -1,6 +1,7 @@
 /** What goes in and comes out of looking after a whole state directory. */
 import * as v from 'valibot'
 import { count } from '../base/fields.js'
+import { sentence } from '../base/told.js'
 import { contract, noInput } from '../base/contract.js'
 import { fail, type SallyportError } from '../base/errors.js'
 import { closedObject } from '../base/schema.js'
@@ -34,7 +35,7 @@ const anchorShape = v.picklist(['ok', 'behind', 'forked', 'missing', 'forged'])
 const problemShape = v.strictObject({
   code: v.string(),
   severity: v.picklist(['damage', 'blocked', 'torn', 'notice']),
-  message: v.string(),
+  message: sentence,
   subject: v.optional(v.string()),
 })
 

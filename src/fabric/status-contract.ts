@@ -1,6 +1,7 @@
 /** What comes out of the one look at everything. */
 import * as v from 'valibot'
 import { nullableText } from '../base/fields.js'
+import { sentence } from '../base/told.js'
 import { contract, Degraded, noInput } from '../base/contract.js'
 import { countText } from '../base/counted.js'
 import { fail } from '../base/errors.js'
@@ -14,7 +15,7 @@ const count = v.number()
 const lineShape = v.strictObject({
   status: v.string(), reason_code: nullableText,
   /** Names whoever gave a consent that carries nothing any more, and what consents anew. */
-  reason: v.optional(v.string()),
+  reason: v.optional(sentence),
 })
 
 const factsShape = v.strictObject({

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { contract, noInput } from '../base/contract.js'
 import type { SallyportError } from '../base/errors.js'
+import { sentence } from '../base/told.js'
 import { gravest, partialOf } from '../base/outcome.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { slotNames } from './constants.js'
@@ -45,7 +46,7 @@ const entryShape = v.union([
   v.strictObject({ ok: v.literal(true), ...provedShape.entries }),
   v.strictObject({
     ok: v.literal(false), slot: v.picklist(slotNames), code: v.string(),
-    reason: v.nullable(v.string()), message: v.string(),
+    reason: v.nullable(v.string()), message: sentence,
   }),
 ])
 /** One slot of many: its proof, or why there is none. */

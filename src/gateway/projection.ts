@@ -1,6 +1,7 @@
 /** The configuration read of the route: closed, fields are only ever added. Pure. */
 import * as v from 'valibot'
 import { count } from '../base/fields.js'
+import { nullableSentence } from '../base/told.js'
 import { requestsShape } from '../governance/stops/requests.js'
 import {
   egressPurpose, gatewayCapability, gatewayCredentialRef, gatewayPurposes, proofPurpose,
@@ -17,7 +18,7 @@ import type { GatewayRoute, SlotSetup } from './setup.js'
 const statusFields = {
   status: v.picklist(gatewayStatuses),
   reason_code: v.nullable(v.picklist(Object.keys(gatewayReasons) as GatewayReasonCode[])),
-  reason: v.nullable(v.string()),
+  reason: nullableSentence,
 }
 
 const proofShape = v.strictObject({

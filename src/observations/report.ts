@@ -6,6 +6,7 @@
  */
 import * as v from 'valibot'
 import { count, text } from '../base/fields.js'
+import { nullableSentence } from '../base/told.js'
 import { imagesIn, type PeriodImages } from './images.js'
 import { longestOf, msBetween } from './longest.js'
 import type { ModelText, ScreenObservationInput, ScreenReportInput } from './types.js'
@@ -51,7 +52,7 @@ const spendShape = v.strictObject({
 const spendHourShape = v.strictObject({ at: text, spent_microusd: count, held_microusd: count })
 
 const reasonShape = v.strictObject({
-  status: text, reason: text, count, text: v.nullable(text), next: v.nullable(text),
+  status: text, reason: text, count, text: nullableSentence, next: nullableSentence,
   needs_person: v.boolean(),
 })
 /** Why observations of one status are what they are. */

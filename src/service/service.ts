@@ -11,6 +11,7 @@ import type { World } from '../fabric/world.js'
 import { sweepInputs } from '../alpha/ask/kept-input.js'
 import type { Gov } from '../governance/context.js'
 import { silentObserver } from '../base/observer.js'
+import { nothingCarried, type Carried } from '../base/told.js'
 import type { Store } from '../state/types.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
 import { bearerOf, checkRaw, requireLocal, waitOf, type Listener } from './http/raw-check.js'
@@ -25,6 +26,7 @@ import { perform } from './perform.js'
 import { checkedQuery } from './query.js'
 import type { ServiceLog } from './log.js'
 import { replyOfThrown, type Reply } from './reply.js'
+import { toldReply } from './told.js'
 import type { Threads } from './threads.js'
 import { WrongCodes } from './wrong-codes.js'
 
@@ -45,6 +47,8 @@ export interface Site {
   readonly held: HeldStore
   readonly threads: Threads
   readonly wrongCodes: WrongCodes
+  /** What commands carry that it tells. */
+  readonly carried: Carried
   goOn(work: Promise<unknown>): void
 }
 
@@ -64,6 +68,8 @@ interface ServiceParts {
   readonly world: World
   readonly place: WorkPlace
   readonly threads: Threads
+  /** What commands carry that it tells; left out: nothing. */
+  readonly carried?: Carried | undefined
   readonly endpoints: readonly Endpoint[]
   /**
    * All that is answered, loaded once something else is asked for: whoever starts the service by a
@@ -176,6 +182,7 @@ export class Service {
     this.#site = {
       world, place, threads, held: new HeldStore({ ...place, folds: false }),
       goOn: (work) => this.#keep(work), wrongCodes: new WrongCodes(),
+      carried: parts.carried ?? nothingCarried,
     }
     this.#routes = new Routes(endpoints, all)
     this.#page = new Router(page)
@@ -190,16 +197,20 @@ export class Service {
   ): Promise<void> {
     const requestId = randomUUID()
     const began = this.#site.world.clock.monotonicMs()
-    const at: Place = { endpoint: null }
+    const at: Found = { endpoint: undefined }
     const answered = this.#answer({ request, response, requestId, expectsContinue }, listener, at)
     this.#keep(answered)
     const reply = await answered
     this.#log?.answered({
-      requestId, method: request.method ?? '', endpoint: at.endpoint,
+      requestId, method: request.method ?? '', endpoint: at.endpoint?.path ?? null,
       status: reply?.status ?? response.statusCode, code: codeOf(reply),
       stack: reply?.stack ?? null, tookMs: this.#site.world.clock.monotonicMs() - began,
     })
-    if (reply !== null) send(request, response, { requestId, reply, last: this.#stopping })
+    if (reply === null) return
+    send(request, response, {
+      requestId, reply: toldReply(reply, at.endpoint?.described, this.#site.carried),
+      last: this.#stopping,
+    })
   }
 
   /** Tells of what could not be read as a request, and was refused as such. */
@@ -226,7 +237,7 @@ export class Service {
   }
 
   async #answer(
-    exchange: Omit<Exchange, 'params' | 'query'>, listener: Listener, at: Place,
+    exchange: Omit<Exchange, 'params' | 'query'>, listener: Listener, at: Found,
   ): Promise<Reply | null> {
     try {
       const { request } = exchange
@@ -235,7 +246,7 @@ export class Service {
       const [path = '', query = ''] = splitOnce(request.url ?? '')
       const router = listener.landing === undefined ? this.#routes : this.#page
       const { endpoint, params } = await router.find(request.method ?? '', path)
-      at.endpoint = endpoint.path
+      at.endpoint = endpoint
       if (endpoint.localOnly === true) requireLocal(request)
       if (endpoint.readsBody !== true && hasBody(request)) throw refusal.noBody()
       return await endpoint.answer(
@@ -261,8 +272,8 @@ export class Service {
 }
 
 /** Where a request was found to go. */
-interface Place {
-  endpoint: string | null
+interface Found {
+  endpoint: Endpoint | undefined
 }
 
 /** Code of a failure; null for an answer that is none. */

@@ -4,6 +4,7 @@ import { createServer } from 'node:https'
 import * as v from 'valibot'
 import { silentObserver } from '../base/observer.js'
 import { contract } from '../base/contract.js'
+import type { Carried } from '../base/told.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { openState, type WorkPlace } from '../fabric/open-work.js'
 import { sweepUnfinished } from '../fabric/sweep-unfinished.js'
@@ -87,6 +88,8 @@ export interface ServeOrder {
   readonly page?: { readonly openFor: string | null } | undefined
   /** Endpoints besides those of operators. */
   readonly endpoints?: readonly Endpoint[]
+  /** What commands carry that it tells; left out: nothing. */
+  readonly carried?: Carried | undefined
   /** Process that sockets may have been passed to. */
   readonly pid: number
   /** How often what waits for its time is looked at, ms; left out: each minute. */
@@ -197,7 +200,7 @@ const startIn = async (
   const log = order.log === undefined
     ? undefined : new ServiceLog({ ...order.log, clock: world.clock })
   const service = new Service({
-    log, world, place, threads: new Threads({
+    log, world, place, carried: order.carried, threads: new Threads({
       stateDir, configDir, home: world.home, env: { ...world.env },
       execArgv: [...world.execArgv],
       ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),

@@ -28,6 +28,6 @@ export const shotsStatusLine = (view: View): StatusLine => {
   const images = number === 1 ? '1 image is' : `${number} images are`
   return {
     status: 'blocked', reason_code: reasonOfMost(blocked),
-    reason: `${images} blocked: sallyport shots status`,
+    reason: `${images} blocked: \`sallyport shots status\``,
   }
 }

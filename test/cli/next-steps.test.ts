@@ -1,4 +1,5 @@
 /** Every command that a refusal names can be typed: read from the source, and from what is told. */
+import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { nextStepsOf, needsPerson, personCommands } from '../../src/base/next-step.js'
@@ -6,6 +7,9 @@ import { describingDeps } from '../../src/cli/describing.js'
 import { globalFlags } from '../../src/cli/globals.js'
 import { topicNames } from '../../src/cli/help/topics.js'
 import { describeTree, type DescribedVerb } from '../../src/cli/tree.js'
+import { must } from '../support/must.js'
+import { placeOf, type Ran, type RunOptions, type Teardown } from '../world/place.js'
+import { runHere } from '../world/program.js'
 import { World } from '../world/world.js'
 import { t } from '../support/tests-in-slices.js'
 
@@ -15,8 +19,10 @@ interface Hint {
   readonly hint: string
 }
 
-const { hints } = (await import(join(process.cwd(), 'scripts/tool/next-steps.js'))) as {
+const { hints, unrendered } = (
+  await import(join(process.cwd(), 'scripts/tool/next-steps.js'))) as {
   hints(): readonly Hint[]
+  unrendered(): readonly unknown[]
 }
 
 /** Texts that tell of commands without being hints: no word to fill in stands in them. */
@@ -82,7 +88,8 @@ const filled: Readonly<Record<string, string>> = {
   '0190f000-0000-4000-8000-000000000001', '--older-than': '30d', prove: 'screenshot',
 }
 /** What a terminal asks for, each in a form of its own: see the tests of those verbs. */
-const askedFor = new Set(['input_required', 'one_verdict', 'pairing_file_needed'])
+const askedFor =
+  new Set(['input_required', 'one_verdict', 'pairing_file_needed', 'nothing_to_save'])
 
 const toFill = /^(?:[A-Z][A-Z_-]*(?:\/[A-Z]+)*)$/
 
@@ -93,14 +100,26 @@ const typed = (line: string): string[] => line.split(' ').map((word, at, words) 
   return /^--.*(?:revision|microusd|tokens|requests|id|number|port)$/.test(before) ? '1' : word
 })
 
+t.test('no command is told past the place that renders it', async (t) => {
+  t.strictSame(unrendered(), [])
+  for (const { meta, flags } of tree) {
+    if (meta.name.startsWith('sandbox ') || !flags.some(({ long }) =>
+      long === '--after' || long === '--before')) continue
+    const paths = flags.filter(({ value }) => /FILE|DIR|PATH/i.test(value ?? ''))
+    t.strictSame(paths, [], `${meta.name}: the line of its next page would name a relative path`)
+  }
+})
+
+/** Lines that go on until they are stopped. */
+const goesOn = /^(?:serve|sandbox start|edge daemon|shots watch|shots run)\b/
+
 t.test('a next step is no misuse: what it leaves out is asked for, or not needed', async (t) => {
   const { place } = World.in(t)
   place.write('F', 'content\n')
   mkdirSync(place.path('DIR'))
   let ran = 0
   for (const line of lines.keys()) {
-    // These two go on until they are stopped.
-    if (/^(?:serve|sandbox start|edge daemon)\b/.test(line)) continue
+    if (goesOn.test(line)) continue
     const words = typed(line)
     const ended = await place.run([...words, '--json', '--no-input'], { stdin: '' })
     ran += 1
@@ -109,6 +128,94 @@ t.test('a next step is no misuse: what it leaves out is asked for, or not needed
     t.notOk(isMisuse, `sallyport ${words.join(' ')}: ${told?.code ?? 'done'}`)
   }
   t.ok(ran > 80, `${ran} commands were run`)
+})
+
+/** A place whose folders no shell takes as they are, named by flags and relative paths alone. */
+const placeByFlags = (t: Teardown) => {
+  const place = placeOf(t)
+  const odd = join(place.dir, "it's `a` $HOME\nof \\n")
+  mkdirSync(join(odd, 'elsewhere'), { recursive: true })
+  const { HOME = '', PATH = '' } = place.env
+  const env = { HOME, PATH }
+  const own = { ...place, cwd: odd, env, stateDir: join(odd, 's t'), configDir: join(odd, 'k') }
+  const flags = ['--state-dir', 's t', '--config-dir', './k']
+  return {
+    /** With the flags, or as it stands: in another folder, where no variable names a place. */
+    run: (line: readonly string[], options: RunOptions = {}) =>
+      runHere(own, [...line, ...flags], options),
+    again: (line: readonly string[]) =>
+      runHere({ ...own, cwd: join(odd, 'elsewhere') }, line, { stdin: '' }),
+    stateDir: own.stateDir,
+  }
+}
+
+/** Words as a shell makes them of a line. */
+const read = (line: string): readonly string[] => {
+  const { stdout } = spawnSync('/bin/sh', ['-c', `sallyport() { printf '%s\\0' "$@"; }; ${line}`], {
+    encoding: 'utf8',
+  })
+  return stdout.split('\0').slice(0, -1)
+}
+
+/** Every command in what was printed, JSON or text: between backticks, or to the end of a line. */
+const commandsIn = ({ stdout, stderr }: Ran): readonly string[] => {
+  const text = (stdout + stderr).replace(/\\\n */g, '')
+    .replaceAll(/"(?:[^"\\]|\\.)*"/g, (quoted) => {
+      try {
+        return `\n${String(JSON.parse(quoted))}\n`
+      } catch {
+        return quoted
+      }
+    })
+  const sentences = [...text.matchAll(/`(sallyport [a-z][^`]*)`/g)].map(([, line = '']) => line)
+  const alone = text.replace(/`[^`]*`/g, '').split('\n').flatMap((line) =>
+    (/(?:^ *|: +| {2,}|\$ )(sallyport [a-z].*)$/.exec(line)?.slice(1) ?? []))
+  return [...sentences, ...alone]
+}
+
+const needsNoState = /^sallyport (?:--help|help|demo|sandbox|schema|edge daemon)\b| --help$/
+
+t.test('every command that is told means the state of its line, wherever it is typed', async (t) => {
+  const place = placeByFlags(t)
+  const told = new Map<string, string>()
+  const hear = (line: readonly string[], ran: Ran): void => {
+    for (const command of commandsIn(ran)) told.set(command, line.join(' '))
+  }
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  hear(['status'], await place.run(['status']))
+  must(await place.run(['init', '--json']))
+  hear(['goal', 'add'], await place.run(['goal', 'add', 'a goal', '--json']))
+  must(await place.run(['login', '--json']))
+  for (const shown of [
+    'alpha show', 'gateway show', 'shots status', 'shots config show', 'status', 'doctor',
+    'ledger show', 'timers show', 'edge list',
+  ]) {
+    for (const more of [['--json'], []]) {
+      const line = [...shown.split(' '), ...more]
+      hear(line, await place.run(line, { terminal: more.length === 0 ? terminal : {} }))
+    }
+  }
+  for (const line of lines.keys()) {
+    const isHelp = needsNoState.test(`sallyport ${line}`)
+    if (isHelp || goesOn.test(line) || /^(?:init|login|logout|policy revoke|state)\b/.test(line)) {
+      continue
+    }
+    const words = typed(line)
+    hear(words, await place.run([...words, '--json', '--no-input'], { stdin: '' }))
+  }
+  t.ok(told.size > 25, `${told.size} commands were told`)
+  for (const [command, by] of told) {
+    if (needsNoState.test(command)) continue
+    const words = read(command)
+    t.equal(words[words.indexOf('--state-dir') + 1], place.stateDir, `${command}, told by ${by}`)
+    const line = typed(words.map((word) => word.replaceAll(' ', '\u00a0')).join(' '))
+      .map((word) => word.replaceAll('\u00a0', ' '))
+    if (goesOn.test(line.join(' ')) || line[0] === 'init') continue
+    const ended = await place.again([...line, '--json', '--no-input'])
+    const code = ended.status === 0 ? 'done' : ended.error().code
+    const isMisuse = ended.status === 2 && !askedFor.has(code)
+    t.notOk(isMisuse || code === 'no_state', `${command}, told by ${by}: ${code}`)
+  }
 })
 
 const saysYes = /^--(?:acknowledge|accept|approve$|release|consent$|yes$|void-answers|standing)/

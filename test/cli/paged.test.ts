@@ -1,9 +1,8 @@
 /** A list that was cut says so, and how to go on, until its last row. */
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
-import type { VerbDeps } from '../../src/cli/verb.js'
+import { commandLine, lineOfWords, toldCommand } from '../../src/base/told.js'
 import { nextCommand } from '../../src/cli/cut.js'
-import { typedLine } from '../../src/cli/typed.js'
 import { taskAt } from '../support/tasks.js'
 import { sessionOf } from '../world/session.js'
 import type { Loose } from '../world/place.js'
@@ -116,10 +115,11 @@ t.test('the next command and what a form tells as typed are read by a shell as t
     'a', '-', '=', '/', ' ', '\n', '\'', '"', '\\', '$', '`', '(', ';', '&', '*', '~', '#', 'é',
   ) }).filter((text) => !text.startsWith('-'))
   fc.assert(fc.property(fc.array(word, { maxLength: 3 }), word, (words, value) => {
-    const next = nextCommand(['shots', 'find', ...words], { flag: '--after', value })
+    const next = nextCommand(
+      { argv: ['shots', 'find', ...words], carried: [] }, { flag: '--after', value })
     t.strictSame(read(next), ['sallyport', 'shots', 'find', ...words, '--after', value])
-    const globals = { stateDir: value } as VerbDeps['globals']
-    t.strictSame(read(typedLine({ globals } as VerbDeps, ['init', ...words])),
+    t.strictSame(
+      read(toldCommand(commandLine(lineOfWords(['init', ...words])), ['--state-dir', value])),
       ['sallyport', 'init', ...words, '--state-dir', value])
   }), { numRuns: 60 })
   t.end()

@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { carriedBy, carriedByService } from '../../src/cli/places.js'
+import { scanGlobals } from '../../src/cli/globals.js'
 import { World } from '../world/world.js'
 
 t.test('the state directory: flag before variable before XDG before home', async (t) => {
@@ -32,6 +34,35 @@ t.test('the key folder is decided the same way and never lies inside the state',
     const ran = await place.run(['state', 'path', '--json'], { env })
     t.strictSame([ran.status, ran.error().code], [3, 'keys_inside_state'])
   }
+})
+
+t.test('--config-dir names the key folder before its variable', async (t) => {
+  const place = World.in(t).place
+  const found = async (argv: string[]) =>
+    (await place.run(['state', 'path', '--json', ...argv])).json().config_dir
+  t.equal(await found(['--config-dir', '/z']), '/z')
+  t.equal(await found(['--config-dir', 'rel']), place.path('rel'))
+  const inside = ['state', 'path', '--json', '--config-dir', place.stateDir]
+  const ran = await place.run(inside)
+  t.strictSame([ran.status, ran.error().code], [3, 'keys_inside_state'])
+})
+
+t.test('a told command names a place that the line names, or a variable that is relative', (t) => {
+  const { globals } = scanGlobals([])
+  const by = (env: Record<string, string>, line: readonly string[] = []) =>
+    carriedBy({ cwd: '/c d', env }, { ...globals, ...scanGlobals(line).globals })
+  t.strictSame(by({}), [])
+  t.strictSame(by({ SALLYPORT_STATE_DIR: '/s', SALLYPORT_CONFIG_DIR: '/k' }), [],
+    'the same environment means the same place')
+  t.strictSame(by({ SALLYPORT_STATE_DIR: 's' }), ['--state-dir', '/c d/s'])
+  t.strictSame(by({ SALLYPORT_STATE_DIR: '/s' }, ['--state-dir=x', '--config-dir', '../k']),
+    ['--state-dir', '/c d/x', '--config-dir', '/k'])
+  const served = (stateDir: string, configDir: string) =>
+    carriedByService({ env: {}, home: '/h', places: { stateDir, configDir } })
+  t.strictSame(served('/h/.local/state/sallyport', '/h/.config/sallyport'), [])
+  t.strictSame(served('/s', '/h/.config/sallyport'), ['--state-dir', '/s'])
+  t.strictSame(served('/s', '/k'), ['--state-dir', '/s', '--config-dir', '/k'])
+  t.end()
 })
 
 t.test('state path tells whether there is a state, and shows the keys with --verbose', async (t) => {

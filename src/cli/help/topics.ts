@@ -13,6 +13,7 @@ Places:
   XDG_STATE_HOME        else $XDG_STATE_HOME/sallyport, else
                         ~/.local/state/sallyport
   SALLYPORT_CONFIG_DIR  folder of the vault keys and anchors, outside the state
+                        (below --config-dir)
   XDG_CONFIG_HOME       else $XDG_CONFIG_HOME/sallyport, else
                         ~/.config/sallyport
   SALLYPORT_EDGE_DIR    folder of a capture device: its spool and its credential

@@ -262,8 +262,8 @@ export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): 
   const anew = job.reserved && job.state === 'blocked'
     ? 'The rest of it is never sent; the connection is freed by a proof of what was: '
       + `\`${closeLineNow(asked.gov, job, revision)}\`.`
-    : 'A new consent takes over no job: consent anew, then prepare it again. See: sallyport '
-      + 'codehost connections'
+    : 'A new consent takes over no job: consent anew, then prepare it again. See: '
+      + '`sallyport codehost connections`'
   throw denied(denials, {
     code: 'codehost_write_denied', message: 'What this write rests on does not stand.',
     details: { connection_id: job.connection_id },

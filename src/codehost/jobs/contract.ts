@@ -1,6 +1,7 @@
 /** What goes in and comes out of the operations on jobs. */
 import * as v from 'valibot'
 import { nullableText, text } from '../../base/fields.js'
+import { nullableCommand, sentence } from '../../base/told.js'
 import { contract } from '../../base/contract.js'
 import { needsPerson } from '../../base/next-step.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
@@ -58,7 +59,7 @@ export const jobShape = v.strictObject({
   /** The receipt of the readback that proved it. */
   receipt: nullableText,
   way_on: v.strictObject({
-    text, command: nullableText, for_good: v.boolean(),
+    text: sentence, command: nullableCommand, for_good: v.boolean(),
     /**
      * Whether the command takes the job on with nobody there. Where it is false a person decides,
      * or the command only shows: a script that follows commands has come to its end.
@@ -186,7 +187,7 @@ export const codehostResume = contract({
 const ranShape = v.strictObject({
   jobs: v.array(v.strictObject({
     ...jobShape.entries,
-    failure: v.nullable(v.strictObject({ code: text, reason: nullableText, message: text })),
+    failure: v.nullable(v.strictObject({ code: text, reason: nullableText, message: sentence })),
   })),
 })
 /** What a run did: one job, or every job that waited. */

@@ -1,6 +1,7 @@
 /** What comes out of a look at what an operator has to know first. Nothing in it is a secret. */
 import * as v from 'valibot'
 import { count, nullableText, text } from '../../base/fields.js'
+import { command, sentence } from '../../base/told.js'
 import { contract, noInput } from '../../base/contract.js'
 import { deviceDocument, deviceShape } from '../../edge/contract.js'
 import type { DeviceFacts } from '../../edge/device-facts.js'
@@ -15,9 +16,9 @@ const waitingShape = v.strictObject({
   ]),
   count: v.number(),
   /** One sentence for people. */
-  text,
+  text: sentence,
   /** What to type next. */
-  command: text,
+  command,
 })
 /** Something that waits for a person. */
 export type Waiting = v.InferOutput<typeof waitingShape>
@@ -47,7 +48,7 @@ const folderShape = v.strictObject({
   local_scan_status: text,
   last_scan_at: nullableText,
   last_scan_reason: nullableText,
-  manual_scan_action: v.strictObject({ command: text, method: text, path: text }),
+  manual_scan_action: v.strictObject({ command, method: text, path: text }),
   inspection_endpoint: text,
   stored_artifact_type: v.literal('image'),
   newest_item_at: nullableText,

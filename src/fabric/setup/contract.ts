@@ -1,6 +1,6 @@
 /** What comes out of being led through a set-up: what stands, step by step. */
 import * as v from 'valibot'
-import { text } from '../../base/fields.js'
+import { sentence } from '../../base/told.js'
 import { contract, noInput } from '../../base/contract.js'
 import { fail } from '../../base/errors.js'
 
@@ -25,7 +25,7 @@ const shape = v.strictObject({
   steps: v.array(v.strictObject({
     step: v.picklist(setupSteps),
     done: v.boolean(),
-    told: text,
+    told: sentence,
     /** What was asked for here and did not succeed. */
     failed: v.boolean(),
   })),

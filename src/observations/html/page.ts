@@ -14,6 +14,7 @@ import { alertMark, moment, num } from './pieces.js'
 import { provenancePart } from './provenance.js'
 import { screensPart } from './screens.js'
 import { spendPart } from './spend.js'
+import { plainWriting, type PageWriting, type ShownReport } from './shown.js'
 import { statusPart, waitingCount, waitingPart } from './standing.js'
 import { pageStyle } from './style.js'
 import {
@@ -67,11 +68,11 @@ ${hourBars(report)}<details><summary>The hours as a table</summary><table><tbody
 </table></details></section>`
 }
 
-const measures = (report: ScreenReport): Markup => (report.facts.count === 0
+const measures = (report: ShownReport): Markup => (report.facts.count === 0
   ? spendPart(report)
   : html`<div class="pair">${statusPart(report)}${hoursPart(report)}${spendPart(report)}</div>`)
 
-const nav = (report: ScreenReport): Markup => {
+const nav = (report: ShownReport): Markup => {
   const { facts, course, model_text: model } = report
   const waiting = waitingCount(report)
   const links = ([
@@ -97,7 +98,7 @@ const headingOf = ({ period }: ScreenReport, zone: Zone): string => {
   return day === last ? `Screenshots of ${longDay(day)}` : 'Screenshots'
 }
 
-const mainPart = (report: ScreenReport, zone: Zone): Markup => {
+const mainPart = (report: ShownReport, zone: Zone): Markup => {
   const { since, until } = report.period
   const authors = authorsOf(report)
   const digests = digestEntries(report, zone, authors)
@@ -124,7 +125,10 @@ counted.</footer>
 }
 
 /** The whole page. */
-export const reportPage = (report: ScreenReport): string => {
+export const reportPage = (
+  shown: ScreenReport, writing: PageWriting = plainWriting,
+): string => {
+  const report = { ...shown, ...writing }
   const zone = zoneOf(report.period.time_zone)
   const { since, until } = report.period
   const title = `Screenshots, ${moment(zone, since)} to ${moment(zone, until)}`

@@ -3,15 +3,18 @@ import type { ScreenReport } from '../report.js'
 import { countText } from '../words.js'
 import { leftOut, listBytes, newestWithin } from './bounded.js'
 import { html, nothing, type Markup } from './markup.js'
+import { allOfReport, withCommands } from './pieces.js'
+import type { PageWriting, ShownReport } from './shown.js'
 
 const idList = (
-  title: string, what: string, ids: readonly string[], bytesMax: number,
+  title: string, what: string, ids: readonly string[],
+  { bytesMax, writing }: { readonly bytesMax: number; readonly writing: PageWriting },
 ): Markup => {
   if (ids.length === 0) return nothing
   const { parts } = newestWithin(ids.length, bytesMax, (at) => html`${ids[at] ?? ''}
 `)
   const all = parts.length === ids.length ? nothing
-    : html`<p class="note"><code>sallyport shots report --json</code> names all.</p>`
+    : html`<p class="note">${withCommands(allOfReport, writing)} names all.</p>`
   return html`<details class="long"><summary>${title}</summary>
 ${leftOut(parts.length, ids.length, what)}${all}<p class="ids"><code>${parts}</code></p></details>`
 }
@@ -34,7 +37,8 @@ ${areas.length === 0 ? 'none any more' : firstOf(areas)}.${told}</p>`
 }
 
 /** Sources, exclusions, ignored areas, and the ids behind the report. */
-export const provenancePart = ({ provenance: from }: ScreenReport): Markup => {
+export const provenancePart = (report: ShownReport): Markup => {
+  const { provenance: from } = report
   const left = ([
     [from.excluded.source_missing, 'whose file is missing'],
     [from.excluded.stale_root, 'of an older folder, never analysed'],
@@ -48,8 +52,10 @@ export const provenancePart = ({ provenance: from }: ScreenReport): Markup => {
 ${countText(from.digest_count, 'digest')}.</p>
 ${left.length === 0 ? nothing : html`<p class="note">Left out: ${left.join(', ')}.</p>`}
 ${ignoredPart(from)}
-${idList('Source observations', 'ids', from.source_observation_ids, ids)}
-${idList('Digests', 'ids', from.digests.map((one) => one.episode_id), ids / 4)}
+${idList('Source observations', 'ids', from.source_observation_ids,
+    { bytesMax: ids, writing: report })}
+${idList('Digests', 'ids', from.digests.map((one) => one.episode_id),
+    { bytesMax: ids / 4, writing: report })}
 ${idList('Sources of the conclusion', 'ids', from.conclusion?.source_observation_ids ?? [],
-    ids / 4)}</section>`
+    { bytesMax: ids / 4, writing: report })}</section>`
 }

@@ -6,7 +6,8 @@ import { statusClass } from './axis.js'
 import { stacked } from './bars.js'
 import { firstWithin, listBytes } from './bounded.js'
 import { html, nothing, type Markup } from './markup.js'
-import { alertMark, dollars, num, withCommands } from './pieces.js'
+import { alertMark, allOfReport, dollars, num, withCommands } from './pieces.js'
+import { plainWriting, type PageWriting, type ShownReport } from './shown.js'
 
 const statusBar = ({ course, facts }: ScreenReport): Markup =>
   stacked('mix', 'Analysis status', Object.entries(course.statuses)
@@ -16,22 +17,25 @@ const statusBar = ({ course, facts }: ScreenReport): Markup =>
       text: `${statusText(status)} ${count}`,
     })))
 
-const reasonMarkup = ({ reason, count, text, next, needs_person: person }: ReportReason): Markup =>
+const reasonMarkup = (
+  { reason, count, text, next, needs_person: person }: ReportReason, writing: PageWriting,
+): Markup =>
   html`<li>${num(count)} <span>${text ?? 'No sentence is kept for this reason.'}
 <code>${reason}</code>${next === null || person ? nothing
-    : html` <small>${withCommands(next)}</small>`}</span></li>`
+    : html` <small>${withCommands(next, writing)}</small>`}</span></li>`
 
 const countOf = (reasons: readonly ReportReason[]): number =>
   reasons.reduce((sum, { count }) => sum + count, 0)
 
-const reasonList = ({ course }: ScreenReport, status: string, all: number): Markup => {
+const reasonList = (report: ShownReport, status: string, all: number): Markup => {
+  const { course } = report
   const reasons = course.reasons.filter((one) => one.status === status)
   if (reasons.length === 0) return nothing
   const { parts, left } = firstWithin(reasons.length, listBytes.reasons, (at) =>
-    reasonMarkup(reasons[at] as ReportReason))
+    reasonMarkup(reasons[at] as ReportReason, report))
   const cut = countOf(reasons.slice(parts.length))
   const other = left === 0 ? nothing : html`<li>${num(cut)} <span>more, for
-${countText(left, 'other reason')}: <code>sallyport shots report --json</code></span></li>`
+${countText(left, 'other reason')}: ${withCommands(allOfReport, report)}</span></li>`
   const rest = all - countOf(reasons)
   const more = rest > 0
     ? html`<li>${num(rest)} <span>more, whose reasons were not looked at</span></li>` : nothing
@@ -39,7 +43,7 @@ ${countText(left, 'other reason')}: <code>sallyport shots report --json</code></
 }
 
 /** The mix of statuses, each with its reasons. */
-export const statusPart = (report: ScreenReport): Markup => {
+export const statusPart = (report: ShownReport): Markup => {
   const { statuses } = report.course
   const rows = Object.entries(statuses).sort(([, a], [, b]) => b - a)
     .map(([status, count]) => html`<li><p class="row"><span><i class="${statusClass(status)}"></i>
@@ -54,7 +58,8 @@ interface Waiting {
   readonly next: Markup
 }
 
-const moneyWaits = ({ course }: ScreenReport): Waiting[] => {
+const moneyWaits = (report: ShownReport): Waiting[] => {
+  const { course } = report
   const { unknown_charges: unknown, held_microusd: held, overruns: ofRows } = course.money_due
   const today = course.spend?.disputed_charges ?? 0
   const overruns = Math.max(ofRows, today)
@@ -65,27 +70,30 @@ const moneyWaits = ({ course }: ScreenReport): Waiting[] => {
     ...(unknown === 0 ? [] : [{
       head: html`${num(unknown)} ${unknown === 1 ? 'charge is' : 'charges are'} not known,
 and ${dollars(held)} ${unknown === 1 ? 'stays' : 'stay'} held.`,
-      next: withCommands(`${see}\`sallyport ledger settle OPERATION --amount-microusd N\`.`),
+      next: withCommands(
+        `${see}\`sallyport ledger settle OPERATION --amount-microusd N\`.`, report),
     }]),
     ...(overruns === 0 ? [] : [{
       head: html`${num(overruns)} ${overruns === 1 ? 'charge' : 'charges'} passed the bound of a
 request and ${overruns === 1 ? 'is' : 'are'} disputed${whole}.`,
-      next: withCommands(`${see}\`sallyport ledger review OPERATION\`.`),
+      next: withCommands(`${see}\`sallyport ledger review OPERATION\`.`, report),
     }]),
   ]
 }
 
-const budgetWaits = ({ course: { spend } }: ScreenReport): Waiting[] => {
+const budgetWaits = (report: ShownReport): Waiting[] => {
+  const { spend } = report.course
   const over = spend === null ? null : overspentBy(spend)
   return over === null ? [] : [{
     head: html`The budget of the day is overspent by ${dollars(over)}.`,
     next: html`${withCommands('Wait, or raise it: '
-      + '`sallyport shots config set --budget-microusd N`.')} <a href="#spend">Spend</a>`,
+      + '`sallyport shots config set --budget-microusd N`.', report)} <a href="#spend">Spend</a>`,
   }]
 }
 
 /** Observations that one step takes on are told together; why is told with their status. */
-const reasonWaits = ({ course }: ScreenReport): Waiting[] => {
+const reasonWaits = (report: ShownReport): Waiting[] => {
+  const { course } = report
   const groups = new Map<string, ReportReason[]>()
   for (const one of course.reasons.filter(({ needs_person: person }) => person)) {
     const key = JSON.stringify([one.status, one.next])
@@ -98,20 +106,21 @@ const reasonWaits = ({ course }: ScreenReport): Waiting[] => {
       : html`, for <a href="#mix">${group.length} reasons</a>.`
     return {
       head: html`${num(count)} ${statusText(status)}${why}`,
-      next: next === null ? nothing : withCommands(next),
+      next: next === null ? nothing : withCommands(next, report),
     }
   })
 }
 
 /** Everything that goes on only when a person acts, money first. */
-const waitingOf = (report: ScreenReport): Waiting[] =>
+const waitingOf = (report: ShownReport): Waiting[] =>
   [...moneyWaits(report), ...budgetWaits(report), ...reasonWaits(report)]
 
 /** How many things wait for a person. */
-export const waitingCount = (report: ScreenReport): number => waitingOf(report).length
+export const waitingCount = (report: ScreenReport): number =>
+  waitingOf({ ...report, ...plainWriting }).length
 
 /** What waits for a person, and what to do; one line where nothing does. */
-export const waitingPart = (report: ScreenReport): Markup => {
+export const waitingPart = (report: ShownReport): Markup => {
   const waiting = waitingOf(report)
   if (waiting.length === 0) {
     return html`<section aria-labelledby="waits" class="calm"><h2 id="waits">Waits for a person</h2>

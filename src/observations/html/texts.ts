@@ -7,7 +7,8 @@ import { countText } from '../words.js'
 import type { Zone } from '../zone.js'
 import { firstWithin, leftOut, listBytes, newestWithin, type Bounded } from './bounded.js'
 import { html, nothing, type Markup } from './markup.js'
-import { moment, momentNear, num } from './pieces.js'
+import { allOfReport, moment, momentNear, num, withCommands } from './pieces.js'
+import type { ShownReport } from './shown.js'
 
 interface Written {
   readonly text: string
@@ -86,7 +87,7 @@ const commonNote = (common: number | null): Markup => (common === null ? nothing
   : html`<p class="note">All by model <b class="who">${common}</b>.</p>`)
 
 /** The conclusion; nothing without one. */
-export const conclusionPart = (report: ScreenReport, zone: Zone, authors: Authors): Markup => {
+export const conclusionPart = (report: ShownReport, zone: Zone, authors: Authors): Markup => {
   const { conclusion } = report.model_text
   if (conclusion === null) return nothing
   const from = countText(conclusion.source_observation_count, 'screenshot')
@@ -95,7 +96,7 @@ export const conclusionPart = (report: ScreenReport, zone: Zone, authors: Author
   const { parts } = newestWithin(1, listBytes.conclusion, () =>
     html`<blockquote class="said">${conclusion.text}</blockquote>`)
   const text = parts.length === 0
-    ? html`<p>It is too long for a page: <code>sallyport shots report --json</code>.</p>`
+    ? html`<p>It is too long for a page: ${withCommands(allOfReport, report)}.</p>`
     : html`${parts}`
   const by = byline(conclusion, report.made_at, { authors, common: null, zone })
   return html`<section aria-labelledby="conclusion"><h2 id="conclusion">Conclusion</h2>

@@ -1,6 +1,7 @@
 /** What goes in and comes out of the page's own requests. */
 import * as v from 'valibot'
 import { text } from '../../base/fields.js'
+import { command, commandLine } from '../../base/told.js'
 import { contract, noInput } from '../../base/contract.js'
 import { closedObject } from '../../base/schema.js'
 import type { OfferedPage } from './desk.js'
@@ -20,8 +21,18 @@ export const pageOpen = contract({
   name: 'page.open',
   version: 1,
   input: closedObject({ code: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{22}$/)) }),
-  output: v.strictObject({ token: text }),
-  toDocument: (opened: { readonly token: string }) => opened,
+  output: v.strictObject({
+    token: text,
+    /** Commands that the page tells by itself. */
+    commands: v.strictObject({ login: command, open: command, pair: command, setUp: command }),
+  }),
+  toDocument: ({ token }: { readonly token: string }) => ({
+    token,
+    commands: {
+      login: commandLine('login'), open: commandLine('serve --open'),
+      pair: commandLine('edge pair'), setUp: commandLine('setup'),
+    },
+  }),
 })
 
 /** A one-time path of the report, which a tab of its own shows. */

@@ -10,6 +10,7 @@ import { fail } from '../../base/errors.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { requireAnchored } from '../../governance/anchored.js'
+import { toldDocument } from '../../base/told-document.js'
 import { authenticate } from '../../governance/session/authenticate.js'
 import { html } from '../../observations/html/markup.js'
 import { reportPage } from '../../observations/html/page.js'
@@ -85,7 +86,8 @@ const opening = (desk: PageDesk): Endpoint => ({
     const root = desk.keys.useCode(code)
     desk.used(code)
     await requireSomebody(site, { root, isUse: false })
-    return { status: 201, body: pageOpen.answer({ token: desk.keys.open(root) }) }
+    const opened = pageOpen.answer({ token: desk.keys.open(root) })
+    return { status: 201, body: toldDocument(opened, pageOpen.output, site.carried) }
   },
 })
 
@@ -112,13 +114,14 @@ const reportOffer = (desk: PageDesk): Endpoint => ({
 
 /** Null where the pass is used up or too old, its session has ended, or no report can be made. */
 const reportOf = async (
-  desk: PageDesk, { params }: Exchange, { threads }: Site,
+  desk: PageDesk, { params }: Exchange, { threads, carried }: Site,
 ): Promise<string | null> => {
   const root = desk.keys.find('report', params['pass'] ?? '')
   if (root === null) return null
   const asked = { params: {}, query: {}, body: new Uint8Array(), waitMs: 0 }
   const { status, body } = await threads.perform(reportKey, { root, isUse: true }, asked)
-  return status === 200 ? reportPage((body as ReportDocument).report) : null
+  if (status !== 200) return null
+  return reportPage((body as ReportDocument).report, { carried })
 }
 
 /** The report of the report builder, once; whatever else is told as a page, too. */

@@ -4,9 +4,11 @@
  * text, never as markup. It asks anew while somebody can see it; that is no use of the session.
  */
 import type { overviewShow } from '../../fabric/overview/contract.js'
+import type { pageOpen } from './contract.js'
 import type { Browser, Control, Dialog, Form, Part } from './browser.js'
 
 type Overview = ReturnType<typeof overviewShow.document>
+type Opened = ReturnType<typeof pageOpen.document>
 type Device = Overview['devices'][number]
 type Consent = Overview['consents'][number]
 
@@ -25,6 +27,11 @@ const { document, location, history, navigator } = browser
 const everyMs = 10_000
 
 let token: string | null = null
+/** What can be typed, as it is told before the service has told it for its state. */
+let commands: Opened['commands'] = {
+  login: 'sallyport login', open: 'sallyport serve --open', pair: 'sallyport edge pair',
+  setUp: 'sallyport setup',
+}
 let timer: ReturnType<typeof setTimeout> | undefined
 /** Raised by each act of a person: an answer that was asked for before is not shown. */
 let acts = 0
@@ -177,7 +184,7 @@ const showSpend = ({ spend, day: today }: Overview): void => {
   bar.hidden = spend === null
   if (spend === null) {
     say('spend', 'No ceiling yet')
-    return fill('spend-parts', terms([['Set up', 'sallyport alpha setup, or gateway setup']]))
+    return fill('spend-parts', terms([['Set up', commands.setUp]]))
   }
   const { ceiling_microusd: ceiling, settled_microusd: spent, held_microusd: held } = spend
   const { unknown_microusd: unknown, available_microusd: free } = spend
@@ -269,7 +276,7 @@ const deviceRow = (device: Device, now: string): Part => {
 
 const showDevices = ({ devices, checked_at: now }: Overview): void => fill('devices',
   devices.length === 0
-    ? [make('li', { text: 'None. Pair one: sallyport edge pair', name: 'none' })]
+    ? [make('li', { text: `None. Pair one: ${commands.pair}`, name: 'none' })]
     : devices.map((device) => deviceRow(device, now)))
 
 const show = (overview: Overview): void => {
@@ -305,7 +312,7 @@ const showEntry = (why: string): void => {
 const ended = (answer: Answer | null): boolean => answer?.status === 401
 
 const endedText = (answer: Answer | null): string =>
-  `${messageOf(answer)} Log in (sallyport login), then open the page anew: sallyport serve --open`
+  `${messageOf(answer)} Log in (${commands.login}), then open the page anew: ${commands.open}`
 
 const refresh = async (): Promise<void> => {
   clearTimeout(timer)
@@ -333,7 +340,7 @@ const act = async (method: string, path: string, body?: unknown): Promise<Answer
 const open = async (code: string): Promise<void> => {
   const answer = await act('POST', '/api/page/open', { code })
   if (isGood(answer)) {
-    token = (answer.body as { readonly token: string }).token
+    ;({ token, commands } = answer.body as Opened)
     at<Form>('entry-form').reset()
     await refresh()
     at('main').focus()
@@ -433,7 +440,7 @@ const openDay = async (): Promise<void> => {
 
 const close = async (): Promise<void> => {
   await act('POST', '/api/page/close')
-  showEntry('This page is closed. Open it anew: sallyport serve --open')
+  showEntry(`This page is closed. Open it anew: ${commands.open}`)
 }
 
 const onSubmit = (id: string, then: () => void): void =>

@@ -1,5 +1,6 @@
 /** One report: checked, concluded where that is asked for, built, and written as a page. */
 import { SallyportError } from '../../base/errors.js'
+import type { PageWriting } from '../../observations/html/shown.js'
 import { buildReport, type ScreenReport } from '../../observations/report.js'
 import type { ShotsContext } from '../context.js'
 import { collectReport } from './collect.js'
@@ -11,7 +12,9 @@ import type { ReportPeriod } from './period.js'
 interface ReportOrder {
   readonly period: ReportPeriod
   /** A new file for the page, and the folder that a relative path of it begins at. */
-  readonly html: { readonly path: string; readonly cwd: string } | null
+  readonly html: {
+    readonly path: string; readonly cwd: string; readonly writing: PageWriting
+  } | null
   /** Let the model write a conclusion first; `retry`: once more after one that was refused. */
   readonly conclude: { readonly retry: boolean } | null
 }
@@ -58,7 +61,7 @@ export const reportShots = async (
   const report = buildReport(collectReport(ctx, ctx.gov.store.read(), period))
   if (htmlFile !== null) {
     const { reportPage } = await import('../../observations/html/page.js')
-    writeReportFile(htmlFile, reportPage(report))
+    writeReportFile(htmlFile, reportPage(report, html?.writing))
   }
   return { report, htmlFile, ...conclusion }
 }

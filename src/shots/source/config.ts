@@ -1,6 +1,7 @@
 /** Saving and showing the settings of the screenshot source. */
 import * as v from 'valibot'
 import { count, nullableText, text } from '../../base/fields.js'
+import { nullableSentence } from '../../base/told.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { slotNames } from '../../gateway/constants.js'
@@ -51,7 +52,7 @@ export const shotsConfigShape = v.strictObject({
     saved_folder: nullableText,
     editable: v.boolean(),
     /** Why it cannot be scanned now; null where it can. */
-    problem: nullableText,
+    problem: nullableSentence,
   }),
   /** Every setting but the folder: what is in force, whence, and what is saved. */
   settings: v.record(text, v.strictObject({ value, source, saved: value })),

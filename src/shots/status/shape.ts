@@ -1,6 +1,7 @@
 /** The settings status, closed; fields are only ever added. Null: could not be told just now. */
 import * as v from 'valibot'
 import { count, nullableText, text } from '../../base/fields.js'
+import { command } from '../../base/told.js'
 import { gatewayReceiptShape } from '../../gateway/receipt.js'
 import { blockedReasonsShape } from '../receipts/analysis.js'
 import { smallChangesToldShape } from '../receipts/scan.js'
@@ -71,9 +72,9 @@ const folderShape = v.strictObject({
   local_scan_status: v.picklist(['never', 'ok', 'degraded', 'failed', 'unknown']),
   last_scan_at: nullableText,
   last_scan_reason: nullableText,
-  manual_scan_action: v.strictObject({ command: text, method: text, path: text }),
+  manual_scan_action: v.strictObject({ command, method: text, path: text }),
   inspection_endpoint: text,
-  inspection_command: text,
+  inspection_command: command,
   stored_artifact_type: v.literal('image'),
   newest_item_at: nullableText,
   newest_item_age_seconds: seconds,

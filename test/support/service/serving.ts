@@ -98,7 +98,7 @@ export const processWorld = (
 /** Starts the service of a world; it stops with the test. */
 export const serving = async (
   t: Teardown, world: Placed & Stateful,
-  { port, endpoints, env = {}, page, houseMs, log }: {
+  { port, endpoints, env = {}, page, houseMs, log, carried }: {
     readonly port?: number
     readonly endpoints?: readonly Endpoint[]
     readonly env?: Readonly<Record<string, string>>
@@ -108,13 +108,15 @@ export const serving = async (
     readonly houseMs?: number
     /** Where it tells what it does; left out: nowhere. */
     readonly log?: ServeOrder['log']
+    /** What commands carry that it tells; left out: nothing. */
+    readonly carried?: ServeOrder['carried']
   } = {},
 ): Promise<Serving> => {
   const { stateDir, configDir } = world.place
   const stopping = new AbortController()
   const process = processWorld(world, stopping.signal)
   const started = await startService({
-    world: { ...process, env: { ...process.env, ...env } }, port, pid: 1,
+    world: { ...process, env: { ...process.env, ...env } }, port, pid: 1, carried,
     place: { stateDir, configDir, clock: world.clock },
     ...(endpoints === undefined ? {} : { endpoints }),
     ...(houseMs === undefined ? {} : { houseMs }),

@@ -120,7 +120,7 @@ export const fillForm = async (
   const prompter = await deps.ask('Give the flags, see `sallyport alpha setup --help`.')
   const saved = current.alpha_text
   deps.note(saved?.enabled
-    ? 'The text capability is enabled, and stays so; to end it: sallyport alpha setup --disable'
+    ? 'The text capability is enabled, and stays so; to end it: `sallyport alpha setup --disable`'
     : 'The text capability is disabled.')
   const numbers: Partial<Record<(typeof numberNames)[number], number>> = {}
   for (const name of numberNames) {

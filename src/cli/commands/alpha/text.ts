@@ -10,17 +10,17 @@ type GiverFact = NonNullable<NonNullable<AlphaShow['alpha_text']>['consent_giver
 const giver = ({ name, principal_id, disabled }: GiverFact): string =>
   `${name ?? principal_id}${disabled ? ' (disabled)' : ''}`
 
-const absent = (revision: number): string => [
+const absent = (revision: number, view: View): string => [
   line('status', 'not set up (disabled)'),
   line('policy revision', String(revision)),
-  line('next', 'sallyport alpha setup'),
+  line('next', view.command('alpha setup')),
   '',
 ].join('\n')
 
 /** The configuration read as text, for `show` and after a save. */
 export const alphaText = (show: AlphaShow, view: View): string => {
   const alpha = show.alpha_text
-  if (alpha === null) return absent(show.policy_revision)
+  if (alpha === null) return absent(show.policy_revision, view)
   const good = alpha.status === 'configured'
   return [
     line('status', view.paint(good ? 'green' : 'yellow', alpha.status)),

@@ -35,24 +35,28 @@ export const closureHeads =
 
 type Field = readonly [string, string]
 
-const saysOf = ({ verdict, reason, job }: InspectionDocument): readonly Field[] => {
+const saysOf = (
+  { verdict, reason, job }: InspectionDocument, view: View,
+): readonly Field[] => {
   if (verdict === 'applied') return [['so', 'This very request closed the capacity.']]
   if (verdict === 'stale') {
     return [
       ['so', `It was not applied and never can be (${reason ?? 'stale'}).`],
-      ['next', `sallyport codehost discard ${job}`],
+      ['next', view.command(`codehost discard ${job}`)],
     ]
   }
   return [
     ['so', 'Neither is proved: it may still apply.'],
-    ['next', `sallyport codehost close-capacity ${job} --retry`],
+    ['next', view.command(`codehost close-capacity ${job} --retry`)],
   ]
 }
 
 /** A verdict as lines of text. */
-export const inspectionText = (document: InspectionDocument): string => fieldLines([
+export const inspectionText = (
+  document: InspectionDocument, view: View,
+): string => fieldLines([
   ['job', document.job],
   ['key', document.idempotency_key],
   ['verdict', document.verdict],
-  ...saysOf(document),
+  ...saysOf(document, view),
 ]) + (document.receipt === null ? '' : `\n${receiptText(document.receipt)}`)

@@ -55,7 +55,7 @@ export const newConnectionForm = async (
 ): Promise<FilledConnection> => {
   const prompter = await deps.ask('Give --repo and --token-file.')
   deps.note('A connection is for one exact repository. Its token identifies an account and allows '
-    + 'nothing until you consent; what to make it for: sallyport help real-key')
+    + 'nothing until you consent; what to make it for: `sallyport help real-key`')
   const repo = await prompter.text('Repository (OWNER/NAME):')
   const free = await offered(prompter, freeOf(repo))
   if (free !== null && free.consent !== null) deps.note('Whatever consent it has ends with a save.')

@@ -3,6 +3,7 @@ import { durationText } from '../../../base/duration.js'
 import type { JobDocument, ShownJobDocument } from '../../../codehost/jobs/contract.js'
 import type { PreviewDocument } from '../../../codehost/jobs/preview-contract.js'
 import { diffLines, publicationLines } from './publication-text.js'
+import { fitted } from '../../fit.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines, visible, visibleLine } from '../../text.js'
 
@@ -11,6 +12,9 @@ const effectsLine = ({ effects, remote_id: remote }: JobDocument): string => {
   const known = remote === null ? '' : `; the host numbered it ${remote}`
   return `${planned} planned, ${contacted} may have happened, ${created} confirmed${known}`
 }
+
+/** Columns where there is no terminal. */
+const columnsOfPipes = 80
 
 type Field = readonly [string, string]
 
@@ -111,14 +115,17 @@ export const previewLines = (preview: PreviewDocument): readonly string[] => [
   ]).trimEnd(),
 ]
 
+/** Wherever it is printed: a digest alone takes most of a line. */
+const approveLines = ({ job, digest }: PreviewDocument, view: View): string =>
+  fitted(`  ${view.command(`codehost approve ${job} --preview-digest ${digest}`)}`, columnsOfPipes)
+
 /** A preview, read like a plan, and how to approve it. */
-export const previewText = (preview: PreviewDocument): string => [
+export const previewText = (preview: PreviewDocument, view: View): string => [
   ...previewLines(preview),
   '',
   ...(mayBeApproved(preview)
     ? [preview.state === 'approved' ? 'It is approved. To approve it again:'
-      : 'Approve exactly this:', `  sallyport codehost approve ${preview.job} \\`,
-      '    --preview-digest \\', `    ${preview.digest}`]
+      : 'Approve exactly this:', approveLines(preview, view)]
     : [`This job is ${preview.state}.`]),
   '',
 ].join('\n')

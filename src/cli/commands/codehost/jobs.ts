@@ -98,7 +98,7 @@ export const discard = verbOf(operation(codehostDiscard, 'read', ({ gov, session
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],
   flags: (command) => command
     .option('--idempotency-key <uuid>', 'which kept request, where there are several'),
-  text: (document) => `Dropped.\n${inspectionText(document)}`,
+  text: (document, view) => `Dropped.\n${inspectionText(document, view)}`,
   touch: false,
 })
 

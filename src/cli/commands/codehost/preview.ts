@@ -36,8 +36,8 @@ export const preview = verb(codehostPreview, {
   flags: (command) => command
     .option('--diff', 'also what a publication changes on the base, as a patch'),
   // A line of a patch that was broken would read as two.
-  text: (shown) => ({
-    out: previewText(shown), exact: (shown.publication?.diff ?? null) !== null,
+  text: (shown, view) => ({
+    out: previewText(shown, view), exact: (shown.publication?.diff ?? null) !== null,
   }),
   run: async ({ job, diff }, deps) => {
     if (diff === true) return withDiff(job, deps)

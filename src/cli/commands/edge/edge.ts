@@ -23,7 +23,7 @@ export const list = verbOf(edge.list, {
     + 'whether their pairing has ended.',
   examples: ['$ sallyport edge list', '$ sallyport edge list --json'],
   text: (devices, view) => (devices.length === 0
-    ? 'No device is paired. Pair one: sallyport edge pair\n'
+    ? `No device is paired. Pair one: ${view.command('edge pair')}\n`
     : renderTable(view, ['device', 'name', 'last upload', 'last', 'stored', 'evicted', 'state'],
       devices.map((one) => [
         view.id(one.device_id), view.foreign(one.device_name), one.last_upload_at ?? 'never',

@@ -154,7 +154,7 @@ const agreed = async (
 const standing = ({ current: { gateway } }: Form): string => {
   if (gateway === null) return 'The gateway is not set up.'
   return gateway.enabled
-    ? 'The gateway is enabled, and stays so; to end it: sallyport gateway setup --disable'
+    ? 'The gateway is enabled, and stays so; to end it: `sallyport gateway setup --disable`'
     : 'The gateway is disabled.'
 }
 

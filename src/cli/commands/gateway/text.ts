@@ -47,7 +47,7 @@ export const gatewayText = (show: GatewayShow, view: View): string => {
     return [
       line('status', 'not set up (disabled)'),
       line('policy revision', String(show.policy_revision)),
-      line('next', 'sallyport gateway setup'),
+      line('next', view.command('gateway setup')),
       '',
     ].join('\n')
   }

@@ -73,7 +73,7 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
     + 'ending with .json): default is NEAR AI Cloud for text, OpenRouter for pictures and '
     + 'GitHub; sandbox is the sandbox that runs in its default folder. Both are sealed for '
     + 'good. The built-in profile and the form of a profile file: '
-    + 'sallyport help profile.',
+    + '`sallyport help profile`.',
   examples: [
     '$ sallyport init',
     '$ sallyport init --owner maria --passphrase-file ./passphrase',
@@ -88,15 +88,15 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
     .option('--owner <name>', 'name of the first owner (default: owner)')
     .option('--workspace <dir>', 'the workspace, an absolute path')
     .option('--passphrase-file <file>', 'a passphrase for the owner; - for stdin'),
-  text: (result) => [
+  text: (result, view) => [
     `state      ${result.state_dir}`,
     `owner      ${result.owner}`,
     `profile    ${result.profile}, sealed for good`,
     `provider   ${result.provider.name} at ${result.provider.base_url}`,
     `model      ${result.provider.model_id}`,
     `gateway    ${result.gateway_base_url ?? 'none'}`,
-    'next       sallyport setup leads through the rest, or sallyport login,',
-    '           with the same --state-dir if you gave one',
+    `next       ${view.command('setup')}`,
+    `           leads through the rest; or ${view.told('`sallyport login`')}`,
     '',
   ].join('\n'),
   run: async (options, deps) => {

@@ -70,8 +70,8 @@ export const show = verbOf(ledger.show, {
       line('held', sums.held_microusd),
       line('unknown', sums.unknown_microusd),
       line('available', sums.available_microusd),
-      due(open.unknown, 'unknown charge', settleCommand('OPERATION')),
-      due(open.overrun_review_required, 'overrun', 'sallyport ledger review OPERATION'),
+      due(open.unknown, 'unknown charge', view.told(settleCommand('OPERATION'))),
+      due(open.overrun_review_required, 'overrun', view.command('ledger review OPERATION')),
     ].join('')
   },
 })

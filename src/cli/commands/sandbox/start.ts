@@ -1,6 +1,7 @@
 /** `sallyport sandbox start`: runs the embedded outside world until it is told to stop. */
 import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
+import { shellWord } from '../../../base/told.js'
 import { fieldLines } from '../../text.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
@@ -18,10 +19,6 @@ const stopped = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** A path as a shell takes it. */
-const quoted = (path: string): string =>
-  /^[A-Za-z0-9_./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
-
 const textOf = (started: SandboxStartedDocument): string =>
   [
     fieldLines([
@@ -34,22 +31,22 @@ const textOf = (started: SandboxStartedDocument): string =>
     ]),
     'Try this in another terminal:',
     '  $ export SALLYPORT_STATE_DIR="$(mktemp -d)/state"',
-    `  $ sallyport init --profile ${quoted(started.profile_file)}`,
+    `  $ sallyport init --profile ${shellWord(started.profile_file)}`,
     '  $ sallyport login',
     '  $ sallyport alpha show',
     '  $ sallyport alpha setup --enable --acknowledge-plaintext-egress \\',
     '      --max-output-tokens 256 --timeout-seconds 30 \\',
     '      --request-cost-bound-microusd 100000 --spend-ceiling-microusd 1000000 \\',
-    `      --api-key-file ${quoted(started.provider_key_file)} \\`,
+    `      --api-key-file ${shellWord(started.provider_key_file)} \\`,
     '      --expected-policy-revision N     # the number that `alpha show` printed',
     "  $ echo 'What is a sally port?' | sallyport alpha ask",
     '  $ sallyport gateway setup --slot chat --model gateway/acme/text-1 \\',
     '      --upstream-allow acme-host \\',
-    `      --api-key-file ${quoted(started.gateway_key_file)} --consent gateway.chat \\`,
+    `      --api-key-file ${shellWord(started.gateway_key_file)} --consent gateway.chat \\`,
     '      --acknowledge-cloud-egress --expected-policy-revision N   # that of `gateway show`',
     '  $ sallyport gateway prove chat',
-    `  $ sallyport sandbox fault set billing_no_entry --dir ${quoted(started.dir)}`,
-    `  $ sallyport sandbox status --dir ${quoted(started.dir)}`,
+    `  $ sallyport sandbox fault set billing_no_entry --dir ${shellWord(started.dir)}`,
+    `  $ sallyport sandbox status --dir ${shellWord(started.dir)}`,
     'Ctrl-C stops it.',
     '',
   ].join('\n')

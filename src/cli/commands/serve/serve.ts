@@ -3,6 +3,7 @@ import { SallyportError } from '../../../base/errors.js'
 import {
   serve as serveContract, startService, type StartedService,
 } from '../../../service/start.js'
+import { carriedByService } from '../../places.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import type { VerbDeps, LineOf, VerbRecord } from '../../verb.js'
@@ -32,13 +33,13 @@ const running = new WeakMap<Served, StartedService>()
 /** Codes, for a terminal alone; never in the document. */
 const codes = new WeakMap<Served, string>()
 
-const pageLines = (result: Served, { io }: VerbDeps): readonly string[] => {
+const pageLines = (result: Served, { io, view }: VerbDeps): readonly string[] => {
   if (result.page === null) return []
   const { url, open_file: file } = result.page
   const code = codes.get(result)
   return [
     `Page: ${url}`,
-    ...(file === null ? ['Open it with: sallyport serve --open'] : [
+    ...(file === null ? [`Open it with: ${view.command('serve --open')}`] : [
       `Open this file in a browser, once, within a minute: ${file}`,
     ]),
     // Not into a log: a service that systemd starts has no terminal.
@@ -73,7 +74,7 @@ const begin = async (
   const { stateDir, configDir } = deps.places
   const openFor = await openerOf(open === true, deps)
   const started = await startService({
-    world: deps, port, pid: process.pid,
+    world: deps, port, pid: process.pid, carried: carriedByService(deps),
     place: { stateDir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock },
     log: { write: (line) => deps.io.writeErr(`${line}\n`), all },
     page: page === true || open === true ? { openFor } : undefined,

@@ -85,6 +85,7 @@ const wanted = async (
 /** The flags of this run that a step runs with, too. */
 const globalWords = ({ globals }: VerbDeps): readonly string[] => [
   ...(globals.stateDir === null ? [] : ['--state-dir', globals.stateDir]),
+  ...(globals.configDir === null ? [] : ['--config-dir', globals.configDir]),
   ...(globals.quiet ? ['--quiet'] : []), ...(globals.verbose ? ['--verbose'] : []),
   ...(globals.noColor ? ['--no-color'] : []),
   '--wait', String(globals.waitMs / 1_000),

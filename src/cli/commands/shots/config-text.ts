@@ -13,8 +13,8 @@ const folderLines = ({ folder }: ShotsConfig, view: View): string[] => {
   return [line('screenshot_folder', `${shown} (${folder.configuration_source})${problem}`)]
 }
 
-const gatewayLines = ({ gateway }: ShotsConfig): string[] => {
-  if (gateway === null) return ['gateway: not set up (sallyport gateway setup)']
+const gatewayLines = ({ gateway }: ShotsConfig, view: View): string[] => {
+  if (gateway === null) return [`gateway: not set up: ${view.command('gateway setup')}`]
   const reason = gateway.reason_code === null ? '' : ` (${gateway.reason_code})`
   return [
     `gateway: ${gateway.status}${reason}; key ${gateway.key_present ? 'stored' : 'missing'}, `
@@ -44,7 +44,7 @@ export const configText = (config: ShotsConfig, view: View): string => {
   const invalid = config.invalid_variables
     .map((name) => view.paint('yellow', `${name} has no valid value; jobs refuse to run`))
   const lines = [
-    ...folderLines(config, view), ...settings, ...invalid, ...gatewayLines(config),
+    ...folderLines(config, view), ...settings, ...invalid, ...gatewayLines(config, view),
   ]
   return `${lines.join('\n')}\n`
 }

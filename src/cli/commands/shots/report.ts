@@ -77,7 +77,9 @@ export const report: VerbRecord<ReportOptions, ReportDocument> = {
     const { reportShots } = await import('../../../shots/report/report.js')
     return shotsReport.answer(await reportShots(ctx, {
       period,
-      html: html === undefined ? null : { path: html, cwd: deps.cwd },
+      html: html === undefined ? null : {
+        path: html, cwd: deps.cwd, writing: { carried: deps.carried },
+      },
       conclude: conclude ? { retry } : null,
     }))
   },

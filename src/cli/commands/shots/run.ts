@@ -1,4 +1,5 @@
 /** `sallyport shots run`: the scheduler's three jobs, on their intervals or once. */
+import { toldDocument } from '../../../base/told-document.js'
 import { shotsRun, type RunDocument, type TurnDocument } from '../../../shots/jobs-contract.js'
 import type { JobTurn } from '../../../shots/jobs.js'
 import { writeJsonLine, writeLine } from '../../output.js'
@@ -27,7 +28,7 @@ const lineText = (line: RunDocument): string => ('event' in line ? 'stopped' : t
 
 const say = (deps: VerbDeps, turn: JobTurn): void => {
   deps.progress.clear()
-  const line = shotsRun.document(turn)
+  const line = toldDocument(shotsRun.document(turn), shotsRun.output, deps.carried)
   if (deps.globals.json) writeJsonLine(deps, line)
   else writeLine(deps, lineText(line))
 }

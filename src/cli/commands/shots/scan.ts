@@ -1,4 +1,5 @@
 /** Scanning the folder: once, or whenever something changes in it. */
+import { toldDocument } from '../../../base/told-document.js'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { shotLimits } from '../../../shots/constants.js'
@@ -128,8 +129,8 @@ const tickLine = (receipt: ScanReceipt): string =>
 
 const say = (deps: VerbDeps, told: WatchEvent, text: string): void => {
   deps.progress.clear()
-  if (deps.globals.json) writeJsonLine(deps, shotsWatch.document(told))
-  else writeLine(deps, text)
+  if (!deps.globals.json) return writeLine(deps, text)
+  writeJsonLine(deps, toldDocument(shotsWatch.document(told), shotsWatch.output, deps.carried))
 }
 
 export const watch = verb(shotsWatch, {

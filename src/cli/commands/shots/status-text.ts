@@ -131,8 +131,8 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
       + `vision ${consent.vision_consent_current ? 'current' : 'not current'}`),
     line('  budget', spent),
     ...(disputed === 0 ? [] : [line('  disputed', view.paint('yellow',
-      `${countText(disputed, 'charge')} above the bound: \`sallyport ledger reservations\`, then `
-        + '`sallyport ledger review OPERATION`'))]),
+      `${countText(disputed, 'charge')} above the bound: ${view.told(
+        '`sallyport ledger reservations`, then `sallyport ledger review OPERATION`')}`))]),
     line('  proof', `${proof.state}${proof.made_at === null ? '' : ` (${proof.made_at})`}`
       + `, ${vision.renew_proof === 'on' ? 'renewed by the jobs' : 'renewed by a person alone'}`),
   ]

@@ -12,6 +12,7 @@ import type { View } from '../../output.js'
 import { bytesText, fieldLines } from '../../text.js'
 import { verb } from '../../verb.js'
 import { siteOf } from './state.js'
+import { settleCommand } from '../../../governance/ledger/due.js'
 
 /** What was carried over from states that were put aside, in words; empty when nothing was. */
 export const keptText = (
@@ -19,22 +20,25 @@ export const keptText = (
     kept_liabilities: kept, unread_operations: unread, unreadable_states: lost,
     kept_artifacts: artifacts, owners_to_enable: owners,
   }: Kept,
+  view: View,
 ): string => [
   kept === 0
     ? '' : `${countText(kept, 'later charge is', 'later charges are')} kept as unknown: `
-      + 'sallyport ledger reservations\n',
+      + `${view.command('ledger reservations')}\n`,
   lost === 0 ? '' : `${countText(lost, 'former state')} could not be read at all.\n`,
   artifacts === 0
     ? '' : `${countText(artifacts, 'artifact')} without a record kept aside: `
-      + 'sallyport state kept\n',
+      + `${view.command('state kept')}\n`,
   ...owners.map((name) =>
-    `${name} cannot log in until somebody says so: sallyport principal enable ${name}\n`),
+    `${name} cannot log in until somebody says so: `
+      + `${view.command(`principal enable ${name}`)}\n`),
   ...unread.map((operation) =>
     'The whole ceiling is held. When you have seen the bill, settle what it has beside other '
-    + `charges: sallyport ledger settle ${operation} --amount-microusd N\n`),
+    + `charges: ${view.told(settleCommand(operation))}\n`),
   // What a restore holds by itself stands for no record that is lost.
   unread.every((operation) => operation.startsWith('op_unread-restored-'))
-    ? '' : 'Idempotency keys that may have been used there count as spent: sallyport state keys\n',
+    ? '' : 'Idempotency keys that may have been used there count as spent: '
+      + `${view.command('state keys')}\n`,
 ].join('')
 
 /** Lists, or removes one. Throws `not_found` `artifact_not_kept`. */
@@ -157,7 +161,7 @@ const restoreText = (report: StateRestoreDocument, view: View): string => {
   const { sequence, copied_to: copied } = report
   return [
     `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n`,
-    keptText(report),
+    keptText(report, view),
     copied === null
       ? 'There was no state here: what was spent since the backup is not in its ledger.\n'
       : `What was there before: ${view.foreign(copied)}\n`,

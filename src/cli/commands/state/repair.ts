@@ -24,8 +24,8 @@ const leftText = ({ left, left_in_all: all }: StateRepairDocument, view: View): 
     return `Left as it is: ${code}: ${message}${where}\n`
   })
   const more = all > left.length ? `${all} in all, the first of them are listed.\n` : ''
-  const way = left.every(({ code }) => code === 'spare_damaged') ? 'sallyport state compact'
-    : 'A backup may have it whole: sallyport state restore DIR'
+  const way = left.every(({ code }) => code === 'spare_damaged') ? view.command('state compact')
+    : `A backup may have it whole: ${view.command('state restore DIR')}`
   return `${lines.join('')}${more}${way}\n`
 }
 
@@ -72,10 +72,10 @@ export const repair = verb(stateRepair, {
       .addOption(lostFlag()),
   text: (report, view) => {
     const { changed, copied_to: copied, done } = report
-    if (!changed) return unchangedText(report, view) + keptText(report)
+    if (!changed) return unchangedText(report, view) + keptText(report, view)
     const lines = done.map(({ message }) => `${message}\n`)
     if (copied !== null) lines.push(`What was there before: ${view.foreign(copied)}\n`)
-    return lines.join('') + lossText(report) + leftText(report, view) + keptText(report)
+    return lines.join('') + lossText(report) + leftText(report, view) + keptText(report, view)
   },
   run: async ({ owner, lost }, deps) => {
     if (!existsSync(deps.places.stateDir)) {

@@ -28,6 +28,7 @@ const runLines = ({ last_runs: runs }: StatusDocument): readonly string[] => {
 
 const attentionLines = (
   { unknown_charges, overrun_reviews, unknown_effects, interrupted }: StatusDocument['attention'],
+  view: View,
 ): readonly string[] => [
   ...(interrupted === 0 ? [] : [
     `cut off    ${countText(interrupted, 'operation')} ended with its process and is told as the `
@@ -35,11 +36,11 @@ const attentionLines = (
   ]),
   ...(unknown_charges + overrun_reviews === 0 ? [] : [
     `attention  ${countText(unknown_charges, 'unknown charge')}, `
-      + `${countText(overrun_reviews, 'overrun review')}: sallyport ledger reservations`,
+      + `${countText(overrun_reviews, 'overrun review')}: ${view.command('ledger reservations')}`,
   ]),
   ...(unknown_effects === 0 ? [] : [
     `attention  ${countText(unknown_effects, 'unknown effect')}: `
-      + 'sallyport codehost jobs --state unknown_external_effect',
+      + view.command('codehost jobs --state unknown_external_effect'),
   ]),
 ]
 
@@ -59,7 +60,7 @@ const statusText = (status: StatusDocument, view: View): string => {
     ...runLines(status),
     ...(service === null ? [] : [`service    ${runningText(service)}`]),
     `tasks      ${open === '' ? 'none open' : open}`,
-    ...attentionLines(attention).map((line) => view.paint('yellow', line)),
+    ...attentionLines(attention, view).map((line) => view.paint('yellow', line)),
     ...(waitingIn(status) === 0 ? ['attention  no charge waits for a person'] : []),
     '',
   ].join('\n')

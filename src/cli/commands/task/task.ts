@@ -43,7 +43,7 @@ export const show = verbOf(tasks.show, {
   examples: ['$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json'],
   of: 'task',
   exits: ['rejected', 'not_found'],
-  text: ({ task }) => boardTaskText(task),
+  text: ({ task }, view) => boardTaskText(task, view),
 })
 
 export const review = verbOf(tasks.review, {
@@ -101,7 +101,7 @@ export const recover = verb(taskRecover, {
   flags: (command) => command
     .argument('[task]', 'id of the task')
     .option('--all', 'every finished task of yours'),
-  text: (found) => 'id' in found ? boardTaskText(found) : allText(found.recovered),
+  text: (found, view) => 'id' in found ? boardTaskText(found, view) : allText(found.recovered),
   run: async ({ task: id, all = false }, deps) => {
     if (all !== (id === undefined)) {
       throw fail.usage('one_task_or_all', 'Name one task, or give --all.', {

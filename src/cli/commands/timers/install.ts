@@ -118,7 +118,7 @@ const tellWhatLacks = (deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[]): voi
     deps.note('Analysis is off, so only the scan runs. After it is on, install them again.')
   } else if (timerStanding(gov).renew_proof !== true) {
     deps.note('A proof is stale after 24 h, and nothing is sent then. To let jobs renew it: '
-      + 'sallyport shots config set --renew-proof on')
+      + '`sallyport shots config set --renew-proof on`')
   }
 }
 

@@ -10,6 +10,7 @@ import { readCrontabBeside, readCrontab, writeCrontab } from './crontab-file.js'
 import { lingers, hasSystemd, systemctl } from './host.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { ownUnits, unitFolder, removeUnits } from './unit-files.js'
+import type { View } from '../../output.js'
 
 const line = (name: string, value: string): string => `${name.padEnd(11)}${value}`
 
@@ -21,24 +22,26 @@ const lingeringText = ({ scheduler, lingering }: Timers): readonly string[] => {
     : 'off: they run only while you are logged in; to change that: loginctl enable-linger')]
 }
 
-const proofLines = ({ proofs, renew_proof: renews }: Timers): readonly string[] => {
+const proofLines = (
+  { proofs, renew_proof: renews }: Timers, view: View,
+): readonly string[] => {
   const ages = proofs.map(({ slot, state, age_seconds: age }) =>
     line('proof', `${slot}: ${state}${age === null ? '' : `, ${durationText(age * 1_000)} old`}`))
   return ages.length === 0 || renews !== false ? ages : [
     ...ages,
     line('', 'it is stale after 24 h and nothing is sent then; a job renews it with'),
-    line('', 'sallyport shots config set --renew-proof on'),
+    line('', view.command('shots config set --renew-proof on')),
   ]
 }
 
 /** What is installed and what it last did, as text. */
-export const timersText = (timers: Timers): string => [
-  line('timers', timers.scheduler ?? 'none: sallyport timers install'),
+export const timersText = (timers: Timers, view: View): string => [
+  line('timers', timers.scheduler ?? `none: ${view.command('timers install')}`),
   ...timers.entries.map((entry) => line('', entry)),
   ...lingeringText(timers),
   ...(timers.last_runs === null ? [] : Object.entries(timers.last_runs).map(([job, at]) =>
     line('last run', `${job}: ${at ?? 'none known'}`))),
-  ...proofLines(timers),
+  ...proofLines(timers, view),
   '',
 ].join('\n')
 
