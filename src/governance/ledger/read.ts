@@ -84,6 +84,30 @@ export const ledgerStanding = (view: View): LedgerStanding => {
   }
 }
 
+/** Of these a request may have left. */
+const wasSent = ({ state }: Reservation): boolean => state !== 'reserved' && state !== 'released'
+
+/** Reservations that are read at once. */
+const countedAtOnce = 1_000
+
+/**
+ * How many operations of the ledger sent their request, or may have, counted as far as `most`. Each
+ * has several rows, and one that was released sent nothing: neither is what a person calls one.
+ */
+export const sentOperations = (view: View, most: number): number => {
+  let found = view.all(collections.openReservations).filter(({ doc }) => wasSent(doc)).length
+  let after: string | undefined
+  while (found < most) {
+    const page = view.range(collections.closedReservations, {
+      limit: countedAtOnce, ...(after === undefined ? {} : { after }),
+    })
+    found += page.filter(({ doc }) => wasSent(doc)).length
+    after = page.at(-1)?.id
+    if (page.length < countedAtOnce) break
+  }
+  return Math.min(found, most)
+}
+
 /** The reservation of an operation, open or closed. */
 export const findReservation = (view: View, operationId: string): Reservation | undefined =>
   view.get(collections.openReservations, operationId)

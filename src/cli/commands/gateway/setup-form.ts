@@ -10,6 +10,7 @@ import type { GatewayShow } from '../../../gateway/projection.js'
 import { gatewayNeedsAcknowledgment, gatewayStatements } from '../../../gateway/save.js'
 import { parseGatewayInput } from '../../../gateway/setup.js'
 import type { Gov } from '../../../governance/context.js'
+import { sentOperations } from '../../../governance/ledger/read.js'
 import { collections } from '../../../governance/rows.js'
 import type { VerbDeps } from '../../verb.js'
 import { requireYes } from '../../ask-verdict.js'
@@ -39,11 +40,19 @@ const ceilingOf = ({ gov, current }: Form): number | null =>
   current.gateway?.spend_ceiling_microusd
     ?? gov.store.read().all(collections.ledgerAccounts).at(0)?.doc.ceiling_microusd ?? null
 
+/** Requests that are counted for a form: more of them are told as that many. */
+const requestsMax = 10_000
+
 const spentText = ({ gov }: Form): string => {
-  const account = gov.store.read().all(collections.ledgerAccounts).at(0)?.doc
-  return account === undefined || account.rows === 0 ? 'The ledger saw no charge yet.'
-    : `The ledger saw ${countText(account.rows, 'request')}, `
-      + `${moneyText(account.settled_microusd)} in all.`
+  const view = gov.store.read()
+  const account = view.all(collections.ledgerAccounts).at(0)?.doc
+  const requests = account === undefined ? 0 : sentOperations(view, requestsMax + 1)
+  if (account === undefined || requests === 0) return 'The ledger saw no request yet.'
+  const counted = requests > requestsMax ? `over ${requestsMax} requests`
+    : countText(requests, 'request')
+  const due = account.unknown_microusd + account.held_microusd
+  return `The ledger saw ${counted}, ${moneyText(account.settled_microusd)} in all`
+    + `${due === 0 ? '' : ` and ${moneyText(due)} held`}.`
 }
 
 const askCeiling = async (form: Form, keep: string): Promise<number | undefined> => {
