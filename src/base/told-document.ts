@@ -1,6 +1,6 @@
 /**
  * A document with its commands as a face tells them. Which fields hold commands is said by their
- * shape (`command` and `sentence` of `fields.ts`): what others wrote is never taken for one of
+ * shape (`command` and `sentence` of `told.ts`): what others wrote is never taken for one of
  * ours, whatever stands in it.
  */
 import type { GenericSchema } from 'valibot'

@@ -23,7 +23,7 @@ t.test('a refusal, a document and a page name the state that is served', async (
   const opened = await askPage(at, 'POST', '/api/page/open', { body: { code } })
   t.strictSame(opened.json().commands, {
     login: `sallyport login${suffix}`, open: `sallyport serve --open${suffix}`,
-    pair: `sallyport edge pair${suffix}`, setUp: `sallyport setup${suffix}`,
+    pair: `sallyport edge pair${suffix}`, set_up: `sallyport setup${suffix}`,
   })
 })
 

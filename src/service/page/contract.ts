@@ -24,13 +24,13 @@ export const pageOpen = contract({
   output: v.strictObject({
     token: text,
     /** Commands that the page tells by itself. */
-    commands: v.strictObject({ login: command, open: command, pair: command, setUp: command }),
+    commands: v.strictObject({ login: command, open: command, pair: command, set_up: command }),
   }),
   toDocument: ({ token }: { readonly token: string }) => ({
     token,
     commands: {
       login: commandLine('login'), open: commandLine('serve --open'),
-      pair: commandLine('edge pair'), setUp: commandLine('setup'),
+      pair: commandLine('edge pair'), set_up: commandLine('setup'),
     },
   }),
 })

@@ -30,7 +30,7 @@ let token: string | null = null
 /** What can be typed, as it is told before the service has told it for its state. */
 let commands: Opened['commands'] = {
   login: 'sallyport login', open: 'sallyport serve --open', pair: 'sallyport edge pair',
-  setUp: 'sallyport setup',
+  set_up: 'sallyport setup',
 }
 let timer: ReturnType<typeof setTimeout> | undefined
 /** Raised by each act of a person: an answer that was asked for before is not shown. */
@@ -184,7 +184,7 @@ const showSpend = ({ spend, day: today }: Overview): void => {
   bar.hidden = spend === null
   if (spend === null) {
     say('spend', 'No ceiling yet')
-    return fill('spend-parts', terms([['Set up', commands.setUp]]))
+    return fill('spend-parts', terms([['Set up', commands.set_up]]))
   }
   const { ceiling_microusd: ceiling, settled_microusd: spent, held_microusd: held } = spend
   const { unknown_microusd: unknown, available_microusd: free } = spend
