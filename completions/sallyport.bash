@@ -17,15 +17,16 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots edge codehost config task policy ledger audit state timers sandbox setup init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit state timers sandbox setup init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel inputs drop --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "setup config scan watch run analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
+    "receipt") COMPREPLY=($(compgen -W "export key verify --help" -- "$cur")); return ;;
     "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
-    "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
+    "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke publish prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
@@ -135,13 +136,15 @@ _sallyport() {
       ;;
     "alpha ask")
       case "$prev" in
+        --idempotency-key) COMPREPLY=(); return ;;
+        --idempotency-text) COMPREPLY=(); return ;;
         --file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --max-output-tokens) COMPREPLY=(); return ;;
         --goal) COMPREPLY=(); return ;;
-        --idempotency-key) COMPREPLY=(); return ;;
+        --wait-turn) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--file --from --max-output-tokens --goal --idempotency-key --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--idempotency-key --idempotency-text --file --from --max-output-tokens --goal --wait-turn --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha output")
       COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
@@ -310,6 +313,18 @@ _sallyport() {
       esac
       COMPREPLY=($(compgen -W "--since --until --html --conclude --retry --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
+    "receipt export")
+      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "receipt key")
+      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "receipt verify")
+      case "$prev" in
+        --key) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--key --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
     "edge pair")
       case "$prev" in
         --name) COMPREPLY=(); return ;;
@@ -387,8 +402,25 @@ _sallyport() {
     "codehost revoke")
       COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
+    "codehost publish")
+      case "$prev" in
+        --preview-digest) COMPREPLY=(); return ;;
+        --connection) COMPREPLY=(); return ;;
+        --base) COMPREPLY=(); return ;;
+        --branch) COMPREPLY=(); return ;;
+        --title) COMPREPLY=(); return ;;
+        --body-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --author) COMPREPLY=(); return ;;
+        --message-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --goal) COMPREPLY=(); return ;;
+        --idempotency-key) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--prepare --preview-digest --connection --base --branch --title --body-file --author --message-file --mark --goal --idempotency-key --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
     "codehost prepare")
       case "$prev" in
+        --idempotency-key) COMPREPLY=(); return ;;
+        --idempotency-text) COMPREPLY=(); return ;;
         --connection) COMPREPLY=(); return ;;
         --title) COMPREPLY=(); return ;;
         --body-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -399,9 +431,8 @@ _sallyport() {
         --author) COMPREPLY=(); return ;;
         --message-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --goal) COMPREPLY=(); return ;;
-        --idempotency-key) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "issue comment publication --connection --title --body-file --issue --mark --source --base --branch --author --message-file --goal --idempotency-key --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "issue comment publication --idempotency-key --idempotency-text --connection --title --body-file --issue --mark --source --base --branch --author --message-file --goal --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost preview")
       COMPREPLY=($(compgen -W "--diff --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))

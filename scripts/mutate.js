@@ -1,6 +1,6 @@
 // `npm run mutate -- named [AREA…]`: breaks one guard after the other in a copy of the project, as
-// scripts/mutations/*.json names them, and expects that the tests named there fail. `codehost:12` is
-// the twelfth of its area alone.
+// scripts/mutations/*.json names them, and expects that the tests named there fail. The area
+// `codehost:12` is the twelfth of codehost alone.
 // `--share 2/4` takes the second quarter, `--jobs 2` works on two at once.
 // `npm run mutate -- rules [FILE…] [--jobs N]`: Stryker breaks every expression of the pure rule
 // files in scripts/tool/mutate/rules.json, which lists the survivors with their reasons.
@@ -8,27 +8,28 @@
 // and expects that a test that comes by it fails, first the one that scripts/tool/mutate has for it
 // in killers.json. A filter is a part of a path or of a function's name; `--changed` takes those of
 // files that are not as the last commit but one had them, `--near` runs tests of the same folders
-// only, `--quick` leaves out what takes long for few guards, and tests in which a guard did not
-// refuse, `--limit 60` is seconds of tests a guard, `--cells` goes through tables whole and not by
-// slices, `--fresh` forgets what a run before found out, `--write` keeps what is found in
-// killers.json, `--list` only names them.
+// only, `--test FILE` those of one file, `--quick` leaves out what takes long for few guards, and
+// tests in which a guard did not refuse, `--limit 60` is seconds of tests a guard, `--cells` goes
+// through tables whole and not by slices, `--fresh` forgets what a run before found out, `--write`
+// keeps what is found in killers.json, `--list` only names them.
 // Ends with 1 when a survivor is not listed, or what is listed is killed.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { installMissing } from './tool/install.js'
 import { root, run } from './tool/run.js'
 
-const usage = 'npm run mutate -- named [AREA[:N]…] [--share N/OF] [--jobs N] | rules [FILE…] [--jobs N]'
+const usage = 'npm run mutate -- named [AREA[:N]…] [--share N/OF] [--jobs N]'
+  + '\n  | rules [FILE…] [--jobs N]'
   + '\n  | guards [FILTER…] [--changed] [--near] [--quick] [--cells] [--limit SECONDS] [--fresh]'
-  + ' [--write] [--list] [--jobs N]'
+  + ' [--test FILE] [--write] [--list] [--jobs N]'
 
 const flags = {
   named: ['--share', '--jobs'], rules: ['--jobs'],
   guards: [
     '--changed', '--near', '--quick', '--cells', '--limit', '--fresh', '--write', '--list',
-    '--jobs',
+    '--test', '--jobs',
   ],
 }
-const withValue = ['--share', '--jobs', '--limit']
+const withValue = ['--share', '--jobs', '--limit', '--test']
 
 const optionsOf = (half, argv) => {
   const options = { '--share': '1/1', '--jobs': '1', '--limit': '60', names: [] }
@@ -101,7 +102,7 @@ const guards = async (options) => {
     wanted, jobs, limitMs: limit * 1_000,
     near: options['--near'] === true, quick: options['--quick'] === true,
     fresh: options['--fresh'] === true, cells: options['--cells'] === true,
-    write: options['--write'] === true,
+    write: options['--write'] === true, test: options['--test'] ?? null,
   })
   keep('guards', results)
   const alive = results.filter(({ verdict }) => verdict !== 'killed')

@@ -90,7 +90,8 @@ t.test('without a terminal nothing is sent by the folder alone: it names the two
     t.match(ran.stderr, '--prepare --json')
   }
   t.equal((await at.run([...line(at), '--no-input'], { terminal })).status, 2)
-  t.equal((await at.run(line(at, { '--title': null }).concat('--prepare'))).status, 2)
+  const env = { SALLYPORT_STATE_DIR: at.place.path('nowhere') }
+  t.equal((await at.run(line(at, { '--title': null }).concat('--prepare'), { env })).status, 2)
   const both = ['codehost', 'publish', 'job_x', '--preview-digest', 'd', '--json']
   for (const more of [['--prepare'], ['--title', 'x'], ['--connection', at.id]]) {
     t.hasStrict(failure(await at.run([...both, ...more])), { status: 2, code: 'publish_flags' })
@@ -112,6 +113,9 @@ t.test('C-213 C-214 where no consent stands a script is told the line that gives
     }],
   })
   t.equal(at.requests().length, before, 'nobody was asked')
+  const wrong = await asked(at, [], { '--branch': 'a..b' })
+  t.hasStrict(failure(wrong), { status: 3, code: 'branch_name_invalid' }, 'told before a consent')
+  t.equal(at.requests().length, before)
   const no = await asked(at, [false])
   t.hasStrict(failure(no), { status: 130, code: 'declined' })
   t.not(at.connection().consent?.ended ?? null, null, 'no consent stands')
@@ -171,6 +175,8 @@ t.test('without --connection it is the only one; of several none is guessed, and
   const fields = { '--title': null, '--branch': null, '--author': null, '--base': null }
   const early = await asked(at, [], { ...none, ...fields })
   t.hasStrict(failure(early), { status: 6, code: 'connection_not_found' }, 'nothing was asked')
+  const foreign = await asked(at, [], { ...fields, '--connection': 'cnn_x' })
+  t.hasStrict(failure(foreign), { status: 6, code: 'connection_not_found' }, 'nor of another one')
 })
 
 t.test('from nothing to the first pull request it takes four commands at a terminal, and every line of them fits', {
