@@ -50,10 +50,10 @@ export const withWholeIds = async <O extends object>(
   for (const [field, name] of Object.entries(meta.ids ?? {})) {
     const given = (options as Record<string, unknown>)[field]
     if (typeof given !== 'string' || tailOf(given) !== null) continue
-    const [kind, { requireWholeId, wholeId }] = await Promise.all([
+    const [kind, { mayBeShort, requireWholeId, wholeId }] = await Promise.all([
       kindOf(name, given), import('../governance/short-ids.js'),
     ])
-    if (kind === undefined) continue
+    if (kind === undefined || !mayBeShort(kind, given)) continue
     if (deps.globals.noInput && needsWholeIds(meta)) requireWholeId(kind, given, field)
     const { gov, session } = meta.session === 'required'
       ? await deps.login('read', { touch: false })

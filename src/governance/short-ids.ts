@@ -71,6 +71,9 @@ const digitsEnough = (
   kind.endingWith(view, session, tailOf(id) ?? '')
     .filter((other) => other !== id).map((other) => sharedEnd(id, other) + 1)))
 
+/** Whether a text may be an id of this type in short; no state has to be opened for what is not. */
+export const mayBeShort = (kind: IdKind, given: string): boolean => formOf(kind, given) !== null
+
 const formOf = (kind: IdKind, given: string): ShortId | null => {
   const short = shortForm(kind.prefix, given)
   return kind.typed && short?.begins === null ? null : short

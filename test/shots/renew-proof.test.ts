@@ -67,7 +67,7 @@ t.test('S-152 S-153 without renew_proof a stale proof blocks, and every summary 
   const doctor = (await world.run(['doctor', '--json'])).json()
   t.strictSame(doctor.checks.at(-1), {
     name: 'shots', result: 'note', next: 'sallyport status',
-    text: 'blocked (proof_stale). 1 image is blocked: sallyport shots status',
+    text: 'blocked (proof_stale). 1 image is blocked: `sallyport shots status`',
   })
   t.equal(sent(world), 0, 'no image left')
 })

@@ -1,4 +1,4 @@
-/** What a closure, a look after it and a kept request ask by themselves, before anything else does. */
+/** What a closure, a look after it and a kept request ask by themselves, before all else. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHttpsClient } from '../../../src/net/client.js'

@@ -58,8 +58,10 @@ export const ceilings: readonly Ceiling[] = [
   of('alpha tasks', [7, 154, 0, 1], [10, 20], [52, 1200]),
   of('alpha task {task}', [7, 157, 0, 1], [12, 20], [39, 950]),
   of('alpha inputs', [7, 107, 0, 1], [10, 20], [26, 650]),
+  of('receipt export {task}', [0, 0, 0, 0], [0, 0], [0, 0]),
+  of('receipt key', [0, 0, 0, 0], [0, 0], [0, 0]),
   of('gateway show', [7, 124, 0, 1], [10, 20], [43, 1200]),
-  of('shots config show', [7, 142, 0, 1], [11, 20], [49, 1300]),
+  of('shots config show', [7, 143, 0, 1], [11, 20], [49, 1300]),
   of('shots list', [7, 160, 0, 0], [7, 20], [138, 3400]),
   of('shots list --limit 10000', [7, 160, 0, 0], [7, 20], [7884, 125400], 'always'),
   of('shots list --status blocked --since 2026-11-20T12:00Z',
@@ -125,12 +127,12 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'state compact, state prune, timers install, timers remove'),
   ...named(contacts, 'alpha ask, gateway prove, shots run, shots analyze, shots reanalyze, '
     + 'shots digest, codehost preview, codehost run, codehost resume, codehost reconcile, '
-    + 'codehost close-capacity, codehost observe'),
+    + 'codehost close-capacity, codehost observe, codehost publish'),
   ...named(whole, 'state check, state backup, state verify, state export'),
   ...named(folder, 'shots scan, shots watch, edge capture'),
   ...named(stays, 'serve, edge daemon, demo, sandbox start, sandbox status, sandbox fault, '
     + 'sandbox faults, sandbox samples'),
-  ...named(rare, 'edge show, codehost job, codehost inspect, codehost verify'),
+  ...named(rare, 'edge show, codehost job, codehost inspect, codehost verify, receipt verify'),
 }
 
 /** What a run of a line asked for more than it may, one line each. */

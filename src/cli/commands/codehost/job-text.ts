@@ -115,9 +115,12 @@ export const previewLines = (preview: PreviewDocument): readonly string[] => [
   ]).trimEnd(),
 ]
 
-/** Wherever it is printed: a digest alone takes most of a line. */
+/** A command on lines of its own, wherever it is printed: a digest alone takes most of a line. */
+export const commandLines = (line: string, view: View): string =>
+  fitted(`  ${view.command(line)}`, columnsOfPipes)
+
 const approveLines = ({ job, digest }: PreviewDocument, view: View): string =>
-  fitted(`  ${view.command(`codehost approve ${job} --preview-digest ${digest}`)}`, columnsOfPipes)
+  commandLines(`codehost approve ${job} --preview-digest ${digest}`, view)
 
 /** A preview, read like a plan, and how to approve it. */
 export const previewText = (preview: PreviewDocument, view: View): string => [

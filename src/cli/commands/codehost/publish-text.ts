@@ -1,7 +1,8 @@
 /** A publication on its way, or at its end, as text. */
 import type { PublishDocument } from '../../../codehost/jobs/publish-contract.js'
+import type { View } from '../../output.js'
 import { fieldLines, visibleLine } from '../../text.js'
-import { previewLines } from './job-text.js'
+import { commandLines, previewLines } from './job-text.js'
 
 type Field = readonly [string, string]
 
@@ -21,11 +22,12 @@ const standingLines = (of: PublishDocument): string => fieldLines([
 ])
 
 /** The line that approves and sends what a preview showed, broken so that it can be pasted. */
-const sendLines = ({ job, digest }: PublishDocument): readonly string[] => [
-  'Nothing was sent. To send exactly this:', `  sallyport codehost publish ${job} \\`,
-  '    --preview-digest \\', `    ${digest}`,
+const sendLines = ({ job, digest }: PublishDocument, view: View): readonly string[] => [
+  'Nothing was sent. To send exactly this:',
+  commandLines(`codehost publish ${job} --preview-digest ${digest}`, view),
 ]
 
 /** Where it waits for an approval what is looked at for one, else where it stands. */
-export const publishText = (of: PublishDocument): string => (of.preview === null
-  ? standingLines(of) : [...previewLines(of.preview), '', ...sendLines(of), ''].join('\n'))
+export const publishText = (of: PublishDocument, view: View): string => (of.preview === null
+  ? standingLines(of)
+  : [...previewLines(of.preview), '', ...sendLines(of, view), ''].join('\n'))

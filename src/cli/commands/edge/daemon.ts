@@ -26,7 +26,7 @@ const eventText = (told: DaemonEvent): string => {
 const replacedText = ({ device_id: id, reason }: DaemonEvent & { event: 'replaced' }): string =>
   (reason === null ? `the former pairing ${id} has ended`
     : `the former pairing ${id} could not be ended from here (${reason}): `
-      + '`sallyport edge revoke`')
+      + `\`sallyport edge revoke ${id}\``)
 
 const lineText = (told: DaemonEvent): string => `${told.at} ${eventText(told)}`
 

@@ -40,11 +40,11 @@ const exporting = verbOf(operation(receiptExport, 'read', ({ gov, session }, { i
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],
   flags: (command) => command
     .argument('<id>', 'a task, an observation, a job of the code host or a closure'),
-  text: ({ envelope, key_id: key, sha256 }) => ({
+  text: ({ envelope, key_id: key, sha256 }, view) => ({
     out: envelopeText(envelope), exact: true,
     notes: [
       `receipt sha256 ${sha256}, signed with ${key}`,
-      'check it: sallyport receipt verify FILE --key KEY (sallyport receipt key > KEY)',
+      `its key: ${view.command('receipt key')}`,
     ],
   }),
 })

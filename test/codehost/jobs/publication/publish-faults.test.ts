@@ -92,14 +92,16 @@ const cuts: readonly (readonly [string, number])[] = [
 
 const settledWith = async (at: Publishing, key: string): Promise<Loose> => {
   const one = await prepared(at, { '--idempotency-key': key })
+  let last = ''
   for (let left = 4; left > 0; left -= 1) {
     const ran = await send(at, one)
+    last = ran.stderr
     if (ran.status === 0) return ran.json()
     const [way] = ran.error().next
     if (way?.command.startsWith('sallyport codehost reconcile') !== true) break
     await at.run(way.command.split(' ').slice(1))
   }
-  throw new Error(`it did not come to its end: ${at.job(one.job).state}`)
+  throw new Error(`it did not come to its end: ${at.job(one.job).state}, ${last}`)
 }
 
 t.test('C-045 killed anywhere and run again with the same key it comes to one pull request, and no creation is sent twice', async (t) => {
