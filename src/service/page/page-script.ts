@@ -115,8 +115,11 @@ const span = (seconds: number): string => {
 }
 
 const day = (iso: string): string => new Date(iso).toLocaleString([], {
-  month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false,
+  month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23',
 })
+
+const timeOfDay = (iso: string): string =>
+  new Date(iso).toLocaleTimeString([], { hourCycle: 'h23' })
 
 const secondsBetween = (from: string, to: string): number =>
   (Date.parse(to) - Date.parse(from)) / 1_000
@@ -289,7 +292,7 @@ const show = (overview: Overview): void => {
   for (const part of [showWaiting, showFolder, showSpend, showConsents, showDevices]) {
     part(overview)
   }
-  say('foot', `As of ${new Date(overview.checked_at).toLocaleTimeString([], { hour12: false })}. `
+  say('foot', `As of ${timeOfDay(overview.checked_at)}. `
     + `Looking keeps no session alive: this one ends on ${day(overview.session_ends_at)} `
     + 'unless it is used.')
 }

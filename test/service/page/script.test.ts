@@ -62,12 +62,14 @@ t.test('the code is taken out of the address, and what is shown is what there is
 })
 
 t.test('the page says when the session ends that it looks with', async (t) => {
-  const { world, at, page } = await setup(t)
-  const { root } = await world.json(['session', 'show'])
-  const ends = (await at.ask('GET', '/api/overview')).json().session_ends_at
+  const given = await begun(t)
+  const { root } = await given.world.json(['session', 'show'])
+  const { page } = await setup(t, given)
+  const [overview] = linesOf(page, 'GET /api/overview')
+  const ends = overview?.answer?.session_ends_at
   t.ok([root.idle_expires_at, root.expires_at].includes(ends), ends)
   const told = new Date(ends).toLocaleString([], {
-    month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false,
+    month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23',
   })
   t.match(page.at('foot').textContent, `this one ends on ${told} `)
 })

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { createContext, runInContext } from 'node:vm'
+import type { Loose } from '../../world/place.js'
 import type { Serving } from './serving.js'
 import { askPage } from './paging.js'
 
@@ -108,7 +109,10 @@ export class FakePart {
 /** A browser that has loaded the page. */
 export interface FakeBrowser {
   at(id: string): FakePart
-  readonly requests: { readonly line: string; readonly body: string | undefined }[]
+  /** What it asked for, and the document that it read of the answer, once it has. */
+  readonly requests: {
+    readonly line: string; readonly body: string | undefined; answer?: Loose
+  }[]
   /** Addresses that tabs were led to. */
   readonly tabs: string[]
   /** What its address says. */
@@ -143,13 +147,14 @@ export const browse = (at: Serving, script: string, hash: string): FakeBrowser =
     fetch: async (path: string, { method, headers, body }: {
       method: string; headers: Record<string, string>; body?: string
     }) => {
-      requests.push({ line: `${method} ${path}`, body })
+      const noted: FakeBrowser['requests'][number] = { line: `${method} ${path}`, body }
+      requests.push(noted)
       const origin = new URL(at.started.page?.url ?? '').origin
       const got = await askPage(at, method, path, {
         ...(body === undefined ? {} : { body }),
         headers: { ...headers, Origin: origin, 'Sec-Fetch-Site': 'same-origin' },
       })
-      return { status: got.status, json: async () => got.json() }
+      return { status: got.status, json: async () => (noted.answer = got.json()) }
     },
   })
   runInContext(readFileSync(script, 'utf8').replace(/^export .*$/m, ''), context)
