@@ -414,8 +414,9 @@ _sallyport() {
         --message-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --goal) COMPREPLY=(); return ;;
         --idempotency-key) COMPREPLY=(); return ;;
+        --idempotency-text) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--prepare --preview-digest --connection --base --branch --title --body-file --author --message-file --mark --goal --idempotency-key --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--prepare --preview-digest --connection --base --branch --title --body-file --author --message-file --mark --goal --idempotency-key --idempotency-text --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost prepare")
       case "$prev" in

@@ -405,6 +405,7 @@ complete -c sallyport -n '__sallyport_in "codehost publish"' -l message-file -rF
 complete -c sallyport -n '__sallyport_in "codehost publish"' -l mark -d 'put a line with a nonce behind it: what is like it proves nothing'
 complete -c sallyport -n '__sallyport_in "codehost publish"' -l goal -x -d 'what it is for; left out: your default goal'
 complete -c sallyport -n '__sallyport_in "codehost publish"' -l idempotency-key -x -d 'the same key and request give the same job'
+complete -c sallyport -n '__sallyport_in "codehost publish"' -l idempotency-text -x -d 'the same, by words of up to 200 bytes: "$GITHUB_RUN_ID-3"'
 complete -c sallyport -n '__sallyport_in "codehost publish"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "codehost prepare"' -l idempotency-key -x -d 'the same key and request give the same job'
 complete -c sallyport -n '__sallyport_in "codehost prepare"' -l idempotency-text -x -d 'the same, by words of up to 200 bytes: "$GITHUB_RUN_ID-3"'

@@ -1,7 +1,8 @@
 /** Keys that are made of words: the same for the same, of one owner, one use and one state. */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { keyOfText, type KeyUse } from '../../../src/governance/board/text-keys.js'
+import { line, prepared, send, withSite } from '../../support/codehost/publish-lines.js'
 import { publishing } from '../../support/codehost/publishing.js'
 import { failure, must } from '../../support/must.js'
 import { sessionOf } from '../../world/session.js'
@@ -71,4 +72,17 @@ t.test('C-118 the same words prepare one publication, and an ask of the same wor
     ...flags, '--branch': 'topic/other', '--idempotency-text': '1042',
   })).json()
   t.not(again.id, first.id)
+})
+
+t.test('C-118 a folder that is published by words, and prepared again by them, is one job', async (t) => {
+  const at = await withSite(t)
+  const words = { '--idempotency-text': 'build 1041' }
+  const first = await prepared(at, words)
+  t.equal((await prepared(at, words)).job, first.job)
+  t.not((await prepared(at, { '--idempotency-text': 'build 1042' })).job, first.job)
+  const both = await at.run([...line(at, { ...words, '--idempotency-key': randomUUID() }),
+    '--prepare', '--json'])
+  t.strictSame(failure(both), { status: 2, code: 'key_twice', out: '' })
+  t.hasStrict(must(await send(at, first)).json(), { state: 'succeeded' })
+  t.hasStrict(await prepared(at, words), { job: first.job, state: 'succeeded' })
 })

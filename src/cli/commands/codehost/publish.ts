@@ -15,6 +15,7 @@ import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import type { Session } from '../../../governance/session/types.js'
+import { keyOf, withKeyFlags, type KeyOptions } from '../../key-flags.js'
 import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
 import { tellTyped } from '../../typed.js'
@@ -28,7 +29,7 @@ import {
 import { publishText } from './publish-text.js'
 
 /** Argument and flags of `codehost publish`. */
-interface PublishOptions extends Partial<PublishFields> {
+interface PublishOptions extends Partial<PublishFields>, KeyOptions {
   readonly target: string
   readonly prepare?: boolean
   readonly previewDigest?: string
@@ -37,7 +38,6 @@ interface PublishOptions extends Partial<PublishFields> {
   readonly messageFile?: string
   readonly mark?: boolean
   readonly goal?: string
-  readonly idempotencyKey?: string
 }
 
 /** A publication that was prepared, and what it was prepared with. */
@@ -88,11 +88,12 @@ const prepareFolder = async (options: PublishOptions, deps: VerbDeps): Promise<P
     ...(message === undefined ? {} : { message }),
   })
   const { gov, session } = await workFor(deps, 'mutate')
+  const idempotencyKey = keyOf(options, 'job', { gov, session })
   // Who has no session or connection is told so before anything is asked.
   const connectionId = await publishConnection(gov, session, request.connection, prompter)
   const fields = await publishFields(options, prompter)
   const { stateDir, configDir } = deps.places
-  const { body = '', mark, goal: goalId, idempotency_key: idempotencyKey } = request
+  const { body = '', mark, goal: goalId } = request
   const wanted: PublicationRequest = {
     ...fields, connectionId, body, message, mark, goalId, idempotencyKey,
     numbered: isNumbered(fields.branch),
@@ -170,7 +171,7 @@ export const publish: VerbRecord<PublishOptions, PublishDocument> = {
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
   json: codehostPublish,
-  flags: (command) => command
+  flags: (command) => withKeyFlags(command
     .argument('<target>', 'the folder, or with --preview-digest the job')
     .option('--prepare', 'seal it and show it; send nothing')
     .option('--preview-digest <digest>', 'send this job, as it was shown')
@@ -182,8 +183,8 @@ export const publish: VerbRecord<PublishOptions, PublishDocument> = {
     .option('--author <person>', 'who wrote the commit, as NAME <ADDRESS>')
     .option('--message-file <file>', 'message of the commit; left out: the title')
     .option('--mark', 'put a line with a nonce behind it: what is like it proves nothing')
-    .option('--goal <id>', 'what it is for; left out: your default goal')
-    .option('--idempotency-key <uuid>', 'the same key and request give the same job'),
+    .option('--goal <id>', 'what it is for; left out: your default goal'),
+  'the same key and request give the same job'),
   text: publishText,
   run: async (options, deps) => {
     if (options.previewDigest !== undefined) {
