@@ -2,6 +2,7 @@
  * The save of this route. What it changes is decided by `planSetupChange` on the rows at r, under
  * the lock; governance publishes r+1 and r+2 around it (see policy/save.ts).
  */
+import { fail } from '../base/errors.js'
 import { ceilingOwner } from '../governance/policy/ceiling.js'
 import type { Gov } from '../governance/context.js'
 import { momentOf } from '../governance/judge/moment.js'
@@ -9,14 +10,15 @@ import { publishSave, type SaveDecision } from '../governance/policy/save.js'
 import {
   voidsNothing, voidsOf, type AcceptedVoids, type SaveVoids,
 } from '../governance/policy/voids.js'
+import { collections } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
 import { requestsDocument } from '../governance/stops/requests.js'
-import { fingerprintOf, usableFingerprint } from '../governance/vault.js'
+import { fingerprintOf, noKeyStored, usableFingerprint } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'
 import { isBlankKey } from './api-key.js'
 import { alphaConsentStatement } from './consent-text.js'
 import {
-  alphaCredentialRef, alphaPurpose, alphaRouteName, type AlphaProvider,
+  alphaCredentialRef, alphaPurpose, alphaRouteName, alphaRuntime, type AlphaProvider,
 } from './constants.js'
 import { projectAlpha, type AlphaShow } from './projection.js'
 import { alphaFacts, isConsentCurrent } from './readiness.js'
@@ -31,12 +33,25 @@ export interface AlphaSave {
   readonly expectedPolicyRevision: number | null
   /** Paid results that whoever saves gives up. */
   readonly accepts?: AcceptedVoids | undefined
+  /** Takes the key out of the vault; the input says nothing but that the route is disabled. */
+  readonly removesKey?: boolean
+}
+
+/** Where something may have been paid, the bill is read with the key that was sent. */
+const requireReadBack = (view: View): void => {
+  const open = view.all(collections.openReservations)
+    .filter(({ doc }) => doc.runtime === alphaRuntime && doc.state !== 'reserved')
+  if (open.length === 0) return
+  throw fail.conflict('key_reads_back', 'A charge that is not known is read back with this key.', {
+    next: 'Settle it first: `sallyport ledger reservations`.', details: { open: open.length },
+  })
 }
 
 const planOf = (
   gov: Gov, view: View, provider: AlphaProvider, save: AlphaSave, supplied: string | null,
 ): SetupPlan => {
   const facts = alphaFacts(gov, view, provider)
+  if (save.removesKey === true && facts.setup === null) throw noKeyStored()
   return planSetupChange(facts.setup, save.input, {
     provider,
     consentCurrent: isConsentCurrent(facts),
@@ -44,6 +59,7 @@ const planOf = (
     ledgerCeilingMicrousd: facts.account.ok ? facts.account.ceilingMicrousd : null,
     storedFingerprint: usableFingerprint(facts.key),
     suppliedFingerprint: supplied,
+    keyGoes: save.removesKey === true && facts.key.present,
   })
 }
 
@@ -67,6 +83,7 @@ const decide = (
 ) => (view: View): SaveDecision | null => {
   const plan = planOf(gov, view, provider, save, supplied)
   if (plan.unchanged) return null
+  if (plan.keyChange === 'removed') requireReadBack(view)
   requireSaveAuthority(plan, {
     acknowledged: save.input.plaintext_provider_egress_acknowledged,
     expectedPolicyRevision: save.expectedPolicyRevision,
@@ -168,6 +185,7 @@ export const saveAlpha = async (
       decide: decide(gov, provider, save, supplied),
       credential: secret === null || plan.keyChange === 'none'
         ? null : { ref: alphaCredentialRef, secret },
+      removesKey: plan.keyChange === 'removed' ? alphaCredentialRef : undefined,
     })
   } finally {
     secret?.fill(0)

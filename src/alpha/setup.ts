@@ -125,6 +125,8 @@ export interface SetupFacts {
   readonly storedFingerprint: string | null
   /** Fingerprint the supplied key would have; null when none or a blank one was supplied. */
   readonly suppliedFingerprint: string | null
+  /** The stored key goes; false where none is stored. */
+  readonly keyGoes: boolean
 }
 
 /** What a save would change. */
@@ -139,9 +141,9 @@ export interface SetupPlan {
   readonly changesEnabledRoute: boolean
   /** Nothing changes but an acknowledged consent that is no longer current: given again. */
   readonly regrants: boolean
-  /** Only `enabled` goes from true to false. */
+  /** Only `enabled` goes from true to false, or the key goes. */
   readonly disablesOnly: boolean
-  readonly keyChange: 'none' | 'set'
+  readonly keyChange: 'none' | 'set' | 'removed'
   /** A question that is leaving must not: disabled, or under another key or route. */
   readonly closes: boolean
   /** Whether the acknowledgment and the exact policy revision are required. */
@@ -180,7 +182,7 @@ export const planSetupChange = (
   const sameRoute = routeNames.every((name) => current?.[name] === next[name])
   const enabling = next.enabled && !wasEnabled
   const changesEnabledRoute = wasEnabled && changes
-  const disablesOnly = wasEnabled && !next.enabled && !changes
+  const disablesOnly = (wasEnabled || keyChange === 'removed') && !next.enabled && !changes
   const regrants = wasEnabled && next.enabled && !changes && !facts.consentCurrent &&
     input.plaintext_provider_egress_acknowledged
   const unchanged = !changes && !enabling && !disablesOnly && !regrants
@@ -204,7 +206,10 @@ const consentOf = (grants: boolean, disables: boolean): SetupPlan['consent'] => 
   return disables ? 'withdraw' : 'keep'
 }
 
-const keyChangeOf = (current: AlphaTextSetup | null, facts: SetupFacts): 'none' | 'set' => {
+const keyChangeOf = (
+  current: AlphaTextSetup | null, facts: SetupFacts,
+): SetupPlan['keyChange'] => {
+  if (facts.keyGoes) return 'removed'
   if (facts.suppliedFingerprint === null) return 'none'
   const same = facts.suppliedFingerprint === facts.storedFingerprint &&
     facts.suppliedFingerprint === current?.credential_fingerprint
@@ -244,7 +249,7 @@ const nextSetup = (
     api_base: facts.provider.base_url,
     ...limits,
     credential_ref: alphaCredentialRef,
-    credential_fingerprint: current?.credential_fingerprint ?? null,
+    credential_fingerprint: facts.keyGoes ? null : current?.credential_fingerprint ?? null,
     plaintext_egress_consent_revision: current?.plaintext_egress_consent_revision ?? null,
   })
 }

@@ -48,6 +48,8 @@ export type ConfigurationSave =
   & { readonly only?: BlockName }
   /** Paid results that whoever saves gives up; none where it is left out. */
   & { readonly accepts?: AcceptedVoids | undefined }
+  /** Takes the key of that one block out of the vault, and disables its route. */
+  & { readonly removesKey?: boolean }
 
 const documentShape = closedObject({
   alpha_text: v.optional(v.unknown()),
@@ -78,12 +80,13 @@ const parseSave = (save: ConfigurationSave): ParsedSave => {
     })
   }
   const expectedPolicyRevision = document.expected_policy_revision ?? null
-  const { accepts } = save
+  const { accepts, removesKey = false } = save
+  const more = { expectedPolicyRevision, accepts, removesKey }
   return {
     alpha: has('alpha_text')
-      ? { input: parseSetupInput(document.alpha_text), expectedPolicyRevision, accepts } : null,
+      ? { input: parseSetupInput(document.alpha_text), ...more } : null,
     gateway: has('gateway')
-      ? { input: parseGatewayInput(document.gateway), expectedPolicyRevision, accepts } : null,
+      ? { input: parseGatewayInput(document.gateway), ...more } : null,
     expectedPolicyRevision,
   }
 }

@@ -35,6 +35,8 @@ export interface GatewayPlanFacts {
   readonly storedFingerprint: string | null
   /** Fingerprint the supplied key would have; null when none or a blank one was supplied. */
   readonly suppliedFingerprint: string | null
+  /** The stored key goes; false where none is stored. */
+  readonly keyGoes: boolean
   /** Id for the first save; later ones keep the stored one. */
   readonly newGrantId: string
 }
@@ -51,6 +53,7 @@ export interface GatewayPlan {
   /** Purposes whose consent ends unless granted anew. */
   readonly drops: readonly string[]
   readonly keyChange: boolean
+  readonly keyGoes: boolean
   /** What leaves no more once it is saved: a slot that sent elsewhere, all of them by a key. */
   readonly closes: readonly SaveAim[]
   /** Nothing but disabling, or removing slots: what stops something is never hard. */
@@ -118,7 +121,8 @@ const nextRoute = (
     enabled: input.enabled ?? current?.enabled ?? true,
     api_base: facts.apiBase,
     credential_ref: gatewayCredentialRef,
-    credential_fingerprint: facts.suppliedFingerprint ?? current?.credential_fingerprint ?? null,
+    credential_fingerprint: facts.keyGoes ? null
+      : facts.suppliedFingerprint ?? current?.credential_fingerprint ?? null,
     spend_ceiling_microusd: ceiling,
     slots: { chat: slot('chat'), report: slot('report'), screenshot: slot('screenshot') },
   }
@@ -241,10 +245,12 @@ export const planGatewayChange = (
   const ledgerCeiling = facts.ledgerCeilingMicrousd
   const named = input.spend_ceiling_microusd
   const ceilingDiffers = current === null || (named !== undefined && named !== ledgerCeiling)
-  const differs = keyChange || ceilingDiffers || !sameBytes(current, next)
+  const { keyGoes } = facts
+  const differs = keyChange || keyGoes || ceilingDiffers || !sameBytes(current, next)
   const unchanged = !differs && grants.length === 0 && !revives
   const disablesOnly = current !== null && !next.enabled && !ceilingDiffers && !keyChange
-    && sameBytes({ ...current, enabled: false }, next)
+    && sameBytes(
+      { ...current, enabled: false, credential_fingerprint: next.credential_fingerprint }, next)
   if (!unchanged && !disablesOnly) requireBoundsWithinCeiling(next, input)
   const raises = ceilingDiffers && ledgerCeiling !== null
     && next.spend_ceiling_microusd > ledgerCeiling
@@ -256,7 +262,7 @@ export const planGatewayChange = (
   const grantsEgress = needsAuthority && next.enabled
     && (sendsElsewhere || !facts.egressKept)
   return {
-    next, unchanged, needsAuthority, grantsEgress, grants, keyChange,
+    next, unchanged, needsAuthority, grantsEgress, grants, keyChange, keyGoes,
     closes: closesOf(current, next, keyChange),
     onlyStops: !needsAuthority && (!next.enabled
       || [...changed].every((purpose) => next.slots[slotOfPurpose[purpose]] === null)),

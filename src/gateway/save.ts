@@ -15,7 +15,7 @@ import {
 import { collections } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
 import { requestsDocument } from '../governance/stops/requests.js'
-import { fingerprintOf, keyFacts, usableFingerprint } from '../governance/vault.js'
+import { fingerprintOf, keyFacts, noKeyStored, usableFingerprint } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'
 import { egressStatement, purposeStatement, type GatewayStatement } from './consent-text.js'
 import { gatewayConsents, type StandingConsent } from './consents.js'
@@ -33,6 +33,8 @@ export interface GatewaySave {
   readonly expectedPolicyRevision: number | null
   /** Paid results that whoever saves gives up. */
   readonly accepts?: AcceptedVoids | undefined
+  /** Takes the key out of the vault; the input says nothing but that the route is disabled. */
+  readonly removesKey?: boolean
 }
 
 /** Follows an edit of the one ceiling in another route's document; a budget field, no grant. */
@@ -54,7 +56,9 @@ const planOf = (
 ): GatewayPlan => {
   const apiBase = requireBase(place)
   const route = view.get(gatewayCollection, gatewayRouteId) ?? null
+  if (save.removesKey === true && route === null) throw noKeyStored()
   const consents = gatewayConsents(momentOf(gov, view), route)
+  const key = keyFacts(gov.store, view, gatewayCredentialRef)
   return planGatewayChange(route, save.input, {
     apiBase,
     reserved: place.reserved,
@@ -67,8 +71,9 @@ const planOf = (
     keptPurposes: new Set(
       gatewayPurposes.filter((purpose) => isKept(consents.purpose(purpose))),
     ),
-    storedFingerprint: usableFingerprint(keyFacts(gov.store, view, gatewayCredentialRef)),
+    storedFingerprint: usableFingerprint(key),
     suppliedFingerprint: supplied,
+    keyGoes: save.removesKey === true && key.present,
     newGrantId: newId('grt'),
   })
 }
@@ -203,6 +208,7 @@ export const saveGateway = async (
       decide: decide({ gov, place, save, supplied, mirrors }),
       credential: secret !== null && plan.keyChange
         ? { ref: gatewayCredentialRef, secret } : null,
+      removesKey: plan.keyGoes ? gatewayCredentialRef : undefined,
     })
   })
   return {

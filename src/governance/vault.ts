@@ -154,6 +154,23 @@ export const dropStaged = (tx: Tx, ref: string): string | null => {
   return staged.artifact.stored_sha256
 }
 
+/**
+ * Takes the secret in use out of the vault. Returns its stored name, to be removed once the
+ * transaction is durable; null where none is stored.
+ */
+export const removeCredential = (tx: Tx, ref: string): string | null => {
+  const before = tx.get(collections.credentials, ref)
+  if (before === undefined) return null
+  tx.remove(collections.credentials, ref)
+  return before.artifact.stored_sha256
+}
+
+/** `rejected` `no_key_stored`: a route that was never set up has no key that could go. */
+export const noKeyStored = (): SallyportError =>
+  fail.rejected('no_key_stored', 'This route was never set up: no key of it is stored.', {
+    next: 'See what is stored: `sallyport config show`.',
+  })
+
 /** What may be shown of a credential: presence and fingerprint (A-053, A-165). */
 export const presence = (view: View, ref: string): CredentialPresence => {
   const row = view.get(collections.credentials, ref)

@@ -32,7 +32,7 @@ const limits = {
 const facts: SetupFacts = {
   provider, consentCurrent: true, consentKept: true, ledgerCeilingMicrousd: 100_000,
   storedFingerprint: 'fp-1',
-  suppliedFingerprint: null,
+  suppliedFingerprint: null, keyGoes: false,
 }
 const disabled: AlphaTextSetup = { ...stored, enabled: false }
 

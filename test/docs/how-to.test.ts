@@ -135,6 +135,14 @@ const afterwards: Readonly<Record<string, {
       'gateway setup': { unrun: 'a form at a terminal: test/cli/forms.test.ts fills it in' },
     },
   },
+  'uninstall': {
+    // The page has deleted the state by then.
+    spoken: {
+      'codehost connections': { exit: 10 },
+      'codehost disconnect CONNECTION': { exit: 10 },
+      'gateway setup --remove-key': { exit: 10 },
+    },
+  },
   'ask-from-ci': { more: `sallyport logout\necho ${randomUUID()} > build.key\n` },
   'run-on-a-timer': {
     more: 'sallyport sandbox samples ~/screens\nsallyport shots config set --folder ~/screens\n',

@@ -14,7 +14,7 @@ const facts: GatewayPlanFacts = {
   apiBase: 'https://127.0.0.1:1/api/v1', reserved, ledgerCeilingMicrousd: 1_000_000,
   egressCurrent: true, egressKept: true, currentPurposes: new Set(['gateway.chat']),
   keptPurposes: new Set(['gateway.chat']), storedFingerprint: 'fp',
-  suppliedFingerprint: null, newGrantId: 'grt_new',
+  suppliedFingerprint: null, keyGoes: false, newGrantId: 'grt_new',
 }
 
 const slot = { model: 'gateway/acme/chat-1', upstream_allow: ['acme-host', 'b-host'] }

@@ -9,11 +9,12 @@ import { newId } from '../../base/ids.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { policyHead } from '../policy/head.js'
-import { collections } from '../rows.js'
 import { defaultPrincipal } from '../principals.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
-import { putCredential, vaultDigest, type SealedCredential } from '../vault.js'
+import {
+  putCredential, removeCredential, vaultDigest, type SealedCredential,
+} from '../vault.js'
 import { bindingOf, grantMsMax } from './grant.js'
 import { endGrant } from './narrow.js'
 import { requireFree, requireOwnConnection, requireRevision } from './read.js'
@@ -111,20 +112,19 @@ export const disconnectConnection = (
 ): SavedConnection => {
   const before = requireOwnConnection(tx, session, connectionId)
   requireFree(before)
-  const credential = tx.get(collections.credentials, before.credential_ref)
-  if (credential === undefined) return { connection: before, replaced: null }
+  const replaced = removeCredential(tx, before.credential_ref)
+  if (replaced === null) return { connection: before, replaced }
   const connection: Connection = {
     ...endGrant(before, now, 'stopped'), repository_id: null, mode: 'disabled',
     revision: before.revision + 1, updated_at: now,
   }
   tx.mark()
-  tx.remove(collections.credentials, before.credential_ref)
   tx.put(connectionCollection, connectionId, connection)
   appendAudit(tx, now, {
     what: 'connection.disconnected', ...by(session), subject: connectionId,
     facts: { revision: connection.revision },
   })
-  return { connection, replaced: credential.artifact.stored_sha256 }
+  return { connection, replaced }
 }
 
 /** A consent as a person asks for it, and what the host said while they did. */

@@ -22,7 +22,9 @@ import { askedThrough } from '../stops/act.js'
 import { lyingStops, pendingStops } from '../stops/folder.js'
 import { closeBySave, type Narrowed, type Spend } from '../stops/narrow.js'
 import { covers, offRoutes, type SaveAim } from '../stops/stop.js'
-import { adoptStaged, dropStaged, sealCredential, stageSealed } from '../vault.js'
+import {
+  adoptStaged, dropStaged, removeCredential, sealCredential, stageSealed,
+} from '../vault.js'
 import { applyCeiling, checkCeiling, ownCeiling } from './ceiling.js'
 import {
   acknowledgeConsent, carryOver, endConsents, grantConsent, latestConsent, type ConsentGrant,
@@ -68,6 +70,8 @@ interface SavePlan {
    */
   decide(view: View): SaveDecision | null
   readonly credential: { readonly ref: string; readonly secret: Buffer } | null
+  /** Vault name of the key that goes with this save; none where it is left out. */
+  readonly removesKey?: string | undefined
   /** Paid results that whoever saves gives up; none where it is left out. */
   readonly accepts?: AcceptedVoids | undefined
 }
@@ -179,7 +183,8 @@ const begin = (
 const requireNoOtherSave = (view: View, plan: SavePlan, decision: SaveDecision): void => {
   const open = lookUp(view, collections.saveIntents, intentsOpen, { limit: 1 }).length > 0
   if (!open && policyHead(view).reason !== 'save_begin') return
-  const onlyStops = plan.credential === null && decision.ceilingMicrousd === null
+  const onlyStops = plan.credential === null && plan.removesKey === undefined
+    && decision.ceilingMicrousd === null
     && decision.grants.length === 0 && !decision.widens
   if (onlyStops) return
   throw fail.conflict(
@@ -278,6 +283,7 @@ const finish = async (
     }
     const consents = decision.grants.map((grant) => grantConsent(tx, now, grant, by))
     if (plan.credential !== null) replaced = adoptStaged(tx, now, plan.credential.ref)
+    if (plan.removesKey !== undefined) replaced = removeCredential(tx, plan.removesKey)
     if (decision.ceilingMicrousd !== null) ownCeiling(tx, plan.route)
     decision.apply(tx, now, { revision, consents })
     publishRevision(tx, gov.store, now, {
@@ -291,6 +297,7 @@ const finish = async (
       subject: intent.intent_id,
       facts: {
         revision, active, grants: consents.length, credential: plan.credential !== null,
+        ...(plan.removesKey === undefined ? {} : { key_removed: true }),
         ...(begun.voided > 0 ? { voided: begun.voided } : {}),
       },
     })

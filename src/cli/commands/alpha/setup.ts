@@ -11,6 +11,7 @@ import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { integerFlag, moneyFlag } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
+import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
 import { tellTyped } from '../../typed.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
@@ -30,6 +31,7 @@ interface SetupOptions {
   readonly acknowledgePlaintextEgress?: boolean
   readonly expectedPolicyRevision?: number
   readonly voidAnswers?: boolean
+  readonly removeKey?: boolean
   readonly from?: string
 }
 
@@ -130,6 +132,7 @@ export const setup: VerbRecord<SetupOptions, AlphaShow> = {
       + '--spend-ceiling-microusd 1000000 --acknowledge-plaintext-egress '
       + '--expected-policy-revision 1',
     '$ sallyport alpha setup --disable',
+    '$ sallyport alpha setup --remove-key',
     '$ sallyport alpha setup --from setup.json --json',
   ],
   exits: ['rejected', 'conflict', 'blocked', 'locked'],
@@ -149,12 +152,14 @@ export const setup: VerbRecord<SetupOptions, AlphaShow> = {
       min: 0, max: Number.MAX_SAFE_INTEGER,
     }))
     .option(...voidAnswersFlag)
+    .option(...removeKeyFlag)
     .option('--from <file>', 'a whole request as JSON; - for stdin'),
   text: alphaText,
   run: async (options, deps) => {
     if (options.from !== undefined && namesOf(options).length > 1) {
       throw fail.usage('several_sources', 'The document of --from stands alone.')
     }
+    if (options.removeKey === true) requireAlone(namesOf(options))
     const bytes = options.from === undefined ? null : await readInput(deps, {
       from: options.from, flag: '--from', bytesMax: saveBytesMax,
     })
@@ -166,6 +171,7 @@ export const setup: VerbRecord<SetupOptions, AlphaShow> = {
     if (bytes !== null) {
       return answer(await saveListing(deps, opened, { bytes, only: 'alpha_text' }, options))
     }
+    if (options.removeKey === true) return answer(await removeKey(deps, opened, 'alpha_text'))
     const current = showAlpha(gov, session, provider)
     if (namesOf(options).length === 0) return answer(await fillIn(options, deps, opened, current))
     const value = await acknowledged(deps, gov, current, await blockOf(options, deps, current))

@@ -13,6 +13,7 @@ import type { Gov } from '../../../governance/context.js'
 import { policyHead } from '../../../governance/policy/head.js'
 import { choiceFlag, integerFlag, moneyFlag, offered } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
+import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
 import { tellTyped } from '../../typed.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
@@ -37,6 +38,7 @@ interface GatewaySetupOptions {
   readonly acknowledgeCloudEgress?: boolean
   readonly expectedPolicyRevision?: number
   readonly voidAnswers?: boolean
+  readonly removeKey?: boolean
   readonly from?: string
 }
 
@@ -166,6 +168,7 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
     '$ sallyport gateway setup --slot report --timeout-seconds 20',
     '$ sallyport gateway setup --spend-ceiling-microusd 500000 --json',
     '$ sallyport gateway setup --disable',
+    '$ sallyport gateway setup --remove-key',
   ],
   exits: ['rejected', 'conflict', 'blocked', 'locked'],
   json: gatewaySetup,
@@ -196,10 +199,13 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
       min: 0, max: Number.MAX_SAFE_INTEGER,
     }))
     .option(...voidAnswersFlag)
+    .option(...removeKeyFlag)
     .option('--from <file>', 'a whole request as JSON; - for stdin'),
   text: gatewayText,
   run: async (options, deps) => {
-    const given = Object.keys(options).filter((name) => name !== 'voidAnswers').length
+    const names = Object.keys(options).filter((name) => name !== 'voidAnswers')
+    const given = names.length
+    if (options.removeKey === true) requireAlone(names)
     if (given === 0 && !deps.interactive) {
       throw fail.usage('nothing_to_save', 'Name what to save.', {
         next: 'Flags and an example: `sallyport gateway setup --help`.',
@@ -214,6 +220,7 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
     const block = bytes !== null || given === 0 ? null : await blockOf(options, deps)
     const opened = await workFor(deps, 'mutate')
     const save = async (): Promise<Saved> => {
+      if (options.removeKey === true) return removeKey(deps, opened, 'gateway')
       if (block !== null) {
         const value = await acknowledged(options, deps, opened.gov, block)
         return saveListing(deps, opened, { value, only: 'gateway' }, options)
