@@ -27,6 +27,8 @@ const nullableCount = v.nullable(count)
 
 const authorEntries = {
   text, model: text, reply_model: text, written_at: text, outdated: v.boolean(),
+  /** The other image, of the same looks, that it was written about; null where it was of this. */
+  as_at: v.nullable(v.strictObject({ captured_at: text, areas_ignored: v.boolean() })),
 }
 
 const factShape = v.strictObject({
@@ -74,6 +76,8 @@ export const reportShape = v.strictObject({
     /** Observations that stand for like images, too. */
     like_runs: count,
     statuses: v.record(text, count),
+    /** Those of the analysed ones that were asked nothing about: they repeat an earlier image. */
+    reused: count,
     /** Images of the period, each by its own hour of the day in the time zone. */
     hours: v.pipe(v.array(count), v.length(24)),
     runs: v.array(runShape),
@@ -124,6 +128,8 @@ export type ScreenReport = v.InferOutput<typeof reportShape>
 const author = (one: ModelText) => ({
   text: one.text, model: one.model, reply_model: one.replyModel, written_at: one.writtenAt,
   outdated: one.outdated,
+  as_at: one.asAt === undefined ? null
+    : { captured_at: one.asAt.capturedAt, areas_ignored: one.asAt.areasIgnored },
 })
 
 const factOf = (one: ScreenObservationInput): ReportFact => ({
@@ -197,7 +203,8 @@ const courseOf = (
   }
   return {
     image_count: images, like_runs: counted.filter(({ likeImages }) => likeImages > 0).length,
-    statuses, hours, runs: listed.map(runOf),
+    statuses, reused: counted.filter(({ one }) => one.reused === true).length,
+    hours, runs: listed.map(runOf),
     ...moneyOf(input),
     reasons: input.reasons.map(({ needsPerson, ...one }) => ({
       ...one, needs_person: needsPerson,

@@ -1,7 +1,10 @@
 /** A report as text for a terminal or a file. */
 import { disputedText, moneyStand } from './budget.js'
 import type { ScreenReport } from './report.js'
-import { countText, dimensionsText, dollarsText, sizeText, spanText, statusText } from './words.js'
+import {
+  asAtText, countText, dimensionsText, dollarsText, reusedText, sizeText, spanText, statusText,
+  type AsAtFacts,
+} from './words.js'
 import { longDay, zoneOf, type Zone } from './zone.js'
 
 /** How texts of others and headings are shown. */
@@ -33,6 +36,8 @@ const statusLines = ({ course }: ScreenReport): Lines =>
     .sort(([, a], [, b]) => b - a)
     .flatMap(([status, count]) => [
       `  ${statusText(status).padEnd(18)}${String(count).padStart(7)}`,
+      ...(status === 'succeeded' && course.reused > 0
+        ? [`  ${String(course.reused).padStart(7)}  ${reusedText}`] : []),
       ...course.reasons.filter((one) => one.status === status)
         .map((one) => `  ${String(one.count).padStart(7)}  ${one.reason}`
           + (one.text === null ? '' : `: ${one.text}`)),
@@ -97,12 +102,15 @@ interface Written {
   readonly reply_model: string
   readonly written_at: string
   readonly outdated: boolean
+  readonly as_at: AsAtFacts | null
 }
 
 const byline = (one: Written, zone: Zone, style: TextStyle): string => {
   const model = style.foreign(`${one.model} (${one.reply_model})`)
   const age = one.outdated ? ', from before a change' : ''
-  return `written by ${model} at ${moment(zone, one.written_at)}${age}`
+  const { as_at: at } = one
+  const of = at === null ? '' : `, ${asAtText(at, moment(zone, at.captured_at))}`
+  return `written by ${model} at ${moment(zone, one.written_at)}${age}${of}`
 }
 
 const summariesHead = (shown: number, all: number): string =>

@@ -13,6 +13,16 @@ export interface ModelText {
   readonly writtenAt: string
   /** A later attempt failed, or prompt, schema or model are newer: this is from before. */
   readonly outdated: boolean
+  /** Set where it was written about another image, which looks the same; else left out. */
+  readonly asAt?: AsAt
+}
+
+/** The other image that a text was written about; nothing tells which one it is. */
+export interface AsAt {
+  /** When that one was captured. */
+  readonly capturedAt: string
+  /** Areas did not count when the two were compared: the text may describe what was in them. */
+  readonly areasIgnored: boolean
 }
 
 /** One screen observation of any source. */
@@ -41,6 +51,8 @@ export interface ScreenObservationInput {
   readonly summary: ModelText | null
   /** Whether there is a summary, opened or not; left out: whether it is here. */
   readonly analysed?: boolean
+  /** Whether its summary was written about another image that looks the same; left out: no. */
+  readonly reused?: boolean
 }
 
 /** One digest of a window. */

@@ -33,3 +33,16 @@ export const spanText = (ms: number): string => {
 
 /** A status as people read it. */
 export const statusText = (status: string): string => status.replaceAll('_', ' ')
+
+/** An image that a text was written about beside the one that it stands with. */
+export interface AsAtFacts {
+  readonly captured_at: string
+  readonly areas_ignored: boolean
+}
+
+/** What is said where a text was written about an earlier image of the same looks. */
+export const asAtText = ({ areas_ignored: areas }: AsAtFacts, moment: string): string =>
+  `as at ${moment}${areas ? ' (ignored areas may differ)' : ''}`
+
+/** What is said of how many images that was. */
+export const reusedText = 'as an earlier image of the same looks, without a request'

@@ -49,6 +49,7 @@ export const shotLabels = {
   digest: 'svc.screenshot_observation_digest.v1',
   conclusion: 'svc.screenshot_report.conclusion.v1',
   fingerprint: 'svc.screenshot_fingerprint.v1',
+  sketches: 'svc.screenshot_sketches.v1',
 } as const
 
 /** Every limit of this capability; the unit is the last word of the name. */
@@ -69,6 +70,12 @@ export const shotLimits = {
   /** A run of like images gets a new representative after this long (S-210). */
   visualRunRefreshMinutesDefault: 30,
   visualRunRefreshMinutesMax: 1_440,
+  /** Images that were described, newest first, which one that waits may be a repeat of. */
+  describedMax: 256,
+  /** Those of them that look nearest and are compared in full. */
+  comparedMax: 4,
+  /** Described images of which nothing is kept yet, looked into in one pass. */
+  sketchedAgainMax: 64,
   analysisItemsDefault: 20,
   analysisItemsMax: 1_000,
   concurrencyDefault: 2,

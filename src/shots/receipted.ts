@@ -3,11 +3,20 @@ import { fail } from '../base/errors.js'
 import { claimCollection, claimsByOperation } from '../gateway/call/claims.js'
 import type { FindReceipted } from '../governance/receipted.js'
 import { rowsUnder } from '../state/indexes.js'
+import type { PayloadRef } from './observations/rows.js'
 import { requireObservation } from './observations/show.js'
 
 const noReceipt = (id: string) =>
   fail.conflict('no_receipt', 'This observation has no analysis that was paid for.', {
     next: `See \`sallyport shots show ${id}\`.`, details: { observation_id: id },
+  })
+
+const ofOther = (
+  id: string, { observation_id: other }: NonNullable<PayloadRef['payload_of']>,
+) => fail.conflict('no_receipt',
+  'Nothing was paid for this observation: it repeats one that was described.', {
+    reason: 'analysis_reused', details: { observation_id: id, payload_of: other },
+    next: `The receipt of that one: \`sallyport receipt export ${other}\`.`,
   })
 
 /**
@@ -18,6 +27,8 @@ export const receiptedAnalysis: FindReceipted = (_gov, view, _session, id) => {
   const row = requireObservation(view, id)
   const { observation_id: observation, payload } = row
   if (payload === null) throw noReceipt(observation)
+  // The call was about another image: a statement that names this one would be untrue.
+  if (payload.payload_of !== undefined) throw ofOther(observation, payload.payload_of)
   const [claim] = rowsUnder(view, claimCollection, claimsByOperation, {
     under: [payload.operation_id],
   })

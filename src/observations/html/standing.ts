@@ -1,7 +1,7 @@
 /** How the observations stand: the mix of statuses, why some failed or wait, and for whom. */
 import { overspentBy } from '../budget.js'
 import type { ReportReason, ScreenReport } from '../report.js'
-import { countText, statusText } from '../words.js'
+import { countText, reusedText, statusText } from '../words.js'
 import { statusClass } from './axis.js'
 import { stacked } from './bars.js'
 import { firstWithin, listBytes } from './bounded.js'
@@ -42,12 +42,16 @@ ${countText(left, 'other reason')}: ${withCommands(allOfReport, report)}</span><
   return html`<ul class="why">${parts}${other}${more}</ul>`
 }
 
+const reusedList = ({ course: { reused } }: ScreenReport): Markup => (reused === 0 ? nothing
+  : html`<ul class="why"><li>${num(reused)} <span>${reusedText}</span></li></ul>`)
+
 /** The mix of statuses, each with its reasons. */
 export const statusPart = (report: ShownReport): Markup => {
   const { statuses } = report.course
   const rows = Object.entries(statuses).sort(([, a], [, b]) => b - a)
     .map(([status, count]) => html`<li><p class="row"><span><i class="${statusClass(status)}"></i>
 ${statusText(status)}</span> <b class="num">${count}</b></p>
+${status === 'succeeded' ? reusedList(report) : nothing}\
 ${reasonList(report, status, count)}</li>`)
   return html`<section aria-labelledby="mix"><h2 id="mix">Analysis status</h2>
 ${statusBar(report)}<ul class="mix">${rows}</ul></section>`

@@ -3,7 +3,7 @@
  * model before its texts, with several by numbers that a list explains. Each text has its time.
  */
 import type { ScreenReport } from '../report.js'
-import { countText } from '../words.js'
+import { asAtText, countText, type AsAtFacts } from '../words.js'
 import type { Zone } from '../zone.js'
 import { firstWithin, leftOut, listBytes, newestWithin, type Bounded } from './bounded.js'
 import { html, nothing, type Markup } from './markup.js'
@@ -16,6 +16,7 @@ interface Written {
   readonly reply_model: string
   readonly written_at: string
   readonly outdated: boolean
+  readonly as_at: AsAtFacts | null
 }
 
 /** Who wrote the texts of a page: names to the numbers that stand for them. */
@@ -79,8 +80,11 @@ interface Byline {
 const byline = (one: Written, near: string, { authors, common, zone }: Byline): Markup => {
   const who = authors.numbers.size < 2 || common !== null ? nothing
     : html`<b class="who">${authors.numbers.get(keyOf(one)) ?? 0}</b> `
+  const { as_at: of } = one
+  const asAt = of === null ? '' : `, ${asAtText(of, momentNear(zone, of.captured_at, near))}`
   return html`<span class="by">${who}written ${num(momentNear(zone, one.written_at, near))}\
-${one.outdated ? ', before a later change' : ''}</span>`
+${one.outdated ? ', before a later change' : ''}\
+${asAt}</span>`
 }
 
 const commonNote = (common: number | null): Markup => (common === null ? nothing

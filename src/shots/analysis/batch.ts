@@ -27,12 +27,13 @@ import type { Observation } from '../observations/rows.js'
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
 import {
-  isRecursive, resolveSettings, savedSettings, type ShotSettings,
+  isRecursive, resolveSettings, reusesAnalyses, savedSettings, type ShotSettings,
 } from '../source/settings.js'
 import { blockedCount, blockedReasons, reasonGone } from './blocked.js'
 import { earlierCall } from './earlier-call.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
+import { DescribedBefore } from './reuse.js'
 import { persistMeaning, restoreBlocked, returnUncertain } from './restore.js'
 import { settleAnalyses } from './settle.js'
 
@@ -116,6 +117,7 @@ const addItem = (batch: Batch, row: Observation, end: Omit<OneEnd, 'stop' | 'err
   batch.items.push({
     observation_id: row.observation_id, outcome: end.outcome, reason: end.reason,
     operation_id: end.operationId, cost_microusd: end.costMicrousd,
+    ...(end.reused ? { reused: true } : {}),
     ...dueFactsOf(batch.ctx.gov.store.read(), end.operationId),
   })
 }
@@ -126,13 +128,16 @@ const blockAll = async (
   if (rows.length === 0) return
   await blockRows(batch.ctx, rows.map((row) => row.observation_id), reason)
   for (const row of rows) {
-    addItem(batch, row, { outcome: 'blocked', reason, operationId: null, costMicrousd: null })
+    addItem(batch, row, {
+      outcome: 'blocked', reason, operationId: null, costMicrousd: null, reused: false,
+    })
   }
 }
 
 /** A prepared set, at most the concurrency window (S-133), one after the other. */
 const sendSet = async (
   batch: Batch, rows: readonly Observation[], examiner: Examiner,
+  described: DescribedBefore | null,
 ): Promise<void> => {
   const { ctx, settings, reason, released } = batch
   const timeoutMs = settings.jobTimeoutSeconds.value * 1_000
@@ -144,7 +149,7 @@ const sendSet = async (
       batch.skipped += 1
       continue
     }
-    const end = await endImage(ctx, one, { reason, timeoutMs })
+    const end = await endImage(ctx, one, { reason, timeoutMs, described })
     addItem(batch, one.row, end)
     ctx.gov.observer.counts?.({ what: 'analysis', done: batch.items.length, of: null })
     batch.stop = end.stop
@@ -162,12 +167,16 @@ const sendAll = async (batch: Batch, rows: Iterator<Observation, unknown>): Prom
   // What forbids every contact refuses the pass: no image is touched for it.
   if (set.length > 0) await ctx.gateway.client()
   const examiner = makeExaminer()
+  // Whoever asks for an image by name has it asked anew.
+  const described = batch.reason === null && reusesAnalyses(settings.saved)
+    ? new DescribedBefore(ctx, examiner) : null
   try {
     while (set.length > 0) {
-      await sendSet(batch, set, examiner)
+      await sendSet(batch, set, examiner, described)
       if (batch.stop !== null) break
       set = nextOf(rows, Math.min(size, limit - batch.items.length))
     }
+    await described?.keep()
   } finally {
     await examiner.close()
   }
@@ -270,6 +279,7 @@ const factsOf = (batch: Batch): AnalysisFacts => {
     timeout_seconds: settings.jobTimeoutSeconds.value,
     scanned: items.length + batch.skipped,
     analyzed: count(items, 'succeeded'),
+    reused: items.filter((one) => one.reused === true).length,
     failed: count(items, 'failed'),
     blocked: count(items, 'blocked'),
     skipped: batch.skipped,

@@ -7,7 +7,8 @@ import { pauseBehind } from '../paused.js'
 import type { Observation } from '../observations/rows.js'
 import type { Examiner } from '../scan/types.js'
 import { blockRows, markMissing } from './mark.js'
-import { sendImage, type Sent } from './send-image.js'
+import type { DescribedBefore } from './reuse.js'
+import { sendImage, type Attempt, type Sent } from './send-image.js'
 import { blockingKinds, itemOutcomeOf, sourceMissing, type ItemOutcome } from './outcome.js'
 import { lookInto, readForUpload, type PrivacyVerdict } from './privacy.js'
 
@@ -19,6 +20,8 @@ export interface OneEnd {
   readonly costMicrousd: number | null
   /** Why no further image may be tried in this pass; null lets it go on. */
   readonly stop: string | null
+  /** It took the analysis of an image that it repeats: nothing was sent. */
+  readonly reused: boolean
   /** The error behind it, for a caller who asked for this one image. */
   readonly error: SallyportError | null
 }
@@ -45,7 +48,9 @@ export const prepareImage = async (
   return { row, verdict: await lookInto(verdict, examiner, released) }
 }
 
-const without = { operationId: null, costMicrousd: null, stop: null, error: null } as const
+const without = {
+  operationId: null, costMicrousd: null, stop: null, reused: false, error: null,
+} as const
 
 /** Kinds of failure that the next image would meet as well. */
 const stopping: ReadonlySet<string> = new Set(['locked', 'cancelled', 'remote'])
@@ -63,7 +68,7 @@ const endOf = (ctx: ShotsContext, result: Sent): OneEnd => {
   return {
     outcome: itemOutcomeOf(result), reason: outcome === 'succeeded' ? null : reason ?? outcome,
     operationId, costMicrousd: receipt.cost.amount_microusd,
-    stop: stopOf(ctx, result), error: null,
+    stop: stopOf(ctx, result), reused: false, error: null,
   }
 }
 
@@ -93,11 +98,23 @@ const refused = async (
 interface OneRequest {
   readonly reason: ReanalyzeReason | null
   readonly timeoutMs: number
+  /** What this pass knows of images that were described; null: none is repeated. */
+  readonly described: DescribedBefore | null
 }
 
-/** Ends one image: sent, or refused with the row saying why. */
+const sendOne = async (attempt: Attempt, described: DescribedBefore | null): Promise<OneEnd> => {
+  const { ctx, row, image } = attempt
+  if (await described?.take(attempt) === true) {
+    return { ...without, outcome: 'succeeded', reason: null, reused: true }
+  }
+  const end = endOf(ctx, await countingLock(ctx.gov, () => sendImage(attempt)))
+  if (end.outcome === 'succeeded') described?.add(row, image.fingerprint)
+  return end
+}
+
+/** Ends one image: sent, a repeat of one that was, or refused with the row saying why. */
 export const endImage = async (
-  ctx: ShotsContext, { row, verdict }: Prepared, { reason, timeoutMs }: OneRequest,
+  ctx: ShotsContext, { row, verdict }: Prepared, { reason, timeoutMs, described }: OneRequest,
 ): Promise<OneEnd> => {
   try {
     if (verdict.kind === 'source_missing') {
@@ -108,8 +125,7 @@ export const endImage = async (
       await blockRows(ctx, [row.observation_id], verdict.reason)
       return { ...without, outcome: 'blocked', reason: verdict.reason }
     }
-    return endOf(ctx, await countingLock(ctx.gov, () =>
-      sendImage({ ctx, row, image: verdict, reason, timeoutMs })))
+    return await sendOne({ ctx, row, image: verdict, reason, timeoutMs }, described)
   } catch (error) {
     return refused(ctx, row, error)
   }

@@ -123,6 +123,26 @@ export const rowAfter = (
   }
 }
 
+/**
+ * The row of an image that repeats one which was described: it has that analysis, paid for then and
+ * told as such. What becomes of the other row later changes nothing about it.
+ */
+export const rowRepeating = (
+  row: Observation,
+  { observation_id, captured_at, payload }: Observation & { readonly payload: PayloadRef },
+  now: string,
+): Observation => {
+  const { analyzer } = row
+  const payload_of = { observation_id, captured_at, analyzed_at: payload.analyzed_at }
+  return {
+    ...row, analysis_status: 'succeeded',
+    payload: { ...payload, cost_microusd: 0, analyzed_at: now, payload_of },
+    analyzer: {
+      ...analyzer, attempts: analyzer.attempts + 1, reason: null, detail: null, updated_at: now,
+    },
+  }
+}
+
 /** The row of a process that died after it may have sent (S-168): failed, uncertain, kept so. */
 export const rowInterrupted = (row: Observation, now: string): Observation => ({
   ...row, analysis_status: 'failed', payload: earlier(row.payload),

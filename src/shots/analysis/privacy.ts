@@ -6,6 +6,7 @@
 import { lstatSync } from 'node:fs'
 import { sha256Hex } from '../../base/canonical.js'
 import { readImageFacts } from '../../images/facts.js'
+import type { Fingerprint } from '../../images/types.js'
 import type { Examiner } from '../scan/types.js'
 import { hasSize, integrityOf } from './integrity.js'
 import { latin1Of, pathBelow } from '../scan/names.js'
@@ -25,6 +26,8 @@ export type PrivacyVerdict =
   | {
     readonly kind: 'ready'; readonly bytes: Buffer; readonly mime: 'image/png' | 'image/jpeg'
     readonly source: ImageSource
+    /** Null where it was not looked into, or could not be. */
+    readonly fingerprint: Fingerprint | null
   }
   /** The content is at none of its paths any more (S-154). */
   | { readonly kind: 'source_missing' }
@@ -37,7 +40,10 @@ const judge = (bytes: Buffer, source: ImageSource): PrivacyVerdict => {
   if (reason !== null) return { kind: 'refused', reason: `image_${reason}` }
   if (format === null) return { kind: 'refused', reason: 'image_not_an_image' }
   if (!hasSize(facts)) return { kind: 'refused', reason: 'image_damaged' }
-  return { kind: 'ready', bytes, mime: format === 'png' ? 'image/png' : 'image/jpeg', source }
+  return {
+    kind: 'ready', bytes, mime: format === 'png' ? 'image/png' : 'image/jpeg', source,
+    fingerprint: null,
+  }
 }
 
 /**
@@ -48,8 +54,10 @@ export const lookInto = async (
   verdict: PrivacyVerdict, examiner: Examiner, released: boolean,
 ): Promise<PrivacyVerdict> => {
   if (verdict.kind !== 'ready' || released) return verdict
-  const reason = integrityOf(await examiner.examine(verdict.bytes), verdict.bytes)
-  return reason === null ? verdict : { kind: 'refused', reason }
+  const examined = await examiner.examine(verdict.bytes)
+  const reason = integrityOf(examined, verdict.bytes)
+  return reason === null
+    ? { ...verdict, fingerprint: examined.fingerprint } : { kind: 'refused', reason }
 }
 
 /** Whether the settings of now select a name: below folders only with `recursive`. */

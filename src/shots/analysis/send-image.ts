@@ -35,10 +35,10 @@ import { runningCollection } from './rows.js'
 import type { AnalysisPayload } from '../payload/schema.js'
 
 /** An image that passed the gate of local bytes. */
-type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>
+export type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>
 
 /** One analysis that is meant. */
-interface Attempt {
+export interface Attempt {
   readonly ctx: ShotsContext
   readonly row: Observation
   readonly image: ReadyImage
@@ -67,7 +67,8 @@ export const requireRoute = (standing: RouteStanding): {
   return { setup: route.setup, consent: route.consent, proof: newestProof }
 }
 
-const changed = (reason: string): Error =>
+/** What the image was taken up for holds no more. */
+export const changed = (reason: string): Error =>
   fail.conflict('observation_changed', 'The observation changed; nothing was sent.', { reason })
 
 /**
@@ -108,11 +109,17 @@ interface Terms {
   readonly boundMicrousd: number
 }
 
+/** Who pays for an image, and what is held for it. Throws `blocked` for a closed route. */
+export const termsOf = (ctx: ShotsContext, view: View): Terms => {
+  const { consent: { principal }, setup } = requireRoute(standingOf(ctx, view))
+  return { principal, boundMicrousd: imageBound(savedSettings(view), setup) }
+}
+
 /**
  * What was read ahead goes out only while it is there: a file that somebody deleted or changed
  * while the image waited is not sent. One look at a name, whatever the size of the file.
  */
-const requireSource = ({ row, image }: Attempt, view: View): void => {
+export const requireSource = ({ row, image }: Attempt, view: View): void => {
   if (!isSelected(image.source.name, isRecursive(savedSettings(view)))) {
     throw closedGate('recursive_off')
   }
@@ -155,9 +162,10 @@ const closedSince = ({ ctx, row, image }: Attempt, view: View): string | null =>
 const stoppedWith = ({ row: { root_digest: folder }, image }: Attempt): string =>
   (isSelected(image.source.name, false) ? folder : belowFolder(folder))
 
-const claim = (
-  attempt: Attempt, { principal, boundMicrousd }: Terms, tx: Tx, now: string, operationId: string,
-): { readonly inputDigest: string; readonly claimed: Claimed } => {
+/** What an image is admitted by: every gate, on rows of now, in the record that rests on them. */
+export const admit = (
+  attempt: Attempt, { principal, boundMicrousd }: Terms, tx: Tx,
+): ReturnType<typeof requireRoute> & { readonly row: Observation } => {
   const { ctx, reason } = attempt
   const { setup, consent, proof } = requireRoute(standingOf(ctx, tx))
   if (consent.principal !== principal) throw closedGate('consent_not_current')
@@ -165,6 +173,14 @@ const claim = (
   const row = requireClaimable(tx, attempt)
   if (reason === null && !consentReaches(consent, row)) throw closedGate('before_consent')
   requireBudget(tx, ctx.gov.clock.wallMs(), boundMicrousd)
+  return { setup, consent, proof, row }
+}
+
+const claim = (
+  attempt: Attempt, terms: Terms, tx: Tx, now: string, operationId: string,
+): { readonly inputDigest: string; readonly claimed: Claimed } => {
+  const { ctx, reason } = attempt
+  const { setup, consent, proof, row } = admit(attempt, terms, tx)
   const { next } = contentCalls(ctx, tx, row.sha256, setup)
   const inputDigest = inputDigestOf(row.sha256, setup, next)
   const { analysis_status, analyzer } = row
@@ -265,8 +281,5 @@ const orderOf = (
  */
 export const sendImage = async (attempt: Attempt): Promise<Sent> => {
   const { ctx } = attempt
-  const view = ctx.gov.store.read()
-  const { consent: { principal }, setup } = requireRoute(standingOf(ctx, view))
-  const boundMicrousd = imageBound(savedSettings(view), setup)
-  return sendCall(ctx.gateway, orderOf(attempt, { principal, boundMicrousd }))
+  return sendCall(ctx.gateway, orderOf(attempt, termsOf(ctx, ctx.gov.store.read())))
 }

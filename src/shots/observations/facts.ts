@@ -48,6 +48,9 @@ const madeShape = v.strictObject({
   cost_microusd: count, operation_id: text,
   /** True when a later attempt failed: this is what succeeded before it. */
   earlier: v.boolean(),
+  /** The image of the same looks that it was made for; null where it was made for this one. */
+  payload_of: nullableText,
+  payload_captured_at: nullableText,
 })
 
 /** The local image metadata analysis of one observation (S-181). */
@@ -97,6 +100,8 @@ const madeOf = ({ payload: made }: Observation): ObservationFacts['analysis'] =>
     model: made.model, reply_model: made.reply_model, prompt_version: made.prompt_version,
     schema_version: made.schema_version, analyzed_at: made.analyzed_at,
     cost_microusd: made.cost_microusd, operation_id: made.operation_id, earlier: made.earlier,
+    payload_of: made.payload_of?.observation_id ?? null,
+    payload_captured_at: made.payload_of?.captured_at ?? null,
   }
 
 const runOf = ({ screenshot_visual_run: run }: Observation) => {

@@ -74,6 +74,14 @@ const payloadShape = v.strictObject({
   cost_microusd: count,
   /** True when a later attempt failed: this is what succeeded before it. */
   earlier: v.boolean(),
+  /**
+   * Set where it was made for another image, which this one was confirmed to be a repeat of: which
+   * one, when that was captured, and when it was analysed. Left out where it is of a call of its
+   * own. Model, prompt, schema and operation are those of that call; this image cost nothing.
+   */
+  payload_of: v.optional(v.strictObject({
+    observation_id: text, captured_at: iso, analyzed_at: iso,
+  })),
 })
 /** What is known of a sealed semantic payload. */
 export type PayloadRef = v.InferOutput<typeof payloadShape>
@@ -217,6 +225,8 @@ const countShape = v.strictObject({
   reason: v.optional(v.nullable(text)),
   /** Of blocked rows: the policy revision at which they were taken in; null in rows of old. */
   observed_revision: v.optional(v.nullable(count)),
+  /** The analysis was made for another image; left out where it was not. */
+  reused: v.optional(v.literal(true)),
   count,
 })
 /** How many observations share these facts; status reads these and no observation. */
@@ -235,6 +245,7 @@ export const countKeyOf = (row: Observation): CountKey => ({
   prompt_version: row.payload?.prompt_version ?? null,
   schema_version: row.payload?.schema_version ?? null,
   ...reasonPart(row),
+  ...(row.payload?.payload_of === undefined ? {} : { reused: true }),
 })
 
 /** What is told of blocked and failed images is told of all of them: none of them is read. */

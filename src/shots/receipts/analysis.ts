@@ -16,6 +16,8 @@ const itemShape = v.strictObject({
   reason: nullableText,
   operation_id: nullableText,
   cost_microusd: v.nullable(count),
+  /** Present where it took the analysis of an image that it repeats: nothing was sent for it. */
+  reused: v.optional(v.literal(true)),
   ...dueFields,
 })
 /** What became of one image (S-136). */
@@ -36,6 +38,8 @@ const analysisFactsShape = v.strictObject({
   /** scanned = analyzed + failed + blocked + skipped. */
   scanned: count,
   analyzed: count,
+  /** Those of them that took the analysis of an image that they repeat, without a request. */
+  reused: count,
   failed: count,
   blocked: count,
   /** Taken up and left as they were, for a later pass. */
@@ -77,13 +81,14 @@ export const analysisReceiptShape = v.strictObject({
 export type AnalysisReceipt = v.InferOutput<typeof analysisReceiptShape>
 
 const {
-  closed_gates, passed_over, passed_over_reasons, held_microusd, reanalyze_reason, proof_renewal,
-  paused_until,
+  reused, closed_gates, passed_over, passed_over_reasons, held_microusd, reanalyze_reason,
+  proof_renewal, paused_until,
 } = analysisFactsShape.entries
 
 /** The facts as states hold them: fields that came later may be missing in rows of old. */
 export const storedAnalysisShape = v.strictObject({
   ...analysisFactsShape.entries,
+  reused: v.optional(reused),
   reanalyze_reason: v.optional(reanalyze_reason),
   passed_over: v.optional(passed_over),
   closed_gates: v.optional(closed_gates),

@@ -86,6 +86,13 @@ const sortRows = (view: View, now: CurrentFacts, period: ReportPeriod): Sorted =
 /** The last part of a path: a report tells no folder. */
 const baseName = (text: string): string => text.slice(text.lastIndexOf('/') + 1)
 
+/** When the image that the text is about was captured, where it is not this one (S-166). */
+const asAtOf = ({ payload, ignored_sha256: areas }: Observation): Pick<ModelText, 'asAt'> => {
+  const of = payload?.payload_of
+  return of === undefined ? {}
+    : { asAt: { capturedAt: of.captured_at, areasIgnored: areas !== undefined } }
+}
+
 const summaryOf = (ctx: ShotsContext, view: View, row: Observation): ModelText | null => {
   const { payload } = row
   if (payload === null) return null
@@ -94,8 +101,9 @@ const summaryOf = (ctx: ShotsContext, view: View, row: Observation): ModelText |
     text: typeof summary === 'string' ? summary : '',
     model: payload.model,
     replyModel: payload.reply_model,
-    writtenAt: payload.analyzed_at,
+    writtenAt: payload.payload_of?.analyzed_at ?? payload.analyzed_at,
     outdated: payload.earlier || row.analysis_status === 'needs_reanalysis',
+    ...asAtOf(row),
   }
 }
 
@@ -113,6 +121,7 @@ const observationOf = (row: Observation, summary: ModelText | null): ScreenObser
   status: row.analysis_status,
   summary,
   analysed: row.payload !== null,
+  reused: row.payload?.payload_of !== undefined,
 })
 
 /** Whether every observation that a text rests on may still be in a report (S-166). */

@@ -85,7 +85,8 @@ const merging = {
   alike_outside: 'alike_outside_ignored',
 } as const
 
-const isMerging = (verdict: Confirmation['verdict']): verdict is keyof typeof merging =>
+/** Whether two whole pictures were found to be repeats, by what comparing them told. */
+export const isMerging = (verdict: Confirmation['verdict']): verdict is keyof typeof merging =>
   Object.hasOwn(merging, verdict)
 
 /**

@@ -25,8 +25,9 @@ import {
 } from './folder.js'
 import { changedIgnore, type ToldArea } from './ignored.js'
 import {
-  configuredFolder, parseSettingsChange, resolveSettings, savedSettings, settingsCollection,
-  settingsId, type SavedShotSettings, type ShotSettings, type ShotSettingsChange,
+  configuredFolder, parseSettingsChange, resolveSettings, reusesAnalyses, savedSettings,
+  settingsCollection, settingsId, type SavedShotSettings, type ShotSettings,
+  type ShotSettingsChange,
 } from './settings.js'
 
 /** Bytes of a settings document. */
@@ -126,7 +127,12 @@ const shownSettings = (settings: ShotSettings): Shown =>
       value: settings.recursive, saved: settings.saved.recursive,
       source: settings.saved.recursive === null ? 'default' : 'settings',
     },
-    ...fromSaved(settings.saved), ...fromJobs(settings),
+    ...fromSaved(settings.saved),
+    reuse: {
+      value: reusesAnalyses(settings.saved) ? 'on' : 'off', saved: settings.saved.reuse ?? null,
+      source: (settings.saved.reuse ?? null) === null ? 'default' : 'settings',
+    },
+    ...fromJobs(settings),
   })
 
 /** The folder in force and what stands in its way; never throws for a folder. */

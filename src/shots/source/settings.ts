@@ -26,6 +26,8 @@ const savedEntries = {
   zdr: v.nullable(v.picklist(['on', 'off'])),
   /** Lets jobs renew a proof before it grows stale; only `on` does. */
   renew_proof: v.nullable(v.picklist(['on', 'off'])),
+  /** Whether a repeat of an image that was described takes its analysis: yes, unless `off`. */
+  reuse: v.nullable(v.picklist(['on', 'off'])),
   budget_microusd: v.nullable(microusd),
   budget_requests: v.nullable(strictInteger(1, 1_000_000)),
   request_cost_bound_microusd: v.nullable(microusd),
@@ -48,6 +50,7 @@ const savedShape = v.strictObject({
   schema_version: v.literal('svc.screenshot_settings.v1'), ...savedEntries,
   // Left out in settings of an earlier version.
   renew_proof: v.optional(savedEntries.renew_proof),
+  reuse: v.optional(savedEntries.reuse),
   ignore: v.optional(v.nullable(
     v.array(v.pipe(v.string(), v.check(isAreaText, 'must be an area'))))),
 })
@@ -65,7 +68,8 @@ export const settingsId = 'the'
 export const unsetSettings: SavedShotSettings = {
   schema_version: 'svc.screenshot_settings.v1',
   screenshot_folder: null, recursive: null, analysis: null, cloud_upload: null, fallbacks: null,
-  data_collection: null, zdr: null, renew_proof: null, budget_microusd: null, budget_requests: null,
+  data_collection: null, zdr: null, renew_proof: null, reuse: null, budget_microusd: null,
+  budget_requests: null,
   request_cost_bound_microusd: null, visual_run_refresh_minutes: null, ingest_enabled: null,
   ingest_interval_minutes: null, ingest_limit: null, analysis_limit: null,
   analysis_concurrency: null, analysis_interval_seconds: null, analysis_job_timeout_seconds: null,
@@ -80,6 +84,10 @@ export const isRecursive = (saved: Pick<SavedShotSettings, 'recursive'>): boolea
 /** Whether jobs may renew a proof by themselves: not unless saved so. */
 export const renewsProof = (saved: Pick<SavedShotSettings, 'renew_proof'>): boolean =>
   saved.renew_proof === 'on'
+
+/** Whether an image that was described before is not asked about again: unless switched off. */
+export const reusesAnalyses = (saved: Pick<SavedShotSettings, 'reuse'>): boolean =>
+  saved.reuse !== 'off'
 
 /** The saved settings of a view. */
 export const savedSettings = (view: View): SavedShotSettings =>

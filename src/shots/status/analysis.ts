@@ -30,7 +30,7 @@ const lockOf = (dir: string): AnalysisStatusPart['db_lock'] => {
 export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPart => ({
   counted_root: null, observation_count: null, total_historical_observation_count: null,
   status_mix: null, blocked_reasons: null, blocked_looked_at: null, failed_reasons: null,
-  active_backlog: null, active_failures: null,
+  reused_count: null, active_backlog: null, active_failures: null,
   source_missing_count: null,
   stale_cleanup: { stale_root_count: null, archived_count: null },
   visual_run_count: null, visual_suppression_count: null, db_lock: lockOf(dir),
@@ -75,6 +75,8 @@ export const analysisPart = (
     blocked_reasons: reasons,
     blocked_looked_at: reasons?.reduce((total, { count }) => total + count, 0) ?? null,
     failed_reasons: failedReasons(here.filter((one) => statusNow(one, now) === 'failed')),
+    reused_count: sum(here.filter((one) =>
+      one.reused === true && statusNow(one, now) === 'succeeded')),
     active_backlog: sum(active.filter((one) => one.analysis_status === 'pending')),
     active_failures: sum(active.filter((one) => one.analysis_status === 'failed')),
     source_missing_count:

@@ -27,6 +27,8 @@ const analysisShape = v.strictObject({
   blocked_looked_at: nullableCount,
   /** Why failed ones did; most first. */
   failed_reasons: v.nullable(blockedReasonsShape),
+  /** Succeeded ones that were asked nothing about: each repeats an image that was described. */
+  reused_count: nullableCount,
   active_backlog: nullableCount,
   active_failures: nullableCount,
   source_missing_count: nullableCount,

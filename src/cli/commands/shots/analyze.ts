@@ -8,9 +8,10 @@ import { verb } from '../../verb.js'
 import { withJobs } from './open.js'
 
 const line = ({ observation_id: id, outcome, ...one }: AnalysisItem): string => {
-  const { reason, cost_microusd: cost, held_microusd: held } = one
+  const { reason, cost_microusd: cost, held_microusd: held, reused = false } = one
   const parts = [
     id, outcome,
+    ...(reused ? ['as an earlier image'] : []),
     ...(reason === null ? [] : [reason]),
     ...(cost === null ? [] : [moneyText(cost)]),
     ...(held === null ? [] : [`${moneyText(held)} stay held`]),
@@ -43,7 +44,8 @@ const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string
 /** The receipt for people. */
 export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, notes: string[] } => {
   const { scanned, analyzed, failed, blocked, skipped, cost_microusd: cost } = receipt
-  const counts = `${scanned} looked at: ${analyzed} analysed, ${failed} failed, `
+  const repeats = receipt.reused === 0 ? '' : ` (${receipt.reused} as earlier images, unpaid)`
+  const counts = `${scanned} looked at: ${analyzed} analysed${repeats}, ${failed} failed, `
     + `${blocked} blocked, ${skipped} left for later; ${moneyText(cost)}`
     + `${standingText(receipt)}\n`
   const next = nextOfPass(receipt)

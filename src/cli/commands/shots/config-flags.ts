@@ -47,6 +47,10 @@ const settingFlags: readonly SettingFlag[] = [
     text: 'let jobs renew a proof before it is a day old, paid from the budget of the day',
   },
   {
+    flag: '--reuse', field: 'reuse', takes: onOff,
+    text: 'take what was written of an image for its repeats, unpaid; on unless off',
+  },
+  {
     flag: '--budget-microusd', field: 'budget_microusd', takes: range(1_000_000_000),
     text: 'spend over a rolling day',
   },

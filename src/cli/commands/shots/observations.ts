@@ -82,7 +82,9 @@ const analysisText = (one: ObservationDocument): [string, string][] => {
   return made === null ? [] : [[
     'analysed', `${made.analyzed_at} by ${made.model} (${made.reply_model}), `
       + `${moneyText(made.cost_microusd)}${made.earlier ? ', before the newest attempt' : ''}`,
-  ]]
+  ], ...(made.payload_of === null ? [] : [[
+    'as image', `${made.payload_of}, captured ${made.payload_captured_at}: it looks the same`,
+  ] satisfies [string, string]])]
 }
 
 const payloadText = (payload: Readonly<Record<string, unknown>>): string =>

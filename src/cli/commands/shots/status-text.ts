@@ -71,6 +71,8 @@ const mixText = (analysis: Folder['analysis']): string => {
   const why: Readonly<Record<string, string>> = {
     blocked: isSample ? `${blocked}: ${looked} of them were looked at` : blocked,
     failed: reasonsText(analysis.failed_reasons),
+    succeeded: (analysis.reused_count ?? 0) === 0
+      ? '' : `${analysis.reused_count} as earlier images, unpaid`,
   }
   const told = (status: string): string => {
     const reasons = why[status] ?? ''

@@ -1,0 +1,182 @@
+/**
+ * An image that repeats one which was described takes its analysis and is not sent. The sketches of
+ * what was described say which few look near; then the gate's own rule decides, on the two whole
+ * files as they are: a fingerprint that is near, and pixels or coefficients that say so, outside of
+ * ignored areas. The record judges every gate of a first analysis once more, and the source.
+ */
+import { compareOutside } from '../../images/fingerprint.js'
+import { visualLimit } from '../../images/limits.js'
+import { sketchOf, sketchesApart, type Sketch } from '../../images/sketch.js'
+import type { Fingerprint } from '../../images/types.js'
+import type { SlotSetup } from '../../gateway/setup.js'
+import { nowIso } from '../../governance/context.js'
+import type { Tx, View } from '../../state/types.js'
+import { analysisPromptVersion, analysisSchemaVersion, shotLimits } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { transactCounted } from '../locked.js'
+import { configuredModel } from '../observations/as-of-now.js'
+import { takeObservations } from '../observations/find.js'
+import { putObservation } from '../observations/observation-store.js'
+import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { isMerging } from '../scan/gate.js'
+import type { Examiner } from '../scan/types.js'
+import type { IgnoredHere } from '../source/ignored.js'
+import { isRecursive, reusesAnalyses, savedSettings } from '../source/settings.js'
+import { ignoredAsTaken, isDescribed, mayRepeat, type Described } from './described.js'
+import { rowRepeating } from './outcome.js'
+import { isUnchanged, readForUpload } from './privacy.js'
+import { admit, requireSource, termsOf, type Attempt, type ReadyImage } from './send-image.js'
+import { keepSketches, readSketches } from './sketches.js'
+
+/** An image that another one was found to repeat, and its file as it was read for that. */
+interface Repeated {
+  readonly row: Observation
+  readonly source: ReadyImage['source']
+}
+
+/** The described image as the record finds it; null where it is none any more. */
+const describedNow = (
+  ctx: ShotsContext, tx: Tx, { row: { observation_id: id }, source }: Repeated, row: Observation,
+  setup: SlotSetup,
+): Described | null => {
+  const other = tx.get(c.observations, id)
+  if (other === undefined || !reusesAnalyses(savedSettings(tx))) return null
+  if (!mayRepeat(row, other) || ignoredAsTaken(tx, row) === undefined) return null
+  return isDescribed(ctx, tx, other, setup) && isUnchanged(other.root, source) ? other : null
+}
+
+/** What one pass knows of the images that were described. */
+export class DescribedBefore {
+  readonly #ctx: ShotsContext
+  readonly #examiner: Examiner
+  /** Described images by folder, newest first; looked up for the first image that asks. */
+  #rows: Observation[] | null = null
+  #folder = ''
+  #sketches = new Map<string, Sketch>()
+  #kept: ReadonlySet<string> = new Set()
+  #looks: number = shotLimits.sketchedAgainMax
+
+  constructor(ctx: ShotsContext, examiner: Examiner) {
+    this.#ctx = ctx
+    this.#examiner = examiner
+  }
+
+  /**
+   * Whether the image took the analysis of one that it repeats. Throws what keeps an image from
+   * being claimed: `blocked`, `budget`, `conflict`, `locked`.
+   */
+  async take(attempt: Attempt): Promise<boolean> {
+    const repeated = await this.#find(attempt)
+    if (repeated === null) return false
+    const ctx = this.#ctx
+    await ctx.gov.observer.at('analyze.repeated')
+    const terms = termsOf(ctx, ctx.gov.store.read())
+    return transactCounted(ctx.gov, 'shots analyze', (tx) => {
+      const { setup, row } = admit(attempt, terms, tx)
+      requireSource(attempt, tx)
+      const described = describedNow(ctx, tx, repeated, row, setup)
+      if (described === null) return false
+      const now = nowIso(ctx.gov)
+      putObservation(tx, now, rowRepeating(row, described, now))
+      return true
+    })
+  }
+
+  /** An image that was described in this pass. */
+  add(row: Observation, fingerprint: Fingerprint | null): void {
+    if (fingerprint === null || row.root_digest !== this.#folder) return
+    this.#rows?.unshift(row)
+    this.#sketches.set(row.sha256, sketchOf(fingerprint))
+  }
+
+  /** Keeps the sketches for the next pass, where there are other ones than it began with. */
+  async keep(): Promise<void> {
+    const kept = new Map<string, Sketch>()
+    for (const { sha256 } of (this.#rows ?? []).slice(0, shotLimits.describedMax)) {
+      const sketch = this.#sketches.get(sha256)
+      if (sketch !== undefined) kept.set(sha256, sketch)
+    }
+    if ([...kept.keys()].every((sha256) => this.#kept.has(sha256))) return
+    await keepSketches(this.#ctx, this.#folder, kept)
+  }
+
+  async #find({ row, image }: Attempt): Promise<Repeated | null> {
+    const { fingerprint } = image
+    const view = this.#ctx.gov.store.read()
+    const ignored = ignoredAsTaken(view, row)
+    if (fingerprint === null || ignored === undefined) return null
+    const rects = ignored?.rects ?? []
+    const mine = sketchOf(fingerprint)
+    const near: { readonly other: Observation, readonly apart: number }[] = []
+    for (const other of this.#described(view, row.root_digest)) {
+      if (other.observation_id === row.observation_id || !mayRepeat(row, other)) continue
+      const sketch = this.#sketches.get(other.sha256) ?? await this.#lookAgain(other)
+      const apart = sketch === null ? null : sketchesApart(mine, sketch, rects)
+      if (apart !== null) near.push({ other, apart })
+    }
+    near.sort((a, b) => a.apart - b.apart)
+    for (const { other } of near.slice(0, shotLimits.comparedMax)) {
+      const repeated = await this.#confirm(image, fingerprint, other, ignored)
+      if (repeated !== null) return repeated
+    }
+    return null
+  }
+
+  #described(view: View, folderDigest: string): readonly Observation[] {
+    if (this.#rows === null || this.#folder !== folderDigest) {
+      this.#folder = folderDigest
+      this.#rows = describedRows(view, folderDigest)
+      this.#sketches = readSketches(this.#ctx, view, folderDigest)
+      this.#kept = new Set(this.#sketches.keys())
+    }
+    return [...this.#rows]
+  }
+
+  /** The sketch of one of which none is kept; some in each pass, so that none takes long. */
+  async #lookAgain(row: Observation): Promise<Sketch | null> {
+    if (this.#looks === 0 || this.#ctx.signal.aborted) return null
+    this.#looks -= 1
+    const fingerprint = await this.#fingerprintOf(this.#read(row))
+    if (fingerprint === null) return null
+    const sketch = sketchOf(fingerprint)
+    this.#sketches.set(row.sha256, sketch)
+    return sketch
+  }
+
+  async #confirm(
+    { bytes }: ReadyImage, fingerprint: Fingerprint, row: Observation, ignored: IgnoredHere | null,
+  ): Promise<Repeated | null> {
+    const image = this.#read(row)
+    const other = await this.#fingerprintOf(image)
+    if (image === null || other === null) return null
+    const rects = ignored?.rects ?? []
+    const { comparable, measure } = compareOutside(other, fingerprint, rects)
+    if (!comparable || measure > visualLimit) return null
+    const standing = { sha256: row.sha256, bytes: image.bytes }
+    const { verdict } = await this.#examiner.compare({ bytes, standing, ignored: rects })
+    return isMerging(verdict) ? { row, source: image.source } : null
+  }
+
+  /** The file of a described image, where it is still there with its content. */
+  #read(row: Observation): ReadyImage | null {
+    const { gov } = this.#ctx
+    const recursive = isRecursive(savedSettings(gov.store.read()))
+    const verdict = readForUpload(row, gov.clock.wallMs(), recursive)
+    return verdict.kind === 'ready' ? verdict : null
+  }
+
+  async #fingerprintOf(image: ReadyImage | null): Promise<Fingerprint | null> {
+    return image === null ? null : (await this.#examiner.examine(image.bytes)).fingerprint
+  }
+}
+
+/** The newest described images of a folder, as far as counters say; each is judged when meant. */
+const describedRows = (view: View, folderDigest: string): Observation[] => {
+  const model = configuredModel(view)
+  return takeObservations(view, {
+    statuses: ['succeeded'], folderDigest, newestFirst: true,
+    meant: (key) => key.reused === undefined && key.classification === null && key.model === model
+      && key.prompt_version === analysisPromptVersion
+      && key.schema_version === analysisSchemaVersion,
+  }, shotLimits.describedMax)
+}
