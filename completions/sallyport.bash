@@ -5,6 +5,7 @@ _sallyport() {
   for ((at = 1; at < COMP_CWORD; at++)); do
     word="${COMP_WORDS[at]}"
     case "$word" in
+      --at) ((at++)) ;;
       --state-dir) ((at++)) ;;
       --config-dir) ((at++)) ;;
       --wait) ((at++)) ;;
@@ -13,11 +14,12 @@ _sallyport() {
     esac
   done
   case "$prev" in
-    --state-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+    --at) COMPREPLY=($(compgen -W "$(sallyport at list 2>/dev/null | cut -f1)" -- "$cur")); return ;;
+    --state-dir|--config-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit state timers sandbox setup init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit at state timers sandbox setup init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
@@ -32,11 +34,12 @@ _sallyport() {
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
+    "at") COMPREPLY=($(compgen -W "add list remove --help" -- "$cur")); return ;;
     "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "setup"|"setup "*)
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "init"|"init "*)
       case "$prev" in
@@ -45,7 +48,7 @@ _sallyport() {
         --workspace) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--profile --owner --workspace --passphrase-file --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--profile --owner --workspace --passphrase-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "login"|"login "*)
       case "$prev" in
@@ -55,64 +58,64 @@ _sallyport() {
         --ttl) COMPREPLY=(); return ;;
         --token-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--owner --passphrase-file --idle --ttl --replace --token-file --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--owner --passphrase-file --idle --ttl --replace --token-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "logout"|"logout "*)
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "session show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "session list")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--all --live --limit --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--all --live --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "session revoke")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "principal add")
       case "$prev" in
         --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--passphrase-file --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--passphrase-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "principal list")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "principal disable")
-      COMPREPLY=($(compgen -W "--yes --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "principal enable")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "goal add")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "goal list")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--open --limit --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--open --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "goal show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "goal update")
       case "$prev" in
         --title) COMPREPLY=(); return ;;
         --expected-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--title --expected-revision --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--title --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "goal close")
       case "$prev" in
         --expected-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--expected-revision --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha setup")
       case "$prev" in
@@ -126,13 +129,13 @@ _sallyport() {
         --expected-policy-revision) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --request-cost-bound --spend-ceiling-microusd --spend-ceiling --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --void-answers --remove-key --from --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --request-cost-bound --spend-ceiling-microusd --spend-ceiling --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha acknowledge")
-      COMPREPLY=($(compgen -W "--acknowledge-plaintext-egress --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--acknowledge-plaintext-egress --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha ask")
       case "$prev" in
@@ -144,32 +147,32 @@ _sallyport() {
         --goal) COMPREPLY=(); return ;;
         --wait-turn) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--idempotency-key --idempotency-text --file --from --max-output-tokens --goal --wait-turn --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--idempotency-key --idempotency-text --file --from --max-output-tokens --goal --wait-turn --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha output")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha tasks")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --open --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --open --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha task")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha review")
-      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --accept-held --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --accept-held --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha cancel")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha inputs")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "alpha drop")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "gateway setup")
       case "$prev" in
@@ -187,16 +190,16 @@ _sallyport() {
         --expected-policy-revision) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--slot --model --upstream-allow --request-cost-bound-microusd --request-cost-bound --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --spend-ceiling --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --void-answers --remove-key --from --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--slot --model --upstream-allow --request-cost-bound-microusd --request-cost-bound --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --spend-ceiling --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "gateway show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "gateway prove")
-      COMPREPLY=($(compgen -W "chat report screenshot --all --if-stale --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "chat report screenshot --all --if-stale --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots setup")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots config")
       case "$prev" in
@@ -231,7 +234,7 @@ _sallyport() {
         --unset) COMPREPLY=($(compgen -W "screenshot_folder recursive analysis cloud_upload fallbacks data_collection zdr renew_proof reuse budget_microusd budget_requests request_cost_bound_microusd visual_run_refresh_minutes ingest_enabled ingest_interval_minutes ingest_limit analysis_limit analysis_concurrency analysis_interval_seconds analysis_job_timeout_seconds digest_enabled digest_interval_minutes digest_window_minutes digest_max_chars ignore" -- "$cur")); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --ignore --no-ignore --unset --from --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots scan")
       case "$prev" in
@@ -239,26 +242,26 @@ _sallyport() {
         --limit) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--folder --limit --from --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--folder --limit --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots watch")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots run")
-      COMPREPLY=($(compgen -W "--once --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--once --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots analyze")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots reanalyze")
       case "$prev" in
         --reason) COMPREPLY=($(compgen -W "prompt_version_changed model_version_changed provider_failure_retry manual_operator_request" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--reason --blocked --failed --needs --limit --release --yes --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--reason --blocked --failed --needs --limit --release --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots list")
       case "$prev" in
@@ -267,13 +270,13 @@ _sallyport() {
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--status --since --limit --archived --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--status --since --limit --archived --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots show")
-      COMPREPLY=($(compgen -W "--analysis --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--analysis --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots explain")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots find")
       case "$prev" in
@@ -281,30 +284,30 @@ _sallyport() {
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--since --limit --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--since --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots clear-stale")
-      COMPREPLY=($(compgen -W "--yes --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots status")
       case "$prev" in
         --max-age) COMPREPLY=(); return ;;
         --max-analysis-age) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--max-age --max-analysis-age --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--max-age --max-analysis-age --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots digest")
       case "$prev" in
         --window-end) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--window-end --retry --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--window-end --retry --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots digests")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots report")
       case "$prev" in
@@ -312,19 +315,19 @@ _sallyport() {
         --until) COMPREPLY=(); return ;;
         --html) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--since --until --html --conclude --retry --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--since --until --html --conclude --retry --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "receipt export")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "receipt key")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "receipt verify")
       case "$prev" in
         --key) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--key --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "edge pair")
       case "$prev" in
@@ -333,13 +336,13 @@ _sallyport() {
         --max-bytes) COMPREPLY=(); return ;;
         --max-items) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--name --file --allow-cloud-egress --allow-model-egress --max-bytes --max-items --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--name --file --allow-cloud-egress --allow-model-egress --max-bytes --max-items --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "edge list")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "edge revoke")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "edge artifacts")
       case "$prev" in
@@ -347,13 +350,13 @@ _sallyport() {
         --limit) COMPREPLY=(); return ;;
         --before) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--device --limit --before --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--device --limit --before --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "edge show")
       case "$prev" in
         --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--out --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--out --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "edge capture")
       case "$prev" in
@@ -361,14 +364,14 @@ _sallyport() {
         --purpose) COMPREPLY=(); return ;;
         --source) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--request-id --purpose --source --cloud-egress --model-egress --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--request-id --purpose --source --cloud-egress --model-egress --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "edge daemon")
       case "$prev" in
         --pair-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --device-name) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--once --pair-file --device-name --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--once --pair-file --device-name --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost connect")
       case "$prev" in
@@ -378,16 +381,16 @@ _sallyport() {
         --mode) COMPREPLY=($(compgen -W "disabled reconcile_only" -- "$cur")); return ;;
         --expected-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--connection --repo --token-file --mode --expected-revision --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--connection --repo --token-file --mode --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost connections")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost mode")
-      COMPREPLY=($(compgen -W "disabled reconcile_only --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "disabled reconcile_only --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost disconnect")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost consent")
       case "$prev" in
@@ -395,13 +398,13 @@ _sallyport() {
         --duration) COMPREPLY=(); return ;;
         --expected-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--action --duration --acknowledge --expected-revision --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--action --duration --acknowledge --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost grants")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost revoke")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost publish")
       case "$prev" in
@@ -417,7 +420,7 @@ _sallyport() {
         --idempotency-key) COMPREPLY=(); return ;;
         --idempotency-text) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--prepare --preview-digest --connection --base --branch --title --body-file --author --message-file --mark --goal --idempotency-key --idempotency-text --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--prepare --preview-digest --connection --base --branch --title --body-file --author --message-file --mark --goal --idempotency-key --idempotency-text --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost prepare")
       case "$prev" in
@@ -434,10 +437,10 @@ _sallyport() {
         --message-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --goal) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "issue comment publication --idempotency-key --idempotency-text --connection --title --body-file --issue --mark --source --base --branch --author --message-file --goal --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "issue comment publication --idempotency-key --idempotency-text --connection --title --body-file --issue --mark --source --base --branch --author --message-file --goal --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost preview")
-      COMPREPLY=($(compgen -W "--diff --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--diff --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost approve")
       case "$prev" in
@@ -447,13 +450,13 @@ _sallyport() {
         --until) COMPREPLY=(); return ;;
         --max-jobs) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--preview-digest --standing --connection --action --until --max-jobs --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--preview-digest --standing --connection --action --until --max-jobs --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost run")
-      COMPREPLY=($(compgen -W "--approved --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--approved --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost resume")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost jobs")
       case "$prev" in
@@ -462,26 +465,26 @@ _sallyport() {
         --after) COMPREPLY=(); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--connection --state --after --limit --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--connection --state --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost job")
       case "$prev" in
         --history) COMPREPLY=($(compgen -W "effects artifacts checkpoints reads" -- "$cur")); return ;;
         --readback) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--history --readback --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--history --readback --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost cancel")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost reconcile")
       case "$prev" in
         --expected-read-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--expected-read-revision --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost adopt")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost close-capacity")
       case "$prev" in
@@ -494,46 +497,46 @@ _sallyport() {
         --remote-commit-id) COMPREPLY=(); return ;;
         --pr-number) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --retry --acknowledged-capacity-close --expected-job-revision --expected-connection-revision --expected-connection-fence --idempotency-key --remote-id --remote-commit-id --pr-number --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --retry --acknowledged-capacity-close --expected-job-revision --expected-connection-revision --expected-connection-fence --idempotency-key --remote-id --remote-commit-id --pr-number --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost closures")
       case "$prev" in
         --after) COMPREPLY=(); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--receipt --after --limit --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--receipt --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost inspect")
       case "$prev" in
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --idempotency-key) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --idempotency-key --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --idempotency-key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost discard")
       case "$prev" in
         --idempotency-key) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--idempotency-key --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--idempotency-key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost observe")
       case "$prev" in
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --expected-read-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --acknowledged-closure-observation --expected-read-revision --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --acknowledged-closure-observation --expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "codehost verify")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "config show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "config save")
       case "$prev" in
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --void-answers --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --void-answers --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "task list")
       case "$prev" in
@@ -543,48 +546,48 @@ _sallyport() {
         --goal) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --open --state --kind --goal --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --open --state --kind --goal --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "task show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "task review")
-      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --accept-held --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --accept-held --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "task cancel")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "task recover")
-      COMPREPLY=($(compgen -W "--all --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--all --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "task close")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "policy show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "policy revoke")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "policy history")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "ledger show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "ledger reservations")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--all --limit --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--all --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "ledger review")
-      COMPREPLY=($(compgen -W "--accept --reject --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--accept --reject --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "ledger settle")
       case "$prev" in
@@ -593,7 +596,7 @@ _sallyport() {
         --amount) COMPREPLY=(); return ;;
         --note-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--where --amount-microusd --amount --note-file --yes --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--where --amount-microusd --amount --note-file --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "audit list")
       case "$prev" in
@@ -603,63 +606,72 @@ _sallyport() {
         --principal) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --since --what --principal --after --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --since --what --principal --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "audit show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "at add")
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "at list")
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "at remove")
+      COMPREPLY=($(compgen -W "$(sallyport at list 2>/dev/null | cut -f1) --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "status"|"status "*)
-      COMPREPLY=($(compgen -W "--watch --check --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--watch --check --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state path")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state check")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state repair")
       case "$prev" in
         --owner) COMPREPLY=(); return ;;
         --lost) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--owner --lost --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--owner --lost --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state backup")
-      COMPREPLY=($(compgen -W "--salvage --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--salvage --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state verify")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state restore")
       case "$prev" in
         --owner) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--owner --yes --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--owner --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state compact")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state export")
-      COMPREPLY=($(compgen -W "--jsonl --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--jsonl --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state kept")
       case "$prev" in
         --remove) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--remove --yes --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--remove --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state keys")
       case "$prev" in
         --release) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--release --yes --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--release --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state prune")
       case "$prev" in
         --older-than) COMPREPLY=(); return ;;
         --aside) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--older-than --dry-run --aside --yes --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--older-than --dry-run --aside --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "timers install")
       case "$prev" in
@@ -667,31 +679,31 @@ _sallyport() {
         --check-age) COMPREPLY=(); return ;;
         --mail-to) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--with --check-age --mail-to --yes --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--with --check-age --mail-to --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "timers remove")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "timers show")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "serve"|"serve "*)
       case "$prev" in
         --port) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--port --log-requests --page --open --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--port --log-requests --page --open --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "sandbox start")
       case "$prev" in
         --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--dir --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--dir --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "sandbox status")
       case "$prev" in
         --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--dir --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--dir --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "sandbox fault")
       case "$prev" in
@@ -701,28 +713,28 @@ _sallyport() {
         --after) COMPREPLY=(); return ;;
         --value) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "set clear delay hang_before_headers hang_mid_body drip close_before_headers reset_before_headers reset_mid_body truncate first_line_http2 first_line_foreign first_line_nul switching chunked redirect_301 redirect_302 redirect_303 redirect_307 redirect_308 gzip br deflate encoding_unnamed_gzip oversize oversize_chunked status_400 status_401 status_402 status_403 status_404 status_408 status_413 status_429 status_500 status_502 status_503 status_504 not_json malformed trailing empty_body duplicate_key deep bom bad_utf8 lone_surrogate billing_delay billing_hang_before_headers billing_hang_mid_body billing_drip billing_close_before_headers billing_reset_before_headers billing_reset_mid_body billing_truncate billing_first_line_http2 billing_first_line_foreign billing_first_line_nul billing_switching billing_chunked billing_redirect_301 billing_redirect_302 billing_redirect_303 billing_redirect_307 billing_redirect_308 billing_gzip billing_br billing_deflate billing_encoding_unnamed_gzip billing_oversize billing_oversize_chunked billing_status_400 billing_status_401 billing_status_402 billing_status_403 billing_status_404 billing_status_408 billing_status_413 billing_status_429 billing_status_500 billing_status_502 billing_status_503 billing_status_504 billing_not_json billing_malformed billing_trailing billing_empty_body billing_duplicate_key billing_deep billing_bom billing_bad_utf8 billing_lone_surrogate read_delay read_hang_before_headers read_hang_mid_body read_drip read_close_before_headers read_reset_before_headers read_reset_mid_body read_truncate read_first_line_http2 read_first_line_foreign read_first_line_nul read_switching read_chunked read_redirect_301 read_redirect_302 read_redirect_303 read_redirect_307 read_redirect_308 read_gzip read_br read_deflate read_encoding_unnamed_gzip read_oversize read_oversize_chunked read_status_400 read_status_401 read_status_402 read_status_403 read_status_404 read_status_408 read_status_413 read_status_429 read_status_500 read_status_502 read_status_503 read_status_504 read_not_json read_malformed read_trailing read_empty_body read_duplicate_key read_deep read_bom read_bad_utf8 read_lone_surrogate write_delay write_hang_before_headers write_hang_mid_body write_drip write_close_before_headers write_reset_before_headers write_reset_mid_body write_truncate write_first_line_http2 write_first_line_foreign write_first_line_nul write_switching write_chunked write_redirect_301 write_redirect_302 write_redirect_303 write_redirect_307 write_redirect_308 write_gzip write_br write_deflate write_encoding_unnamed_gzip write_oversize write_oversize_chunked write_status_400 write_status_401 write_status_402 write_status_403 write_status_404 write_status_408 write_status_413 write_status_429 write_status_500 write_status_502 write_status_503 write_status_504 write_not_json write_malformed write_trailing write_empty_body write_duplicate_key write_deep write_bom write_bad_utf8 write_lone_surrogate wrong_id empty_id no_id id_number id_257_bytes header_absent header_wrong header_malformed header_compact header_braced header_urn header_uppercase header_empty header_repeated header_repeated_other wrong_model no_model two_choices zero_choices no_choices error_beside error_null error_in_choice chunk_object delta tool_calls tool_calls_null tool_calls_empty function_call null_content no_content content_parts wrong_role empty_answer answer_over_64k answer_64k control_characters reasoning refusal wrong_upstream no_upstream no_cost usage_cost billing_no_entry billing_no_entry_once billing_no_envelope billing_bare_list billing_error_beside billing_error_null billing_duplicate_entry billing_extra_entry billing_other_id billing_no_request_id billing_uppercase_id billing_500_once billing_500_always billing_no_cost billing_negative billing_negative_zero billing_above_range billing_top_of_range billing_huge billing_float billing_fraction billing_exponent billing_bool billing_string billing_null billing_list billing_zero_first billing_zero_always billing_cost billing_overrun billing_warning_text billing_warning_space billing_warning_empty billing_warning_null billing_warning_false billing_warning_zero billing_warning_list billing_warning_object shot_prose shot_fenced shot_trailing_text shot_truncated_json shot_comment shot_duplicate_field shot_nan shot_unknown_field shot_unknown_nested_field shot_missing_field shot_other_schema shot_other_activity shot_other_artifact shot_other_goal shot_other_needle shot_confidence_low shot_confidence_high shot_confidence_text shot_confidence_null shot_unknowns shot_secret shot_password shot_chat shot_sensitive_snippets shot_injection shot_long_snippet shot_long_log shot_cut shot_huge_error read_limit_spent write_limit_spent write_too_fast write_too_many write_not_done_500 write_not_done_422 write_limit_named write_not_done_404 write_not_done_408 write_not_done_409 write_exists_422 read_not_there write_timed_out write_cut_422 write_error_beside read_error_beside write_error_null read_error_null write_other_id write_other_text write_elsewhere write_old_time write_no_time write_no_author write_other_author tree_truncated tree_cut tree_other_row blob_other_bytes commit_other_message ref_moved repository_renumbered repository_archived repository_no_push pull_closed pull_draft pull_retitled pull_counts pull_moved issue_elsewhere read_no_time read_old_time read_spaced read_reordered read_other_author read_no_author issue_other_body comment_elsewhere files_cut files_twice read_no_date files_more --dir --service --times --after --value --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "set clear delay hang_before_headers hang_mid_body drip close_before_headers reset_before_headers reset_mid_body truncate first_line_http2 first_line_foreign first_line_nul switching chunked redirect_301 redirect_302 redirect_303 redirect_307 redirect_308 gzip br deflate encoding_unnamed_gzip oversize oversize_chunked status_400 status_401 status_402 status_403 status_404 status_408 status_413 status_429 status_500 status_502 status_503 status_504 not_json malformed trailing empty_body duplicate_key deep bom bad_utf8 lone_surrogate billing_delay billing_hang_before_headers billing_hang_mid_body billing_drip billing_close_before_headers billing_reset_before_headers billing_reset_mid_body billing_truncate billing_first_line_http2 billing_first_line_foreign billing_first_line_nul billing_switching billing_chunked billing_redirect_301 billing_redirect_302 billing_redirect_303 billing_redirect_307 billing_redirect_308 billing_gzip billing_br billing_deflate billing_encoding_unnamed_gzip billing_oversize billing_oversize_chunked billing_status_400 billing_status_401 billing_status_402 billing_status_403 billing_status_404 billing_status_408 billing_status_413 billing_status_429 billing_status_500 billing_status_502 billing_status_503 billing_status_504 billing_not_json billing_malformed billing_trailing billing_empty_body billing_duplicate_key billing_deep billing_bom billing_bad_utf8 billing_lone_surrogate read_delay read_hang_before_headers read_hang_mid_body read_drip read_close_before_headers read_reset_before_headers read_reset_mid_body read_truncate read_first_line_http2 read_first_line_foreign read_first_line_nul read_switching read_chunked read_redirect_301 read_redirect_302 read_redirect_303 read_redirect_307 read_redirect_308 read_gzip read_br read_deflate read_encoding_unnamed_gzip read_oversize read_oversize_chunked read_status_400 read_status_401 read_status_402 read_status_403 read_status_404 read_status_408 read_status_413 read_status_429 read_status_500 read_status_502 read_status_503 read_status_504 read_not_json read_malformed read_trailing read_empty_body read_duplicate_key read_deep read_bom read_bad_utf8 read_lone_surrogate write_delay write_hang_before_headers write_hang_mid_body write_drip write_close_before_headers write_reset_before_headers write_reset_mid_body write_truncate write_first_line_http2 write_first_line_foreign write_first_line_nul write_switching write_chunked write_redirect_301 write_redirect_302 write_redirect_303 write_redirect_307 write_redirect_308 write_gzip write_br write_deflate write_encoding_unnamed_gzip write_oversize write_oversize_chunked write_status_400 write_status_401 write_status_402 write_status_403 write_status_404 write_status_408 write_status_413 write_status_429 write_status_500 write_status_502 write_status_503 write_status_504 write_not_json write_malformed write_trailing write_empty_body write_duplicate_key write_deep write_bom write_bad_utf8 write_lone_surrogate wrong_id empty_id no_id id_number id_257_bytes header_absent header_wrong header_malformed header_compact header_braced header_urn header_uppercase header_empty header_repeated header_repeated_other wrong_model no_model two_choices zero_choices no_choices error_beside error_null error_in_choice chunk_object delta tool_calls tool_calls_null tool_calls_empty function_call null_content no_content content_parts wrong_role empty_answer answer_over_64k answer_64k control_characters reasoning refusal wrong_upstream no_upstream no_cost usage_cost billing_no_entry billing_no_entry_once billing_no_envelope billing_bare_list billing_error_beside billing_error_null billing_duplicate_entry billing_extra_entry billing_other_id billing_no_request_id billing_uppercase_id billing_500_once billing_500_always billing_no_cost billing_negative billing_negative_zero billing_above_range billing_top_of_range billing_huge billing_float billing_fraction billing_exponent billing_bool billing_string billing_null billing_list billing_zero_first billing_zero_always billing_cost billing_overrun billing_warning_text billing_warning_space billing_warning_empty billing_warning_null billing_warning_false billing_warning_zero billing_warning_list billing_warning_object shot_prose shot_fenced shot_trailing_text shot_truncated_json shot_comment shot_duplicate_field shot_nan shot_unknown_field shot_unknown_nested_field shot_missing_field shot_other_schema shot_other_activity shot_other_artifact shot_other_goal shot_other_needle shot_confidence_low shot_confidence_high shot_confidence_text shot_confidence_null shot_unknowns shot_secret shot_password shot_chat shot_sensitive_snippets shot_injection shot_long_snippet shot_long_log shot_cut shot_huge_error read_limit_spent write_limit_spent write_too_fast write_too_many write_not_done_500 write_not_done_422 write_limit_named write_not_done_404 write_not_done_408 write_not_done_409 write_exists_422 read_not_there write_timed_out write_cut_422 write_error_beside read_error_beside write_error_null read_error_null write_other_id write_other_text write_elsewhere write_old_time write_no_time write_no_author write_other_author tree_truncated tree_cut tree_other_row blob_other_bytes commit_other_message ref_moved repository_renumbered repository_archived repository_no_push pull_closed pull_draft pull_retitled pull_counts pull_moved issue_elsewhere read_no_time read_old_time read_spaced read_reordered read_other_author read_no_author issue_other_body comment_elsewhere files_cut files_twice read_no_date files_more --dir --service --times --after --value --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "sandbox faults")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "sandbox samples")
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "demo"|"demo "*)
-      COMPREPLY=($(compgen -W "story alpha shots edge codehost all --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "story alpha shots edge codehost all --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "doctor"|"doctor "*)
-      COMPREPLY=($(compgen -W "--help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "schema"|"schema "*)
-      COMPREPLY=($(compgen -W "--input --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--input --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "completion"|"completion "*)
-      COMPREPLY=($(compgen -W "bash zsh fish --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "bash zsh fish --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "help"|"help "*)
-      COMPREPLY=($(compgen -W "environment exit-status json files consent money profile real-key anchor retired-route --help --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "environment exit-status json files consent money profile real-key anchor retired-route --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
   esac
 }

@@ -4,7 +4,7 @@ function __sallyport_words
   for word in (commandline -opc)[2..-1]
     if test $skip -eq 1
       set skip 0
-    else if contains -- $word --state-dir --wait
+    else if contains -- $word --at --state-dir --config-dir --wait
       set skip 1
     else if not string match -q -- '-*' $word
       echo $word
@@ -18,6 +18,7 @@ function __sallyport_in
   string match -q -- "$argv[1] *" "$(__sallyport_words | string join ' ') "
 end
 complete -c sallyport -f
+complete -c sallyport -l at -x -a '(sallyport at list 2>/dev/null | cut -f1)' -d 'the state of this name (see sallyport at)'
 complete -c sallyport -l state-dir -rF -d 'the state directory'
 complete -c sallyport -l config-dir -rF -d 'the folder of vault keys and anchors'
 complete -c sallyport -l json -d 'one JSON document on stdout, errors as JSON on stderr'
@@ -42,6 +43,7 @@ complete -c sallyport -n '__sallyport_at ""' -a 'task' -d 'the work board: your 
 complete -c sallyport -n '__sallyport_at ""' -a 'policy' -d 'the one policy of every route: show it, revoke it, its history'
 complete -c sallyport -n '__sallyport_at ""' -a 'ledger' -d 'the one ledger: ceiling, holds, unknown charges, overruns'
 complete -c sallyport -n '__sallyport_at ""' -a 'audit' -d 'the audit: who did what, in a chain that shows what was altered'
+complete -c sallyport -n '__sallyport_at ""' -a 'at' -d 'names for states, so that each is said in one word'
 complete -c sallyport -n '__sallyport_at ""' -a 'state' -d 'look after the state directory'
 complete -c sallyport -n '__sallyport_at ""' -a 'timers' -d 'scan, analysis and digests on timers of systemd or cron'
 complete -c sallyport -n '__sallyport_at ""' -a 'sandbox' -d 'an embedded outside world on loopback, with faults, for trying things out'
@@ -149,6 +151,9 @@ complete -c sallyport -n '__sallyport_at "ledger"' -a 'review' -d 'accept or rej
 complete -c sallyport -n '__sallyport_at "ledger"' -a 'settle' -d 'settle an unknown charge by hand, or all of one status'
 complete -c sallyport -n '__sallyport_at "audit"' -a 'list' -d 'list what was done, newest first'
 complete -c sallyport -n '__sallyport_at "audit"' -a 'show' -d 'show one row of the audit and whether the chain holds round it'
+complete -c sallyport -n '__sallyport_at "at"' -a 'add' -d 'give a state directory a name'
+complete -c sallyport -n '__sallyport_at "at"' -a 'list' -d 'the names, where they lead, and which one is in force'
+complete -c sallyport -n '__sallyport_at "at"' -a 'remove' -d 'forget a name; the state stays'
 complete -c sallyport -n '__sallyport_at "state"' -a 'path' -d 'print where the state and its keys lie'
 complete -c sallyport -n '__sallyport_at "state"' -a 'check' -d 'read the whole state and say what is wrong'
 complete -c sallyport -n '__sallyport_at "state"' -a 'repair' -d 'bring a damaged state back to the last whole moment'
@@ -521,6 +526,10 @@ complete -c sallyport -n '__sallyport_in "audit list"' -l principal -x -d 'only 
 complete -c sallyport -n '__sallyport_in "audit list"' -l after -x -d 'only those older than this one'
 complete -c sallyport -n '__sallyport_in "audit list"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "audit show"' -l help -d 'show this help'
+complete -c sallyport -n '__sallyport_in "at add"' -l help -d 'show this help'
+complete -c sallyport -n '__sallyport_in "at list"' -l help -d 'show this help'
+complete -c sallyport -n '__sallyport_in "at remove"' -a '(sallyport at list 2>/dev/null | cut -f1)'
+complete -c sallyport -n '__sallyport_in "at remove"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "status"' -l watch -d 'show it anew every two seconds, until stopped'
 complete -c sallyport -n '__sallyport_in "status"' -l check -d 'end with 7 where a charge or an effect waits for a person'
 complete -c sallyport -n '__sallyport_in "status"' -l help -d 'show this help'

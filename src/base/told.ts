@@ -59,18 +59,22 @@ export const commandLine = (line: string): string => program + line
 export const lineOfWords = (words: readonly string[]): string => words.map(shellWord).join(' ')
 
 /** Lines that mean the same over any state, or over none. */
-const stateless = /^(?:--help|--version|help|demo|schema|completion|sandbox|edge daemon)(?: |$)/
+const stateless = /^(?:--help|--version|help|demo|schema|completion|sandbox|edge daemon|at)(?: |$)/
 const onlyHelps = / --help$/
+
+/** A command that says by itself which state it is about. */
+const placed = / --(?:at|state-dir) /
 
 const suffixOf = (carried: Carried): string =>
   (carried.length === 0 ? '' : ` ${lineOfWords(carried)}`)
 
-/** A command as it is told. One that needs no state, and one that carries it, stays as it is. */
+/** A command as it is told. One that needs no state, and one that names it, stays as it is. */
 export const toldCommand = (command: string, carried: Carried): string => {
   const suffix = suffixOf(carried)
   if (suffix === '' || !command.startsWith(program) || command.includes(suffix)) return command
   const line = command.slice(program.length)
-  return stateless.test(line) || onlyHelps.test(line) ? command : command + suffix
+  return stateless.test(line) || onlyHelps.test(line) || placed.test(`${command} `)
+    ? command : command + suffix
 }
 
 const quoted = /`(sallyport [^`]+)`/g

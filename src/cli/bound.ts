@@ -2,7 +2,7 @@
 import { fail, SallyportError } from '../base/errors.js'
 import { toldText } from '../base/told.js'
 import type { Problem, Store } from '../state/types.js'
-import { carriedBy, placesOf } from './places.js'
+import { carriedBy, placesOf, type FoldersNamed, type Places } from './places.js'
 import type { CliDeps } from './deps.js'
 import { damageLine, refusedForDamage, type DamageRule } from './damage.js'
 import type { Program, VerbDeps, StoreMode } from './verb.js'
@@ -16,6 +16,7 @@ import { terminalSafe } from './text.js'
 /** Binds the world to one command's global flags. Nothing is opened yet. */
 export const bindDeps = (
   deps: CliDeps, globals: Globals, secrets: Secrets, program: Program,
+  named: FoldersNamed | null = null,
 ): VerbDeps => {
   const carried = carriedBy(deps, globals)
   const [progress, interactive] = [drawProgress(deps, globals), canAsk(deps, globals)]
@@ -24,12 +25,14 @@ export const bindDeps = (
   const watched = deps.observe(progress)
   const stores = new Map<string, Promise<Store>>()
   let isDialogue = false
+  const placed = placesOnce(() => placesOf(deps, globals, named))
   const asked = healthQuestion((line) => bound.note(line))
   const bound: VerbDeps = {
     ...deps,
     ...program,
     globals,
-    get places() { return placesOf(deps, globals) },
+    get places() { return placed() },
+    at: () => nameOf(bound),
     secrets,
     carried,
     view: viewOf(deps, globals, carried),
@@ -53,15 +56,11 @@ export const bindDeps = (
         })
       }
       progress.clear()
+      if (!isDialogue) await tellName(bound)
       isDialogue = true
       return deps.prompter(deps.io, !globals.noColor)
     },
-    async confirm(question, flag) {
-      const prompter = await bound.ask(`Give ${flag} to say yes.`)
-      if (!(await prompter.confirm(question))) {
-        throw fail.cancelled('declined', 'Declined; nothing was changed.')
-      }
-    },
+    confirm: (question, flag) => requireYes(bound, question, flag),
     async openStore(mode = 'read') {
       const open = stores.get(mode) ?? loadStore(bound, mode).then(asked.opened, asked.unopened)
       stores.set(mode, open)
@@ -84,6 +83,29 @@ export const bindDeps = (
     },
   }
   return bound
+}
+
+/** Decided once: a name that is given to another state meanwhile changes no run. */
+const placesOnce = (decide: () => Places): (() => Places) => {
+  let places: Places | undefined
+  return () => (places ??= decide())
+}
+
+const requireYes = async (bound: VerbDeps, question: string, flag: string): Promise<void> => {
+  const prompter = await bound.ask(`Give ${flag} to say yes.`)
+  if (await prompter.confirm(question)) return
+  throw fail.cancelled('declined', 'Declined; nothing was changed.')
+}
+
+const nameOf = async (bound: VerbDeps): Promise<string | null> => {
+  const { nameInForce } = await import('../fabric/names/look-up.js')
+  return nameInForce(bound)
+}
+
+/** Says which state a person is asked about, where it has a name; also with --quiet. */
+const tellName = async ({ io, at }: VerbDeps): Promise<void> => {
+  const name = await at()
+  if (name !== null) tell(io, `State: ${name}`)
 }
 
 const canAsk = ({ io: { terminal } }: CliDeps, { noInput }: Globals): boolean =>

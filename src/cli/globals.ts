@@ -8,6 +8,8 @@ import { parseClosed, strictIntegerText } from '../base/schema.js'
 
 /** The global flags of one run. */
 export interface Globals {
+  /** Name of a state, as given; null = none on the line. Never beside the two below. */
+  readonly at: string | null
   /** As given; null = from the environment. */
   readonly stateDir: string | null
   /** As given; null = from the environment. */
@@ -33,6 +35,7 @@ interface GlobalFlag {
 
 /** The global flags. */
 export const globalFlags: readonly GlobalFlag[] = [
+  { long: '--at', value: 'NAME', text: 'the state of this name (see sallyport at)' },
   { long: '--state-dir', value: 'DIR', text: 'the state directory' },
   { long: '--config-dir', value: 'DIR', text: 'the folder of vault keys and anchors' },
   { long: '--json', value: null, text: 'one JSON document on stdout, errors as JSON on stderr' },
@@ -49,7 +52,7 @@ export const globalFlags: readonly GlobalFlag[] = [
 ]
 
 /** Those that say which state is meant. */
-export const placeFlags: readonly string[] = ['--state-dir', '--config-dir']
+export const placeFlags: readonly string[] = ['--at', '--state-dir', '--config-dir']
 
 const waitMsDefault = 10_000
 const waitSecondsMax = 86_400
@@ -101,7 +104,13 @@ const splitFlag = (word: string): [string, string | undefined] => {
 
 const globalsOf = (given: ReadonlyMap<string, string>): Globals => {
   const wait = given.get('--wait')
+  if (given.has('--at') && (given.has('--state-dir') || given.has('--config-dir'))) {
+    throw fail.usage('place_twice', 'A name says where state and keys lie; so do other flags.', {
+      next: 'Give --at alone, or --state-dir and --config-dir.',
+    })
+  }
   return {
+    at: given.get('--at') ?? null,
     stateDir: given.get('--state-dir') ?? null,
     configDir: given.get('--config-dir') ?? null,
     json: given.has('--json'),

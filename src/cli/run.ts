@@ -12,6 +12,7 @@ import { scanGlobals, wantsJson } from './globals.js'
 import { fittedBeside, writeHelp } from './output.js'
 import { secretsOfRun, type Secrets } from './redact.js'
 import { runVerb, usageOf, verbAt } from './line.js'
+import { mayNameState } from './places.js'
 
 /** Runs the command; gives the exit status and never throws. */
 export const runCommand = async (
@@ -51,9 +52,11 @@ const runLine = async (
   deps: CliDeps, table: CommandTable, secrets: Secrets, seen: Seen,
 ): Promise<void> => {
   const { globals, rest } = scanGlobals(deps.argv)
+  const named = mayNameState(deps, globals)
+    ? (await import('../fabric/names/look-up.js')).foldersNamed : null
   const bound = bindDeps(deps, globals, secrets, {
     commands: table, again: (other) => runCommand(other, table),
-  })
+  }, named)
   seen.verbose = globals.verbose
   seen.carried = bound.carried
   seen.bound = bound

@@ -23,9 +23,11 @@ export const openCliStore = (deps: VerbDeps, mode: StoreMode): Store => {
   try {
     return openState(placeOf(deps), mode)
   } catch (cause) {
-    const named = deps.globals.stateDir !== null
+    const { globals: { at, stateDir }, env } = deps
+    const named = at !== null || stateDir !== null || Boolean(env['SALLYPORT_AT'])
     if (!named || !(cause instanceof SallyportError) || cause.code !== 'no_state') throw cause
-    throw fail.noState(cause.code, 'There is no state directory where --state-dir points.', {
+    const what = stateDir === null ? 'the name' : '--state-dir'
+    throw fail.noState(cause.code, `There is no state directory where ${what} points.`, {
       next: 'Correct it, or make one there: `sallyport init`.', cause,
     })
   }

@@ -209,6 +209,8 @@ export interface VerbDeps extends CliDeps, Program, Cutting {
   readonly globals: Globals
   /** State and key folders; throws where they cannot be decided. */
   readonly places: Places
+  /** The name of the state in force; null where it has none. Throws as `places`. */
+  at(): Promise<string | null>
   readonly secrets: Secrets
   readonly view: View
   readonly progress: Progress

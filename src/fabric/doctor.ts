@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../base/clock.js'
 import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
+import { baseFolderIfNamed, type NamesPlaces } from '../base/user-folders.js'
 import { leakyRuntime } from '../net/leaky-runtime.js'
 import { nodeFiles } from '../state/files.js'
 import { keyPlaces, placesOf } from '../state/paths.js'
@@ -18,6 +19,7 @@ import type { Registry } from '../governance/capability.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import type { MachineCheck as Check } from './doctor-contract.js'
+import { namesPath, readNames } from './names/file.js'
 import { interruptedCount, seenNow } from './seen.js'
 
 /** What the checks look at. */
@@ -25,6 +27,8 @@ interface Machine {
   readonly places: { readonly stateDir: string; readonly configDir: string }
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Home folder as the system tells it. */
+  readonly home: string
   /** Flags of Node itself. */
   readonly execArgv: readonly string[]
 }
@@ -36,6 +40,7 @@ export const runChecks = (deps: Machine): Check[] => [
   stateFolder(deps.places.stateDir),
   keyFolder(join(deps.places.configDir, 'keys')),
   ...keyFiles(deps.places),
+  ...namesFile(deps),
   clock(deps),
   environment(deps),
 ]
@@ -120,6 +125,18 @@ const keyFiles = ({ stateDir, configDir }: Machine['places']): Check[] => {
     privateFile('key file', key, 'Put it back from its copy: without it nothing sealed opens.'),
     privateFile('anchor file', anchor, 'sallyport help anchor'),
   ]
+}
+
+/** What says which states are meant by names; nothing of it where no state has one. */
+const namesFile = (process: NamesPlaces): Check[] => {
+  if (baseFolderIfNamed(process, 'XDG_CONFIG_HOME') === null) return []
+  try {
+    const { length } = readNames(namesPath(process))
+    return length === 0 ? [] : [ok('names of states', `${length} in ${namesPath(process)}`)]
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    return [problem('names of states', error.message, error.next ?? 'sallyport at list')]
+  }
 }
 
 /** STATE of a directory, or the failure that it is read with. */

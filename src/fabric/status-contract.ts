@@ -19,6 +19,8 @@ const lineShape = v.strictObject({
 })
 
 const factsShape = v.strictObject({
+  /** Name of the state, by `sallyport at`; null where it has none. */
+  at: nullableText,
   state_dir: v.string(),
   store_id: v.string(),
   profile: v.string(),

@@ -41,9 +41,9 @@ const openTasks = (view: View): Record<string, number> => {
   return counts
 }
 
-/** Reads the status. */
+/** Reads the status; `at` is the name of the state, see `nameInForce`. */
 export const readStatus = async (
-  opened: Gov, registry: Registry = capabilities,
+  opened: Gov, at: string | null, registry: Registry = capabilities,
 ): Promise<StateStatus> => {
   const seen = await seenNow(opened, registry)
   const { gov } = seen
@@ -51,6 +51,7 @@ export const readStatus = async (
   const { head, usable, block } = policyStanding(gov.store, view)
   const hasLedger = view.all(collections.ledgerAccounts).length === 1
   return {
+    at,
     state_dir: gov.store.dir,
     store_id: gov.store.storeId,
     profile: deploymentProfile(gov.store).name,

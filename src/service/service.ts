@@ -68,8 +68,8 @@ interface ServiceParts {
   readonly world: World
   readonly place: WorkPlace
   readonly threads: Threads
-  /** What commands carry that it tells; left out: nothing. */
-  readonly carried?: Carried | undefined
+  /** What commands carry that it tells, asked anew for each reply; left out: nothing. */
+  readonly carried?: (() => Carried) | undefined
   readonly endpoints: readonly Endpoint[]
   /**
    * All that is answered, loaded once something else is asked for: whoever starts the service by a
@@ -182,7 +182,7 @@ export class Service {
     this.#site = {
       world, place, threads, held: new HeldStore({ ...place, folds: false }),
       goOn: (work) => this.#keep(work), wrongCodes: new WrongCodes(),
-      carried: parts.carried ?? nothingCarried,
+      get carried() { return parts.carried?.() ?? nothingCarried },
     }
     this.#routes = new Routes(endpoints, all)
     this.#page = new Router(page)

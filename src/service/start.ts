@@ -88,8 +88,8 @@ export interface ServeOrder {
   readonly page?: { readonly openFor: string | null } | undefined
   /** Endpoints besides those of operators. */
   readonly endpoints?: readonly Endpoint[]
-  /** What commands carry that it tells; left out: nothing. */
-  readonly carried?: Carried | undefined
+  /** What commands carry that it tells, asked anew for each reply; left out: nothing. */
+  readonly carried?: (() => Carried) | undefined
   /** Process that sockets may have been passed to. */
   readonly pid: number
   /** How often what waits for its time is looked at, ms; left out: each minute. */

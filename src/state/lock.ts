@@ -168,6 +168,18 @@ class FileLock implements StateLock {
 /** The lock of the machine's own disk. */
 export const kernelStateLock: LockMaker = (path, clock) => new FileLock(path, clock)
 
+/**
+ * The same for a file that lies in no state directory: whoever waits for it polls, and nobody
+ * stands in line.
+ */
+export const fileLock: LockMaker = (path, clock) => {
+  const lock = new FileLock(path, clock)
+  return {
+    tryTake: (by) => lock.tryTake(by), give: () => lock.give(),
+    holder: () => lock.holder(), close: () => lock.close(),
+  }
+}
+
 const pollFirstMs = 1
 const pollMostMs = 25
 /** Whoever is next looks often: while it sleeps nobody has the lock. */

@@ -1,4 +1,5 @@
 /** Names and places of everything in a state directory and beside it. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The format this program writes. */
@@ -38,6 +39,15 @@ export const placesOf = (dir: string) => ({
   segment: (name: string) => join(dir, 'collections', name),
 })
 export type Places = ReturnType<typeof placesOf>
+
+/** What a directory holds a state by, as long as one of them is there. */
+export const partsOf = (
+  { state, wal, collections, artifacts, witness }: Places,
+): readonly string[] => [state, wal, collections, artifacts, witness]
+
+/** Whether a state is there; what may not be looked at is not. Opens nothing, and never throws. */
+export const isStateAt = (dir: string): boolean =>
+  partsOf(placesOf(dir)).some((path) => existsSync(path))
 
 /** File name of the `n`-th segment that a manifest was the first to name. */
 export const segmentName = (number: number, n: number): string => `${epochText(number)}.${n}.seg`

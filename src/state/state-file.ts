@@ -1,12 +1,11 @@
 /** The STATE file: what this directory is, written once at creation (and by a migration). */
-import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { canonicalJson, digestOf, sha256Hex } from '../base/canonical.js'
 import { fail, type SallyportError } from '../base/errors.js'
 import { readWhole, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
-import { formatVersion, oldestFormatVersion, placesOf, type Places } from './paths.js'
+import { formatVersion, oldestFormatVersion, partsOf, placesOf, type Places } from './paths.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
@@ -66,13 +65,6 @@ export const requireKnownFormat = (version: number): void => {
 /** Whether a directory holds a state: STATE may be lost, and the rest of it is there. */
 export const isStateIn = (files: Files, places: Places): boolean =>
   partsOf(places).some((path) => files.stat(path) !== undefined)
-
-/** The same for whoever opens nothing: what may not be looked at is not there. Never throws. */
-export const isStateAt = (dir: string): boolean =>
-  partsOf(placesOf(dir)).some((path) => existsSync(path))
-
-const partsOf = ({ state, wal, collections, artifacts, witness }: Places): readonly string[] =>
-  [state, wal, collections, artifacts, witness]
 
 const stateDamaged = (): SallyportError =>
   fail.damaged('state_file_damaged', 'The STATE file is damaged, or missing.', {

@@ -36,6 +36,15 @@ t.test('a command carries what its line had, once; one that needs no state carri
   for (const line of ['help anchor', 'alpha setup --help', '--help', 'demo all', 'sandbox start']) {
     t.equal(told(line), `sallyport ${line}`)
   }
+  for (const line of ['at list', 'at add NAME DIR', 'init --at trial', 'init --state-dir DIR']) {
+    t.equal(told(line), `sallyport ${line}`, 'it says by itself what it is about')
+  }
+  for (const line of ['attach x', 'goal add --attic']) {
+    t.equal(told(line), `sallyport ${line}${suffix}`)
+  }
+  const named = ['--at', 'work']
+  t.equal(toldCommand('sallyport status', named), 'sallyport status --at work')
+  t.equal(toldCommand('sallyport status --at work', named), 'sallyport status --at work')
   t.equal(told('helper'), `sallyport helper${suffix}`)
   t.equal(toldCommand('chmod 600 /x', carried), 'chmod 600 /x')
   t.equal(toldText('Run `sallyport status`, not `ls` or sallyport.', carried),

@@ -95,6 +95,7 @@ t.test('what opens no store or mends it is named, and nothing else goes unasked'
     verbs.filter(({ meta }) => meta.damage === rule).map(({ meta }) => meta.name).sort()
   t.strictSame(of('decides'), ['policy revoke', 'state backup'])
   t.strictSame(of('unasked'), [
+    'at add', 'at list', 'at remove',
     'completion', 'demo', 'doctor', 'edge capture', 'edge daemon', 'help', 'init',
     'receipt verify',
     'sandbox fault', 'sandbox faults', 'sandbox samples', 'sandbox start', 'sandbox status',

@@ -173,7 +173,7 @@ const commandsIn = ({ stdout, stderr }: Ran): readonly string[] => {
   return [...sentences, ...alone]
 }
 
-const needsNoState = /^sallyport (?:--help|help|demo|sandbox|schema|edge daemon)\b| --help$/
+const needsNoState = /^sallyport (?:--help|help|demo|sandbox|schema|edge daemon|at)\b| --help$/
 
 t.test('every command that is told means the state of its line, wherever it is typed', async (t) => {
   const place = placeByFlags(t)

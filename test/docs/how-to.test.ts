@@ -124,6 +124,13 @@ const afterwards: Readonly<Record<string, {
       },
     },
   },
+  'several-states': {
+    spoken: {
+      'serve --open --at trial': {
+        unrun: 'serves until it is stopped: test/service/named.test.ts serves it',
+      },
+    },
+  },
   'use-a-real-key': {},
   'show-a-receipt': {},
   'back-up-and-move': {

@@ -69,7 +69,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
 const stateless = [
   'init', 'sandbox start', 'sandbox status', 'sandbox fault', 'sandbox faults', 'sandbox samples',
   'demo', 'schema', 'completion', 'help', 'edge capture', 'edge daemon',
-  'timers remove', 'receipt verify',
+  'timers remove', 'receipt verify', 'at add', 'at list', 'at remove',
 ]
 /** These work whatever a state is; what they answer is told by tests of their own. */
 const remaining = [

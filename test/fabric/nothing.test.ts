@@ -111,7 +111,7 @@ const onlyTask = (view: View) => {
 const rowOf = (view: View) => view.all(nothingCollection)[0]?.doc
 
 const statusOf = async (gov: Gov) => {
-  const document = statusContract(registry).answer(await readStatus(gov, registry))
+  const document = statusContract(registry).answer(await readStatus(gov, null, registry))
   return { document, lines: statusLinesOf(document, registry) }
 }
 

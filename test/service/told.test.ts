@@ -9,7 +9,7 @@ const suffix = ` --state-dir '/some where'`
 
 t.test('a refusal, a document and a page name the state that is served', async (t) => {
   const world = await World.in(t).sandbox().state().session().images()
-  const at = await serving(t, world, { page: world.session().root.root_id, carried })
+  const at = await serving(t, world, { page: world.session().root.root_id, carried: () => carried })
   const refused = await at.ask('GET', '/api/work-board/tasks/task_none')
   const command = `sallyport task list${suffix}`
   t.strictSame([refused.status, refused.json().error.hint, refused.json().error.next],
@@ -29,7 +29,7 @@ t.test('a refusal, a document and a page name the state that is served', async (
 
 t.test('a device is not told where the state of its service lies', async (t) => {
   const world = await World.in(t).state().session()
-  const at = await serving(t, world, { carried })
+  const at = await serving(t, world, { carried: () => carried })
   const got = await at.ask('GET', '/api/edge/artifacts/art_none', { token: 'x' })
   t.ok(got.status >= 400, String(got.status))
   t.notMatch(got.bytes.toString(), '/some where')

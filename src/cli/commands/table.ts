@@ -104,6 +104,8 @@ export const commands: CommandTable = [
   }),
   noun('audit', 'the audit: who did what, in a chain that shows what was altered', ['list', 'show'],
     () => import('./audit/audit.js')),
+  noun('at', 'names for states, so that each is said in one word', ['add', 'list', 'remove'],
+    () => import('./at/at.js')),
   alone('status', () => import('./status/status.js')),
   noun('state', 'look after the state directory', {
     path: () => import('./state/state.js'),

@@ -1,6 +1,8 @@
 import type { DescribedVerb } from '../tree.js'
-import { globalFlags } from '../globals.js'
-import { firstWords, flagsOf, takesPath, verbsOf, type CompletionTree } from './tree.js'
+import {
+  firstWords, flagsOf, namesOfStates, takesNameOfState, takesPath, valueFlags, verbsOf,
+  type CompletionTree,
+} from './tree.js'
 
 /** The bash script. It needs no bash-completion package. */
 export const bashScript = (tree: CompletionTree): string => `# bash completion of sallyport
@@ -16,7 +18,8 @@ ${valueFlags().map((flag) => `      ${flag}) ((at++)) ;;`).join('\n')}
     esac
   done
   case "$prev" in
-    --state-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+    --at) COMPREPLY=($(compgen -W "$(${namesOfStates})" -- "$cur")); return ;;
+    --state-dir|--config-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
     --wait) return ;;
   esac
   case "\${words[*]:0:2}" in
@@ -27,9 +30,6 @@ ${tree.verbs.map(verbCase).join('\n')}
 }
 complete -F _sallyport sallyport
 `
-
-const valueFlags = (): string[] =>
-  globalFlags.filter(({ value }) => value !== null).map(({ long }) => long)
 
 const names = (words: readonly (readonly [string, string])[]): string =>
   words.map(([name]) => name).join(' ')
@@ -51,7 +51,8 @@ const verbCase = (verb: DescribedVerb): string => {
   const cases = `      case "$prev" in\n${lines.join('\n')}\n      esac\n`
   const values = lines.length === 0 ? '' : cases
   const choices = verb.arguments.flatMap((one) => one.choices)
-  const words = [...choices, ...flagsOf(verb).map(({ long }) => long)].join(' ')
+  const named = takesNameOfState(verb) ? [`$(${namesOfStates})`] : []
+  const words = [...choices, ...named, ...flagsOf(verb).map(({ long }) => long)].join(' ')
   return `    ${pattern})\n${values}      COMPREPLY=($(compgen -W "${words}" -- "$cur"))\n      ;;`
 }
 

@@ -1,15 +1,19 @@
 import type { DescribedFlag, DescribedVerb } from '../tree.js'
 import { globalFlags } from '../globals.js'
-import { firstWords, takesPath, verbsOf, type CompletionTree } from './tree.js'
+import {
+  firstWords, namesOfStates, takesNameOfState, takesPath, valueFlags, verbsOf, type CompletionTree,
+} from './tree.js'
 
 /** The fish script. */
 export const fishScript = (tree: CompletionTree): string =>
   [
     '# fish completion of sallyport',
-    helpers,
+    helpers(),
     'complete -c sallyport -f',
     ...globalFlags.map(({ long, value, text }) =>
-      flagLine({ short: null, long, value, text, choices: [] }, null),
+      flagLine({
+        short: null, long, value, text, choices: long === '--at' ? [`(${namesOfStates})`] : [],
+      }, null),
     ),
     ...firstWords(tree).map(([name, text]) => wordLine('', name, text)),
     ...tree.nouns.flatMap(({ noun }) =>
@@ -20,12 +24,12 @@ export const fishScript = (tree: CompletionTree): string =>
   ].join('\n')
 
 // Words of the line so far without flags and without the values of the global flags.
-const helpers = `function __sallyport_words
+const helpers = (): string => `function __sallyport_words
   set -l skip 0
   for word in (commandline -opc)[2..-1]
     if test $skip -eq 1
       set skip 0
-    else if contains -- $word --state-dir --wait
+    else if contains -- $word ${valueFlags().join(' ')}
       set skip 1
     else if not string match -q -- '-*' $word
       echo $word
@@ -40,14 +44,15 @@ function __sallyport_in
 end`
 
 const verbLines = (verb: DescribedVerb): string[] => [
+  ...takesNameOfState(verb) ? [wordsLine(verb, `(${namesOfStates})`)] : [],
   ...verb.flags.map((flag) => flagLine(flag, verb.meta.name)),
   ...verb.arguments
     .filter(({ choices }) => choices.length > 0)
-    .map(
-      ({ choices }) =>
-        `complete -c sallyport -n '__sallyport_in "${verb.meta.name}"' -a '${choices.join(' ')}'`,
-    ),
+    .map(({ choices }) => wordsLine(verb, choices.join(' '))),
 ]
+
+const wordsLine = ({ meta }: DescribedVerb, words: string): string =>
+  `complete -c sallyport -n '__sallyport_in "${meta.name}"' -a '${words}'`
 
 const wordLine = (before: string, name: string, text: string): string =>
   `complete -c sallyport -n '__sallyport_at "${before}"' -a '${name}' -d '${quote(text)}'`

@@ -13,6 +13,16 @@ export const flagsOf = (verb: DescribedVerb): readonly DescribedFlag[] => [
   ...globalFlags.map(({ long, value, text }) => ({ short: null, long, value, text, choices: [] })),
 ]
 
+/** The global flags behind which a value stands. */
+export const valueFlags = (): readonly string[] =>
+  globalFlags.filter(({ value }) => value !== null).map(({ long }) => long)
+
+/** What prints the names of states, one a line: the one thing that a script asks for at use. */
+export const namesOfStates = 'sallyport at list 2>/dev/null | cut -f1'
+
+/** Whether the argument of a verb is such a name. */
+export const takesNameOfState = ({ meta }: DescribedVerb): boolean => meta.name === 'at remove'
+
 /** Words of the first position: nouns, and verbs without a noun. */
 export const firstWords = ({ verbs, nouns }: CompletionTree): readonly [string, string][] => [
   ...nouns.map(({ noun, summary }): [string, string] => [noun, summary]),

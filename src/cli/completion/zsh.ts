@@ -1,16 +1,23 @@
 import type { DescribedFlag, DescribedVerb } from '../tree.js'
-import { firstWords, flagsOf, takesPath, verbsOf, type CompletionTree } from './tree.js'
+import {
+  firstWords, flagsOf, namesOfStates, takesNameOfState, takesPath, valueFlags, verbsOf,
+  type CompletionTree,
+} from './tree.js'
 
 /** The zsh script, to be saved as `_sallyport` in a folder of `$fpath`. */
 export const zshScript = (tree: CompletionTree): string => `#compdef sallyport
 # zsh completion of sallyport
+
+_sallyport_names() {
+  compadd -- \${(f)"$(${namesOfStates})"}
+}
 
 _sallyport() {
   local -a words_of
   local first second at
   for ((at = 2; at < CURRENT; at++)); do
     case "$words[at]" in
-      --state-dir|--wait) ((at++)) ;;
+      ${valueFlags().join('|')}) ((at++)) ;;
       -*) ;;
       *) if [[ -z $first ]]; then first=$words[at]
          elif [[ -z $second ]]; then second=$words[at]; fi ;;
@@ -38,16 +45,21 @@ const verbCases = ({ verbs }: CompletionTree, of: string | null, indent: string)
   verbs.filter(({ noun }) => noun === of).map((verb) => verbCase(verb, indent)).join('\n')
 
 const verbCase = (verb: DescribedVerb, indent: string): string => {
-  const choices = verb.arguments.flatMap((one) => one.choices)
   const specs = flagsOf(verb).map((flag) => `'${flagSpec(flag)}'`)
-  const values = choices.length > 0 ? [`'*:value:(${choices.join(' ')})'`] : [`'*:file:_files'`]
-  const lines = [...specs, ...values].join(` \\\n${indent}    `)
+  const lines = [...specs, `'*:${argumentsOf(verb)}'`].join(` \\\n${indent}    `)
   return `${indent}${verb.verb})\n${indent}  _arguments \\\n${indent}    ${lines}; return ;;`
+}
+
+const argumentsOf = (verb: DescribedVerb): string => {
+  if (takesNameOfState(verb)) return 'name:_sallyport_names'
+  const choices = verb.arguments.flatMap((one) => one.choices)
+  return choices.length > 0 ? `value:(${choices.join(' ')})` : 'file:_files'
 }
 
 const flagSpec = (flag: DescribedFlag): string => {
   const head = `${flag.long}[${escape(flag.text)}]`
   if (flag.value === null) return head
+  if (flag.long === '--at') return `${head}:name:_sallyport_names`
   if (flag.choices.length > 0) return `${head}:value:(${flag.choices.join(' ')})`
   return takesPath(flag) ? `${head}:file:_files` : `${head}:value: `
 }

@@ -9,11 +9,16 @@ import { realKeyTopic } from './topics/real-key.js'
 const environment = `Environment variables
 
 Places:
-  SALLYPORT_STATE_DIR   the state directory (below --state-dir)
+  SALLYPORT_AT          a named state: its directory and key folder (sallyport
+                        at; below --at and --state-dir). With
+                        SALLYPORT_STATE_DIR, SALLYPORT_CONFIG_DIR or
+                        --config-dir beside it nothing is guessed: it is refused
+                        (at_ambiguous). Empty counts as absent
+  SALLYPORT_STATE_DIR   the state directory (below --at and --state-dir)
   XDG_STATE_HOME        else $XDG_STATE_HOME/sallyport, else
                         ~/.local/state/sallyport
   SALLYPORT_CONFIG_DIR  folder of the vault keys and anchors, outside the state
-                        (below --config-dir)
+                        (below --at and --config-dir)
   XDG_CONFIG_HOME       else $XDG_CONFIG_HOME/sallyport, else
                         ~/.config/sallyport
   SALLYPORT_EDGE_DIR    folder of a capture device: its spool and its credential
@@ -128,6 +133,10 @@ The key folder lies outside, so that a copy of the state opens nothing:
   keys/<store>.key     the vault key, mode 600
   keys/<store>.anchor  how far the store had come, to notice an old copy (help
                        anchor)
+
+Names of states (sallyport at) lie in $XDG_CONFIG_HOME/sallyport/names.json
+(~/.config), mode 600, whatever SALLYPORT_CONFIG_DIR says; names.lock is beside
+it.
 
 The workspace that init fixed holds the default image folder,
 artifacts/screenshot-folder. The image folder is only ever read: no file in it

@@ -12,6 +12,8 @@ type Standing = Readonly<Record<SetupStep, StepStanding>>
 /** What is asked of the machine and of the session, by whoever can ask them. */
 interface Around {
   readonly isLoggedIn: boolean
+  /** Name of the state; null where it has none. */
+  readonly at: string | null
   /** What runs the timers; null where nothing does. */
   readonly scheduler: string | null
 }
@@ -52,13 +54,16 @@ const shotsOf = (gov: Gov, line: StatusLine | undefined, possible: boolean): Ste
 
 /** The steps of an open state. */
 export const setupStanding = async (
-  gov: Gov, { isLoggedIn, scheduler }: Around,
+  gov: Gov, { isLoggedIn, at, scheduler }: Around,
 ): Promise<Standing> => {
-  const { lines, state_dir: dir, profile } = await readStatus(gov)
+  const { lines, state_dir: dir, profile } = await readStatus(gov, at)
   const hasGateway = routePlaces(gov).gateway.baseUrl !== null
   const noGateway = open('the sealed profile has no gateway', false)
   return {
-    state: { done: true, told: `${dir}, sealed for ${profile}`, possible: false },
+    state: {
+      done: true, possible: false,
+      told: `${at === null ? '' : `${at}, `}${dir}, sealed for ${profile}`,
+    },
     session: { done: isLoggedIn, told: isLoggedIn ? 'logged in' : 'none', possible: !isLoggedIn },
     alpha: ofLine(lines['alpha'], isLoggedIn),
     gateway: hasGateway ? ofLine(lines['gateway'], isLoggedIn) : noGateway,

@@ -1,6 +1,6 @@
 /** What goes in and comes out of the page's own requests. */
 import * as v from 'valibot'
-import { text } from '../../base/fields.js'
+import { nullableText, text } from '../../base/fields.js'
 import { command, commandLine } from '../../base/told.js'
 import { contract, noInput } from '../../base/contract.js'
 import { closedObject } from '../../base/schema.js'
@@ -23,11 +23,13 @@ export const pageOpen = contract({
   input: closedObject({ code: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{22}$/)) }),
   output: v.strictObject({
     token: text,
+    /** Name of the state, for the title; null where it has none. */
+    at: nullableText,
     /** Commands that the page tells by itself. */
     commands: v.strictObject({ login: command, open: command, pair: command, set_up: command }),
   }),
-  toDocument: ({ token }: { readonly token: string }) => ({
-    token,
+  toDocument: ({ token, at }: { readonly token: string; readonly at: string | null }) => ({
+    token, at,
     commands: {
       login: commandLine('login'), open: commandLine('serve --open'),
       pair: commandLine('edge pair'), set_up: commandLine('setup'),

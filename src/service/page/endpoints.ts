@@ -11,6 +11,7 @@ import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { requireAnchored } from '../../governance/anchored.js'
 import { toldDocument } from '../../base/told-document.js'
+import { nameInForce } from '../../fabric/names/look-up.js'
 import { authenticate } from '../../governance/session/authenticate.js'
 import { html } from '../../observations/html/markup.js'
 import { reportPage } from '../../observations/html/page.js'
@@ -86,7 +87,7 @@ const opening = (desk: PageDesk): Endpoint => ({
     const root = desk.keys.useCode(code)
     desk.used(code)
     await requireSomebody(site, { root, isUse: false })
-    const opened = pageOpen.answer({ token: desk.keys.open(root) })
+    const opened = pageOpen.answer({ token: desk.keys.open(root), at: nameInForce(site.world) })
     return { status: 201, body: toldDocument(opened, pageOpen.output, site.carried) }
   },
 })

@@ -32,6 +32,8 @@ let commands: Opened['commands'] = {
   login: 'sallyport login', open: 'sallyport serve --open', pair: 'sallyport edge pair',
   set_up: 'sallyport setup',
 }
+/** Name of the state; empty where it has none. */
+let name = ''
 let timer: ReturnType<typeof setTimeout> | undefined
 /** Raised by each act of a person: an answer that was asked for before is not shown. */
 let acts = 0
@@ -136,11 +138,14 @@ const terms = (pairs: readonly (readonly [string, string, string?])[]): Part[] =
 
 const wordly = (text: string): string => text.replaceAll('_', ' ')
 
+/** The name comes first: a tab shows the beginning of a title. */
+const brand = (): string => (name === '' ? 'Sallyport' : `${name} - Sallyport`)
+
 const showWaiting = ({ waiting }: Overview): void => {
   const count = waiting.reduce((sum, one) => sum + one.count, 0)
   say('waiting-count', String(count))
   at('waiting-count').classList.toggle('none', count === 0)
-  document.title = count === 0 ? 'Sallyport' : `(${count}) Sallyport`
+  document.title = count === 0 ? brand() : `(${count}) ${brand()}`
   if (waiting.length === 0) {
     return fill('waiting', [make('li', { text: 'Nothing waits for you.', name: 'none' })])
   }
@@ -288,7 +293,7 @@ const show = (overview: Overview): void => {
   at('desk').classList.remove('stale')
   at('tools').hidden = false
   say('told', '')
-  say('who', `${overview.owner}, ${overview.profile}`)
+  say('who', `${name === '' ? '' : `${name}: `}${overview.owner}, ${overview.profile}`)
   for (const part of [showWaiting, showFolder, showSpend, showConsents, showDevices]) {
     part(overview)
   }
@@ -306,7 +311,7 @@ const showEntry = (why: string): void => {
   for (const id of ['who', 'foot', 'newest', 'spend']) say(id, '')
   for (const id of ['waiting', 'folder', 'spend-parts', 'consents', 'devices']) fill(id, [])
   at<Control>('folder-path').value = ''
-  document.title = 'Sallyport'
+  document.title = brand()
   at<Dialog>('confirm').close()
   at('entry').hidden = false
   say('told', why)
@@ -343,7 +348,9 @@ const act = async (method: string, path: string, body?: unknown): Promise<Answer
 const open = async (code: string): Promise<void> => {
   const answer = await act('POST', '/api/page/open', { code })
   if (isGood(answer)) {
-    ;({ token, commands } = answer.body as Opened)
+    const opened = answer.body as Opened
+    ;({ token, commands } = opened)
+    name = opened.at ?? ''
     at<Form>('entry-form').reset()
     await refresh()
     at('main').focus()

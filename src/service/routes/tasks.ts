@@ -6,6 +6,7 @@ import { operation } from '../../fabric/operation.js'
 import { policy, session } from '../../fabric/operations/policy.js'
 import { tasks } from '../../fabric/operations/tasks.js'
 import { statusShow } from '../../fabric/status-contract.js'
+import { nameInForce } from '../../fabric/names/look-up.js'
 import { readStatus } from '../../fabric/status.js'
 import { taskVerdicts } from '../../fabric/tasks-contract.js'
 import type { Gov } from '../../governance/context.js'
@@ -31,6 +32,9 @@ const revoke = operation(policyRevoke, 'read', async ({ gov, session: by, world 
     (own as Gov | null)?.store.close()
   }
 })
+
+const statusOf = operation(statusShow, 'read', ({ gov, world }) =>
+  readStatus(gov, nameInForce(world)))
 
 const verdictShape = closedObject({ verdict: v.picklist(taskVerdicts) })
 
@@ -63,7 +67,7 @@ export const taskRoutes: readonly Route[] = [
   routeOf(policy.show, 'GET /api/policy', 'The one policy of every route.'),
   routeOf(revoke, 'POST /api/policy/revoke',
     'Stops every route at once. Over HTTP it needs a session; uploads go on.'),
-  routeOf(operation(statusShow, 'read', ({ gov }) => readStatus(gov)), 'GET /api/status',
+  routeOf(statusOf, 'GET /api/status',
     'The status of every capability.'),
   routeOf(session.show, 'GET /api/session', 'The session behind the token.'),
 ]

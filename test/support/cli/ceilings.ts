@@ -94,6 +94,7 @@ export const ceilings: readonly Ceiling[] = [
   of('audit list', [7, 101, 0, 1], [10, 20], [41, 1000]),
   of('audit list --what session', [7, 101, 0, 1], [9, 20], [41, 1000]),
   of('audit show {row}', [7, 101, 0, 1], [9, 20], [37, 950]),
+  of('at list', [7, 47, 0, 0], [0, 0], [0, 0]),
   of('status', [7, 172, 0, 0], [8, 20], [49, 1400]),
   of('state path', [7, 96, 0, 0], [0, 0], [0, 0]),
   of('state kept', [7, 99, 0, 0], [0, 0], [0, 0]),
@@ -124,7 +125,7 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'codehost consent, codehost revoke, codehost prepare, codehost approve, codehost cancel, '
     + 'codehost adopt, codehost discard, config save, task review, task cancel, task recover, '
     + 'task close, policy revoke, ledger review, ledger settle, state repair, state restore, '
-    + 'state compact, state prune, timers install, timers remove'),
+    + 'state compact, state prune, timers install, timers remove, at add, at remove'),
   ...named(contacts, 'alpha ask, gateway prove, shots run, shots analyze, shots reanalyze, '
     + 'shots digest, codehost preview, codehost run, codehost resume, codehost reconcile, '
     + 'codehost close-capacity, codehost observe, codehost publish'),

@@ -117,6 +117,8 @@ export interface FakeBrowser {
   readonly tabs: string[]
   /** What its address says. */
   readonly address: () => string
+  /** What its tab says. */
+  readonly title: () => string
 }
 
 /** Loads the page's program into a browser whose address ends in `hash`. */
@@ -130,11 +132,12 @@ export const browse = (at: Serving, script: string, hash: string): FakeBrowser =
   }
   const [requests, tabs]: [FakeBrowser['requests'], string[]] = [[], []]
   let address = `/${hash}`
+  const document = {
+    title: '', hidden: false, activeElement: null, getElementById: part,
+    createElement: (tag: string) => new FakePart(tag), addEventListener: () => undefined,
+  }
   const context = createContext({
-    document: {
-      title: '', hidden: false, activeElement: null, getElementById: part,
-      createElement: (tag: string) => new FakePart(tag), addEventListener: () => undefined,
-    },
+    document,
     location: { hash },
     history: { replaceState: (_state: null, _unused: string, path: string) => (address = path) },
     navigator: {},
@@ -158,5 +161,5 @@ export const browse = (at: Serving, script: string, hash: string): FakeBrowser =
     },
   })
   runInContext(readFileSync(script, 'utf8').replace(/^export .*$/m, ''), context)
-  return { at: part, requests, tabs, address: () => address }
+  return { at: part, requests, tabs, address: () => address, title: () => document.title }
 }

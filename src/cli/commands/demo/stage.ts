@@ -112,6 +112,7 @@ const runnerAt = (deps: VerbDeps, folders: StageFolders): RunLine =>
       stop,
       env: {
         ...deps.env,
+        SALLYPORT_AT: undefined,
         SALLYPORT_STATE_DIR: folders.stateDir,
         SALLYPORT_CONFIG_DIR: folders.configDir,
         SALLYPORT_EDGE_DIR: folders.device,

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { SallyportError } from '../../../base/errors.js'
+import type { Carried } from '../../../base/told.js'
 import {
   serve as serveContract, startService, type StartedService,
 } from '../../../service/start.js'
-import { carriedByService } from '../../places.js'
+import { carriedByService, mayNameState } from '../../places.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import type { VerbDeps, LineOf, VerbRecord } from '../../verb.js'
@@ -67,14 +68,25 @@ const untilStopped = async (result: Served, deps: VerbDeps): Promise<void> => {
 const openerOf = async (open: boolean, deps: VerbDeps): Promise<string | null> =>
   (open ? (await deps.login('read')).session.root.root_id : null)
 
+/**
+ * What the commands carry that it tells. A service lives for long, and its name may come to stand
+ * for another state meanwhile: it is told for as long as it means this one.
+ */
+const carriedHere = async (deps: VerbDeps): Promise<() => Carried> => {
+  if (!mayNameState(deps, deps.globals)) return () => carriedByService(deps)
+  const { nameInForce } = await import('../../../fabric/names/look-up.js')
+  return () => carriedByService(deps, nameInForce(deps))
+}
+
 const begin = async (
   { port, page, open, log_requests: all = false }: ReturnType<typeof serveContract.request>,
   deps: VerbDeps,
 ): Promise<Served> => {
   const { stateDir, configDir } = deps.places
+  const carried = await carriedHere(deps)
   const openFor = await openerOf(open === true, deps)
   const started = await startService({
-    world: deps, port, pid: process.pid, carried: carriedByService(deps),
+    world: deps, port, pid: process.pid, carried,
     place: { stateDir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock },
     log: { write: (line) => deps.io.writeErr(`${line}\n`), all },
     page: page === true || open === true ? { openFor } : undefined,

@@ -35,7 +35,9 @@ const unless = async <T>(
 const lookAtState = async (deps: VerbDeps, gov: Gov): Promise<Look> => {
   const session = await unless(['unauthorized'], () => deps.login('read', { touch: false }))
   const timers = await unless(['conflict', 'failed'], () => foundTimers(deps, noStanding))
-  const around = { isLoggedIn: session !== null, scheduler: timers?.scheduler ?? null }
+  const around = {
+    isLoggedIn: session !== null, at: await deps.at(), scheduler: timers?.scheduler ?? null,
+  }
   return { steps: await setupStanding(gov, around), sequence: gov.store.read().sequence }
 }
 
@@ -84,6 +86,7 @@ const wanted = async (
 
 /** The flags of this run that a step runs with, too. */
 const globalWords = ({ globals }: VerbDeps): readonly string[] => [
+  ...(globals.at === null ? [] : ['--at', globals.at]),
   ...(globals.stateDir === null ? [] : ['--state-dir', globals.stateDir]),
   ...(globals.configDir === null ? [] : ['--config-dir', globals.configDir]),
   ...(globals.quiet ? ['--quiet'] : []), ...(globals.verbose ? ['--verbose'] : []),

@@ -7,7 +7,7 @@ import {
   stateKept, stateBackup, stateVerify, stateRestore, type Kept, type StateVerifyDocument,
   type StateRestoreDocument,
 } from '../../../fabric/state-contract.js'
-import { isStateAt } from '../../../state/state-file.js'
+import { isStateAt } from '../../../state/paths.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines } from '../../text.js'
 import { verb } from '../../verb.js'

@@ -6,7 +6,7 @@ import {
 } from '../../../fabric/state-contract.js'
 import { stateKeys } from '../../../governance/board/lost-keys-contract.js'
 import { lostKeyRanges, releaseLostKeys } from '../../../governance/board/lost-keys.js'
-import { isStateAt } from '../../../state/state-file.js'
+import { isStateAt } from '../../../state/paths.js'
 import type { View } from '../../output.js'
 import { renderTable } from '../../table.js'
 import { fieldLines, bytesText } from '../../text.js'

@@ -48,6 +48,7 @@ const statusText = (status: StatusDocument, view: View): string => {
   const { policy, ledger, attention, tasks, service } = status
   const open = Object.entries(tasks).map(([state, n]) => `${n} ${state}`).join(', ')
   return [
+    ...(status.at === null ? [] : [`at         ${status.at}`]),
     `state      ${status.state_dir}`,
     `profile    ${status.profile}`,
     `policy     ${policy.state} at revision ${policy.revision}`
@@ -77,7 +78,7 @@ const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
     if (io.terminal.stdout) io.writeOut(clearScreen)
   }
   while (!stop.aborted) {
-    const status = statusShow.answer(await readStatus(gov))
+    const status = statusShow.answer(await readStatus(gov, await deps.at()))
     clear()
     for (const line of statusText(status, view).trimEnd().split('\n')) writeLine(deps, line)
     await clock.sleep(watchMs, stop).catch(() => undefined)
@@ -119,6 +120,6 @@ export const status: VerbRecord<StatusOptions, StatusDocument> = {
     }
     const gov = await deps.gov('read')
     if (watches === true) await watch(deps, gov)
-    return (check ? statusCheck : statusShow).answer(await readStatus(gov))
+    return (check ? statusCheck : statusShow).answer(await readStatus(gov, await deps.at()))
   },
 }

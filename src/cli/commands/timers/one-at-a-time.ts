@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fail, SallyportError } from '../../../base/errors.js'
 import { baseFolder } from '../../../base/user-folders.js'
-import { kernelStateLock, takeLock } from '../../../state/lock.js'
+import { fileLock, takeLock } from '../../../state/lock.js'
 import type { VerbDeps } from '../../verb.js'
 import { stopped } from './host.js'
 
@@ -29,16 +29,11 @@ export const oneAtATime = async <T>(
   deps: VerbDeps, verb: string, change: () => Promise<T>,
 ): Promise<T> => {
   const path = lockPath(deps)
-  const lock = kernelStateLock(path, deps.clock)
-  // Nobody stands in line for it: the line is that of the state lock.
-  const alone = {
-    tryTake: (by: string) => lock.tryTake(by), give: () => lock.give(),
-    holder: () => lock.holder(), close: () => lock.close(),
-  }
+  const lock = fileLock(path, deps.clock)
   const { clock, stop, globals: { waitMs } } = deps
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    await takeLock(alone, verb, { waitMs, clock, signal: stop })
+    await takeLock(lock, verb, { waitMs, clock, signal: stop })
   } catch (error) {
     const refused = error instanceof SallyportError ? refusalOf(error) : null
     if (refused !== null) throw refused
