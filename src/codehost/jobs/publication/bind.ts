@@ -44,7 +44,9 @@ export const producerJobOf = (
 const changed = (reason: ChangedReason): SallyportError =>
   fail.conflict(
     'producer_changed', 'This machine makes the objects otherwise than was previewed.', {
-      reason, next: 'Prepare the publication again.',
+      reason,
+      next: 'Prepare the publication anew, under another idempotency key: the same key finds this '
+        + 'job.',
     })
 
 /** Throws `conflict` `producer_changed` where a program is not the one that the preview showed. */
