@@ -5,7 +5,7 @@
  * what is not exactly such a file of this user, that nobody else may write, is refused whole.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { errnoOf } from '../../base/errno.js'
 import { fail, SallyportError } from '../../base/errors.js'
@@ -22,8 +22,9 @@ export const namesMax = 64
 /** How a name is written: nothing that a shell, a path or a page reads as anything but itself. */
 export const nameForm = /^[a-z0-9][a-z0-9-]{0,31}$/
 
+/** Absolute, and written in the one way that the program writes it. */
 const folder = v.pipe(v.string(), v.check((path) =>
-  isAbsolute(path) && resolve(path) === path && !/[\0\ufffd]/u.test(path)))
+  resolve(path) === path && !/[\0\ufffd]/u.test(path)))
 
 const namedShape = v.strictObject({
   name: v.pipe(v.string(), v.regex(nameForm)),
@@ -100,7 +101,6 @@ const bytesOf = (fd: number, path: string, uid: number | null): Buffer => {
   const facts = fstatSync(fd)
   if (!facts.isFile()) throw unusable('not_file', path)
   requireOwn(path, uid, [facts, statSync(dirname(path))])
-  if (facts.size > namesBytesMax) throw unusable('too_large', path)
   const bytes = Buffer.alloc(namesBytesMax + 1)
   let have = 0
   for (let got = -1; got !== 0; have += got) {
