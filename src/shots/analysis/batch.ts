@@ -1,7 +1,8 @@
 /**
  * The analysis job (S-019): analyses of ended processes are settled, blocked rows whose reason is
- * gone return, the oldest pending images are read, judged and sent one after the other, and one
- * receipt tells of each. A lock or a lane that cannot be had leaves the rest pending.
+ * gone return, pending images (the newest day first, of each day the oldest first) are read, judged
+ * and sent one after the other, and one receipt tells of each. A lock or a lane that cannot be had
+ * leaves the rest pending.
  */
 import { SallyportError } from '../../base/errors.js'
 import { nowIso } from '../../governance/context.js'
@@ -10,7 +11,10 @@ import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { disputedIn } from '../disputed.js'
 import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
-import { findObservations, type ObservationFilter } from '../observations/find.js'
+import {
+  countObservations, takeObservations, type ObservationFilter,
+} from '../observations/find.js'
+import { newestDayFirst } from '../observations/newest-day.js'
 import { standingOf, type GateReason } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf, maySent } from '../money.js'
@@ -75,8 +79,26 @@ interface Batch {
   pausedBy: string | null
 }
 
+const pendingOf = (folderDigest: string) =>
+  ({ statuses: ['pending'] as const, folderDigest })
+
+/** How many images wait for a later pass, and since when the oldest was captured. */
+const waitingNow = (ctx: ShotsContext): Pick<AnalysisFacts, 'waiting' | 'waiting_since'> => {
+  const view = ctx.gov.store.read()
+  const { folderDigest } = currentFacts(ctx, view)
+  if (folderDigest === null) return { waiting: 0, waiting_since: null }
+  const waiting: ObservationFilter = {
+    ...pendingOf(folderDigest), meant: ({ classification }) => classification === null,
+  }
+  const [oldest] = takeObservations(view, waiting, 1)
+  return {
+    waiting: countObservations(view, waiting, Infinity),
+    waiting_since: oldest?.captured_at ?? null,
+  }
+}
+
 /**
- * Pending rows of the current folder that nobody is at, oldest first. Rows that only somebody's
+ * Pending rows of the current folder that nobody is at, newest day first. Rows that only somebody's
  * retry may send are no work of the job; their ids go to `uncertain`.
  */
 function* pendingRows(
@@ -84,10 +106,7 @@ function* pendingRows(
 ): Generator<Observation, void, undefined> {
   const now = currentFacts(ctx, view)
   if (now.folderDigest === null) return
-  const filter: ObservationFilter = {
-    statuses: ['pending'], folderDigest: now.folderDigest,
-  }
-  for (const row of findObservations(view, filter)) {
+  for (const row of newestDayFirst(ctx, view, pendingOf(now.folderDigest))) {
     if (row.analyzer.contact === 'claimed' || rowClassificationNow(row, now) !== null) continue
     const { kind } = earlierCall(ctx, view, row)
     if (kind === 'none') {
@@ -284,6 +303,7 @@ const factsOf = (batch: Batch): AnalysisFacts => {
     blocked: count(items, 'blocked'),
     skipped: batch.skipped,
     restored: batch.restored,
+    ...waitingNow(ctx),
     passed_over: batch.passedOver,
     passed_over_reasons: batch.passedOverReasons,
     closed_gates: [...batch.gates],

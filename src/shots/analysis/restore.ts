@@ -1,7 +1,7 @@
 /**
  * Writing down what rows mean now, in small records: blocked rows whose reason is gone become
- * pending, oldest first and bounded; analyses of an older model, prompt or schema need reanalysis;
- * rows of another folder are stale. Looking never writes any of this.
+ * pending, newest day first and bounded; analyses of an older model, prompt or schema need
+ * reanalysis; rows of another folder are stale. Looking never writes any of this.
  */
 import { nowIso } from '../../governance/context.js'
 import { ledgerFacts } from '../../governance/ledger/facts.js'
@@ -12,7 +12,8 @@ import type { ShotsContext } from '../context.js'
 import {
   classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow, type CurrentFacts,
 } from '../observations/as-of-now.js'
-import { findObservations, type ObservationFilter } from '../observations/find.js'
+import { findObservations } from '../observations/find.js'
+import { newestDayFirst } from '../observations/newest-day.js'
 import { consentReaches, imageBound, type RouteStanding } from '../gates.js'
 import { putObservation } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
@@ -115,10 +116,8 @@ const findBlocked = (
   const holds = stillHolds(ctx, view, standing)
   const isReadable = readableAgain(ctx, view)
   const [restore, before, uncertain]: [string[], string[], string[]] = [[], [], []]
-  const filter: ObservationFilter = {
-    statuses: ['blocked'], folderDigest: now.folderDigest,
-  }
-  for (const row of findObservations(view, filter)) {
+  const blocked = { statuses: ['blocked'] as const, folderDigest: now.folderDigest }
+  for (const row of newestDayFirst(ctx, view, blocked)) {
     if (restore.length >= limit) break
     if (rowClassificationNow(row, now) !== null) continue
     if (failedBefore(view, row)) {

@@ -46,6 +46,9 @@ const analysisFactsShape = v.strictObject({
   skipped: count,
   /** Blocked rows that became pending again. */
   restored: count,
+  /** Pending images of the folder after it, and when the oldest of them was captured. */
+  waiting: count,
+  waiting_since: v.nullable(iso),
   /** Blocked rows that were left as they are, and why, as far as some were looked at. */
   passed_over: count,
   passed_over_reasons: blockedReasonsShape,
@@ -81,14 +84,16 @@ export const analysisReceiptShape = v.strictObject({
 export type AnalysisReceipt = v.InferOutput<typeof analysisReceiptShape>
 
 const {
-  reused, closed_gates, passed_over, passed_over_reasons, held_microusd, reanalyze_reason,
-  proof_renewal, paused_until,
+  reused, waiting, waiting_since, closed_gates, passed_over, passed_over_reasons, held_microusd,
+  reanalyze_reason, proof_renewal, paused_until,
 } = analysisFactsShape.entries
 
 /** The facts as states hold them: fields that came later may be missing in rows of old. */
 export const storedAnalysisShape = v.strictObject({
   ...analysisFactsShape.entries,
   reused: v.optional(reused),
+  waiting: v.optional(waiting),
+  waiting_since: v.optional(waiting_since),
   reanalyze_reason: v.optional(reanalyze_reason),
   passed_over: v.optional(passed_over),
   closed_gates: v.optional(closed_gates),

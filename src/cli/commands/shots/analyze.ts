@@ -24,6 +24,10 @@ const renewed = ({ proof_renewal: one }: AnalysisReceipt): string[] => (one === 
     + `${one.cost_microusd === null ? '' : `, ${moneyText(one.cost_microusd)}`}`,
 ])
 
+/** How many images wait for a later pass, and how long; empty where there are none. */
+const waitingText = ({ waiting, waiting_since: since }: AnalysisReceipt): string =>
+  (since === null ? '' : `; ${waiting} wait, the oldest since ${since}`)
+
 /** How many images no pass takes up, and why; empty where there are none. */
 export const standingText = (receipt: AnalysisReceipt): string => {
   const { passed_over: count, passed_over_reasons: reasons } = receipt
@@ -47,7 +51,7 @@ export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, no
   const repeats = receipt.reused === 0 ? '' : ` (${receipt.reused} as earlier images, unpaid)`
   const counts = `${scanned} looked at: ${analyzed} analysed${repeats}, ${failed} failed, `
     + `${blocked} blocked, ${skipped} left for later; ${moneyText(cost)}`
-    + `${standingText(receipt)}\n`
+    + `${waitingText(receipt)}${standingText(receipt)}\n`
   const next = nextOfPass(receipt)
   const gate = receipt.reason === null ? null : gateTextOf(receipt.reason)
   const notes = [
@@ -69,11 +73,12 @@ export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, no
 export const analyze = verb(shotsAnalyze, {
   summary: 'have pending images analysed through the gateway',
   description:
-    'Takes the oldest pending images, judges every gate again, and sends each at most once to '
-    + 'the vision model of the screenshot slot. Blocked images whose reason is gone become '
-    + 'pending first; those from before the consent stay blocked. A paid request whose outcome '
-    + 'is not known is never repeated by itself. The receipt counts every image once: looked at '
-    + '= analysed + failed + blocked + left for later.',
+    'Takes pending images, the newest day first and of each day the oldest first. It judges '
+    + 'every gate again, and sends each at most once to the vision model of the screenshot slot. '
+    + 'One that repeats an image which was described takes that text, unsent and unpaid. '
+    + 'Blocked images whose reason is gone become pending first; those from before the consent '
+    + 'stay blocked. A paid request whose outcome is not known is never repeated by itself. The '
+    + 'receipt counts every image once: looked at = analysed + failed + blocked + left for later.',
   examples: ['$ sallyport shots analyze', '$ sallyport shots analyze --limit 50 --json'],
   session: 'none',
   contacts: true,
