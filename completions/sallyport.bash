@@ -19,7 +19,7 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit at state timers sandbox setup init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit at state timers sandbox setup init login logout status explain serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
@@ -622,6 +622,9 @@ _sallyport() {
       ;;
     "status"|"status "*)
       COMPREPLY=($(compgen -W "--watch --check --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "explain"|"explain "*)
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "state path")
       COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))

@@ -18,6 +18,11 @@ export const alpha: Capability = {
   rows: async () => (await import('./capability-rows.js')).alphaRows,
   recovery: async () => (await import('./recovery-rule.js')).alphaRecovery,
   decisions: async () => (await import('./decisions.js')).alphaDecisions,
-  status: async () => (await import('./status-line.js')).alphaStatusLine,
+  status: async () => {
+    const { alphaStatusLine } = await import('./status-line.js')
+    return ({ gov, view }) => alphaStatusLine(gov, view)
+  },
+  waiting: async () => (await import('./waiting.js')).alphaWaiting,
+  reads: (id) => `alpha output ${id}`,
   receipted: { task: async () => (await import('./receipted.js')).receiptedAsk },
 }

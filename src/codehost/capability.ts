@@ -18,7 +18,13 @@ export const codehost: Capability = {
   operationMsMax: codehostLimits.jobMsMax,
   rows: async () => (await import('./capability-rows.js')).codehostRows,
   recovery: async () => (await import('./jobs/recovery.js')).jobRecovery,
-  status: async () => (await import('./status-line.js')).codehostStatusLine,
+  status: async () => {
+    const { codehostStatusLine } = await import('./status-line.js')
+    return ({ gov, view }) => codehostStatusLine(gov, view)
+  },
+  waiting: async () => (await import('./waiting.js')).codehostWaiting,
+  tellsBlocked: true,
+  explained: async () => (await import('./explained.js')).codehostExplained,
   receipted: {
     job: async () => (await import('./receipted.js')).receiptedJob,
     cls: async () => (await import('./receipted.js')).receiptedClosure,

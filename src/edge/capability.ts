@@ -11,4 +11,6 @@ export const edge: Capability = {
   receipt: null,
   operationMsMax: null,
   rows: async () => (await import('./capability-rows.js')).edgeRows,
+  explained: async () => (await import('./explained.js')).edgeExplained,
+  waiting: async () => (await import('./waiting.js')).edgeWaiting,
 }

@@ -52,13 +52,17 @@ const isOpen = ({ issued_at, expires_at }: EdgeCode, now: string): boolean =>
 const codesIn = (view: View): readonly EdgeCode[] =>
   view.all(edgeCollections.codes).map(({ doc }) => doc)
 
+/** Codes that a device may still use, of every owner. */
+export const openCodes = (view: View, now: string): readonly EdgeCode[] =>
+  codesIn(view).filter((code) => isOpen(code, now))
+
 /** Removes codes that cannot be used any more; answers those that can. */
 const sweepCodes = (tx: Tx, now: string): readonly EdgeCode[] => {
   const codes = codesIn(tx)
   for (const { code_id: id } of codes.filter((code) => !isOpen(code, now))) {
     tx.remove(edgeCollections.codes, id)
   }
-  return codes.filter((code) => isOpen(code, now))
+  return openCodes(tx, now)
 }
 
 const requireRoom = (tx: Tx): void => {

@@ -11,7 +11,7 @@ import { routePlaces } from './places.js'
 export const capabilities: Registry = [
   alpha,
   gateway((gov) => routePlaces(gov).gateway),
-  shots,
+  shots(async () => (await import('./contexts/shots.js')).lookingShots),
   codehost,
   edge,
 ]

@@ -16,6 +16,7 @@ import { readStateFile, type StateFile } from '../state/state-file.js'
 import type { Gov } from '../governance/context.js'
 import { overrunReviews, unknownCharges } from '../governance/ledger/read.js'
 import type { Registry } from '../governance/capability.js'
+import type { LookingWorld } from '../governance/waiting.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import type { MachineCheck as Check } from './doctor-contract.js'
@@ -50,14 +51,14 @@ export const runChecks = (deps: Machine): Check[] => [
  * machine is sound then, and jobs that do nothing for it look healthy. Throws what reading throws.
  */
 export const standingBlocks = async (
-  opened: Gov, registry: Registry = capabilities,
+  opened: Gov, world: LookingWorld, registry: Registry = capabilities,
 ): Promise<Check[]> => {
   const seen = await seenNow(opened, registry)
   const { gov } = seen
   const view = gov.store.read()
   const checks: Check[] = [...cutOff(interruptedCount(seen)), ...charges(view)]
   for (const { name, status } of registry) {
-    const line = (await status?.())?.(gov, view)
+    const line = (await status?.())?.({ gov, view, world, session: null })
     if (line?.status !== 'blocked' || line.reason === undefined) continue
     const code = line.reason_code === null ? 'blocked' : `blocked (${line.reason_code})`
     checks.push(note(name, `${code}. ${line.reason}`, 'sallyport status'))

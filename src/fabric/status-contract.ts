@@ -7,6 +7,8 @@ import { countText } from '../base/counted.js'
 import { fail } from '../base/errors.js'
 import type { Registry, StatusLine } from '../governance/capability.js'
 import { runningShape } from '../governance/service/running.js'
+import { waitingShape } from '../governance/waiting.js'
+import { dayShape } from '../shots/day.js'
 import { capabilities } from './capabilities.js'
 
 const count = v.number()
@@ -35,7 +37,7 @@ const factsShape = v.strictObject({
   })),
   /** Newest run of each job of the screenshots, by its own receipts. */
   last_runs: v.strictObject({ scan: nullableText, analyze: nullableText, digest: nullableText }),
-  /** What waits for a person. */
+  /** Of what waits for a person what may have cost or done something, whoever's it is. */
   attention: v.strictObject({
     unknown_charges: count, overrun_reviews: count,
     /** Jobs of the code host of which something may have happened that nobody read back. */
@@ -50,6 +52,12 @@ const factsShape = v.strictObject({
   tasks: v.record(v.string(), count),
   /** The service that runs over this state; null where none does. */
   service: v.nullable(runningShape),
+  /** What the screenshots spent over the rolling day, against its budget. */
+  day: dayShape,
+  /** Name of the owner who is logged in; null: then `waiting` has nothing of one owner alone. */
+  waiting_for: nullableText,
+  /** Everything that waits for a person, of every capability, the most urgent first. */
+  waiting: v.pipe(v.array(waitingShape), v.readonly()),
 })
 
 /** Capabilities with a line of their own, in their order. */
@@ -76,17 +84,27 @@ export const statusLinesOf = (
 
 /** Looking at everything at once, over these capabilities. */
 export const statusContract = (registry: Registry) => {
-  const { ledger, last_runs, attention, tasks, service, ...before } = factsShape.entries
+  const {
+    ledger, last_runs, attention, tasks, service, day, waiting_for, waiting, ...before
+  } = factsShape.entries
+  const after = { ledger, last_runs, attention, tasks, service, day, waiting_for, waiting }
   const lines = Object.fromEntries(namesOf(registry).map((name) => [name, lineShape]))
   const shape: v.GenericSchema<unknown, StatusDocument> =
-    v.strictObject({ ...before, ...lines, ledger, last_runs, attention, tasks, service })
+    v.strictObject({ ...before, ...lines, ...after })
   return contract({
     name: 'status',
     version: 1,
     input: noInput,
     output: shape,
-    toDocument: ({ lines, ledger, last_runs, attention, tasks, service, ...before }: StateStatus) =>
-      ({ ...before, ...lines, ledger, last_runs, attention, tasks, service }),
+    toDocument: (status: StateStatus) => {
+      const {
+        lines, ledger, last_runs, attention, tasks, service, day, waiting_for, waiting, ...before
+      } = status
+      return {
+        ...before, ...lines, ledger, last_runs, attention, tasks, service, day, waiting_for,
+        waiting,
+      }
+    },
   })
 }
 

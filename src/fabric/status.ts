@@ -1,6 +1,6 @@
 /**
- * One look at everything, without a session, a lock, a socket or a changed byte. What a dead
- * process left is told as it will be recorded.
+ * One look at everything, without a lock, a socket or a changed byte; a session is only looked at.
+ * What a dead process left is told as it will be recorded.
  */
 import { openJobCount } from '../codehost/jobs/list.js'
 import type { Registry, StatusLine } from '../governance/capability.js'
@@ -10,19 +10,23 @@ import { policyStanding } from '../governance/policy/standing.js'
 import { deploymentProfile } from '../governance/profile.js'
 import { collections, tasksByState } from '../governance/rows.js'
 import { runningService } from '../governance/service/running.js'
+import type { Session } from '../governance/session/types.js'
+import type { Looking, LookingWorld } from '../governance/waiting.js'
+import { dayOf } from '../shots/day.js'
 import { lastRuns } from '../shots/last-runs.js'
 import { walkIndex } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
-import { interruptedCount, seenNow } from './seen.js'
+import { interruptedCount, seenNow, type Seen } from './seen.js'
 import type { StateStatus } from './status-contract.js'
+import { waitingOf } from './waiting.js'
 
 const statusLines = async (
-  gov: Gov, view: View, registry: Registry,
+  looking: Looking, registry: Registry,
 ): Promise<Record<string, StatusLine>> => {
   const lines: Record<string, StatusLine> = {}
   for (const { name, status } of registry) {
-    if (status !== undefined) lines[name] = (await status())(gov, view)
+    if (status !== undefined) lines[name] = (await status())(looking)
   }
   return lines
 }
@@ -41,13 +45,33 @@ const openTasks = (view: View): Record<string, number> => {
   return counts
 }
 
-/** Reads the status; `at` is the name of the state, see `nameInForce`. */
-export const readStatus = async (
-  opened: Gov, at: string | null, registry: Registry = capabilities,
-): Promise<StateStatus> => {
+/** Who looks, and over which capabilities. */
+interface Looker {
+  /** Name of the state, see `nameInForce`; null where it has none. */
+  readonly at: string | null
+  readonly world: LookingWorld
+  /** Null: nobody is logged in, so that nothing of one owner alone is told. */
+  readonly session: Session | null
+  readonly registry?: Registry
+}
+
+const lookingAt = ({ gov }: Seen, { world, session }: Omit<Looker, 'at'>): Looking =>
+  ({ gov, view: gov.store.read(), world, session })
+
+/** The line of each capability alone, by its name. */
+export const readStatusLines = async (
+  opened: Gov, looker: Omit<Looker, 'at'>,
+): Promise<Readonly<Record<string, StatusLine>>> => {
+  const { registry = capabilities } = looker
+  return statusLines(lookingAt(await seenNow(opened, registry), looker), registry)
+}
+
+/** Reads the status. */
+export const readStatus = async (opened: Gov, looker: Looker): Promise<StateStatus> => {
+  const { registry = capabilities, at, session } = looker
   const seen = await seenNow(opened, registry)
-  const { gov } = seen
-  const view = gov.store.read()
+  const looking = lookingAt(seen, looker)
+  const { gov, view } = looking
   const { head, usable, block } = policyStanding(gov.store, view)
   const hasLedger = view.all(collections.ledgerAccounts).length === 1
   return {
@@ -56,7 +80,7 @@ export const readStatus = async (
     store_id: gov.store.storeId,
     profile: deploymentProfile(gov.store).name,
     policy: { revision: head.revision, state: head.state, usable, block },
-    lines: await statusLines(gov, view, registry),
+    lines: await statusLines(looking, registry),
     ledger: hasLedger ? ledgerOf(view) : null,
     last_runs: { ...lastRuns(gov.store, view) },
     attention: {
@@ -67,5 +91,8 @@ export const readStatus = async (
     },
     tasks: openTasks(view),
     service: runningService(gov.store.dir),
+    day: dayOf(view, gov.clock.wallMs()),
+    waiting_for: session?.principal.name ?? null,
+    waiting: await waitingOf(looking, registry),
   }
 }

@@ -24,6 +24,11 @@ export const gateway = (placeOf: (gov: Pick<Gov, 'store'>) => GatewayPlace): Cap
   decisions: async () => (await import('./call/settled-by-hand.js')).gatewayDecisions,
   status: async () => {
     const { gatewayStatusLine } = await import('./status-line.js')
-    return (gov, view) => gatewayStatusLine(gov, view, placeOf(gov))
+    return ({ gov, view }) => gatewayStatusLine(gov, view, placeOf(gov))
+  },
+  explained: async () => (await import('./explained.js')).gatewayExplained,
+  waiting: async () => {
+    const { gatewayWaiting } = await import('./waiting.js')
+    return ({ gov, view }) => gatewayWaiting(gov, view, placeOf(gov))
   },
 })

@@ -9,6 +9,7 @@ import type * as v from 'valibot'
 import type { DerivedRows } from '../state/derived.js'
 import type { ArtifactRef, CollectionSpec, Store, Tx, View } from '../state/types.js'
 import type { Gov, Problem } from './context.js'
+import type { ExplainedKinds } from './explained.js'
 import type { Exported } from './exported.js'
 import type { RecoveryRule } from './interrupted.js'
 import type { ChargeSources } from './ledger/steps.js'
@@ -16,6 +17,7 @@ import type { Carrier } from './carrier.js'
 import type { ReceiptedIds } from './receipted.js'
 import type { Reservation, Runtime, Task } from './rows.js'
 import type { Session } from './session/types.js'
+import type { FindWaiting, Looking } from './waiting.js'
 
 /** Status of one capability and, where it is not `configured`, why (a code that scripts match). */
 export interface StatusLine {
@@ -123,7 +125,18 @@ export interface Capability {
   readonly rows: () => Promise<CapabilityRows>
   readonly recovery?: () => Promise<CapabilityRecovery>
   readonly decisions?: () => Promise<CapabilityDecisions>
-  readonly status?: () => Promise<(gov: Gov, view: View) => StatusLine>
+  readonly status?: () => Promise<(looking: Looking) => StatusLine>
+  /**
+   * What of it waits for a person besides money and results. Left out: it is told by its line of
+   * the status, where that says `blocked`.
+   */
+  readonly waiting?: () => Promise<FindWaiting>
+  /** True where that tells of its blocked tasks, too. */
+  readonly tellsBlocked?: true
+  /** The line, without `sallyport`, that shows the result of a task; left out: `task show`. */
+  readonly reads?: (taskId: string) => string
+  /** Which ids it explains, by their types; left out: its rows have none that anybody is shown. */
+  readonly explained?: () => Promise<ExplainedKinds>
   /** What of it a receipt for others can be made of, by the type of the id that names it. */
   readonly receipted?: ReceiptedIds
 }

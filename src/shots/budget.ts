@@ -66,6 +66,18 @@ export const disputedCharges = (view: View, nowMs: number): readonly string[] =>
     .filter((id) => countsSince(view, id, since))
 }
 
+/** Where the budget stands, and how many charges above their bounds count whole in it. */
+export interface DayStanding extends BudgetStanding {
+  readonly disputedCharges: number
+}
+
+/** What was spent today: the one reader of it behind every face. */
+export const dayStanding = (
+  view: View, nowMs: number, saved: SavedShotSettings = savedSettings(view),
+): DayStanding => ({
+  ...budgetStanding(view, nowMs, saved), disputedCharges: disputedCharges(view, nowMs).length,
+})
+
 /** How many more calls of such a bound fit; 0 where a budget is not set. */
 export const callsLeft = (standing: BudgetStanding, boundMicrousd: number): number => {
   const { budgetMicrousd, budgetRequests, settledMicrousd, heldMicrousd, requests } = standing

@@ -15,7 +15,7 @@ interface LastRuns {
   readonly digest: string | null
 }
 
-/** Receipts of earlier programs are looked at, newest first, at most so many. */
+/** Receipts are looked at, newest first, at most so many. */
 const looksMax = 20
 
 type Job = ShotReceipt['job']
@@ -24,14 +24,19 @@ type Job = ShotReceipt['job']
 const newest = (times: readonly (string | null | undefined)[]): string | null =>
   times.filter((one) => typeof one === 'string').sort().at(-1) ?? null
 
-/** The newest receipt of a job: the head names it, but for what earlier programs wrote. */
-const receiptAt = (view: View, job: Job): string | undefined => {
-  const head = view.get(receiptCollections.head, receiptHeadId)
-  const named = head?.last?.[job]
-  if (named !== undefined || head === undefined) return named
-  const numbers = Array.from({ length: Math.min(head.number, looksMax) }, (_, n) => head.number - n)
-  return numbers.map((number) => receiptOf(view, number)).find((one) => one?.job === job)?.at
+/** The newest receipt of a job, where it is among the newest of all. */
+const newestReceipt = (view: View, job: Job): ShotReceipt | undefined => {
+  const { number: last = 0 } = view.get(receiptCollections.head, receiptHeadId) ?? {}
+  for (let number = last; number > Math.max(0, last - looksMax); number -= 1) {
+    const found = receiptOf(view, number)
+    if (found?.job === job) return found
+  }
+  return undefined
 }
+
+/** When it was written: the head names that, but for what earlier programs wrote. */
+const receiptAt = (view: View, job: Job): string | undefined =>
+  view.get(receiptCollections.head, receiptHeadId)?.last?.[job] ?? newestReceipt(view, job)?.at
 
 const lastOf = (view: View, job: Job): string | null =>
   newest([receiptAt(view, job), view.get(receiptCollections.idle, job)?.last])
@@ -43,3 +48,40 @@ export const lastRuns = ({ runDir }: Pick<Store, 'runDir'>, view: View): LastRun
   analyze: lastOf(view, 'screenshot_folder_analysis'),
   digest: lastOf(view, 'screenshot_observation_digest'),
 })
+
+/** A job whose last run failed. */
+interface LastFailure {
+  readonly job: 'scan' | 'digest'
+  /** A code; null where none was kept. */
+  readonly reason: string | null
+}
+
+const digestFailure = (view: View): readonly LastFailure[] => {
+  const job = 'screenshot_observation_digest'
+  const hasRun = view.get(receiptCollections.head, receiptHeadId)?.last?.[job] !== undefined
+  const receipt = hasRun ? newestReceipt(view, job) : undefined
+  if (receipt?.job !== job || receipt.facts.failed === 0) return []
+  // A run since then had nothing to do, and nothing had gone wrong in it.
+  const quiet = view.get(receiptCollections.idle, job)?.last
+  if (quiet !== undefined && quiet > receipt.at) return []
+  const { reason, windows } = receipt.facts
+  return [{
+    job: 'digest',
+    reason: reason ?? windows.find(({ outcome }) => outcome === 'failed')?.reason ?? null,
+  }]
+}
+
+/**
+ * Jobs whose newest run failed as a whole: what became of single images their own rows tell.
+ * `folder`: digest of the folder in force; null where none can be told.
+ */
+export const lastFailures = (
+  { runDir }: Pick<Store, 'runDir'>, view: View, folder: string | null,
+): readonly LastFailure[] => {
+  const scan = folder === null ? null
+    : lastScanOf(runDir, folder, view.get(shotCollections.folders, folder))
+  return [
+    ...(scan?.status === 'failed' ? [{ job: 'scan' as const, reason: scan.reason }] : []),
+    ...digestFailure(view),
+  ]
+}

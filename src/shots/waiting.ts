@@ -6,7 +6,7 @@ import { overspentBy } from '../observations/budget.js'
 import type { View } from '../state/types.js'
 import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
-import { budgetStanding, disputedCharges } from './budget.js'
+import { dayStanding } from './budget.js'
 import type { ShotsContext } from './context.js'
 import { disputedOf } from './disputed.js'
 import { gateTextOf } from './gates.js'
@@ -76,11 +76,10 @@ const blocked = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
 
 /** By how much the budget of the day is overspent, micro-USD, as a report tells it; else null. */
 export const overspent = ({ gov }: ShotsContext, view: View): number | null => {
-  const nowMs = gov.clock.wallMs()
-  const { budgetMicrousd, settledMicrousd, heldMicrousd } = budgetStanding(view, nowMs)
+  const day = dayStanding(view, gov.clock.wallMs())
   return overspentBy({
-    budget_microusd: budgetMicrousd, spent_microusd: settledMicrousd,
-    held_microusd: heldMicrousd, disputed_charges: disputedCharges(view, nowMs).length,
+    budget_microusd: day.budgetMicrousd, spent_microusd: day.settledMicrousd,
+    held_microusd: day.heldMicrousd, disputed_charges: day.disputedCharges,
   })
 }
 

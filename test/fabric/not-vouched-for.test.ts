@@ -59,7 +59,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'task recover': ['task_x'], 'task close': ['task_x'],
   'ledger settle': ['op_x', '--amount-microusd', '1', '--yes'],
   'ledger review': ['op_x', '--accept'],
-  'audit show': ['aud_x'], 'receipt export': ['task_x'],
+  'audit show': ['aud_x'], explain: ['task_x'], 'receipt export': ['task_x'],
   'state backup': ['kept'], 'state restore': ['none-there', '--yes'],
   'state verify': ['none-there'],
   'state prune': ['--older-than', '30d', '--yes'], 'state export': ['--jsonl'],

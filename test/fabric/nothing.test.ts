@@ -110,8 +110,10 @@ const onlyTask = (view: View) => {
 
 const rowOf = (view: View) => view.all(nothingCollection)[0]?.doc
 
-const statusOf = async (gov: Gov) => {
-  const document = statusContract(registry).answer(await readStatus(gov, null, registry))
+const statusOf = async (gov: Gov, { stateDir, configDir }: Where) => {
+  const world = { env: {}, home: '/', places: { stateDir, configDir } }
+  const read = await readStatus(gov, { at: null, world, session: null, registry })
+  const document = statusContract(registry).answer(read)
   return { document, lines: statusLinesOf(document, registry) }
 }
 
@@ -122,7 +124,7 @@ t.test('a look is a task like any other, and `status` has its line', async (t) =
   t.equal(server.requests.length, 1)
   t.hasStrict(rowOf(at.view()), { state: 'done', status: 200 })
   await isSound(t, at.place)
-  const { document, lines } = await statusOf(at.gov)
+  const { document, lines } = await statusOf(at.gov, at.place)
   t.strictSame(lines.map(([name]) => name), ['alpha', 'gateway', 'shots', 'codehost', 'nothing'])
   t.strictSame(document['nothing'], { status: 'configured', reason_code: null })
 })
@@ -175,7 +177,7 @@ const endsAs = async (
   t.strictSame(view.all(collections.openReservations), [], 'and nothing is held')
   await isSound(t, where)
   const { document } = await statusOf(
-    { store, clock: systemClock, observer: silentObserver, face: 'cli' })
+    { store, clock: systemClock, observer: silentObserver, face: 'cli' }, where)
   t.hasStrict(document['nothing'], { reason_code: state === 'blocked' ? 'nothing_lost' : null })
   t.strictSame((await recover(where))?.endedTasks, [], 'once')
 }

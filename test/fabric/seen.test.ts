@@ -65,7 +65,7 @@ t.test('A-122 an ask that died behind its contact mark is told by every reader a
   })
   t.strictSame(status.tasks, { blocked: 1 })
   t.hasStrict(status.ledger, { held_microusd: 0, unknown_microusd: limits.boundMicrousd })
-  t.match((await world.run(['status'])).stdout, /cut off {4}1 operation[^]*1 unknown charge/)
+  t.match((await world.run(['status'])).stdout, /cut off {4}1 operation[^]*What one call cost is not known/)
   t.strictSame(await notesOf(world), [
     '1 operation ended with its process; the next command that writes records it',
     '1 unknown charge and 0 overruns wait for a person',

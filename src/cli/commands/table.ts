@@ -107,6 +107,7 @@ export const commands: CommandTable = [
   noun('at', 'names for states, so that each is said in one word', ['add', 'list', 'remove'],
     () => import('./at/at.js')),
   alone('status', () => import('./status/status.js')),
+  alone('explain', () => import('./explain/explain.js')),
   noun('state', 'look after the state directory', {
     path: () => import('./state/state.js'),
     check: () => import('./state/state.js'),

@@ -1,27 +1,14 @@
 /** What comes out of a look at what an operator has to know first. Nothing in it is a secret. */
 import * as v from 'valibot'
 import { count, nullableText, text } from '../../base/fields.js'
-import { command, sentence } from '../../base/told.js'
+import { command } from '../../base/told.js'
 import { contract, noInput } from '../../base/contract.js'
 import { deviceDocument, deviceShape } from '../../edge/contract.js'
 import type { DeviceFacts } from '../../edge/device-facts.js'
+import { waitingShape, type Waiting } from '../../governance/waiting.js'
+import { dayShape, type Day } from '../../shots/day.js'
 
 const nullableCount = v.nullable(count)
-
-const waitingShape = v.strictObject({
-  /** What kind of thing waits; scripts match it. */
-  what: v.picklist([
-    'policy', 'unknown_charge', 'overrun', 'budget', 'held_result', 'blocked_task', 'review',
-    'job', 'images', 'capability',
-  ]),
-  count: v.number(),
-  /** One sentence for people. */
-  text: sentence,
-  /** What to type next. */
-  command,
-})
-/** Something that waits for a person. */
-export type Waiting = v.InferOutput<typeof waitingShape>
 
 const consentShape = v.strictObject({
   kind: v.picklist(['policy', 'codehost']),
@@ -63,13 +50,6 @@ const spendShape = v.strictObject({
   unknown_microusd: count, available_microusd: count,
 })
 
-const daySpendShape = v.strictObject({
-  budget_microusd: nullableCount, settled_microusd: nullableCount, held_microusd: nullableCount,
-  budget_requests: nullableCount, requests: nullableCount,
-  /** Charges above their bounds that wait for a review; each counts whole. */
-  disputed_charges: nullableCount,
-})
-
 /** What a look found. */
 export interface Overview {
   readonly checked_at: string
@@ -87,7 +67,7 @@ export interface Overview {
   readonly folder: OverviewFolder
   /** Null before the first set-up of a route. */
   readonly spend: v.InferOutput<typeof spendShape> | null
-  readonly day: v.InferOutput<typeof daySpendShape>
+  readonly day: Day
   readonly consents: readonly CurrentConsent[]
   readonly devices: readonly DeviceFacts[]
 }
@@ -109,7 +89,7 @@ export const overviewShow = contract({
     waiting: v.array(waitingShape),
     folder: folderShape,
     spend: v.nullable(spendShape),
-    day: daySpendShape,
+    day: dayShape,
     consents: v.array(consentShape),
     devices: v.array(deviceShape),
   }),

@@ -9,14 +9,14 @@ import { deploymentProfile } from '../../governance/profile.js'
 import { collections } from '../../governance/rows.js'
 import { rootEndsMs } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
+import { dayOf } from '../../shots/day.js'
 import type { ShotsStatus } from '../../shots/status/shape.js'
 import { readShotsStatus } from '../../shots/status/status.js'
 import type { View } from '../../state/types.js'
 import { shotsContext } from '../contexts/shots.js'
+import { waitingOf } from '../waiting.js'
 import type { World } from '../world.js'
 import type { CurrentConsent, Overview, OverviewFolder } from './contract.js'
-import { imageWaits } from './images.js'
-import { waitingOf } from './waiting.js'
 
 const folderOf = ({ screenshot_folder: folder }: ShotsStatus): OverviewFolder => ({
   configured_folder: folder.configured_folder,
@@ -33,12 +33,6 @@ const folderOf = ({ screenshot_folder: folder }: ShotsStatus): OverviewFolder =>
   newest_item_at: folder.newest_item_at,
   newest_item_age_seconds: folder.newest_item_age_seconds,
   failure: folder.summary_failure,
-})
-
-const dayOf = ({ remote_vision: { budget } }: ShotsStatus): Overview['day'] => ({
-  budget_microusd: budget.budget_microusd, settled_microusd: budget.settled_microusd,
-  held_microusd: budget.held_microusd, budget_requests: budget.budget_requests,
-  requests: budget.requests, disputed_charges: budget.disputed_charges,
 })
 
 const spendOf = (view: View): Overview['spend'] => {
@@ -78,10 +72,10 @@ export const readOverview = async (
     profile: deploymentProfile(gov.store).name,
     session_ends_at: isoFromMs(rootEndsMs(view, gov, session.root.root_id)),
     policy: { state: head.state, revision: head.revision, usable, block },
-    waiting: [...await waitingOf(gov, view, session), ...imageWaits(ctx, view)],
+    waiting: await waitingOf({ gov, view, session, world }),
     folder: folderOf(shots),
     spend: spendOf(view),
-    day: dayOf(shots),
+    day: dayOf(view, gov.clock.wallMs()),
     consents: [...policyConsents(gov), ...writeConsents(gov, session)],
     devices: listDevices(view, session),
   }

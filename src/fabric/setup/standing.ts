@@ -1,9 +1,11 @@
 /** Which steps of a set-up are done, out of the state alone. Opens no socket, asks no machine. */
 import type { StatusLine } from '../../governance/capability.js'
 import type { Gov } from '../../governance/context.js'
+import { deploymentProfile } from '../../governance/profile.js'
+import type { LookingWorld } from '../../governance/waiting.js'
 import { savedSettings } from '../../shots/source/settings.js'
 import { routePlaces } from '../places.js'
-import { readStatus } from '../status.js'
+import { readStatusLines } from '../status.js'
 import { timerStanding } from '../timers/standing.js'
 import type { SetupStep, StepStanding } from './contract.js'
 
@@ -16,6 +18,7 @@ interface Around {
   readonly at: string | null
   /** What runs the timers; null where nothing does. */
   readonly scheduler: string | null
+  readonly world: LookingWorld
 }
 
 const open = (told: string, possible: boolean): StepStanding => ({ done: false, told, possible })
@@ -54,9 +57,10 @@ const shotsOf = (gov: Gov, line: StatusLine | undefined, possible: boolean): Ste
 
 /** The steps of an open state. */
 export const setupStanding = async (
-  gov: Gov, { isLoggedIn, at, scheduler }: Around,
+  gov: Gov, { isLoggedIn, at, scheduler, world }: Around,
 ): Promise<Standing> => {
-  const { lines, state_dir: dir, profile } = await readStatus(gov, at)
+  const lines = await readStatusLines(gov, { world, session: null })
+  const [{ dir }, { name: profile }] = [gov.store, deploymentProfile(gov.store)]
   const hasGateway = routePlaces(gov).gateway.baseUrl !== null
   const noGateway = open('the sealed profile has no gateway', false)
   return {

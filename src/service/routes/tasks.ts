@@ -33,8 +33,8 @@ const revoke = operation(policyRevoke, 'read', async ({ gov, session: by, world 
   }
 })
 
-const statusOf = operation(statusShow, 'read', ({ gov, world }) =>
-  readStatus(gov, nameInForce(world)))
+const statusOf = operation(statusShow, 'read', ({ gov, session: asker, world }) =>
+  readStatus(gov, { at: nameInForce(world), session: asker, world }))
 
 const verdictShape = closedObject({ verdict: v.picklist(taskVerdicts) })
 

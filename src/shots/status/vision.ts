@@ -6,7 +6,7 @@ import {
 import { findReservation } from '../../governance/ledger/read.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { budgetStanding, callsLeft, disputedCharges, type BudgetStanding } from '../budget.js'
+import { callsLeft, dayStanding, type BudgetStanding } from '../budget.js'
 import { imageBound, standingOf } from '../gates.js'
 import { visionPause } from '../paused.js'
 import { savedSettings } from '../source/settings.js'
@@ -73,7 +73,7 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
   const consented = (purpose: keyof GatewayFacts['consents']): boolean =>
     isCurrent(facts, purpose)
   const nowMs = ctx.gov.clock.wallMs()
-  const spend = budgetStanding(view, nowMs, saved)
+  const spend = dayStanding(view, nowMs, saved)
   const unsafe = unsafeReasons(ctx, view, spend)
   return {
     renew_proof: saved.renew_proof ?? null,
@@ -94,7 +94,7 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
       request_cost_bound_microusd: saved.request_cost_bound_microusd,
       since: spend.since, settled_microusd: spend.settledMicrousd,
       held_microusd: spend.heldMicrousd, requests: spend.requests,
-      disputed_charges: disputedCharges(view, nowMs).length,
+      disputed_charges: spend.disputedCharges,
     },
     capability_proof: {
       state, reason, proof_id: proof?.proof_id ?? null, made_at: proof?.made_at ?? null,

@@ -51,7 +51,7 @@ export const nothing: Capability = {
   operationMsMax: nothingMsMax,
   rows: async () => nothingRows,
   recovery: async () => recovery,
-  status: async () => (_gov, view) => ({
+  status: async () => ({ view }) => ({
     status: 'configured',
     reason_code: view.all(nothingCollection).some(({ doc }) => doc.state === 'lost')
       ? 'nothing_lost' : null,

@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import type { Waiting } from '../../../src/fabric/overview/contract.js'
+import type { Waiting } from '../../../src/governance/waiting.js'
 import { readOverview } from '../../../src/fabric/overview/overview.js'
 import { shotsContext } from '../../../src/fabric/contexts/shots.js'
 import { waitingCount } from '../../../src/observations/html/standing.js'
@@ -80,7 +80,8 @@ t.test('images of which nobody said whether they are analysed wait on the page a
   const unset = await served(t, world)
   t.strictSame(unset, await both(world))
   t.strictSame(unset.page, [{
-    what: 'images', count: 2, text: '2 images are not analysed: Analysis is not switched on.',
+    of: 'shots', what: 'images', count: 2,
+    text: '2 images are not analysed: Analysis is not switched on.',
     command: 'sallyport shots config set --analysis on',
   }])
   t.equal(unset.report, 1)

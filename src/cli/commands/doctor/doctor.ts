@@ -34,7 +34,7 @@ export const doctor = verb(doctorContract, {
     const { runChecks, standingBlocks } = await import('../../../fabric/doctor.js')
     const { serviceChecks } = await import('../../../fabric/doctor-service.js')
     const blocks = await deps.gov('read')
-      .then(async (gov) => [...serviceChecks(gov, deps), ...await standingBlocks(gov)])
+      .then(async (gov) => [...serviceChecks(gov, deps), ...await standingBlocks(gov, deps)])
       .catch(() => [])
     return [...runChecks(deps), ...blocks]
   },

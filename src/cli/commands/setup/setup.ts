@@ -37,6 +37,7 @@ const lookAtState = async (deps: VerbDeps, gov: Gov): Promise<Look> => {
   const timers = await unless(['conflict', 'failed'], () => foundTimers(deps, noStanding))
   const around = {
     isLoggedIn: session !== null, at: await deps.at(), scheduler: timers?.scheduler ?? null,
+    world: deps,
   }
   return { steps: await setupStanding(gov, around), sequence: gov.store.read().sequence }
 }

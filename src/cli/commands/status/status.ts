@@ -1,13 +1,14 @@
 import { countText } from '../../../base/counted.js'
-import { fail } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import { moneyText } from '../../../base/money.js'
 import { readStatus } from '../../../fabric/status.js'
 import {
-  statusCheck, statusLinesOf, statusShow, waitingIn, type StatusDocument,
+  statusCheck, statusLinesOf, statusShow, type StatusDocument,
 } from '../../../fabric/status-contract.js'
 import type { StatusLine } from '../../../governance/capability.js'
 import type { Gov } from '../../../governance/context.js'
 import { runningText } from '../../../governance/service/running.js'
+import type { Session } from '../../../governance/session/types.js'
 import { writeLine, type View } from '../../output.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 
@@ -26,23 +27,39 @@ const runLines = ({ last_runs: runs }: StatusDocument): readonly string[] => {
   return told.length === 0 ? [] : [`last runs  ${told.join(', ')}`]
 }
 
-const attentionLines = (
-  { unknown_charges, overrun_reviews, unknown_effects, interrupted }: StatusDocument['attention'],
-  view: View,
-): readonly string[] => [
-  ...(interrupted === 0 ? [] : [
+const cutOffLines = ({ interrupted }: StatusDocument['attention']): readonly string[] =>
+  (interrupted === 0 ? [] : [
     `cut off    ${countText(interrupted, 'operation')} ended with its process and is told as the `
       + 'next command that writes records it',
-  ]),
-  ...(unknown_charges + overrun_reviews === 0 ? [] : [
-    `attention  ${countText(unknown_charges, 'unknown charge')}, `
-      + `${countText(overrun_reviews, 'overrun review')}: ${view.command('ledger reservations')}`,
-  ]),
-  ...(unknown_effects === 0 ? [] : [
-    `attention  ${countText(unknown_effects, 'unknown effect')}: `
-      + view.command('codehost jobs --state unknown_external_effect'),
-  ]),
-]
+  ])
+
+/** What was spent today; none where no budget of a day was ever set. */
+const dayLines = ({ day }: StatusDocument): readonly string[] => {
+  const { budget_microusd: budget, settled_microusd: spent, held_microusd: held } = day
+  return budget === null ? [] : [
+    `today      ${moneyText(spent ?? 0)} spent, ${moneyText(held ?? 0)} held, of `
+      + moneyText(budget),
+  ]
+}
+
+/** So many things that wait are told on a screen; `--json` has all of them. */
+const waitingMax = 12
+
+/** Each with its command below it, so that it can be copied whole. */
+const waitingLines = (
+  { waiting, waiting_for: owner }: StatusDocument, view: View,
+): readonly string[] => {
+  const whose = owner === null
+    ? `; what is yours alone is told once you log in: ${view.command('login')}` : ''
+  if (waiting.length === 0) return [`waits for you: nothing${whose}`]
+  const left = waiting.length - waitingMax
+  return [
+    `waits for you: ${waiting.length}${whose}`,
+    ...waiting.slice(0, waitingMax).flatMap(({ text, command }) =>
+      [`  ${text}`, `    ${command}`]),
+    ...(left <= 0 ? [] : [`  ${left} more: ${view.command('status --json')}`]),
+  ]
+}
 
 const statusText = (status: StatusDocument, view: View): string => {
   const { policy, ledger, attention, tasks, service } = status
@@ -58,14 +75,28 @@ const statusText = (status: StatusDocument, view: View): string => {
       : `ledger     ${moneyText(ledger.settled_microusd)} spent, `
         + `${moneyText(ledger.held_microusd)} held, ${moneyText(ledger.unknown_microusd)} `
         + `unknown of ${moneyText(ledger.ceiling_microusd)}`,
+    ...dayLines(status),
     ...runLines(status),
     ...(service === null ? [] : [`service    ${runningText(service)}`]),
     `tasks      ${open === '' ? 'none open' : open}`,
-    ...attentionLines(attention, view).map((line) => view.paint('yellow', line)),
-    ...(waitingIn(status) === 0 ? ['attention  no charge waits for a person'] : []),
+    ...cutOffLines(attention).map((line) => view.paint('yellow', line)),
+    ...waitingLines(status, view),
     '',
   ].join('\n')
 }
+
+/** Who is logged in, without a use of the session; null where nobody is, or nobody can tell. */
+const lookerOf = async (deps: VerbDeps): Promise<Session | null> => {
+  try {
+    return (await deps.login('read', { touch: false })).session
+  } catch (error) {
+    if (error instanceof SallyportError) return null
+    throw error
+  }
+}
+
+const look = async (deps: VerbDeps, gov: Gov) =>
+  readStatus(gov, { at: await deps.at(), world: deps, session: await lookerOf(deps) })
 
 const watchMs = 2_000
 /** Clears the screen and begins at its top. */
@@ -78,7 +109,7 @@ const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
     if (io.terminal.stdout) io.writeOut(clearScreen)
   }
   while (!stop.aborted) {
-    const status = statusShow.answer(await readStatus(gov, await deps.at()))
+    const status = statusShow.answer(await look(deps, gov))
     clear()
     for (const line of statusText(status, view).trimEnd().split('\n')) writeLine(deps, line)
     await clock.sleep(watchMs, stop).catch(() => undefined)
@@ -91,12 +122,14 @@ export const status: VerbRecord<StatusOptions, StatusDocument> = {
   summary: 'one look at policy, capabilities, money and open tasks',
   description:
     'Shows where the policy stands, the status of each capability, the balance of the one '
-    + 'ledger, when the jobs of timers last ran, which process serves the state, and the charges '
-    + 'and effects that wait for a person, those of a process that died among them. With '
-    + '--check it ends with 7 where one waits, for cron and monitors. It needs no session, takes '
-    + 'no lock, changes no byte and contacts nobody.',
+    + 'ledger, what the screenshots spent in 24 hours, when the jobs of timers last ran, which '
+    + 'process serves the state, and everything that waits for you, each with the command that '
+    + 'goes on: of the policy, money, tasks and every capability. With --check it ends with 7 '
+    + 'where a charge or an effect waits, for cron and monitors. It takes no lock, changes no '
+    + 'byte and contacts nobody. It needs no session; without one it tells nothing that is one '
+    + "owner's alone.",
   examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --check'],
-  session: 'none',
+  session: 'optional',
   anchor: 'any',
   damage: 'shows',
   exits: ['blocked', 'no_state', 'damaged'],
@@ -120,6 +153,6 @@ export const status: VerbRecord<StatusOptions, StatusDocument> = {
     }
     const gov = await deps.gov('read')
     if (watches === true) await watch(deps, gov)
-    return (check ? statusCheck : statusShow).answer(await readStatus(gov, await deps.at()))
+    return (check ? statusCheck : statusShow).answer(await look(deps, gov))
   },
 }

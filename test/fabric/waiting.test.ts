@@ -1,19 +1,25 @@
 /** What waits for a person is chosen before a list of it is cut. */
 import t from 'tap'
-import type { Waiting } from '../../../src/fabric/overview/contract.js'
-import { waitingOf } from '../../../src/fabric/overview/waiting.js'
-import { newId } from '../../../src/base/ids.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
-import { collections, type Task } from '../../../src/governance/rows.js'
-import { taskAt } from '../../support/tasks.js'
-import { working, type Working } from '../../support/codehost/working.js'
+import type { Waiting } from '../../src/governance/waiting.js'
+import { waitingOf } from '../../src/fabric/waiting.js'
+import { newId } from '../../src/base/ids.js'
+import { jobCollection } from '../../src/codehost/jobs/rows.js'
+import { collections, type Task } from '../../src/governance/rows.js'
+import { taskAt } from '../support/tasks.js'
+import { processWorld } from '../support/service/serving.js'
+import { working, type Working } from '../support/codehost/working.js'
 
 /** More than are told of one kind one by one. */
 const many = 51
 
-const waits = async (world: Working, what: Waiting['what']) =>
-  (await waitingOf(world.gov, world.gov.store.read(), world.session()))
-    .filter((one) => one.what === what)
+const waits = async (world: Working, what: Waiting['what']) => {
+  const { gov } = world
+  const looking = {
+    gov, view: gov.store.read(), session: world.session(),
+    world: processWorld(world, new AbortController().signal),
+  }
+  return (await waitingOf(looking)).filter((one) => one.what === what)
+}
 
 /** So many newer tasks of the same owner and state, changed in this. */
 const addNewer = (world: Working, like: Task, change: Partial<Task>): Promise<void> =>

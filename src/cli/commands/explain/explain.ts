@@ -1,0 +1,85 @@
+/** `sallyport explain`: what an id names, how it stands, what happened to it, what can be done. */
+import { tailOf } from '../../../base/ids.js'
+import { moneyText } from '../../../base/money.js'
+import {
+  explainId, type ExplainedRow, type HistoryEvent,
+} from '../../../fabric/explain/contract.js'
+import { explain as explainOf } from '../../../fabric/explain/explain.js'
+import { operation } from '../../../fabric/operation.js'
+import type { View } from '../../output.js'
+import { verbOf } from '../../verb-of.js'
+
+type Fact = ExplainedRow['facts'][string]
+
+const moneyName = /_microusd$/
+
+/** Amounts as people read them; what others wrote is made harmless. */
+const factText = (view: View, name: string, value: Exclude<Fact, null>): string => {
+  if (typeof value === 'number' && moneyName.test(name)) return moneyText(value)
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return view.foreign(String(value))
+}
+
+const factLines = (view: View, { facts }: ExplainedRow): readonly string[] =>
+  Object.entries(facts).flatMap(([name, value]) => {
+    if (value === null) return []
+    const label = `${name.replace(moneyName, '').replaceAll('_', ' ')}:`
+    return [`  ${label.padEnd(18)}${factText(view, name, value)}`]
+  })
+
+/** What tells a person nothing beside the rest: whole ids and digests. */
+const isForScripts = (value: Exclude<Fact, null>): boolean =>
+  typeof value === 'string' && (tailOf(value) !== null || /^[0-9a-f]{64}$/.test(value))
+
+const eventLine = (view: View, { at, what, by, facts }: HistoryEvent): string => {
+  const more = Object.entries(facts).flatMap(([name, value]) =>
+    (value === null || isForScripts(value) ? [] : [`${name} ${factText(view, name, value)}`]))
+  return `  ${at}  ${what}${by === null ? '' : ` by ${view.foreign(by)}`}`
+    + (more.length === 0 ? '' : ` (${more.join(', ')})`)
+}
+
+/** So many ids are told below one another; `--json` has all of them. */
+const relatedMax = 12
+
+const relatedLines = ({ related }: ExplainedRow, view: View): readonly string[] => {
+  const left = related.length - relatedMax
+  return related.length === 0 ? [] : [
+    'goes with:', ...related.slice(0, relatedMax).map((one) => `  ${view.foreign(one)}`),
+    ...(left <= 0 ? [] : [`  and ${left} more, with --json`]),
+  ]
+}
+
+const rowLines = (view: View, id: string, row: ExplainedRow): readonly string[] => [
+  view.paint('bold', `${row.kind} ${id}`),
+  `  ${row.text}`,
+  ...factLines(view, row),
+  ...relatedLines(row, view),
+  ...(row.history.length === 0 ? [] : [
+    `what happened${row.history_whole ? '' : ' (as far as the audit was looked through)'}:`,
+    ...row.history.map((one) => eventLine(view, one)),
+  ]),
+  ...(row.next.length === 0 ? [] : ['what can be done:', ...row.next.map((one) => `  ${one}`)]),
+]
+
+export const explain = verbOf(operation(explainId, 'see', ({ gov, session, world }, { id }) =>
+  explainOf({ gov, view: gov.store.read(), session, world }, id)), {
+  summary: 'what an id names, how it stands, what happened to it, what can be done',
+  description:
+    'Takes any id that a list, a receipt or the audit shows, whole or short: of a task, an '
+    + 'operation, a session, a goal, a consent, an image, a digest, a job of the code host, a '
+    + 'connection, a closure, a device, a capture, a stop and all others. It says what kind of '
+    + 'thing that is, how it stands, what happened to it by its rows and by the audit, and the '
+    + 'commands that go on. A short one that fits several is refused with all of them. What '
+    + 'belongs to another owner is not there. No content is opened: no question, answer, key or '
+    + 'text of a file. It contacts nobody and changes nothing. Why a file of screenshots became '
+    + 'what it is, `sallyport shots explain FILE` says.',
+  examples: [
+    '$ sallyport explain task_0190f…', '$ sallyport explain 1a2b3c4d',
+    '$ sallyport explain op_0190f… --json',
+  ],
+  exits: ['rejected', 'not_found'],
+  touch: false,
+  flags: (command) => command.argument('<id>', 'any id, whole or short'),
+  text: ({ id, rows }, view) =>
+    `${rows.map((row) => rowLines(view, id, row).join('\n')).join('\n\n')}\n`,
+})

@@ -1,0 +1,64 @@
+/**
+ * What of the images waits for a person, as the report of a day tells it: where nothing is told
+ * here, no report tells of something. Besides, what keeps the jobs of this source from their work.
+ */
+import { countText } from '../base/counted.js'
+import { moneyText } from '../base/money.js'
+import { nextStepsOf } from '../base/next-step.js'
+import type { OwnWaiting } from '../governance/waiting.js'
+import type { View } from '../state/types.js'
+import type { ShotsContext } from './context.js'
+import { lastFailures } from './last-runs.js'
+import { currentFacts } from './observations/as-of-now.js'
+import { textPause, visionPause } from './paused.js'
+import { overspent, waitingImages, type WaitingImages } from './waiting.js'
+
+const budgetWaits = (over: number | null): readonly OwnWaiting[] => (over === null ? [] : [{
+  what: 'budget', count: 1, text: `The budget of the day is overspent by ${moneyText(over)}.`,
+  command: 'sallyport shots config set --budget-microusd N',
+}])
+
+/** Sends images again: nobody does that before they looked at which. */
+const sends = /^sallyport shots reanalyze /
+
+const commandOf = ({ status, next }: WaitingImages): string => {
+  const [first] = nextStepsOf(next)
+  return first === undefined || sends.test(first.command)
+    ? `sallyport shots list --status ${status}` : first.command
+}
+
+const textOf = ({ status, reason, count, text }: WaitingImages): string => {
+  const images = countText(count, 'image')
+  const are = count === 1 ? 'is' : 'are'
+  if (status === 'failed') {
+    return `${images} failed (${String(reason)}) and ${are} sent again only where you ask for it.`
+  }
+  if (reason === null) return `${images} ${are} blocked, and why was not looked at.`
+  return text === null
+    ? `${images} ${are} blocked (${reason}).` : `${images} ${are} not analysed: ${text}`
+}
+
+/** What goes on by itself, but sooner where a person mends what the gateway refuses for. */
+const pauses = (ctx: ShotsContext, view: View): readonly OwnWaiting[] =>
+  [visionPause(ctx, view), textPause(ctx, view)].flatMap((pause) => (pause === null ? [] : [{
+    what: 'pause' as const, count: 1, command: 'sallyport shots status',
+    text: `Nothing goes through the slot ${pause.slot} until ${pause.until}: the gateway refused `
+      + `${countText(pause.refusals, 'request')} in a row (${pause.reason}).`,
+  }]))
+
+const failedRuns = (ctx: ShotsContext, view: View): readonly OwnWaiting[] =>
+  lastFailures(ctx.gov.store, view, currentFacts(ctx, view).folderDigest)
+    .map(({ job, reason }) => ({
+      what: 'run', count: 1,
+      text: `The last run of ${job} failed${reason === null ? '' : ` (${reason})`}.`,
+      command: job === 'scan' ? 'sallyport shots status' : 'sallyport shots digests',
+    }))
+
+/** Finds it. */
+export const shotsWaiting = (ctx: ShotsContext, view: View): readonly OwnWaiting[] => [
+  ...budgetWaits(overspent(ctx, view)),
+  ...failedRuns(ctx, view),
+  ...waitingImages(ctx, view).map((one): OwnWaiting => (
+    { what: 'images', count: one.count, text: textOf(one), command: commandOf(one) })),
+  ...pauses(ctx, view),
+]

@@ -1,0 +1,239 @@
+/** What waits, what was spent and what a row of a capability says: one answer at every face. */
+import { mkdirSync, renameSync } from 'node:fs'
+import type { Test } from 'tap'
+import type { Loose } from '../world/place.js'
+import type { Images } from '../world/images.js'
+import { fail } from '../../src/base/errors.js'
+import { offerPairing } from '../../src/edge/pairing.js'
+import type { Capability } from '../../src/governance/capability.js'
+import { putStop } from '../../src/governance/stops/folder.js'
+import { notePause } from '../../src/gateway/call/pause.js'
+import { collections } from '../../src/governance/rows.js'
+import type { Waiting } from '../../src/governance/waiting.js'
+import { newId } from '../../src/base/ids.js'
+import { capabilities } from '../../src/fabric/capabilities.js'
+import { waitingOf } from '../../src/fabric/waiting.js'
+import { alphaSetupCollection } from '../../src/alpha/setup.js'
+import { hour, movedClock } from '../support/clock.js'
+import { connectionOf, type Working } from '../support/codehost/working.js'
+import { must } from '../support/must.js'
+import { image } from '../support/png.js'
+import { processWorld, serving } from '../support/service/serving.js'
+import { taskAt } from '../support/tasks.js'
+import { t } from '../support/tests-in-slices.js'
+import { allowed } from '../world/images.js'
+import { World } from '../world/world.js'
+
+type Rich = Working & Images
+
+const held = (world: Working, owner: string): Promise<string> => world.transact((tx) => {
+  const operation_id = newId('op')
+  tx.put(collections.openReservations, operation_id, {
+    operation_id, runtime: 'alpha_text', profile: 'p', task_id: null, principal: owner,
+    bound_microusd: 1, state: 'unknown', charged_microusd: null, overrun: 'none', row_ids: [],
+    updated_at: new Date(world.clock.wallMs()).toISOString(),
+  })
+  return operation_id
+})
+
+/** A world in which something of every capability waits. */
+const rich = async (t: Test): Promise<Rich> => {
+  const begun = await World.in(t, { clock: movedClock() }).sandbox().state().session()
+    .alpha()
+    .gateway({ slots: ['report', 'screenshot'] }).images(allowed)
+  const world = await connectionOf(begun) as Rich
+  const gov = { ...world.gov, store: world.open('write') }
+  await taskAt(world, world.session(), 'succeeded')
+  await held(world, world.session().principal.principal_id)
+  await world.prepare()
+  world.file('a.png', image(1))
+  must(await world.run(['shots', 'scan', '--json']))
+  const row = world.rows()[0]
+  if (row === undefined) throw new Error('nothing was scanned')
+  await world.put({
+    ...row, analysis_status: 'failed', analyzer: { ...row.analyzer, reason: 'http_status_500' },
+  })
+  await world.transact((tx, now) => {
+    notePause(tx, now, 'screenshot', {
+      operation_id: newId('op'), reason: 'http_status_402', status: 402, retryAfter: null,
+    })
+    const setup = tx.get(alphaSetupCollection, 'the')
+    if (setup === undefined) throw new Error('the text route is set up')
+    tx.put(alphaSetupCollection, 'the', { ...setup, credential_fingerprint: 'another' })
+  })
+  await offerPairing(gov, world.session(), { origin: 'https://127.0.0.1:1', pin: 'sha256/x' })
+  return world
+}
+
+const of = (waiting: readonly Waiting[]): readonly string[] =>
+  waiting.map((one) => `${one.of} ${one.what}`)
+
+t.test('`status`, GET /api/status and the overview behind the page tell the same of what waits, of the day and of the last runs', async (t) => {
+  const world = await rich(t)
+  const at = await serving(t, world)
+  const status = await world.json(['status'])
+  t.strictSame(of(status.waiting), [
+    'ledger unknown_charge', 'tasks review', 'alpha capability', 'shots images', 'shots pause',
+    'codehost job', 'edge pairing',
+  ])
+  t.equal(status.waiting_for, world.session().principal.name)
+  const { waiting, waiting_for, day, last_runs } = await at.get('/api/status')
+  t.strictSame({ waiting, waiting_for, day, last_runs }, {
+    waiting: status.waiting, waiting_for: status.waiting_for, day: status.day,
+    last_runs: status.last_runs,
+  })
+  const overview = await at.get('/api/overview')
+  t.strictSame(overview.waiting, status.waiting)
+  t.strictSame(overview.day, status.day)
+  const { remote_vision: { budget } } = await world.json(['shots', 'status'])
+  t.hasStrict(budget, status.day)
+  const { report } = await world.json(['shots', 'report'])
+  t.equal(report.course.spend.spent_microusd, status.day.settled_microusd)
+  t.equal(report.course.spend.requests, status.day.requests)
+})
+
+t.test('the text of `status` has one row of all that waits, each with its command, and no line wider than a terminal of 80 columns', async (t) => {
+  const world = await rich(t)
+  const { stdout } = must(await world.run(['status'], {
+    terminal: { stdout: true }, columns: 80,
+  }))
+  const lines = stdout.split('\n')
+  const at = lines.findIndex((line) => line.startsWith('waits for you'))
+  t.equal(lines[at], 'waits for you: 7')
+  t.strictSame(lines.filter((line) => line.startsWith('waits for you')).length, 1)
+  t.strictSame(lines.filter((line) => line.length > 80), [])
+  const { waiting } = await world.json(['status'])
+  const told = lines.slice(at).join(' ').replaceAll('\\', '').replace(/\s+/g, ' ')
+  for (const { command } of waiting) t.ok(told.includes(command), command)
+})
+
+t.test('a pending stop is told until the next command that writes records it', async (t) => {
+  const world = await World.in(t).state().session()
+  const { stopsDir } = world.open()
+  putStop(stopsDir, {
+    id: newId('stp'), kind: 'root', target: newId('root'), at: '2026-11-20T10:00:00.000Z',
+    by: { principal: null, root: null, verb: 'session revoke' },
+  })
+  const waits = async () => of((await world.json(['status'])).waiting)
+  t.strictSame(await waits(), ['policy stop'])
+  must(await world.run(['goal', 'add', 'a', '--json']))
+  t.strictSame(await waits(), [])
+})
+
+t.test('A-009 another owner is told nothing of what is one owner\'s alone, and whoever is not logged in no id at all', async (t) => {
+  const world = await rich(t)
+  const told = async () => JSON.stringify((await world.json(['status'])).waiting)
+  const own = await told()
+  const ids = [...own.matchAll(/\b(?:task|op|job|cnn)_[0-9a-f-]{36}/g)].map(([id]) => id)
+  t.equal(ids.length, 3)
+  must(await world.run(['logout', '--json']))
+  const nobody = await world.json(['status'])
+  t.equal(nobody.waiting_for, null)
+  t.strictSame(of(nobody.waiting), [
+    'ledger unknown_charge', 'alpha capability', 'shots images', 'shots pause',
+  ])
+  t.notMatch(JSON.stringify(nobody.waiting), /(?:task|op|job)_[0-9a-f-]{36}/)
+  t.match(must(await world.run(['status'])).stdout,
+    /^waits for you: 4; what is yours alone is told once you log in: sallyport login$/m)
+  must(await world.run(['login', '--json']))
+  const file = world.place.write('passphrase', 'correct horse')
+  must(await world.run(['principal', 'add', 'bob', '--passphrase-file', file, '--json']))
+  must(await world.run(['login', '--owner', 'bob', '--passphrase-file', file, '--json']))
+  const bobs = await told()
+  for (const id of ids) t.notOk(bobs.includes(id), id)
+  t.strictSame(of(JSON.parse(bobs)), ['alpha capability', 'shots images', 'shots pause'])
+  const at = await serving(t, world)
+  t.equal(JSON.stringify((await at.get('/api/overview')).waiting), bobs)
+})
+
+t.test('a job that waits is told once, and not as a blocked task besides', async (t) => {
+  const world = await connectionOf(
+    await World.in(t, { clock: movedClock() }).sandbox().state().session())
+  const job = await world.approved()
+  world.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await world.runJob(job)
+  t.equal(world.job(job).state, 'unknown_external_effect')
+  const { waiting, tasks } = await world.json(['status'])
+  t.strictSame(tasks, { blocked: 1 })
+  t.strictSame(of(waiting), ['codehost job'])
+  t.match(waiting[0].command, job)
+})
+
+t.test('the consent of a connection that has run out is told with the line that gives it anew', async (t) => {
+  const world = await connectionOf(
+    await World.in(t, { clock: movedClock() }).sandbox().state().session())
+  t.strictSame((await world.json(['status'])).waiting, [])
+  world.clock.advance(2 * hour)
+  must(await world.run(['login', '--json']))
+  const { waiting } = await world.json(['status'])
+  t.strictSame(of(waiting), ['codehost consent'])
+  t.match(waiting[0].command, `sallyport codehost consent ${world.id} --action`)
+})
+
+t.test('`status` counts blocked images, and says why, as `shots status` does: by what stands in their way now', async (t) => {
+  const world = await World.in(t).state().session().images()
+  world.file('a.png', image(1))
+  must(await world.run(['shots', 'scan', '--json']))
+  must(await world.run(['shots', 'config', 'set', '--analysis', 'on', '--json']))
+  const both = async (): Promise<Loose> => {
+    const { shots, waiting } = await world.json(['status'])
+    const { analysis } = (await world.json(['shots', 'status'])).screenshot_folder
+    return {
+      status: [shots.reason_code, Number.parseInt(shots.reason ?? '0', 10)],
+      shots: [analysis.blocked_reasons[0]?.reason ?? null, analysis.status_mix.blocked],
+      waiting: waiting.filter(({ what }: Waiting) => what === 'images').length,
+    }
+  }
+  const before = await both()
+  t.strictSame(before['status'], before['shots'])
+  t.strictSame(before['status'], ['cloud_upload_off', 1], 'not the reason that was stored')
+  const other = world.place.path('other')
+  mkdirSync(other)
+  must(await world.run(['shots', 'config', 'set', '--folder', other, '--json']))
+  t.strictSame(await both(), { status: [null, 0], shots: [null, 0], waiting: 0 })
+})
+
+t.test('a scan that failed is the last run that failed, until one goes well', async (t) => {
+  const world = await World.in(t).state().session().images()
+  world.file('a.png', image(1))
+  must(await world.run(['shots', 'scan', '--json']))
+  t.strictSame((await world.json(['status'])).waiting.length, 1, 'the image itself')
+  const away = `${world.folder}-away`
+  renameSync(world.folder, away)
+  t.equal((await world.run(['shots', 'scan', '--json'])).status, 3)
+  const [run] = (await world.json(['status'])).waiting
+  t.hasStrict(run, {
+    of: 'shots', what: 'run', text: 'The last run of scan failed (folder_missing).',
+    command: 'sallyport shots status',
+  })
+  renameSync(away, world.folder)
+  must(await world.run(['shots', 'scan', '--json']))
+  t.strictSame((await world.json(['status'])).waiting.length, 1)
+})
+
+t.test('rows of one capability that cannot be read hide nothing of the others', async (t) => {
+  const world = await World.in(t).state().session()
+  const [first, ...others] = capabilities
+  if (first === undefined) throw new Error('there is one')
+  const unread: Capability = {
+    ...first,
+    waiting: async () => () => {
+      throw fail.damaged('row_damaged', 'A row is damaged.', {})
+    },
+  }
+  const told: Capability = {
+    ...first,
+    name: 'told',
+    waiting: async () => () =>
+      [{ what: 'capability', count: 1, text: 'One.', command: 'sallyport status' }],
+  }
+  const looking = {
+    gov: world.gov, view: world.view(), session: world.session(),
+    world: processWorld(world, new AbortController().signal),
+  }
+  t.strictSame(await waitingOf(looking, [unread, told, ...others]), [
+    { of: 'alpha', what: 'unread', count: 1, command: 'sallyport state check',
+      text: 'What of alpha waits could not be read (row_damaged).' },
+    { of: 'told', what: 'capability', count: 1, text: 'One.', command: 'sallyport status' },
+  ])
+})
