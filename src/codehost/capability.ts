@@ -24,7 +24,10 @@ export const codehost: Capability = {
   },
   waiting: async () => (await import('./waiting.js')).codehostWaiting,
   tellsBlocked: true,
-  explained: async () => (await import('./explained.js')).codehostExplained,
+  explained: {
+    prefixes: ['job', 'cnn', 'con', 'std', 'rdb', 'prd', 'eff', 'cls', 'art'],
+    kinds: async () => (await import('./explained.js')).codehostExplained,
+  },
   receipted: {
     job: async () => (await import('./receipted.js')).receiptedJob,
     cls: async () => (await import('./receipted.js')).receiptedClosure,

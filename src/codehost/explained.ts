@@ -6,7 +6,6 @@ import {
   eventsOf, idsOf, isOwn, smallIds, type Explained, type ExplainedKind, type ExplainedKinds,
   type ExplainSite,
 } from '../governance/explained.js'
-import { connectionIds } from '../governance/own-ids.js'
 import { collections } from '../governance/rows.js'
 import { lyingStops } from '../governance/stops/folder.js'
 import { rowsUnder } from '../state/indexes.js'
@@ -17,7 +16,6 @@ import { closureCollection } from './jobs/closed/rows.js'
 import { receiptCollection } from './jobs/receipt.js'
 import { jobCollection, jobsByOwner, standingCollection, type Job } from './jobs/rows.js'
 import { wayOnNow } from './jobs/way-now.js'
-import { closureIds, jobIds } from './own-ids.js'
 
 /** Jobs of one owner that are looked through for an id that only they name, the newest. */
 const jobsMax = 64
@@ -68,7 +66,7 @@ const connectionText = (one: Connection, state: GrantState | null): string => {
 }
 
 const connectionKind: ExplainedKind = {
-  kind: 'connection', short: connectionIds,
+  kind: 'connection', short: async () => (await import('../governance/own-ids.js')).connectionIds,
   find: (site, id) => {
     const one = site.view.get(connectionCollection, id)
     if (one === undefined || !isOwn(site, one.owner)) return undefined
@@ -122,7 +120,7 @@ const consentKind: ExplainedKind = {
 
 const standingKind: ExplainedKind = {
   kind: 'standing authority',
-  short: smallIds('std', standingCollection, ({ owner }, session) =>
+  short: async () => smallIds('std', standingCollection, ({ owner }, session) =>
     owner === session?.principal.principal_id),
   find: (site, id) => {
     const one = site.view.get(standingCollection, id)
@@ -185,7 +183,7 @@ const producerKind: ExplainedKind = {
 }
 
 const closureKind: ExplainedKind = {
-  kind: 'closure', short: closureIds,
+  kind: 'closure', short: async () => (await import('./own-ids.js')).closureIds,
   find: (site, id) => {
     const one = site.view.get(closureCollection, id)
     if (one === undefined || !isOwn(site, one.owner)) return undefined
@@ -220,7 +218,7 @@ const artifactKind: ExplainedKind = {
 /** Their kinds. */
 export const codehostExplained: ExplainedKinds = {
   job: {
-    kind: 'job of the code host', short: jobIds,
+    kind: 'job of the code host', short: async () => (await import('./own-ids.js')).jobIds,
     find: (site, id) => {
       const job = ownJob(site, id)
       return job === undefined ? undefined : explainJob(site, job)

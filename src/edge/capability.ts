@@ -11,6 +11,9 @@ export const edge: Capability = {
   receipt: null,
   operationMsMax: null,
   rows: async () => (await import('./capability-rows.js')).edgeRows,
-  explained: async () => (await import('./explained.js')).edgeExplained,
+  explained: {
+    prefixes: ['edge_dev', 'edge_code', 'edge_art'],
+    kinds: async () => (await import('./explained.js')).edgeExplained,
+  },
   waiting: async () => (await import('./waiting.js')).edgeWaiting,
 }

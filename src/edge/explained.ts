@@ -4,12 +4,11 @@ import {
 } from '../governance/explained.js'
 import { nowIso } from '../governance/context.js'
 import { deviceFacts } from './device-facts.js'
-import { captureIds, deviceIds } from './own-ids.js'
 import { openCodes } from './pairing.js'
 import { edgeCollections as c } from './rows.js'
 
 const deviceKind: ExplainedKind = {
-  kind: 'paired device', short: deviceIds,
+  kind: 'paired device', short: async () => (await import('./own-ids.js')).deviceIds,
   find: (site, id) => {
     const row = site.view.get(c.devices, id)
     if (row === undefined || !isOwn(site, row.owner)) return undefined
@@ -34,7 +33,7 @@ const deviceKind: ExplainedKind = {
 
 const codeKind: ExplainedKind = {
   kind: 'pairing code',
-  short: smallIds('edge_code', c.codes, ({ owner }, session) =>
+  short: async () => smallIds('edge_code', c.codes, ({ owner }, session) =>
     owner === session?.principal.principal_id),
   find: (site, id) => {
     const code = site.view.get(c.codes, id)
@@ -51,7 +50,7 @@ const codeKind: ExplainedKind = {
 }
 
 const captureKind: ExplainedKind = {
-  kind: 'stored capture', short: captureIds,
+  kind: 'stored capture', short: async () => (await import('./own-ids.js')).captureIds,
   find: (site, id) => {
     const row = site.view.get(c.artifacts, id)
     if (row === undefined || !isOwn(site, row.owner)) return undefined

@@ -26,7 +26,10 @@ export const gateway = (placeOf: (gov: Pick<Gov, 'store'>) => GatewayPlace): Cap
     const { gatewayStatusLine } = await import('./status-line.js')
     return ({ gov, view }) => gatewayStatusLine(gov, view, placeOf(gov))
   },
-  explained: async () => (await import('./explained.js')).gatewayExplained,
+  explained: {
+    prefixes: ['prf', 'grt'],
+    kinds: async () => (await import('./explained.js')).gatewayExplained,
+  },
   waiting: async () => {
     const { gatewayWaiting } = await import('./waiting.js')
     return ({ gov, view }) => gatewayWaiting(gov, view, placeOf(gov))

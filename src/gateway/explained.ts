@@ -14,7 +14,7 @@ const isNewest = (view: View, proof: GatewayProof): boolean =>
     doc.slot !== proof.slot || (doc.attempt ?? 0) <= (proof.attempt ?? 0))
 
 const proofKind: ExplainedKind = {
-  kind: 'proof of a slot', short: smallIds('prf', proofCollection, () => true),
+  kind: 'proof of a slot', short: async () => smallIds('prf', proofCollection, () => true),
   find: ({ view, gov }, id) => {
     const proof = view.get(proofCollection, id)
     if (proof === undefined) return undefined

@@ -9,7 +9,7 @@ import type * as v from 'valibot'
 import type { DerivedRows } from '../state/derived.js'
 import type { ArtifactRef, CollectionSpec, Store, Tx, View } from '../state/types.js'
 import type { Gov, Problem } from './context.js'
-import type { ExplainedKinds } from './explained.js'
+import type { ExplainedIds } from './explained.js'
 import type { Exported } from './exported.js'
 import type { RecoveryRule } from './interrupted.js'
 import type { ChargeSources } from './ledger/steps.js'
@@ -135,8 +135,8 @@ export interface Capability {
   readonly tellsBlocked?: true
   /** The line, without `sallyport`, that shows the result of a task; left out: `task show`. */
   readonly reads?: (taskId: string) => string
-  /** Which ids it explains, by their types; left out: its rows have none that anybody is shown. */
-  readonly explained?: () => Promise<ExplainedKinds>
+  /** Which ids it explains; left out: its rows have none that anybody is shown. */
+  readonly explained?: ExplainedIds
   /** What of it a receipt for others can be made of, by the type of the id that names it. */
   readonly receipted?: ReceiptedIds
 }

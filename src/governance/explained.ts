@@ -42,8 +42,8 @@ export interface Explained {
 export interface ExplainedKind {
   /** What it is, for people and scripts: `task`, `reservation`. */
   readonly kind: string
-  /** How short ones are resolved; left out: only whole ids are known. */
-  readonly short?: IdKind
+  /** How short ones are resolved, loaded for those; left out: only whole ids are known. */
+  readonly short?: () => Promise<IdKind>
   /**
    * What the id names, as whoever asks may see it; undefined where nothing does, or where it is
    * another owner's. Reads a bounded number of rows, and opens no content.
@@ -51,8 +51,15 @@ export interface ExplainedKind {
   readonly find: (site: ExplainSite, id: string) => Explained | undefined
 }
 
-/** The types of ids that a capability explains. */
+/** Explanations by the types of the ids. */
 export type ExplainedKinds = Readonly<Partial<Record<IdPrefix, ExplainedKind>>>
+
+/** The types of ids that a capability explains, and what does: loaded where one is asked for. */
+export interface ExplainedIds {
+  readonly prefixes: readonly IdPrefix[]
+  /** One for each of these types. */
+  readonly kinds: () => Promise<ExplainedKinds>
+}
 
 /** Whether something belongs to whoever asks. */
 export const isOwn = ({ session }: ExplainSite, owner: string): boolean =>

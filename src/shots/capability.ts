@@ -29,9 +29,12 @@ export const shots = (contextOf: () => Promise<ContextOf>): Capability => ({
     const [{ shotsWaiting }, make] = await Promise.all([import('./waits.js'), contextOf()])
     return ({ gov, view, world }) => shotsWaiting(make(world, gov), view)
   },
-  explained: async () => {
-    const [{ shotsExplained }, make] = await Promise.all([import('./explained.js'), contextOf()])
-    return shotsExplained(({ world, gov }) => make(world, gov))
+  explained: {
+    prefixes: ['obs', 'epi', 'ccl', 'rct', 'art'],
+    kinds: async () => {
+      const [{ shotsExplained }, make] = await Promise.all([import('./explained.js'), contextOf()])
+      return shotsExplained(({ world, gov }) => make(world, gov))
+    },
   },
   recovery: async () => {
     const { settleAnalyses } = await import('./analysis/settle.js')

@@ -15,7 +15,6 @@ import { disputedOf } from './disputed.js'
 import { gateTextOf, standingOf } from './gates.js'
 import { currentFacts, rowClassificationNow, rowStatusNow } from './observations/as-of-now.js'
 import { shotCollections, type Observation } from './observations/rows.js'
-import { digestIds, observationIds } from './own-ids.js'
 import { receiptCollections, receiptHeadId, type ShotReceipt } from './receipts/rows.js'
 import { receiptOf } from './receipts/append.js'
 import { conclusionCollections, conclusionHeadId } from './report/rows.js'
@@ -77,7 +76,7 @@ const explainImage = (ctx: ShotsContext, view: View, row: Observation): Explaine
 }
 
 const digestKind: ExplainedKind = {
-  kind: 'digest', short: digestIds,
+  kind: 'digest', short: async () => (await import('./own-ids.js')).digestIds,
   find: ({ view }, id) => {
     const [found] = lookUp(view, digestCollections.episodes, episodesById, { under: [id] })
     const row = found === undefined ? undefined : view.get(digestCollections.episodes, found.id)
@@ -174,7 +173,7 @@ const artifactKind: ExplainedKind = {
 /** Their kinds. */
 export const shotsExplained = (contextOf: ContextOf): ExplainedKinds => ({
   obs: {
-    kind: 'image', short: observationIds,
+    kind: 'image', short: async () => (await import('./own-ids.js')).observationIds,
     find: (site, id) => {
       const row = site.view.get(shotCollections.observations, id)
       return row === undefined ? undefined : explainImage(contextOf(site), site.view, row)

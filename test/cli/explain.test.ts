@@ -4,6 +4,7 @@ import { sha256Hex } from '../../src/base/canonical.js'
 import { newId, shortOf, tailOf } from '../../src/base/ids.js'
 import { capabilities } from '../../src/fabric/capabilities.js'
 import { explainedPrefixes } from '../../src/fabric/explain/explain.js'
+import { appendAudit } from '../../src/governance/audit.js'
 import { collections } from '../../src/governance/rows.js'
 import { receiptCollection } from '../../src/codehost/jobs/receipt.js'
 import { jobCollection, standingCollection } from '../../src/codehost/jobs/rows.js'
@@ -237,6 +238,27 @@ t.test('a receipt is found among those that are left where a person had some rem
   t.equal((await explained(world, first.doc.receipt_id)).status, 6)
 })
 
+t.test('behind a long audit the moments that the rows name are looked at, and it is said that not all of it was', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' })
+  await at.json(['login'])
+  const { task_id: id } = await taskAt(at, sessionOf(at), 'accepted')
+  const history = async () => {
+    const { rows: [{ history: told, history_whole: isWhole }] } = await at.json(['explain', id])
+    return [told.map(({ what }: Loose) => what), isWhole]
+  }
+  t.strictSame(await history(), [['task.admitted'], true])
+  await at.transact((tx, now) => {
+    for (let n = 0; n < 200; n += 1) {
+      appendAudit(tx, now, { what: 'a.thing', principal: null, root: null, subject: null })
+    }
+  })
+  at.clock.advance(60_000)
+  must(await at.run(['task', 'cancel', id, '--json']))
+  const [told, isWhole] = await history()
+  t.ok(told.includes('task.admitted') && told.includes('task.cancel_requested'), told.join(' '))
+  t.equal(isWhole, false)
+})
+
 t.test('a damaged state is refused, as it is by what rests on tasks and money', async (t) => {
   const world = await explainedWorld(t)
   const [{ id }] = await world.json(['task', 'list'])
@@ -251,4 +273,7 @@ t.test('every type of ids that there is can be explained', async (t) => {
   const all = [...source.matchAll(/^  \| '([a-z_]+)'/gm)].map(([, one]) => one ?? '')
   t.ok(all.length > 25)
   t.strictSame(all.filter((one) => !prefixes.has(one)), [])
+  for (const { name, explained: its } of capabilities) {
+    t.strictSame(Object.keys(await its?.kinds() ?? {}).sort(), [...its?.prefixes ?? []].sort(), name)
+  }
 })

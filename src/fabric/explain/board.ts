@@ -9,7 +9,6 @@ import {
   type ExplainSite,
 } from '../../governance/explained.js'
 import { findReservation } from '../../governance/ledger/read.js'
-import { goalIds, taskIds } from '../../governance/own-ids.js'
 import { collections, tasksByOwner, type Job, type Task } from '../../governance/rows.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
@@ -167,7 +166,7 @@ const artifactKind: ExplainedKind = {
 }
 
 const goalKind: ExplainedKind = {
-  kind: 'goal', short: goalIds,
+  kind: 'goal', short: async () => (await import('../../governance/own-ids.js')).goalIds,
   find: (site, id) => {
     const goal = site.view.get(collections.goals, id)
     if (goal === undefined || !isOwn(site, goal.owner)) return undefined
@@ -186,7 +185,7 @@ export const boardKinds = (
   registry: Registry, jobs: ReadonlySet<string>,
 ): ExplainedKinds => ({
   task: {
-    kind: 'task', short: taskIds,
+    kind: 'task', short: async () => (await import('../../governance/own-ids.js')).taskIds,
     find: (site, id) => {
       const task = findTask(site.view, id)
       return task === undefined || !isOwn(site, task.owner)

@@ -4,7 +4,7 @@
  * owner is as absent as what never was.
  */
 import { fail } from '../../base/errors.js'
-import { shortForm, tailDigits, tailOf } from '../../base/ids.js'
+import { shortForm, tailDigits, tailOf, type IdPrefix } from '../../base/ids.js'
 import type { Registry } from '../../governance/capability.js'
 import type {
   Explained, ExplainedKind, ExplainedKinds, ExplainSite,
@@ -23,24 +23,32 @@ interface Named extends ExplainedKind {
   readonly prefix: string
 }
 
-/** Every kind there is: those of capabilities come before what they share. */
-const kindsOf = async (registry: Registry): Promise<readonly Named[]> => {
+/** Whether a text may be an id of this type, by how it begins. */
+const mayBe = (prefix: string, given: string): boolean =>
+  !given.includes('_') || given.startsWith(`${prefix}_`)
+
+/**
+ * The kinds that an id may be of: those of capabilities come before what they share. No capability
+ * is loaded that explains none of them.
+ */
+const kindsOf = async (registry: Registry, given: string): Promise<readonly Named[]> => {
   const own: ExplainedKinds[] = []
-  const jobs = new Set<string>()
-  for (const { name, explained } of registry) {
-    const kinds = await explained?.() ?? {}
-    own.push(kinds)
-    if (kinds.job !== undefined) jobs.add(name)
+  for (const { explained } of registry) {
+    const isMeant = explained?.prefixes.some((prefix) => mayBe(prefix, given)) ?? false
+    if (isMeant && explained !== undefined) own.push(await explained.kinds())
   }
+  const jobs = new Set(registry.filter(({ explained }) => explained?.prefixes.includes('job'))
+    .map(({ name }) => name))
   return [...own, boardKinds(registry, jobs), moneyKinds, peopleKinds].flatMap((kinds) =>
     Object.entries(kinds).map(([prefix, kind]) => ({ ...kind, prefix })))
+    .filter(({ prefix }) => mayBe(prefix, given))
 }
 
 /** Types of ids that can be explained. */
 export const explainedPrefixes = async (
   registry: Registry = capabilities,
 ): Promise<ReadonlySet<string>> =>
-  new Set((await kindsOf(registry)).map(({ prefix }) => prefix))
+  new Set((await kindsOf(registry, '')).map(({ prefix }) => prefix))
 
 /** A whole id that was found, with what each of its collections says. */
 interface Hit {
@@ -63,20 +71,23 @@ const hitOf = (site: ExplainSite, kinds: readonly Named[], id: string): Hit => {
 const beginningsMax = 8
 
 /** Whole ids that a short one may mean, of whatever type. */
-const candidates = (
+const candidates = async (
   { view, session }: ExplainSite, kinds: readonly Named[], given: string,
-): readonly string[] => {
-  const ids = kinds.flatMap(({ short }) => {
-    const form = short === undefined ? null : shortForm(short.prefix, given)
-    if (short === undefined || form === null) return []
+): Promise<readonly string[]> => {
+  const ids = new Set<string>()
+  for (const { prefix, short } of kinds) {
+    const form = short === undefined ? null : shortForm(prefix as IdPrefix, given)
+    if (short === undefined || form === null) continue
     const { begins, ends } = form
-    return [
-      ...(begins === null ? [] : short.beginningWith(view, session, begins, beginningsMax)),
-      ...(ends === null ? [] : short.endingWith(view, session, ends.slice(-tailDigits))
+    const kind = await short()
+    const found = [
+      ...(begins === null ? [] : kind.beginningWith(view, session, begins, beginningsMax)),
+      ...(ends === null ? [] : kind.endingWith(view, session, ends.slice(-tailDigits))
         .filter((id) => id.endsWith(ends))),
     ]
-  })
-  return [...new Set(ids)]
+    for (const id of found) ids.add(id)
+  }
+  return [...ids]
 }
 
 const toldMax = 8
@@ -152,13 +163,14 @@ const auditedHit = (site: ExplainSite, id: string): Hit => {
 }
 
 /** A whole id as it is; a short one as all that it may mean. */
-const hitsOf = (
+const hitsOf = async (
   site: ExplainSite, kinds: readonly Named[], given: string,
-): readonly Hit[] => {
+): Promise<readonly Hit[]> => {
   const whole = hitOf(site, kinds, given)
   if (whole.found.length > 0) return [whole]
-  return [...candidates(site, kinds, given).map((id) => hitOf(site, kinds, id)),
-    auditedHit(site, given)].filter(({ found }) => found.length > 0)
+  const ids = await candidates(site, kinds, given)
+  return [...ids.map((id) => hitOf(site, kinds, id)), auditedHit(site, given)]
+    .filter(({ found }) => found.length > 0)
 }
 
 /**
@@ -168,7 +180,7 @@ const hitsOf = (
 export const explain = async (
   site: ExplainSite, given: string, registry: Registry = capabilities,
 ): Promise<ExplainedId> => {
-  const hits = hitsOf(site, await kindsOf(registry), given)
+  const hits = await hitsOf(site, await kindsOf(registry, given), given)
   const [first, ...others] = hits
   if (first === undefined) throw notFound()
   if (others.length > 0) throw ambiguous(hits)

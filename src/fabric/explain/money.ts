@@ -6,7 +6,6 @@ import {
 import { moneyDueOf, settleCommand } from '../../governance/ledger/due.js'
 import { answersFor } from '../../governance/ledger/own.js'
 import { findReservation, unknownReason } from '../../governance/ledger/read.js'
-import { operationIds } from '../../governance/own-ids.js'
 import { collections, type LedgerRow, type Reservation } from '../../governance/rows.js'
 import { operationOfTask } from './board.js'
 
@@ -68,7 +67,8 @@ const explainMoney = (site: ExplainSite, found: Reservation): Explained => {
 /** Its kinds. */
 export const moneyKinds: ExplainedKinds = {
   op: {
-    kind: 'operation', short: operationIds,
+    kind: 'operation',
+    short: async () => (await import('../../governance/own-ids.js')).operationIds,
     find: (site, id) => {
       const money = ownMoney(site, id)
       // Work that costs nothing has no reservation; where there is a foreign one nothing is told.

@@ -2,7 +2,6 @@
 import {
   eventsOf, idsOf, isOwn, smallIds, type ExplainedKind, type ExplainedKinds,
 } from '../../governance/explained.js'
-import { auditIds, sessionIds } from '../../governance/own-ids.js'
 import { consentLapse, type ConsentLapse } from '../../governance/policy/consents.js'
 import { policyStanding } from '../../governance/policy/standing.js'
 import { collections, type SaveIntent } from '../../governance/rows.js'
@@ -12,7 +11,7 @@ import { lyingStops } from '../../governance/stops/folder.js'
 const everybodys = (): boolean => true
 
 const ownerKind: ExplainedKind = {
-  kind: 'owner', short: smallIds('prn', collections.principals, everybodys),
+  kind: 'owner', short: async () => smallIds('prn', collections.principals, everybodys),
   find: ({ view }, id) => {
     const owner = view.get(collections.principals, id)
     if (owner === undefined) return undefined
@@ -32,7 +31,8 @@ const ownerKind: ExplainedKind = {
 }
 
 const sessionKind: ExplainedKind = {
-  kind: 'session', short: sessionIds,
+  kind: 'session',
+  short: async () => (await import('../../governance/own-ids.js')).sessionIds,
   find: (site, id) => {
     const { view, gov } = site
     const root = view.get(collections.roots, id) ?? view.get(collections.pastRoots, id)
@@ -64,7 +64,7 @@ const showOf = (purpose: string): string =>
   (purpose.startsWith('alpha') ? 'sallyport alpha show' : 'sallyport gateway show')
 
 const consentKind: ExplainedKind = {
-  kind: 'consent', short: smallIds('con', collections.consents, everybodys),
+  kind: 'consent', short: async () => smallIds('con', collections.consents, everybodys),
   find: ({ view, gov }, id) => {
     const consent = view.get(collections.consents, id)
     if (consent === undefined) return undefined
@@ -95,7 +95,7 @@ const phaseTexts: Readonly<Record<SaveIntent['phase'], string>> = {
 }
 
 const saveKind: ExplainedKind = {
-  kind: 'save', short: smallIds('int', collections.saveIntents, everybodys),
+  kind: 'save', short: async () => smallIds('int', collections.saveIntents, everybodys),
   find: ({ view }, id) => {
     const save = view.get(collections.saveIntents, id)
     return save === undefined ? undefined : {
@@ -133,7 +133,7 @@ const stopKind: ExplainedKind = {
 }
 
 const pruneKind: ExplainedKind = {
-  kind: 'prune', short: smallIds('pru', collections.taskPrunes, everybodys),
+  kind: 'prune', short: async () => smallIds('pru', collections.taskPrunes, everybodys),
   find: ({ view }, id) => {
     const prune = view.get(collections.taskPrunes, id)
     return prune === undefined ? undefined : {
@@ -150,7 +150,8 @@ const pruneKind: ExplainedKind = {
 }
 
 const auditKind: ExplainedKind = {
-  kind: 'row of the audit', short: auditIds,
+  kind: 'row of the audit',
+  short: async () => (await import('../../governance/own-ids.js')).auditIds,
   find: ({ view }, id) => {
     const row = view.get(collections.audit, id)
     return row === undefined ? undefined : {
