@@ -108,7 +108,10 @@ t.test('close an unknown publication: each command that the text names does what
 t.test('the tutorial leads a newcomer from nothing to the first answer and the first report', async (t) => {
   await typePage(t, pages['tutorial'], {
     ...newcomer(t),
-    spoken: { setup: { unrun: 'forms at a terminal: test/cli/setup.test.ts fills them in' } },
+    spoken: {
+      setup: { unrun: 'forms at a terminal: test/cli/setup.test.ts fills them in' },
+      'explain ID': { exit: 6 },
+    },
   })
 })
 
