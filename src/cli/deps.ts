@@ -9,6 +9,7 @@ import type { ToolPlaces } from '../codehost/producer/tools.js'
 import type { Observer } from '../base/observer.js'
 import type { HttpsClientDeps } from '../net/types.js'
 import type { Insist, Io, ProcessIo, Self } from './io.js'
+import type { FoldersNamed } from './places.js'
 import type { Prompter } from './prompt.js'
 
 /** The world as the program sees it. */
@@ -36,6 +37,8 @@ export interface CliDeps {
   readonly self: Self
   /** Where the producer of publications is found; empty: where it is installed. */
   readonly producer: ToolPlaces
+  /** Finds the folders of a named state; left out: by the file of names. */
+  readonly foldersNamed?: FoldersNamed
   /** Puts something round the observer that draws progress. */
   observe(drawn: Observer): Observer
 }

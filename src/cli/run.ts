@@ -53,7 +53,7 @@ const runLine = async (
 ): Promise<void> => {
   const { globals, rest } = scanGlobals(deps.argv)
   const named = mayNameState(deps, globals)
-    ? (await import('../fabric/names/look-up.js')).foldersNamed : null
+    ? deps.foldersNamed ?? (await import('../fabric/names/look-up.js')).foldersNamed : null
   const bound = bindDeps(deps, globals, secrets, {
     commands: table, again: (other) => runCommand(other, table),
   }, named)

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileLock } from '../../src/state/lock.js'
 import { systemClock } from '../../src/base/clock.js'
+import { fakeCommands } from '../support/cli/fake-verbs.js'
 import { failure, must } from '../support/must.js'
 import type { Loose, Place, Ran, RunOptions, Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
@@ -196,6 +197,17 @@ t.test('a file of names that cannot be used is refused where a name decides, and
   t.equal((await json(['status', '--state-dir', work])).at, null)
 })
 
+t.test('a file that was written by hand leads to no keys inside their state', async (t) => {
+  const { run, json, file } = placeOf(t)
+  await json(['at', 'add', 'work', 'w', '--config-dir', 'k'])
+  const { names: [named], ...head } = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, JSON.stringify({
+    ...head, names: [{ ...named, config_dir: join(named.state_dir, 'k') }],
+  }))
+  t.strictSame(failure(await run(['status', '--at', 'work', '--json'])),
+    { status: 3, code: 'keys_inside_state', out: '' })
+})
+
 t.test('the doctor tells how many states have names, and nothing where none has', async (t) => {
   const { run, json } = placeOf(t)
   const found = async () => (await run(['doctor', '--json'])).json().checks
@@ -313,22 +325,19 @@ t.test('a restore, a check of a receipt, help and the sandbox take a name as the
   t.ok(existsSync(file))
 })
 
-t.test('the state and the keys of a run are those of its beginning', async (t) => {
+t.test('the state and the keys of a run, and of its steps, are those of its beginning', async (t) => {
   const { place, run, work } = await twoStates(t)
-  must(await run(['login', '--at', 'work']))
-  let asked = ''
-  const ran = await run(['alpha', 'setup', '--at', 'work'], {
+  const ran = await run(['setup', '--at', 'work'], {
     terminal: { stdin: true, stdout: true, stderr: true },
     answers: [async () => {
       must(await run(['at', 'remove', 'work']))
       must(await run(['at', 'add', 'work', 'elsewhere']))
-      asked = 'moved'
-      return ''
-    }, '', '', '', '', false, false],
+      return true
+    }, false, false, false, false, false, false],
   })
-  t.equal(asked, 'moved')
-  t.notOk(existsSync(place.path('elsewhere')), ran.stderr)
-  t.ok(existsSync(work))
+  t.equal(ran.status, 0, ran.stderr)
+  must(await run(['session', 'show', '--state-dir', work]))
+  t.notOk(existsSync(place.path('elsewhere')))
 })
 
 t.test('every form and confirmation says which state it is about, where that has a name', async (t) => {
@@ -336,20 +345,29 @@ t.test('every form and confirmation says which state it is about, where that has
   const terminal = { stdin: true, stdout: true, stderr: true }
   const told = /^State: work$/m
   must(await run(['login', '--at', 'work']))
+  must(await run(['principal', 'add', 'eve', '--at', 'work'], {
+    terminal, answers: ['correct horse', 'correct horse'],
+  }))
   const lines: readonly (readonly [string, readonly (string | boolean)[]])[] = [
     ['alpha setup', ['', '', '', '', '', false, false]],
     ['gateway setup', ['', '', '', '', '', false, false]],
     ['principal disable ada', [false]],
-    ['state prune --older-than 30d', [false]],
+    ['codehost consent cnn_01890000-0000-7000-8000-000000000000', Array(20).fill(false)],
+    ['login --owner eve', ['wrong']],
   ]
   for (const [line, answers] of lines) {
     for (const more of [['--at', 'work'], ['--at', 'work', '--quiet'], ['--state-dir', work]]) {
       const { stderr } = await run([...line.split(' '), ...more], { terminal, answers })
-      if (stderr.includes('old enough') || stderr.includes('Nothing')) continue
       t.match(stderr, told, `${line} ${more.join(' ')}`)
       t.equal(stderr.match(/^State: /gm)?.length, 1, 'once')
     }
   }
+  const commands = fakeCommands(async (_, deps) => {
+    for (const question of ['One?', 'Two?']) await deps.confirm(question, '--yes')
+    return 'done'
+  })
+  const twice = await run(['single', '--at', 'work'], { terminal, answers: [true, true], commands })
+  t.equal(twice.stderr.match(/^State: /gm)?.length, 1, 'once, however much is asked')
   must(await run(['at', 'remove', 'work']))
   const { stderr } = await run(['alpha', 'setup', '--state-dir', work], {
     terminal, answers: ['', '', '', '', '', false, false],

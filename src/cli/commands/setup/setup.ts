@@ -99,11 +99,13 @@ const globalWords = ({ globals }: VerbDeps): readonly string[] => [
 const runStep = async (
   deps: VerbDeps, prompter: Prompter, words: readonly string[],
 ): Promise<number> => {
-  const { io, globals } = deps
+  const { io, globals, places } = deps
   const beside = (data: string | Uint8Array): void => io.writeErr(Buffer.from(data).toString())
   return deps.again({
     ...deps,
     argv: [...words, ...globalWords(deps)],
+    // A person takes minutes: each step is about the state that the first one was about.
+    foldersNamed: () => places,
     prompter: async () => prompter,
     page: async () => false,
     io: globals.json ? { ...io, writeOut: beside } : io,
