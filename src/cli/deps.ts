@@ -7,9 +7,9 @@ import { homedir } from 'node:os'
 import { systemClock, type Clock } from '../base/clock.js'
 import type { ToolPlaces } from '../codehost/producer/tools.js'
 import type { Observer } from '../base/observer.js'
+import type { FoldersNamed } from '../fabric/names/look-up.js'
 import type { HttpsClientDeps } from '../net/types.js'
 import type { Insist, Io, ProcessIo, Self } from './io.js'
-import type { FoldersNamed } from './places.js'
 import type { Prompter } from './prompt.js'
 
 /** The world as the program sees it. */

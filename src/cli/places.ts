@@ -6,8 +6,9 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { fail } from '../base/errors.js'
 import type { Carried } from '../base/told.js'
 import {
-  baseFolder, baseFolderIfNamed, pathFrom, type BaseFolder, type NamesPlaces,
+  baseFolder, baseFolderIfNamed, pathFrom, type BaseFolder,
 } from '../base/user-folders.js'
+import type { FoldersNamed } from '../fabric/names/look-up.js'
 import type { CliDeps } from './deps.js'
 import type { Globals } from './globals.js'
 
@@ -17,9 +18,6 @@ export interface Places {
   /** Holds `keys/`; always outside the state directory. */
   readonly configDir: string
 }
-
-/** Finds the folders of a named state; loaded only where a line or its environment names one. */
-export type FoldersNamed = (process: NamesPlaces, name: string) => Places
 
 /**
  * The name that decides: that of the line, else that of SALLYPORT_AT, which --state-dir comes

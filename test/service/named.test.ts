@@ -6,6 +6,7 @@ import { carriedByService } from '../../src/cli/places.js'
 import { nameInForce } from '../../src/fabric/names/look-up.js'
 import { browse } from '../support/service/fake-browser.js'
 import { askPage, codeIn } from '../support/service/paging.js'
+import { started } from '../support/service/process.js'
 import { serving } from '../support/service/serving.js'
 import { must } from '../support/must.js'
 import { until } from '../support/until.js'
@@ -63,4 +64,21 @@ t.test('what the service tells carries the name for as long as that means its st
   writeFileSync(file, 'half')
   t.match(await nextOf(), `--state-dir ${place.stateDir}`, 'a file that is none names nothing')
   writeFileSync(file, whole)
+})
+
+t.test('`serve --at` as a process tells the name, and one that was given a folder tells that', async (t) => {
+  const { place, run } = await World.in(t).state().session()
+  must(await run(['at', 'add', 'work', place.stateDir]))
+  const folders = `--state-dir ${place.stateDir} --config-dir ${place.configDir}`
+  for (const [args, env, told] of [
+    [['--at', 'work'], {}, '--at work'],
+    [[], { SALLYPORT_AT: 'work', SALLYPORT_STATE_DIR: '', SALLYPORT_CONFIG_DIR: '' }, '--at work'],
+    [['--state-dir', place.stateDir], {}, folders],
+  ] as const) {
+    const at = await started(t, place, args, env)
+    const got = await at.ask('GET', '/api/work-board/tasks/task_none')
+    t.equal(got.json().error.next[0].command, `sallyport task list ${told}`)
+    at.child.kill('SIGTERM')
+    t.equal(await at.ended, 0)
+  }
 })

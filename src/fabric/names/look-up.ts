@@ -10,6 +10,9 @@ interface Folders {
   readonly configDir: string
 }
 
+/** Finds the folders of a named state; loaded only where a line or its environment names one. */
+export type FoldersNamed = (process: NamesPlaces, name: string) => Folders
+
 /** The folders that an entry of a file stands for. */
 export const foldersOf = (path: string, named: NamedState): Folders =>
   ({ stateDir: named.state_dir, configDir: named.config_dir ?? dirname(path) })
