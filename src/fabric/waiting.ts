@@ -84,7 +84,7 @@ const moneyWaits = (looking: Looking): readonly OwnWaiting[] => {
 
 /** What unblocks a task that no open charge blocks: that one is told as money. */
 const commandOfBlocked = ({ task_id: id, blocked }: Task): string => {
-  if (blocked?.kind === 'answer_held') return `sallyport task review ${id}`
+  if (blocked?.kind === 'answer_held') return `sallyport task review ${id} --accept-held`
   return blocked?.kind === costLiability
     ? `sallyport task close ${id}` : `sallyport task show ${id}`
 }

@@ -49,7 +49,7 @@ t.test('a result to review and a held one are told though fifty newer tasks were
   })
   await addNewer(world, held, { blocked: { kind: 'cost_liability', reason: 'x' } })
   t.hasStrict(await waits(world, 'held_result'), [
-    { count: 1, command: `sallyport task review ${held.task_id}` },
+    { count: 1, command: `sallyport task review ${held.task_id} --accept-held` },
   ])
   t.hasStrict(await waits(world, 'unknown_charge'), [
     { count: many, command: 'sallyport ledger reservations' },

@@ -45,7 +45,7 @@ const stepsOf = (view: View, { task_id: id, operation_id: op, state, blocked }: 
   const money = findReservation(view, op)
   if (money?.state === 'unknown') return [`ledger settle ${op} --amount-microusd N`]
   if (money?.overrun === 'review_required') return [`ledger review ${op}`]
-  if (blocked?.kind === 'answer_held') return [`task review ${id}`]
+  if (blocked?.kind === 'answer_held') return [`task review ${id} --accept-held`]
   return blocked?.kind === costLiability ? [`task close ${id}`] : []
 }
 
@@ -55,7 +55,7 @@ const nextOf = (view: View, task: Task, registry: Registry): readonly string[] =
     ...stepsOf(view, task),
     ...(task.state === 'succeeded' && read !== undefined ? [read] : []),
     ...(task.state === 'succeeded' && task.review === 'pending'
-      ? [`task review ${task.task_id}`] : []),
+      ? ['--approve', '--reject'].map((verdict) => `task review ${task.task_id} ${verdict}`) : []),
     `task show ${task.task_id}`,
   ].map((line) => `sallyport ${line}`)
 }
