@@ -74,7 +74,7 @@ t.test('a private file leads a browser to the page with a code that works once, 
   t.ok(existsSync(file), 'no wrong code takes it away')
   const opened = await open({ code })
   t.equal(opened.status, 201)
-  t.strictSame(Object.keys(opened.json()), ['schema', 'token', 'commands'])
+  t.strictSame(Object.keys(opened.json()), ['schema', 'token', 'at', 'commands'])
   t.notOk(existsSync(file), 'a file whose code is used is gone')
   t.equal(codeIs(await open({ code })), 'page_code_refused', 'a second time')
   const { open_file: next } = (await at.ask('POST', '/api/page/offers')).json()
