@@ -71,7 +71,9 @@ const drawText = (ctx: SKRSContext2D, { window, typed, scrolled }: Desk): void =
     const text = Array.from({ length: 7 }, (_, i) => words[(of * 5 + i * (window + 2)) % 8])
     ctx.fillText(`${of + 1} ${text.join(' ')} ${window}`, 40, 70 + line * 24)
   }
-  const own = Array.from({ length: typed }, (_, i) => words[(i * 3 + window) % 8]).join(' ')
+  // Nobody types the same again and again: a text that repeats would make pictures that do.
+  const next = dice(window + 99)
+  const own = Array.from({ length: typed }, () => words[next(8)]).join(' ')
   ctx.fillText(own.slice(-90), 40, 516)
 }
 
