@@ -106,6 +106,10 @@ delete env.SALLYPORT_TESTS_TOGETHER
 const processesOf = (files) =>
   (together ? inProcesses(files, secondsOf) : files.map((one) => [one]))
 
+/** What makes each transaction of a test process run its function twice; see that file. */
+const twice = process.env.SALLYPORT_TEST_TWICE === '1'
+  ? ['--import', `${treeDir}/test/support/state/twice.js`] : []
+
 /** Starts processes that run these compiled files; beyond `t.jobs` they wait for their turn. */
 const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
   const [file] = files
@@ -119,7 +123,7 @@ const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
   const own = shares ? args : [...args, ...noted]
   // To read the maps of all that it loads takes a process longer than most small files take.
   const mapped = short ? [] : ['--enable-source-maps']
-  const spawned = t.spawn(node, [...mapped, ...own, line], {
+  const spawned = t.spawn(node, [...mapped, ...twice, ...own, line], {
     name: shares ? `${severalFiles}${name} and ${files.length - 1} more` : name,
     buffered: true,
     timeout: fileTimeoutMs,

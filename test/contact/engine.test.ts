@@ -322,7 +322,9 @@ t.test('A-154 authority is asked at each of the four points, and each may refuse
     const asked: string[] = []
     const order = orderOf(one, async (send) => [await send(getOf(one.url))], {
       authority: (_view, boundary) => {
-        if (asked.push(boundary) === refused) throw fail.blocked('refused_here', 'Refused.')
+        // The mark is judged inside a transaction, which may run more than once.
+        const again = boundary === 'mark' && asked.at(-1) === 'mark'
+        if ((again ? asked.length : asked.push(boundary)) === refused) throw fail.blocked('refused_here', 'Refused.')
         return 1
       },
     })
