@@ -10,6 +10,7 @@ import { pauseCollection } from './call/pause.js'
 import { spendCollection } from './call/spend.js'
 import { attemptCollection, proofCollection } from './proof.js'
 import { gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup } from './setup.js'
+import { forgetSince, readingCollection, sinceCollection } from './usage/rows.js'
 
 // What of the model route outlives an old copy that is put back: calls that were claimed since stay
 // claimed, attempts keep counting on, and the day's spend is never less than it was. So nothing
@@ -46,6 +47,8 @@ const carryGateway = (tx: Tx, former: View): void => {
   carryClaims(tx, former)
   carryAttempts(tx, former)
   carrySpend(tx, former)
+  // What was called since the copy was made is not told in it.
+  forgetSince(tx)
 }
 
 // What the set-up of the model route had narrowed in a state that was replaced.
@@ -81,13 +84,14 @@ const carryGatewayGates = carrySetup(gatewayCollection, gatewayRouteId, narrower
 export const gatewayRows: CapabilityRows = {
   collections: [
     gatewayCollection, proofCollection, attemptCollection, claimCollection,
-    spendCollection, openCallCollection, pauseCollection,
+    spendCollection, openCallCollection, pauseCollection, readingCollection, sinceCollection,
   ],
   rules: [],
   exported: [
     everybodys(gatewayCollection), everybodys(proofCollection), nobodys(attemptCollection),
     own(claimCollection, (doc, { owner }) => doc.principal === owner),
     everybodys(spendCollection), nobodys(openCallCollection), everybodys(pauseCollection),
+    everybodys(readingCollection), nobodys(sinceCollection),
   ],
   rootsNamed: rootsOfClaims,
   carry: carryGateway,

@@ -26,6 +26,7 @@ import { planGatewayChange, requireGatewayAuthority, type GatewayPlan } from './
 import { projectGateway, type GatewayShow } from './projection.js'
 import { gatewayFacts } from './readiness.js'
 import { gatewayCollection, gatewayRouteId, isBlankKey, type GatewayInput } from './setup.js'
+import { forgetSince } from './usage/rows.js'
 
 /** A save request, already parsed strictly. */
 export interface GatewaySave {
@@ -120,6 +121,8 @@ const decide = ({ gov, place, save, supplied, mirrors }: SaveParts) => (
     closes: plan.closes,
     apply: (write) => {
       write.put(gatewayCollection, gatewayRouteId, plan.next)
+      // Another key, or an old copy that was put back, may have been used meanwhile.
+      forgetSince(write)
       if (ceilingMicrousd === null) return
       for (const mirror of mirrors) mirror(write, ceilingMicrousd)
     },

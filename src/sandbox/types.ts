@@ -12,7 +12,7 @@ export type ServiceName = 'provider' | 'gateway' | 'codehost'
 export const serviceNames: readonly ServiceName[] = ['provider', 'gateway', 'codehost']
 
 /** What a request asks of its service; `unknown` is a path or method no service has. */
-export type RouteName = 'completion' | 'billing' | CodehostRoute | 'unknown'
+export type RouteName = 'completion' | 'billing' | 'key' | CodehostRoute | 'unknown'
 
 /** What a fault can act on: one route, or all reads or all creations of the code host. */
 export type FaultRoute = Exclude<RouteName, 'unknown'> | 'host_read' | 'host_write'

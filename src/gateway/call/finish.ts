@@ -19,6 +19,7 @@ import {
 } from './order.js'
 import type { ReplyCost, ReplyVerdict } from './reply.js'
 import { addSpend, type SpendChange } from './spend.js'
+import { noteEnd } from '../usage/rows.js'
 import { callAuthorityLost } from './authority.js'
 
 /** What came of the contact. */
@@ -140,6 +141,12 @@ const spendChange = (call: RunningCall, { ledger, cost }: Ending): SpendChange =
     : { heldMicrousd, settledMicrousd: cost?.microUsd ?? 0 }
 }
 
+/** What a call is known to have cost, for readings of the key's usage; null where nobody knows. */
+const toldBy = ({ ledger, cost }: Ending): number | null => {
+  if (ledger === 'release') return 0
+  return cost === null ? null : cost.microUsd
+}
+
 /** Told also where the reply is of no use: a text that was cut off is refused and paid for. */
 const finishOf = (contact: Contact): { readonly finish_reason?: FinishReason } => {
   const finish = contact.kind === 'reply' ? contact.verdict.reply?.finish ?? null : null
@@ -216,6 +223,7 @@ export const closeOrder = <Claimed, Content, Made>(
     addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))
   }
   notePauseOf(call, tx, now, contact)
+  noteEnd(tx, now, call.operationId, toldBy(ending))
   const receipt = receiptOf(call, tx, now, claim, ending, contact)
   const { outcome, reason, ledger } = ending
   tx.put(claimCollection, call.inputDigest, {

@@ -25,6 +25,7 @@ import { judgeGatewayReply, type ReplyVerdict } from './reply.js'
 import { addSpend } from './spend.js'
 import { completionRequestBytes, gatewayHeaders } from './request.js'
 import { decideCall, requireCall } from './authority.js'
+import { noteContact } from '../usage/rows.js'
 
 const notSetUp = (): SallyportError =>
   fail.unauthorized('gateway_not_set_up', 'This slot of the gateway is not set up.', {
@@ -151,9 +152,10 @@ const orderOf = <Claimed, Content, Made>(
     requireOpen(order, view, claimed)
     return requireCall(view, claimed.call)
   },
-  mark: (tx, now, { claimed: { call: { inputDigest, operationId } } }) => {
+  mark: (tx, now, { claimed: { call: { inputDigest, operationId, boundMicrousd } } }) => {
     const claim = requireOpenClaim(tx, inputDigest, operationId)
     tx.put(claimCollection, inputDigest, { ...claim, contacted_at: now })
+    noteContact(tx, operationId, boundMicrousd)
   },
   party: (_run, view) => ({
     principal: order.principal, root: order.root,

@@ -42,13 +42,18 @@ const answerTo = (ask: GatewayAsk): { text: string; cut: boolean } => {
 const errorDraft = (status: number, message: string): Draft =>
   jsonDraft(status, { error: { message, code: status } })
 
-const reply = (ask: GatewayAsk, wallMs: number): JsonObject => {
+interface Priced {
+  readonly json: JsonObject
+  readonly microUsd: number
+}
+
+const reply = (ask: GatewayAsk, wallMs: number): Priced => {
   const { text, cut } = answerTo(ask)
   const [prompt, answer] = [tokensOf(ask.text), tokensOf(text)]
   const images = ask.images * microUsdPerImage
   const microUsd = microUsdPerRequest + images + (prompt + answer) * microUsdPerToken
   const stop = cut ? 'length' : 'stop'
-  return {
+  const json = {
     id: `gen-${randomUUID()}`,
     provider: displayName(ask.upstream),
     model: `${ask.model}-2026-01-15`,
@@ -70,24 +75,46 @@ const reply = (ask: GatewayAsk, wallMs: number): JsonObject => {
       ...(ask.costWanted ? { cost: new Lexeme((microUsd / 1_000_000).toFixed(6)) } : {}),
     },
   }
+  return { json, microUsd }
 }
 
-/** A gateway that answers text and vision requests and insists on every routing control. */
-export const newGateway = (options: GatewayOptions): ServiceModule => ({
-  name: 'gateway',
-  routeOf: (method, path) =>
-    method === 'POST' && path === '/api/v1/chat/completions' ? 'completion' : 'unknown',
-  answer: (request) => {
-    checkHeaders(request, { bodyBytesMax: requestBytesMax, port: options.port() })
-    const key = bearerOf(request)
-    if (key === null || (options.key !== null && key !== options.key)) {
-      return errorDraft(401, 'The key is not accepted.')
-    }
-    const json = requestObject(request)
-    if (json === null) return errorDraft(400, 'The body is not a JSON object.')
-    const ask = readGatewayAsk(json, (text) => void request.violations.push(text))
-    return request.violations.length > 0
-      ? errorDraft(400, 'The request is not one that this gateway takes.')
-      : jsonDraft(200, reply(ask, options.wallMs()))
+/** What a key has spent, as one number of dollars over its whole life. */
+const keyDraft = (microUsd: number): Draft => jsonDraft(200, {
+  data: {
+    label: 'sk-sandbox', usage: new Lexeme((microUsd / 1_000_000).toFixed(6)), byok_usage: 0,
+    limit: null, limit_remaining: null, is_free_tier: false,
   },
 })
+
+/** A gateway that answers text and vision requests and insists on every routing control. */
+export const newGateway = (options: GatewayOptions): ServiceModule => {
+  let spentMicroUsd = 0
+  const complete = (ask: GatewayAsk): Draft => {
+    const { json, microUsd } = reply(ask, options.wallMs())
+    spentMicroUsd += microUsd
+    return jsonDraft(200, json)
+  }
+  return {
+    name: 'gateway',
+    routeOf: (method, path) => {
+      if (method === 'GET' && path === '/api/v1/key') return 'key'
+      return method === 'POST' && path === '/api/v1/chat/completions' ? 'completion' : 'unknown'
+    },
+    answer: (request) => {
+      const reads = request.route === 'key'
+      if (!reads) checkHeaders(request, { bodyBytesMax: requestBytesMax, port: options.port() })
+      else if (request.body.length > 0) request.violations.push('a GET has a body')
+      const key = bearerOf(request)
+      if (key === null || (options.key !== null && key !== options.key)) {
+        return errorDraft(401, 'The key is not accepted.')
+      }
+      if (reads) return keyDraft(spentMicroUsd)
+      const json = requestObject(request)
+      if (json === null) return errorDraft(400, 'The body is not a JSON object.')
+      const ask = readGatewayAsk(json, (text) => void request.violations.push(text))
+      return request.violations.length > 0
+        ? errorDraft(400, 'The request is not one that this gateway takes.')
+        : complete(ask)
+    },
+  }
+}

@@ -39,7 +39,9 @@ import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
 import { DescribedBefore } from './reuse.js'
 import { persistMeaning, restoreBlocked, returnUncertain } from './restore.js'
+import { requireRoute } from './send-image.js'
 import { settleAnalyses } from './settle.js'
+import { betweenReadings } from '../usage-readings.js'
 
 const job = 'screenshot_folder_analysis'
 
@@ -182,9 +184,28 @@ const sendSet = async (
 const sendAll = async (batch: Batch, rows: Iterator<Observation, unknown>): Promise<void> => {
   const { ctx, settings, limit } = batch
   const size = settings.concurrency.value
-  let set = nextOf(rows, Math.min(size, limit))
+  const set = nextOf(rows, Math.min(size, limit))
   // What forbids every contact refuses the pass: no image is touched for it.
   if (set.length > 0) await ctx.gateway.client()
+  await (set.length === 0 ? sendSets(batch, set, rows) : betweenReadings(
+    ctx, visionReadings(ctx), () => sendSets(batch, set, rows)))
+  const left = limit - batch.items.length - batch.skipped
+  if (batch.stop !== null) batch.skipped += nextOf(rows, left).length
+}
+
+/** What usage of the key is read for, around this pass. */
+const visionReadings = (ctx: ShotsContext): Parameters<typeof betweenReadings>[1] => ({
+  use: { slot: 'screenshot', purpose: 'gateway.vision' },
+  priority: 'normal',
+  requires: (view) => requireRoute(standingOf(ctx, view)).consent.principal,
+})
+
+const sendSets = async (
+  batch: Batch, first: readonly Observation[], rows: Iterator<Observation, unknown>,
+): Promise<void> => {
+  const { ctx, settings, limit } = batch
+  const size = settings.concurrency.value
+  let set = first
   const examiner = makeExaminer()
   // Whoever asks for an image by name has it asked anew.
   const described = batch.reason === null && reusesAnalyses(settings.saved)
@@ -199,8 +220,6 @@ const sendAll = async (batch: Batch, rows: Iterator<Observation, unknown>): Prom
   } finally {
     await examiner.close()
   }
-  const left = limit - batch.items.length - batch.skipped
-  if (batch.stop !== null) batch.skipped += nextOf(rows, left).length
 }
 
 /** What comes before any image: leftovers, meanings, and a folder that is there. */

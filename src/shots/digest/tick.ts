@@ -21,6 +21,8 @@ import { resolveSettings, type ShotSettings } from '../source/settings.js'
 import { planWindow, type WindowPlan } from './plan.js'
 import { sourcesBetween, type Analysed } from '../texts/sources.js'
 import type { DigestReceipt, WindowResult } from './types.js'
+import { requireTextRoute } from '../texts/readiness.js'
+import { betweenReadings } from '../usage-readings.js'
 import { windowEndingAt, windowOf, type DigestWindow } from './windows.js'
 import { reuseText, writeWindow } from './write.js'
 
@@ -223,6 +225,13 @@ const disabled: DigestReceipt = {
   duration_ms: 0,
 }
 
+/** What usage of the key is read for, around this pass. */
+const digestReadings = (ctx: ShotsContext): Parameters<typeof betweenReadings>[1] => ({
+  use: { slot: 'report', purpose: 'gateway.digest' },
+  priority: 'high',
+  requires: (view) => requireTextRoute(ctx, view, 'gateway.digest').principal,
+})
+
 const calls = (plan: WindowPlan): boolean => plan.kind === 'write' || plan.kind === 'reuse'
 
 /**
@@ -246,14 +255,18 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   for (const plan of plans.filter((one) => !calls(one))) results.push(await work(here, plan))
   const renewal = todo.some(({ kind }) => kind === 'write')
     ? await renewProofIfDue(ctx, 'report') : null
-  let pause = buys ? pauseBehind(ctx, 'report', renewal?.operation_id ?? null) : null
-  for (const plan of todo) {
-    if (plan.kind === 'write' && pause !== null) continue
-    const result = await work(here, plan)
-    results.push(result)
-    if (result.outcome === 'blocked' || result.reason === 'lock_held') break
-    if (plan.kind === 'write') pause = pauseBehind(ctx, 'report', result.operation_id)
+  const pass = async (): Promise<void> => {
+    for (const plan of todo) {
+      if (plan.kind === 'write' && pause !== null) continue
+      const result = await work(here, plan)
+      results.push(result)
+      if (result.outcome === 'blocked' || result.reason === 'lock_held') break
+      if (plan.kind === 'write') pause = pauseBehind(ctx, 'report', result.operation_id)
+    }
   }
+  let pause = buys ? pauseBehind(ctx, 'report', renewal?.operation_id ?? null) : null
+  const pays = pause === null && todo.some(({ kind }) => kind === 'write')
+  await (pays ? betweenReadings(ctx, digestReadings(ctx), pass) : pass())
   return close(here, { startedMs, all: results, renewal, pause, isTick: true })
 }
 

@@ -7,6 +7,7 @@ import { fail, SallyportError } from '../../base/errors.js'
 import { slotNames } from '../../gateway/constants.js'
 import { projectGateway } from '../../gateway/projection.js'
 import { gatewayFacts } from '../../gateway/readiness.js'
+import { forgetSince } from '../../gateway/usage/rows.js'
 import { appendAudit } from '../../governance/audit.js'
 import { nowIso } from '../../governance/context.js'
 import { orUndefined } from '../../governance/judge/fact.js'
@@ -92,7 +93,7 @@ type Shown = ShotsConfig['settings']
 
 const fromSaved = (saved: SavedShotSettings): Shown => Object.fromEntries(
   ([
-    'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr', 'renew_proof',
+    'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr', 'renew_proof', 'key_alone',
     'budget_microusd', 'budget_requests', 'request_cost_bound_microusd', 'ignore',
   ] as const).map((name) => [name, {
     value: saved[name] ?? null, saved: saved[name] ?? null,
@@ -329,6 +330,8 @@ export const saveShotsConfig = async (
       // Most of them close a gate or may: an old copy must not open it again.
       tx.mark()
       tx.put(settingsCollection, settingsId, after)
+      // What others did with the key while nobody said that they do not is in no reading.
+      if (changed.includes('key_alone')) forgetSince(tx)
       appendAudit(tx, nowIso(gov), {
         what: 'shots.settings_saved', principal: session.principal.principal_id,
         root: session.root.root_id, subject: settingsId,

@@ -28,6 +28,8 @@ const savedEntries = {
   renew_proof: v.nullable(v.picklist(['on', 'off'])),
   /** Whether a repeat of an image that was described takes its analysis: yes, unless `off`. */
   reuse: v.nullable(v.picklist(['on', 'off'])),
+  /** This state alone uses the gateway key, so readings of its usage tell of it; only `on`. */
+  key_alone: v.nullable(v.picklist(['on', 'off'])),
   budget_microusd: v.nullable(microusd),
   budget_requests: v.nullable(strictInteger(1, 1_000_000)),
   request_cost_bound_microusd: v.nullable(microusd),
@@ -51,6 +53,7 @@ const savedShape = v.strictObject({
   // Left out in settings of an earlier version.
   renew_proof: v.optional(savedEntries.renew_proof),
   reuse: v.optional(savedEntries.reuse),
+  key_alone: v.optional(savedEntries.key_alone),
   ignore: v.optional(v.nullable(
     v.array(v.pipe(v.string(), v.check(isAreaText, 'must be an area'))))),
 })
@@ -68,8 +71,8 @@ export const settingsId = 'the'
 export const unsetSettings: SavedShotSettings = {
   schema_version: 'svc.screenshot_settings.v1',
   screenshot_folder: null, recursive: null, analysis: null, cloud_upload: null, fallbacks: null,
-  data_collection: null, zdr: null, renew_proof: null, reuse: null, budget_microusd: null,
-  budget_requests: null,
+  data_collection: null, zdr: null, renew_proof: null, reuse: null, key_alone: null,
+  budget_microusd: null, budget_requests: null,
   request_cost_bound_microusd: null, visual_run_refresh_minutes: null, ingest_enabled: null,
   ingest_interval_minutes: null, ingest_limit: null, analysis_limit: null,
   analysis_concurrency: null, analysis_interval_seconds: null, analysis_job_timeout_seconds: null,
@@ -88,6 +91,10 @@ export const renewsProof = (saved: Pick<SavedShotSettings, 'renew_proof'>): bool
 /** Whether an image that was described before is not asked about again: unless switched off. */
 export const reusesAnalyses = (saved: Pick<SavedShotSettings, 'reuse'>): boolean =>
   saved.reuse !== 'off'
+
+/** Whether usage of the gateway key is read around passes: not unless saved so. */
+export const readsUsage = (saved: Pick<SavedShotSettings, 'key_alone'>): boolean =>
+  saved.key_alone === 'on'
 
 /** The saved settings of a view. */
 export const savedSettings = (view: View): SavedShotSettings =>

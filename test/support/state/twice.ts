@@ -5,7 +5,6 @@
  */
 import { FileStore } from '../../../src/state/store.js'
 import type { Tx, Turn } from '../../../src/state/types.js'
-import { StoreTx } from '../../../src/state/view.js'
 
 const { transact } = FileStore.prototype
 
@@ -14,7 +13,7 @@ FileStore.prototype.transact = async function twice<T>(
 ): Promise<T> {
   return transact.call(this, verb, (tx: Tx) => {
     try {
-      fn(new StoreTx(this.viewLocked()))
+      fn(this.rehearse())
     } catch {
       // It is asked again.
     }

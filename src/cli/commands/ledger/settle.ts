@@ -20,6 +20,7 @@ import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { reservationsTable, reservationText } from './ledger.js'
+import { rangeText } from './range-text.js'
 
 /** Flags of `ledger settle`. */
 interface SettleOptions {
@@ -53,20 +54,34 @@ const amountOf = (text: string): number | null =>
 const amountProblem = (text: string): string | null =>
   (amountOf(text) === null ? 'Write it as 0.0138usd, or as an integer of micro-USD.' : null)
 
-/** The amount of the flag; on a terminal it is asked for where none was given. */
-const askedAmount = async (
-  { amountMicrousd }: SettleOptions, deps: VerbDeps,
-): Promise<number> => {
-  if (amountMicrousd !== undefined) return amountMicrousd
-  if (deps.interactive) {
-    const prompter = await deps.ask('Give --amount-microusd N.')
-    const text = await prompter.text('Billed amount, as 0.0138usd:', undefined, amountProblem)
-    const amount = amountOf(text)
-    if (amount !== null) return amount
-  }
-  throw fail.usage('amount_required', 'The billed amount is missing.', {
+const amountMissing = (): Error =>
+  fail.usage('amount_required', 'The billed amount is missing.', {
     next: 'Give it with --amount 0.0138usd or --amount-microusd N; 0 says that it was free.',
   })
+
+/** What readings of the key's usage say of a charge; nothing where none was taken around it. */
+const showRange = async (
+  deps: VerbDeps, { gov, session }: Work, operationId: string,
+): Promise<void> => {
+  requireUnknownCharge(gov.store.read(), session, operationId)
+  const { chargeRange } = await import('../../../gateway/usage/range.js')
+  const range = chargeRange(gov.store.read(), operationId)
+  if (range === null) return
+  deps.progress.clear()
+  tell(deps.io, rangeText(range))
+}
+
+/** The amount of the flag; on a terminal it is asked for where none was given. */
+const askedAmount = async (
+  { amountMicrousd, operation }: SettleOptions, deps: VerbDeps, by: Work,
+): Promise<number> => {
+  if (operation !== undefined) await showRange(deps, by, operation)
+  if (amountMicrousd !== undefined) return amountMicrousd
+  const prompter = await deps.ask('Give --amount-microusd N.')
+  const text = await prompter.text('Billed amount, as 0.0138usd:', undefined, amountProblem)
+  const amount = amountOf(text)
+  if (amount === null) throw amountMissing()
+  return amount
 }
 
 const noteDigest = async (options: SettleOptions, deps: VerbDeps): Promise<string | undefined> => {
@@ -170,17 +185,22 @@ export const settle: VerbRecord<SettleOptions, SettleDocument> = {
   text: (found) => 'settled' in found ? settledText(found) : reservationText(found),
   run: async (options, deps) => {
     requireOneSelection(options)
+    if (options.amountMicrousd === undefined && !deps.interactive) throw amountMissing()
+    const noted = await noteDigest(options, deps)
+    // What the request says besides is judged before anything is opened.
+    requestOf(ledgerSettle, {
+      ...options, amountMicrousd: options.amountMicrousd ?? 0, noteDigest: noted,
+    })
+    const by = await workFor(deps, 'mutate')
     const {
       operation, where, amount_microusd: amount, note_digest: note,
     } = requestOf(ledgerSettle, {
-      ...options, amountMicrousd: await askedAmount(options, deps),
-      noteDigest: await noteDigest(options, deps),
+      ...options, amountMicrousd: await askedAmount(options, deps, by), noteDigest: noted,
     })
     const decided: Decided = {
       found: { amount, ...(note === undefined ? {} : { note_digest: note }) },
       yes: options.yes === true,
     }
-    const by = await workFor(deps, 'mutate')
     const reason = where === undefined ? null : reasonOfWhere(where)
     if (reason !== null) return settleAll(deps, by, reason, decided)
     return settleOne(deps, by, operation ?? '', decided)

@@ -51,6 +51,10 @@ const settingFlags: readonly SettingFlag[] = [
     text: 'take what was written of an image for its repeats, unpaid; on unless off',
   },
   {
+    flag: '--key-alone', field: 'key_alone', takes: onOff,
+    text: 'only this state uses the gateway key: read its usage around passes',
+  },
+  {
     flag: '--budget-microusd', field: 'budget_microusd', takes: range(1_000_000_000),
     text: 'spend over a rolling day',
   },
