@@ -102,11 +102,16 @@ const show = (entry: Entry): ActiveFault => ({
   value: entry.value ?? entry.spec.value?.fallback ?? null,
 })
 
+const servicesOfRoute = (route: FaultRoute): readonly ServiceName[] => {
+  if (route === 'key') return ['gateway']
+  return route === 'completion' || route === 'billing' ? ['provider', 'gateway'] : ['codehost']
+}
+
 const rawSpec = (raw: RawReply, route: FaultRoute): FaultSpec => ({
   name: 'reply',
   summary: 'a reply given byte for byte',
   route,
-  services: route === 'completion' || route === 'billing' ? ['provider', 'gateway'] : ['codehost'],
+  services: servicesOfRoute(route),
   stage: 'wire',
   apply: ({ draft }) => {
     draft.wire.raw = raw

@@ -147,7 +147,7 @@ t.test('several unknown charges share what the key has spent', async (t) => {
   const more = { amount: 60_000_000n, told: false }
   passes(day, { ...quiet, calls: [...quiet.calls, more] })
   for (const id of ['op_3', 'op_4']) {
-    t.match(day.range(id), { bounding: true, of: 2, lowMicrousd: 0, highMicrousd: 9_003 })
+    t.hasStrict(day.range(id), { bounding: true, of: 2, lowMicrousd: 0, highMicrousd: 9_003 })
   }
 })
 
@@ -188,7 +188,7 @@ t.test('another user of the key, another key, a reset and a bill elsewhere bound
     day.read(usage, key)
     return day.range(id)
   }
-  t.match(told('0.00800001'), { bounding: true, lowMicrousd: 2_998, highMicrousd: 3_002 })
+  t.hasStrict(told('0.00800001'), { bounding: true, lowMicrousd: 2_998, highMicrousd: 3_002 })
   t.strictSame(told('0.00800001', 'two'), { bounding: false, reason: 'another_key' })
   t.strictSame(told('0.001'), { bounding: false, reason: 'went_down' })
   t.strictSame(told('0.00800001', 'one', '0.5'), { bounding: false, reason: 'billed_elsewhere' })
