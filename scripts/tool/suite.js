@@ -108,7 +108,7 @@ const processesOf = (files) =>
 
 /** What makes each transaction of a test process run its function twice; see that file. */
 const twice = process.env.SALLYPORT_TEST_TWICE === '1'
-  ? ['--import', `${treeDir}/test/support/state/twice.js`] : []
+  ? ['--import', `${treeDir}/test/support/children/run-twice.js`] : []
 
 /** Starts processes that run these compiled files; beyond `t.jobs` they wait for their turn. */
 const runFiles = (testFiles) => processesOf(testFiles).map((files) => {

@@ -101,7 +101,8 @@ t.test('a task ends by the rule of its own kind, and what the rule keeps costs n
     },
   ]
   await recoverInterrupted(bench.gov, rules)
-  t.strictSame([...kept].sort(), [`${mine.task_id} was_running`, `${other.task_id} was_queued`].sort())
+  const said = [`${mine.task_id} was_running`, `${other.task_id} was_queued`]
+  t.strictSame([...kept].sort(), said.sort())
   t.equal(getTask(bench.view(), mine.task_id).state, 'failed')
   t.equal(getTask(bench.view(), other.task_id).state, 'failed')
 })

@@ -103,7 +103,6 @@ const orderOf = (ctx: GatewayContext, use: ReadingFor): Order<Asked, Read, boole
       grantId: route?.grant_id ?? '', fingerprint: route?.credential_fingerprint ?? '',
       baseUrl: route?.api_base ?? '',
     }
-    requireOpen(ctx, use, claimed, tx)
     return { kind: 'claimed', claimed }
   },
   prepare: () => ({ hold: null, requestMs: limits.requestMs }),

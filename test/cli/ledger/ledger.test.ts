@@ -145,6 +145,8 @@ t.test('settling by hand is asked first and refuses bad amounts', async (t) => {
   const yes = await desk.run(line, { terminal, answers: [true] })
   t.equal(yes.status, 0, yes.stderr)
   t.match(yes.stdout, /charged +\$0\.000005 \(5 µUSD\)/)
+  const known = await desk.run(['settle', 'op_1', '--json'], { terminal, answers: [] })
+  refusedAs(t, known, 5, 'charge_not_unknown')
 })
 
 t.test('A-127 an overrun is accepted or rejected once, by its operation', async (t) => {

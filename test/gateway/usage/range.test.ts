@@ -195,6 +195,44 @@ t.test('another user of the key, another key, a reset and a bill elsewhere bound
   t.strictSame(told('0.5'), { bounding: false, reason: 'more_than_held' })
 })
 
+/** Charges were seen to be counted within five seconds, and are counted within four. */
+const slow = (): Day => {
+  const day = new Day(new Gateway(8, false, 4_000))
+  day.read()
+  day.call(50_000_100n, true)
+  day.pass(5_000)
+  day.read()
+  return day
+}
+
+t.test('a charge from before the first reading that is counted behind it makes no range', async (t) => {
+  const day = slow()
+  day.call(60_000_000n, false)
+  day.read()
+  day.pass(100)
+  day.read()
+  const id = day.call(20_000_000n, false)
+  day.pass(10_000)
+  day.read()
+  day.pass(60_000)
+  day.read()
+  t.strictSame(day.range(id), { bounding: false, reason: 'not_confirmed' })
+})
+
+t.test('a reading confirms only once a charge had as long as one that was seen to be counted', async (t) => {
+  const day = slow()
+  day.pass(60_000)
+  day.read()
+  const id = day.call(30_000_000n, false)
+  day.read()
+  day.pass(1_000)
+  day.read()
+  t.strictSame(day.range(id), { bounding: false, reason: 'not_confirmed' })
+  day.pass(60_000)
+  day.read()
+  t.strictSame(day.range(id), { bounding: false, reason: 'late_or_shared' }, 'and then it shows')
+})
+
 t.test('whatever breaks the count begins a new row of readings', async (t) => {
   const day = new Day(new Gateway(8, false, 0))
   passes(day, quiet)
@@ -210,4 +248,13 @@ t.test('whatever breaks the count begins a new row of readings', async (t) => {
   day.read()
   t.strictSame(day.range(next), { bounding: false, reason: 'not_confirmed' },
     'readings of before the break are no evidence')
+  const still = new Day(new Gateway(8, false, 0))
+  passes(still, { ...quiet, calls: [] })
+  forgetSince(still.tx)
+  still.read()
+  const after = still.call(30_000_000n, false)
+  still.read()
+  still.pass(60_000)
+  still.read()
+  t.strictSame(still.range(after), { bounding: false, reason: 'no_reading_before' })
 })

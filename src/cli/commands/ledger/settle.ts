@@ -8,6 +8,7 @@ import {
   type SettledDocument,
 } from '../../../governance/ledger/contract.js'
 import { amountMicrousdMax } from '../../../governance/ledger/limits.js'
+import { chargeRange } from '../../../gateway/usage/range.js'
 import type { Work } from '../../../fabric/operation.js'
 import { settleCharges } from '../../../fabric/tasks.js'
 import { requireUnknownCharge, type FoundAmount } from '../../../governance/ledger/by-hand.js'
@@ -64,7 +65,6 @@ const showRange = async (
   deps: VerbDeps, { gov, session }: Work, operationId: string,
 ): Promise<void> => {
   requireUnknownCharge(gov.store.read(), session, operationId)
-  const { chargeRange } = await import('../../../gateway/usage/range.js')
   const range = chargeRange(gov.store.read(), operationId)
   if (range === null) return
   deps.progress.clear()
@@ -144,7 +144,6 @@ const settleAll = async (
 const settleOne = async (
   deps: VerbDeps, { gov, session }: Work, operationId: string, { found, yes }: Decided,
 ): Promise<SettleDocument> => {
-  requireUnknownCharge(gov.store.read(), session, operationId)
   if (!yes) {
     const amount = moneyText(found.amount)
     await deps.confirm(`Record ${amount} as the charge of this operation?`, '--yes')
