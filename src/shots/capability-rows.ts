@@ -3,6 +3,7 @@ import type { CapabilityRows } from '../governance/capability.js'
 import { each } from '../state/each.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
 import { runningCollection } from './analysis/rows.js'
+import { digestDueCollection } from './digest/due.js'
 import { digestCollections } from './digest/rows.js'
 import { verifyDigests } from './digest/verify.js'
 import { exportedOfShots } from './exported.js'
@@ -45,7 +46,7 @@ export const shotRows: CapabilityRows = {
   collections: [
     runningCollection, settingsCollection, ...Object.values(shotCollections),
     ...Object.values(receiptCollections), ...Object.values(digestCollections),
-    ...Object.values(conclusionCollections),
+    ...Object.values(conclusionCollections), digestDueCollection,
   ],
   derived: [countedRows],
   rules: [verifyShots, verifyDigests, verifyConclusions],

@@ -84,6 +84,8 @@ export const shotLimits = {
   analysisTimeoutSecondsMax: 120,
   digestCharsDefault: 6_000,
   digestWindowsMax: 4,
+  /** Hours of older images that a tick looks at. */
+  digestDueHoursMax: 24,
   digestAgeMsMax: 24 * 3_600_000,
   listItemsDefault: 50,
   listItemsMax: 10_000,

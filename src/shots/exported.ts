@@ -4,6 +4,7 @@
  */
 import { everybodys, nobodys, type Exported } from '../governance/exported.js'
 import { runningCollection } from './analysis/rows.js'
+import { digestDueCollection } from './digest/due.js'
 import { digestCollections as digests } from './digest/rows.js'
 import { shotCollections as shots } from './observations/rows.js'
 import { receiptCollections as receipts } from './receipts/rows.js'
@@ -27,6 +28,7 @@ export const exportedOfShots: readonly Exported[] = [
   everybodys(digests.attempts),
   nobodys(digests.days),
   nobodys(digests.head),
+  nobodys(digestDueCollection),
   everybodys(conclusions.conclusions),
   nobodys(conclusions.head),
 ]

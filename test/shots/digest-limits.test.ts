@@ -1,5 +1,6 @@
 /** Switch, sizes and gates of the digest job. */
 import { moneyText } from '../../src/base/money.js'
+import { digestDueCollection } from '../../src/shots/digest/due.js'
 import { observationOf, payloadRefOf } from '../support/observations.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -64,27 +65,54 @@ t.test('switches and bounds of the job', async (t) => {
     t.equal((await digestWith({}, '--window-end', 'yesterday')).status, 3)
   })
 
-  await t.test('a tick works on four windows at most, oldest first, none older than a day; an '
-    + 'older one is digested when it is named, an empty one never', async (t) => {
+  await t.test('a tick works on four windows at most, those of a day first, then older ones from '
+    + 'the newest on; an empty one never', async (t) => {
     back()
     const asked = world.asked().length
     const at = [20, 19, 18, 17, 16, 15]
     await world.analysed(...at.map((back) => ({ name: `w${back}.png`, at: moment(back, 3) })))
-    await world.analysed({ name: 'old.png', at: moment(60, 3) })
-    for (let n = 0; n < 7; n += 1) world.say(`Text ${n}.`, { after: n })
+    await world.analysed(...[60, 100, 61].map((back) => ({
+      name: `old${back}.png`, at: moment(back, 3),
+    })))
+    for (let n = 0; n < 9; n += 1) world.say(`Text ${n}.`, { after: n })
     const first = (await digestWith({})).json()
     t.equal(first.written, 4)
     t.strictSame(first.windows.map((one: { window_start: string }) => one.window_start), [
       moment(20), moment(19), moment(18), moment(17),
     ])
-    t.equal((await digestWith({})).json().written, 2)
+    const next = (await digestWith({})).json()
+    t.strictSame(next.windows.map((one: { window_start: string }) => one.window_start), [
+      moment(61), moment(60), moment(16), moment(15),
+    ])
+    t.hasStrict((await digestWith({})).json(), {
+      written: 1, windows: [{ window_start: moment(100) }],
+    })
     t.equal((await digestWith({})).json().written, 0)
-    t.equal(world.asked().length, asked + 6)
-    const old = (await digestWith({}, '--window-end', moment(59))).json()
-    t.hasStrict(old, { written: 1 })
+    t.equal(world.asked().length, asked + 9)
     const empty = (await digestWith({}, '--window-end', moment(40))).json()
     t.hasStrict(empty.windows, [{ outcome: 'empty', episode: null, observation_count: 0 }])
-    t.equal(world.asked().length, asked + 7)
+    t.equal(world.asked().length, asked + 9)
+  })
+
+  await t.test('an older window waits for its images that are to be analysed, and is looked at '
+    + 'again when one of it is', async (t) => {
+    back()
+    const asked = world.asked().length
+    await world.analysed({ name: 'one.png', at: moment(70, 3) })
+    await world.put(observationOf(world.folder, 'two.png', {
+      captured_at: moment(70, 5), analysis_status: 'pending',
+    }))
+    t.equal((await digestWith({})).json().written, 0)
+    world.say('Both.')
+    await world.analysed({ name: 'three.png', at: moment(100, 3) })
+    t.hasStrict((await digestWith({})).json(), { windows: [{ window_start: moment(100) }] })
+    t.equal(world.asked().length, asked + 1, 'what waits keeps nothing older back')
+    const due = (): readonly string[] =>
+      world.view().all(digestDueCollection).map(({ id }) => id)
+    const hourOf = (iso: string): string => `${iso.slice(0, 13)}:00:00.000Z`
+    t.strictSame(due(), [hourOf(moment(100)), hourOf(moment(70))])
+    await digestWith({})
+    t.strictSame(due(), [hourOf(moment(70))], 'an hour that asks for nothing is looked at once')
   })
 
   await t.test('every gate of the settings blocks a digest alone', async (t) => {

@@ -41,8 +41,8 @@ t.test('no reading is asked for until somebody says that the key is this state\'
   await passes(world)
   t.strictSame(requests(world).slice(before), ['completion', 'completion', 'completion'])
   t.strictSame(readings(world), [])
-  const settled = await world.run(['ledger', 'settle', unknownOf(world), '--amount-microusd', '12'],
-    { terminal, answers: [true] })
+  const line = ['ledger', 'settle', unknownOf(world), '--amount-microusd', '12']
+  const settled = await world.run(line, { terminal, answers: [true] })
   t.equal(settled.status, 0, settled.stderr)
   t.notMatch(settled.stderr, /Readings/)
 })

@@ -20,10 +20,11 @@ const files = [
 
 t.test('what a test of transactions says is true where each of them runs twice', async (t) => {
   for (const file of slice('file', files, { axesOf: () => ['file'], idOf: (file) => file })) {
-    const {
-      SALLYPORT_TESTS_TOGETHER: _together, SALLYPORT_TEST_CELL: _cell, SALLYPORT_TEST_CELLS: _cells,
-      SALLYPORT_TEST_SECONDS: _seconds, ...env
-    } = process.env
+    const env = { ...process.env }
+    // It is a run of its own: nothing of it is told to the runner of this one.
+    for (const name of ['TESTS_TOGETHER', 'TEST_CELL', 'TEST_CELLS', 'TEST_SECONDS']) {
+      delete env[`SALLYPORT_${name}`]
+    }
     const child = spawnSync(process.execPath, [
       '--import', tree('support/children/run-twice.js'), tree(`${file}.test.js`),
     ], { env: { ...env, TAP: '1', SALLYPORT_TEST_FILE: `test/${file}.test.ts` }, encoding: 'utf8' })

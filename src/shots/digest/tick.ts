@@ -1,6 +1,6 @@
 /**
  * The digest job and the digest of one window. Windows are looked at by their rows alone; a model
- * is asked only for those that changed, at most four a tick and none older than a day.
+ * is asked only for those that changed, at most four a tick.
  */
 import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
@@ -18,6 +18,8 @@ import { pauseBehind, textPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import type { StoredDigest, WindowOutcome } from '../receipts/digest.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
+import { findObservations } from '../observations/find.js'
+import { dropDigestDue, dueHoursBefore, type DueHour } from './due.js'
 import { planWindow, type WindowPlan } from './plan.js'
 import { sourcesBetween, type Analysed } from '../texts/sources.js'
 import type { DigestReceipt, WindowResult } from './types.js'
@@ -128,16 +130,54 @@ const byWindow = (
   return [...groups.values()]
 }
 
+/** Where the windows of the last day begin: no window is cut. */
+const recentSince = ({ ctx, settings }: Work): string => {
+  const oldest = isoFromMs(ctx.gov.clock.wallMs() - shotLimits.digestAgeMsMax)
+  const first = windowOf(oldest, settings.digestWindowMinutes.value)
+  return first.start >= oldest ? first.start : first.end
+}
+
 /** Every window of the last day that holds something, oldest first. */
-const recentPlans = ({ ctx, settings }: Work, view: View): WindowPlan[] => {
+const recentPlans = (here: Work, view: View): WindowPlan[] => {
+  const { ctx, settings } = here
   const nowMs = ctx.gov.clock.wallMs()
   const minutes = settings.digestWindowMinutes.value
-  const oldestMs = nowMs - shotLimits.digestAgeMsMax
-  const first = windowOf(isoFromMs(oldestMs), minutes)
-  const since = first.start >= isoFromMs(oldestMs) ? first.start : first.end
+  const since = recentSince(here)
   const sources = sourcesBetween(view, since, isoFromMs(nowMs))
   return byWindow(sources, minutes)
     .map(([window, members]) => planWindow(ctx, view, window, members))
+}
+
+/** Windows of before the last day that ask for something, newest first, and hours that ask none. */
+interface Older {
+  readonly plans: readonly WindowPlan[]
+  readonly done: readonly DueHour[]
+}
+
+/**
+ * Looks at hours in which something changed since. A window that still has images to be analysed
+ * waits for them: each of them would make a text of it anew.
+ */
+const olderPlans = ({ ctx, settings }: Work, view: View, before: string): Older => {
+  const minutes = settings.digestWindowMinutes.value
+  const plans = new Map<string, WindowPlan>()
+  const done: DueHour[] = []
+  for (const hour of dueHoursBefore(view, before, shotLimits.digestDueHoursMax)) {
+    let asks = false
+    let at = windowOf(hour.since, minutes)
+    for (; at.start < hour.until; at = windowOf(at.end, minutes)) {
+      const pending = findObservations(view, {
+        since: at.start, until: at.end, statuses: ['pending'],
+      }).next().done !== true
+      const plan = planWindow(ctx, view, at, sourcesBetween(view, at.start, at.end))
+      if (pending || calls(plan)) asks = true
+      if (!pending && calls(plan)) plans.set(at.key, plan)
+    }
+    if (!asks) done.push(hour)
+  }
+  const newestFirst = [...plans.values()]
+    .sort((a, b) => (a.window.start < b.window.start ? 1 : -1))
+  return { plans: newestFirst, done }
 }
 
 const count = (results: readonly WindowResult[], outcome: WindowOutcome): number =>
@@ -236,8 +276,8 @@ const calls = (plan: WindowPlan): boolean => plan.kind === 'write' || plan.kind 
 
 /**
  * One tick of the digest job (S-096 to S-106, S-138 to S-142): at most four windows are worked on,
- * oldest first, none older than 24 hours. The first one that is blocked ends it, since what blocks
- * one blocks all; and while the gateway is left alone after a refusal, none is bought.
+ * those of the last 24 hours first, from the oldest on, then older ones, the newest first. The
+ * first one that is blocked ends it, since what blocks one blocks all; and while the gateway is left alone after a refusal, none is bought.
  */
 export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   const view = ctx.gov.store.read()
@@ -245,7 +285,11 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   if (!settings.digestEnabled.value) return disabled
   const here: Work = { ctx, settings, retry: false }
   const startedMs = ctx.gov.clock.monotonicMs()
-  const plans = recentPlans(here, view)
+  const older = olderPlans(here, view, recentSince(here))
+  if (older.done.length > 0) {
+    await transactCounted(ctx.gov, 'shots digest', (tx) => dropDigestDue(tx, older.done))
+  }
+  const plans = [...recentPlans(here, view), ...older.plans]
   const buys = plans.some(({ kind }) => kind === 'write')
   const paused = buys ? textPause(ctx, view) : null
   // What needs no call does not wait behind what may not be bought now.

@@ -6,10 +6,12 @@
 import { digestOf } from '../../base/canonical.js'
 import type { Tx, View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
+import { noteDigestDue } from '../digest/due.js'
 import { folderDigestOf } from '../source/folder-digest.js'
 import {
   countIdOf, countKeyOf, shotCollections as c, type FileName, type Observation, type ShotFolder,
 } from './rows.js'
+import { isSource } from '../texts/sources.js'
 import { withSmallChange } from './small-changes.js'
 
 /** Id of a file's row: folder and name bytes, so that equal text of other bytes is another file. */
@@ -81,6 +83,10 @@ export const noteSuppressed = (tx: Tx, sha256: string, observationId: string): v
   })
 }
 
+/** What a digest of its window depends on; null while none is made from it. */
+const digestedFrom = (row: Observation | undefined): string | null =>
+  (row !== undefined && isSource(row) ? row.payload.sha256 : null)
+
 /**
  * Writes an observation, new or changed, and everything that is counted from it. Hash, folder,
  * capture time and id of a known one never change (S-161): a changed one is a defect and throws.
@@ -100,5 +106,6 @@ export const putObservation = (tx: Tx, now: string, row: Observation): void => {
     }
   }
   tx.put(c.observations, row.observation_id, row)
+  if (digestedFrom(before) !== digestedFrom(row)) noteDigestDue(tx, row.captured_at)
   updateFolder(tx, now, before, row)
 }

@@ -85,7 +85,7 @@ const line = ({ window_start, window_end, outcome, ...one }: WindowResult): stri
 const text: VerbFace<DigestReceipt>['text'] = (receipt) => {
   if (receipt.status === 'disabled') return 'The digest job is switched off.\n'
   const lines = receipt.windows.map(line).join('')
-  const none = 'No window of the last 24 hours holds an analysed screenshot.\n'
+  const none = 'No window holds an analysed screenshot that waits for a digest.\n'
   return {
     out: lines === '' ? none : lines,
     notes: receipt.receipt_id === null ? [] : [`receipt ${receipt.receipt_id}`],
@@ -95,7 +95,8 @@ const text: VerbFace<DigestReceipt>['text'] = (receipt) => {
 export const digest: VerbRecord<DigestOptions, DigestReceipt> = {
   summary: 'let the model write digests of windows from stored analyses',
   description:
-    'Looks at the windows of the last 24 hours that hold analysed screenshots. A window whose '
+    'Looks at the windows of the last 24 hours that hold analysed screenshots, then at older ones '
+    + 'in which something changed. A window whose '
     + 'analyses did not change keeps its digest and costs nothing; at most four others are '
     + 'written anew by the model of the report slot, under the purpose gateway.digest. Text goes '
     + 'out, never a picture. The same inputs are never bought twice. With --window-end one '
