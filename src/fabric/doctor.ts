@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../base/clock.js'
 import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
+import { machineName } from '../base/platform/this-platform.js'
 import { baseFolderIfNamed, type NamesPlaces } from '../base/user-folders.js'
 import { leakyRuntime } from '../net/leaky-runtime.js'
 import { nodeFiles } from '../state/files.js'
@@ -89,10 +90,10 @@ const nodeVersion = (): Check => ok('node', process.version)
 const lockAddon = (): Check => {
   try {
     createRequire(import.meta.url)('fs-native-extensions')
-    return ok('lock add-on', `loads on ${process.platform} ${process.arch}`)
+    return ok('lock add-on', `loads on ${machineName}`)
   } catch {
     return problem(
-      'lock add-on', `does not load on ${process.platform} ${process.arch}`,
+      'lock add-on', `does not load on ${machineName}`,
       'Install Sallyport again on this machine; without the kernel lock nothing is written.',
     )
   }

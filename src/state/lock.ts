@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { isoFromMs, type Clock } from '../base/clock.js'
 import { fail } from '../base/errors.js'
+import { thisPlatform } from '../base/platform/this-platform.js'
 import { nodeFiles, readWhole, type FileFacts, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { KernelLine, LineFiles, type LockLine } from './lock-line.js'
@@ -43,21 +44,6 @@ const signedMs = 250
 
 let hostName: string | undefined
 let bootId: string | undefined
-const bootIdOf = (files: Files): string => {
-  if (bootId !== undefined) return bootId
-  try {
-    const bytes = Buffer.alloc(64)
-    const fd = files.open('/proc/sys/kernel/random/boot_id', 'read')
-    try {
-      bootId = bytes.toString('latin1', 0, files.read(fd, bytes, 0)).trim()
-    } finally {
-      files.close(fd)
-    }
-  } catch {
-    bootId = 'unknown'
-  }
-  return bootId
-}
 
 /** Reads who wrote the lock file last; null when there is nobody or it cannot be read. */
 export const readHolder = (files: Files, path: string): LockHolder | null => {
@@ -68,6 +54,20 @@ export const readHolder = (files: Files, path: string): LockHolder | null => {
   } catch {
     return null
   }
+}
+
+/**
+ * Throws `failed` `lock_unavailable` where the system says that others may reach the same files past
+ * its locks: two holders at once would each write over what the other has written.
+ */
+const requireOwnDisk = (path: string): void => {
+  const kind = thisPlatform.sharedKindOf(dirname(path))
+  if (kind === null) return
+  throw fail.failed('lock_unavailable',
+    `The folder lies on ${kind}, where a lock may hold for one machine or program alone.`, {
+      reason: 'shared_disk', details: { file_system: kind },
+      next: 'Put it on a local disk of this machine. See `sallyport help platforms`.',
+    })
 }
 
 class FileLock implements StateLock {
@@ -101,6 +101,7 @@ class FileLock implements StateLock {
   }
 
   #opened(): { readonly fd: number; readonly ino: number; readonly dev: number } {
+    requireOwnDisk(this.#path)
     const fd = nodeFiles.open(this.#path, 'lock')
     const { ino, dev } = nodeFiles.fstat(fd)
     return { fd, ino, dev }
@@ -121,7 +122,7 @@ class FileLock implements StateLock {
     const holder: LockHolder = {
       pid: process.pid,
       hostname: (hostName ??= hostname()),
-      boot_id: bootIdOf(nodeFiles),
+      boot_id: (bootId ??= thisPlatform.bootId() ?? 'unknown'),
       started_at: isoFromMs(this.#clock.wallMs()),
       verb,
     }

@@ -4,8 +4,10 @@
  * agree and it is finished: it ends as an image ends, or nobody has written to it for two seconds.
  */
 import {
-  closeSync, constants, fstatSync, lstatSync, openSync, readSync, readlinkSync,
+  closeSync, constants, fstatSync, lstatSync, openSync, readSync,
 } from 'node:fs'
+import { errnoOf } from '../../base/errno.js'
+import { thisPlatform } from '../../base/platform/this-platform.js'
 import { shotLimits } from '../constants.js'
 import { pathBelow } from './names.js'
 import type { ExactFacts } from './same-file.js'
@@ -74,14 +76,21 @@ const factsOf = (fd: number, stat: Stat): ReadFacts => ({
   stamp: fstatSync(fd),
 })
 
+/** Whether a folder between the image folder and the file is none, or the file another one. */
+const leadsElsewhere = (fd: number, folder: string, name: string): boolean => {
+  const parts = name.split('/')
+  const isFolder = (depth: number): boolean =>
+    lstatSync(pathBelow(folder, parts.slice(0, depth).join('/'))).isDirectory()
+  if (!parts.slice(1).every((_, at) => isFolder(at + 1))) return true
+  const [opened, named] = [fstatSync(fd), lstatSync(pathBelow(folder, name))]
+  return opened.ino !== named.ino || opened.dev !== named.dev
+}
+
 /** Whether the open file has another name now: a folder on the way may have become a link. */
 const strayed = (fd: number, folder: string, name: string): boolean => {
-  try {
-    const now = readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' })
-    return !now.equals(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]))
-  } catch {
-    return false
-  }
+  const now = thisPlatform.nameOf(fd)
+  if (now === null) return leadsElsewhere(fd, folder, name)
+  return !now.equals(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]))
 }
 
 const readOpened = (fd: number, folder: string, name: string, nowMs: number): ReadResult => {
@@ -102,7 +111,7 @@ const readOpened = (fd: number, folder: string, name: string, nowMs: number): Re
 }
 
 const unavailable = (error: unknown): ReadResult => {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errnoOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return { kind: 'unavailable', reason: 'file_vanished' }
   }
