@@ -12,6 +12,7 @@ import { machineName } from '../base/platform/this-platform.js'
 import { baseFolderIfNamed, type NamesPlaces } from '../base/user-folders.js'
 import { leakyRuntime } from '../net/leaky-runtime.js'
 import { nodeFiles } from '../state/files.js'
+import { sharedKindOf } from '../state/own-disk.js'
 import { keyPlaces, placesOf } from '../state/paths.js'
 import { readStateFile, type StateFile } from '../state/state-file.js'
 import type { Gov } from '../governance/context.js'
@@ -104,6 +105,11 @@ const stateFolder = (dir: string): Check => {
   if (kind === 'damaged') {
     return problem('state directory', `STATE of ${dir} is damaged, or missing`,
       'sallyport state check')
+  }
+  const shared = sharedKindOf(dir)
+  if (shared !== null) {
+    return problem('state directory', `${dir} lies on ${shared}, where no lock can be relied on`,
+      'sallyport help platforms')
   }
   if (kind !== 'no_state') return privateFolder('state directory', dir)
   const parent = nearestFolder(dir)

@@ -12,6 +12,7 @@ import { nodeFiles, readWhole, type FileFacts, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { KernelLine, LineFiles, type LockLine } from './lock-line.js'
 import { tryLockFd, unlockFd } from './kernel-lock.js'
+import { requireOwnDisk } from './own-disk.js'
 
 const holderShape = v.strictObject({
   pid: v.number(),
@@ -56,20 +57,6 @@ export const readHolder = (files: Files, path: string): LockHolder | null => {
   }
 }
 
-/**
- * Throws `failed` `lock_unavailable` where the system says that others may reach the same files past
- * its locks: two holders at once would each write over what the other has written.
- */
-const requireOwnDisk = (path: string): void => {
-  const kind = thisPlatform.sharedKindOf(dirname(path))
-  if (kind === null) return
-  throw fail.failed('lock_unavailable',
-    `The folder lies on ${kind}, where a lock may hold for one machine or program alone.`, {
-      reason: 'shared_disk', details: { file_system: kind },
-      next: 'Put it on a local disk of this machine. See `sallyport help platforms`.',
-    })
-}
-
 class FileLock implements StateLock {
   #open: { readonly fd: number; readonly ino: number; readonly dev: number } | undefined
   readonly #path: string
@@ -101,7 +88,7 @@ class FileLock implements StateLock {
   }
 
   #opened(): { readonly fd: number; readonly ino: number; readonly dev: number } {
-    requireOwnDisk(this.#path)
+    requireOwnDisk(dirname(this.#path))
     const fd = nodeFiles.open(this.#path, 'lock')
     const { ino, dev } = nodeFiles.fstat(fd)
     return { fd, ino, dev }

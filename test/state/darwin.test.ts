@@ -11,7 +11,7 @@ import type { Place, Ran, SpawnOptions } from '../world/place.js'
 import { question } from '../world/alpha.js'
 import { World } from '../world/world.js'
 
-const preloaded = ['--require', join(process.cwd(), 'test/support/whole-file-locks.cjs')]
+const preloaded = ['--require', join(process.cwd(), 'test/support/darwin.cjs')]
 
 const there = (place: Place, argv: readonly string[], options: SpawnOptions = {}): Promise<Ran> =>
   place.spawn(argv, { ...options, nodeArgs: preloaded })
