@@ -14,6 +14,7 @@ import { basesAfter, headerOf } from './snapshot/header.js'
 import { formatVersion, keyPlaces, placesOf } from './paths.js'
 import { firstManifest } from './snapshot/founding.js'
 import { encodeManifest, type Manifest } from './snapshot/manifest.js'
+import { lockAddon } from './kernel-lock.js'
 import { requireOwnDisk } from './own-disk.js'
 import { encodeStateFile, profileSealText, type StateFile } from './state-file.js'
 
@@ -40,6 +41,7 @@ export const createState = (parts: CreateParts): string => {
   try {
     refuseExisting(files, dir)
     requireOwnDisk(dir)
+    lockAddon()
     const parent = dirname(dir)
     ensureDurableDirs(files, parent)
     removeLeftovers(files, dir, nowMs)

@@ -14,5 +14,8 @@ export const platformOf = (name: NodeJS.Platform): Platform => records[name] ?? 
 /** The record of this system. */
 export const thisPlatform: Platform = platformOf(process.platform)
 
+/** The processor, as Node names it. */
+export const machineArch: string = process.arch
+
 /** This system as Node names it, and its processor: `linux x64`. */
-export const machineName = `${process.platform} ${process.arch}`
+export const machineName = `${process.platform} ${machineArch}`
