@@ -59,7 +59,7 @@ t.test('where locks cannot be had nothing is made or written, and help, version 
     ]) {
       t.strictSame([ran.status, ran.error().code, ran.error().reason],
         [1, 'lock_unavailable', reason], `${where}: ${ran.stderr}`)
-      t.match(ran.error().next, next)
+      t.match(JSON.stringify(ran.error()), next)
     }
     t.notOk(existsSync(fresh.stateDir), 'no state was begun')
     const doctor = await world.place.spawn(['doctor', '--json'], how)

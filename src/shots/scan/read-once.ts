@@ -76,15 +76,20 @@ const factsOf = (fd: number, stat: Stat): ReadFacts => ({
   stamp: fstatSync(fd),
 })
 
-/** Whether a folder between the image folder and the file is none, or the file another one. */
+/**
+ * Whether something on the way to the file is no folder, or the file another one: where the system
+ * tells no name of what is open. The image folder is known by its canonical name, without a link.
+ */
 const leadsElsewhere = (fd: number, folder: string, name: string): boolean => {
-  const parts = name.split('/')
-  const isFolder = (depth: number): boolean =>
-    lstatSync(pathBelow(folder, parts.slice(0, depth).join('/'))).isDirectory()
-  if (!parts.slice(1).every((_, at) => isFolder(at + 1))) return true
   const [opened, named] = [fstatSync(fd), lstatSync(pathBelow(folder, name))]
-  return opened.ino !== named.ino || opened.dev !== named.dev
+  if (opened.ino !== named.ino || opened.dev !== named.dev) return true
+  const ways = [...waysTo(folder), ...waysTo(name).map((way) => pathBelow(folder, way)), folder]
+  return !ways.every((way) => lstatSync(way).isDirectory())
 }
+
+/** Every folder that a path leads through, from the top. */
+const waysTo = (path: string): readonly string[] => path.split('/').slice(0, -1)
+  .map((_, at, parts) => parts.slice(0, at + 1).join('/')).filter((way) => way !== '')
 
 /** Whether the open file has another name now: a folder on the way may have become a link. */
 const strayed = (fd: number, folder: string, name: string): boolean => {
