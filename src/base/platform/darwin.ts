@@ -13,7 +13,7 @@ export const darwin: Platform = {
   ...anyUnix,
   name: 'darwin',
   opener: () => 'open',
-  schedulers: ['launchd', 'cron'],
+  folded: (path) => path.normalize('NFD').toLowerCase(),
   deviceKind: (rdev) => rdev >>> majorShift,
   errnoNames: new Map([...anyUnix.errnoNames, [opnotsupp, 'ENXIO']]),
 }

@@ -35,7 +35,6 @@ export const linux: Platform = {
   bootId: () => orNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()),
   usesMusl: () =>
     orNull(() => readFileSync('/proc/self/maps', 'latin1'))?.includes('/ld-musl-') === true,
-  schedulers: ['systemd', 'cron'],
   sharedKindOf: (path) =>
     // Some numbers come with their upper half set.
     sharedKinds.get(orNull(() => statfsSync(path).type >>> 0) ?? 0) ?? null,

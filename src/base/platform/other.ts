@@ -3,9 +3,9 @@ import type { Platform } from './platform.js'
 import { anyUnix } from './unix.js'
 
 /** See `Platform`. */
-export const other: Platform = { ...anyUnix, name: 'other', schedulers: ['cron'] }
+export const other: Platform = { ...anyUnix, name: 'other' }
 
 /** Named to be refused by name: `help`, `--version` and `doctor` answer there. */
 export const windows: Platform = {
-  ...other, name: 'windows', schedulers: [], inspectorSignal: null, opener: () => null,
+  ...other, name: 'windows', inspectorSignal: null, opener: () => null,
 }

@@ -5,9 +5,6 @@
  * docs/decisions/one-platform-record.md
  */
 
-/** What can start jobs by the clock. */
-export type SchedulerName = 'systemd' | 'cron' | 'launchd'
-
 /** One operating system. */
 export interface Platform {
   readonly name: 'linux' | 'darwin' | 'windows' | 'other'
@@ -33,8 +30,6 @@ export interface Platform {
    * has one, another system where a variable names its display.
    */
   opener(env: Readonly<Record<string, string | undefined>>): string | null
-  /** What can start jobs by the clock there, the preferred one first. */
-  readonly schedulers: readonly SchedulerName[]
   /** The signal that opens Node's inspector unless it is taken; null where there is none. */
   readonly inspectorSignal: 'SIGUSR1' | null
   /** The driver's part of a device number: equal for two terminals, not for one and /dev/null. */
@@ -50,6 +45,11 @@ export interface Platform {
    * other, and where the system does not tell it in a stable way (all but Linux).
    */
   sharedKindOf(path: string): string | null
+  /**
+   * A path in the form in which two spellings of one place are equal. macOS: letter case and Unicode
+   * form do not count, as on the disks that it is delivered with. Elsewhere every byte counts.
+   */
+  folded(path: string): string
   /**
    * Names of error numbers for which Node has none, or another than on Linux. A Mac says 102 of a
    * socket that is opened as a file, where Linux says `ENXIO`; a used up quota has no name anywhere.

@@ -20,5 +20,6 @@ export const anyUnix = {
     return bavail * bsize
   },
   sharedKindOf: () => null,
+  folded: (path) => path,
   errnoNames,
-} as const satisfies Omit<Platform, 'name' | 'schedulers'>
+} as const satisfies Omit<Platform, 'name'>
