@@ -30,7 +30,8 @@ const ran = async (name: string): Promise<{ status: number; out: string }> => {
       // A slice of each: what differs by system differs in every row.
       ...process.env, SALLYPORT_TEST_RUN: 'short', NODE_OPTIONS: `--require ${preload}`, SALLYPORT_TEST_PRELOAD: preload,
       SALLYPORT_TEST_FILE: `test/${name}.test.ts`, TAP_TIMEOUT: String(patienceMs() / 1_000),
-      SALLYPORT_TESTS_TOGETHER: undefined, NODE_V8_COVERAGE: undefined,
+      SALLYPORT_TESTS_TOGETHER: undefined, SALLYPORT_TEST_CELLS: undefined,
+      SALLYPORT_TEST_OWNERS: undefined, NODE_V8_COVERAGE: undefined,
     },
   })
   let out = ''

@@ -23,7 +23,7 @@ import {
   planPublication, requirePublicationTexts, type PublicationInput, type PublicationPlan,
   type PublicationTexts,
 } from '../../plan/publication.js'
-import { findTools, requireProducer, type ProducerTools } from '../../producer/tools.js'
+import { findTools, type ProducerTools } from '../../producer/tools.js'
 import { repositoryOf } from '../../repository.js'
 import { readSource, surveySource } from '../../source/read.js'
 import type { SourceMark } from '../../source/marks.js'
@@ -281,7 +281,6 @@ const kept = async (preparing: Preparing, base: BaseOnHost): Promise<Job> => {
 export const preparePublication = async (
   ctx: CodehostContext, session: Session, request: PublicationRequest,
 ): Promise<Job> => {
-  requireProducer(ctx.producer)
   const wish = wishOf(ctx.gov.store.read(), request)
   const earlier = replayed(ctx.gov.store.read(), session, wish.request)
   if (earlier !== null) return earlier
