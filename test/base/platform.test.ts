@@ -10,6 +10,8 @@ import { linux } from '../../src/base/platform/linux.js'
 import { other, windows } from '../../src/base/platform/other.js'
 import { platformOf } from '../../src/base/platform/this-platform.js'
 import { systemClock } from '../../src/base/clock.js'
+import { createState } from '../../src/state/create.js'
+import { nodeFiles } from '../../src/state/files.js'
 import { kernelStateLock } from '../../src/state/lock.js'
 import { errorOf } from '../support/refused.js'
 
@@ -82,6 +84,12 @@ t.test('no lock is taken on a disk that others may write past it, and reading is
     })
     t.match(told.message, new RegExp(`lies on ${kind}, `))
     t.equal(lock.holder(), null)
+    const made = errorOf(() => createState({
+      dir: join(dir, 'new/state'), configDir: join(dir, 'config'), profile: {}, nowMs: 0,
+      files: nodeFiles,
+    }))
+    t.equal(made.reason, 'shared_disk')
+    t.strictSame(fs.readdirSync(dir), ['state'], 'no folder and no key is made')
     t.equal(darwin.sharedKindOf(dir), null, 'a Mac numbers them anew at each start')
   }
   Object.assign(fs, { statfsSync: real })

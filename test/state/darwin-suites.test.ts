@@ -28,10 +28,12 @@ const ran = async (name: string): Promise<{ status: number; out: string }> => {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       // A slice of each: what differs by system differs in every row.
-      ...process.env, SALLYPORT_TEST_RUN: 'short', NODE_OPTIONS: `--require ${preload}`, SALLYPORT_TEST_PRELOAD: preload,
+      ...process.env, SALLYPORT_TEST_RUN: 'short',
+      NODE_OPTIONS: `--require ${preload}`, SALLYPORT_TEST_PRELOAD: preload,
       SALLYPORT_TEST_FILE: `test/${name}.test.ts`, TAP_TIMEOUT: String(patienceMs() / 1_000),
       SALLYPORT_TESTS_TOGETHER: undefined, SALLYPORT_TEST_CELLS: undefined,
-      SALLYPORT_TEST_OWNERS: undefined, NODE_V8_COVERAGE: undefined,
+      SALLYPORT_TEST_CELL: undefined, SALLYPORT_TEST_OWNERS: undefined,
+      NODE_V8_COVERAGE: undefined,
     },
   })
   let out = ''
