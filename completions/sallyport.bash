@@ -738,7 +738,7 @@ _sallyport() {
       COMPREPLY=($(compgen -W "bash zsh fish --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "help"|"help "*)
-      COMPREPLY=($(compgen -W "environment exit-status json files consent money profile real-key anchor retired-route --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "environment exit-status json files platforms consent money profile real-key anchor retired-route --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
   esac
 }

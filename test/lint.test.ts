@@ -108,6 +108,7 @@ const inSource: Readonly<Record<string, string>> = {
     "import { join } from 'node:path'\nimport type { ParsedPath } from 'node:path'",
   'no-restricted-imports': "export { env } from 'node:process'",
   'local/docstring': '// a\nexport const a = 1',
+  'local/one-platform': 'export const a = process.platform',
   'local/own-process': 'export const a = process.env',
   'typescript/no-floating-promises': 'Promise.resolve(1)',
   'typescript/no-import-type-side-effects':
@@ -145,6 +146,8 @@ const files = {
   'test/types.ts': 'export interface Place { readonly b: 1 }\n',
   'bench/types.ts': 'export interface Place { readonly b: 1 }\n',
   ...planted({ ...everywhere, ...inSource }, 'src'),
+  'src/base/platform/a.ts': '/** A. */\nexport const a = process.platform\n',
+  'src/proc.ts': "/** A. */\nexport const a = ['/proc/self/fd', `/proc/${1}/stat`, '/process']\n",
   ...planted({ ...everywhere, ...inSource, ...inTests }, 'test'),
   ...planted({ ...everywhere, ...inTests }, 'bench'), ...planted(inScripts, 'scripts', 'js'),
   'src/cli/io.ts': '/** The process. */\nexport const env = process.env\n',
@@ -171,6 +174,8 @@ t.test('every rule of the lint finds what it forbids where it is on, and nothing
   for (const folder of ['test', 'bench']) finds(folder, inTests)
   for (const rule of Object.keys(inScripts)) t.strictSame(of('scripts', rule, 'js'), [rule], rule)
   t.strictSame(found.get('src/cli/io.ts'), undefined, 'the module that owns the process')
+  t.strictSame(found.get('src/base/platform/a.ts'), undefined, 'a record of a system')
+  t.strictSame(found.get('src/proc.ts'), ['local/one-platform', 'local/one-platform'])
   t.strictSame(found.get('src/unused.ts'), ['unused directive'])
   t.strictSame(found.get('src/allowed.ts'), undefined, 'a directive of its old name')
 })

@@ -57,6 +57,12 @@ export default {
       ]),
       'Only src/cli/io.ts touches the process; take it from the dependencies.',
     ),
+    'one-platform': forbidden([
+      "MemberExpression[object.name='process'][property.name='platform']",
+      "MemberExpression[object.name='process'][property.value='platform']",
+      "VariableDeclarator[init.name='process'] > ObjectPattern > Property[key.name='platform']",
+      String.raw`Literal[value=/^\/proc\b/]`, String.raw`TemplateElement[value.raw=/^\/proc\b/]`,
+    ], 'What differs between systems lies in src/base/platform.'),
     // A fixed limit fails on a busy machine; the runner gives each file one that grows with it.
     'own-time-limit': forbidden([calls("'setTimeout'")],
       'No test has a time limit of its own; see test/support/speed.ts.'),

@@ -1,14 +1,16 @@
 /** Errors of the operating system as Node throws them, by name. */
-import { constants } from 'node:os'
 import { fail, type SallyportError } from './errors.js'
+import { thisPlatform } from './platform/this-platform.js'
 
 /**
- * Node's error code of anything thrown, or an empty text. Node has no name for a quota that is
- * used up and says "Unknown system error" then: that one is told by the system's own number.
+ * Node's error code of anything thrown, or an empty text. Where Node has no name and says "Unknown
+ * system error", or a system has another word than Linux, the number is looked up
+ * (`Platform.errnoNames`).
  */
 export const errnoOf = (error: unknown): string => {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return ''
-  return 'errno' in error && error.errno === -constants.errno.EDQUOT ? 'EDQUOT' : error.code
+  const { errno } = error as NodeJS.ErrnoException
+  return (errno === undefined ? undefined : thisPlatform.errnoNames.get(-errno)) ?? error.code
 }
 
 /** What a write says that the system took in part and no more: `writeAll` of `state/files.ts`. */

@@ -1,6 +1,7 @@
 /** What comes in through files and stdin: bounded, exact, and never repeated in an error text. */
 import { close, constants, fstat, open, read, type Stats } from 'node:fs'
 import { promisify } from 'node:util'
+import { errnoOf } from '../base/errno.js'
 import { fail, type SallyportError } from '../base/errors.js'
 import { pathFrom } from '../base/user-folders.js'
 import type { CliDeps } from './deps.js'
@@ -134,7 +135,7 @@ const tooLarge = ({ flag, bytesMax }: InputSource): SallyportError =>
   })
 
 const readFailure = ({ flag }: InputSource, cause: unknown): unknown => {
-  const errno = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const errno = errnoOf(cause)
   if (!/^E[A-Z0-9]+$/.test(errno)) return cause
   const why = errno === 'ENXIO' ? 'is a socket or no working device' : 'cannot be read'
   return fail.rejected('input_unreadable', `What ${flag} names ${why} (${errno}).`, {

@@ -6,6 +6,7 @@ import { fstatSync, statSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { errnoOf } from '../base/errno.js'
+import { thisPlatform } from '../base/platform/this-platform.js'
 
 /** The process's streams and terminal facts. */
 export interface Io {
@@ -68,9 +69,6 @@ export interface ProcessIo extends Io {
 const cancelledStatus = 130
 const columnsUnknown = 80
 const rowsUnknown = 24
-/** Device numbers as Linux packs them: eight bits of the minor, then twelve of the major. */
-const deviceMinorBits = 8
-const deviceMajorMask = 0xfff
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
@@ -229,7 +227,7 @@ const endWithTerminal = (): void => {
 const isLostTerminal = (fd: number): boolean => {
   if (!mayBeTerminal(fd)) return false
   const [kind, kindOfNull] = [fstatSync(fd), statSync('/dev/null')]
-    .map(({ rdev }) => (rdev >> deviceMinorBits) & deviceMajorMask)
+    .map(({ rdev }) => thisPlatform.deviceKind(rdev))
   return kind !== kindOfNull && !process.getBuiltinModule('node:tty').isatty(fd)
 }
 
@@ -244,7 +242,8 @@ const stopSignal = (
   }
   for (const name of signals) process.on(name, onSignal)
   // Unanswered, it opens Node's inspector: a port through which others read keys from memory.
-  if (process.platform !== 'win32') process.on('SIGUSR1', () => undefined)
+  const { inspectorSignal } = thisPlatform
+  if (inspectorSignal !== null) process.on(inspectorSignal, () => undefined)
   return {
     stop: controller.signal,
     onInsist: (act) => void (insist = act),

@@ -4,6 +4,7 @@
  */
 import { isAbsolute, join, resolve } from 'node:path'
 import { fail } from '../base/errors.js'
+import { thisPlatform } from '../base/platform/this-platform.js'
 import type { Carried } from '../base/told.js'
 import {
   baseFolder, baseFolderIfNamed, pathFrom, type BaseFolder,
@@ -63,7 +64,8 @@ export const configDirOf = (deps: CliDeps, globals: Globals): string =>
 /** The folders themselves. Throws `rejected` `keys_inside_state`. */
 export const apart = (places: Places): Places => {
   const { stateDir, configDir } = places
-  if (`${configDir}/`.startsWith(`${stateDir}/`)) {
+  const { folded } = thisPlatform
+  if (folded(`${configDir}/`).startsWith(folded(`${stateDir}/`))) {
     throw fail.rejected('keys_inside_state', 'The key folder must lie outside the state.', {
       next: 'Name a folder that a copy of the state does not carry along, by --config-dir or '
         + 'SALLYPORT_CONFIG_DIR.',

@@ -3,14 +3,17 @@
  * stands blocked in a state that is there is told besides.
  */
 import { accessSync, constants, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../base/clock.js'
 import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
+import { thisPlatformRow } from '../base/platform/table.js'
+import { machineName } from '../base/platform/this-platform.js'
 import { baseFolderIfNamed, type NamesPlaces } from '../base/user-folders.js'
 import { leakyRuntime } from '../net/leaky-runtime.js'
 import { nodeFiles } from '../state/files.js'
+import { lockAddon } from '../state/kernel-lock.js'
+import { sharedKindOf } from '../state/own-disk.js'
 import { keyPlaces, placesOf } from '../state/paths.js'
 import { readStateFile, type StateFile } from '../state/state-file.js'
 import type { Gov } from '../governance/context.js'
@@ -37,7 +40,8 @@ interface Machine {
 /** Every check, in order. Touches nothing. */
 export const runChecks = (deps: Machine): Check[] => [
   nodeVersion(),
-  lockAddon(),
+  ...platform(),
+  lockAddOn(),
   stateFolder(deps.places.stateDir),
   keyFolder(join(deps.places.configDir, 'keys')),
   ...keyFiles(deps.places),
@@ -86,14 +90,23 @@ const problem = (name: string, text: string, next: string): Check =>
 // An unsupported version never gets here: the entry script refuses it.
 const nodeVersion = (): Check => ok('node', process.version)
 
-const lockAddon = (): Check => {
+/** What is known of this kind of machine: nothing to say where every test ran on it. */
+const platform = (): Check[] => {
+  const { name, standing, because, lacks } = thisPlatformRow()
+  if (standing === 'tried') return []
+  const text = [`${name}.`, because, ...(lacks === null ? [] : [`Missing: ${lacks}`])].join(' ')
+  return [(standing === 'refused' ? problem : note)('platform', text, 'sallyport help platforms')]
+}
+
+const lockAddOn = (): Check => {
   try {
-    createRequire(import.meta.url)('fs-native-extensions')
-    return ok('lock add-on', `loads on ${process.platform} ${process.arch}`)
-  } catch {
+    lockAddon()
+    return ok('lock add-on', `loads on ${machineName}`)
+  } catch (error) {
+    const next = error instanceof SallyportError && error.reason !== 'add_on' ? error.next : null
     return problem(
-      'lock add-on', `does not load on ${process.platform} ${process.arch}`,
-      'Install Sallyport again on this machine; without the kernel lock nothing is written.',
+      'lock add-on', `does not load on ${machineName}`, next
+        ?? 'Install Sallyport again on this machine; without the kernel lock nothing is written.',
     )
   }
 }
@@ -103,6 +116,11 @@ const stateFolder = (dir: string): Check => {
   if (kind === 'damaged') {
     return problem('state directory', `STATE of ${dir} is damaged, or missing`,
       'sallyport state check')
+  }
+  const shared = sharedKindOf(dir)
+  if (shared !== null) {
+    return problem('state directory', `${dir} lies on ${shared}, where no lock can be relied on`,
+      'sallyport help platforms')
   }
   if (kind !== 'no_state') return privateFolder('state directory', dir)
   const parent = nearestFolder(dir)

@@ -14,6 +14,8 @@ import { basesAfter, headerOf } from './snapshot/header.js'
 import { formatVersion, keyPlaces, placesOf } from './paths.js'
 import { firstManifest } from './snapshot/founding.js'
 import { encodeManifest, type Manifest } from './snapshot/manifest.js'
+import { lockAddon } from './kernel-lock.js'
+import { requireOwnDisk } from './own-disk.js'
 import { encodeStateFile, profileSealText, type StateFile } from './state-file.js'
 
 /** What a new state directory is made from. */
@@ -38,6 +40,8 @@ export const createState = (parts: CreateParts): string => {
   const { dir, files, configDir, nowMs } = parts
   try {
     refuseExisting(files, dir)
+    requireOwnDisk(dir)
+    lockAddon()
     const parent = dirname(dir)
     ensureDurableDirs(files, parent)
     removeLeftovers(files, dir, nowMs)

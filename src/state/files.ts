@@ -9,6 +9,7 @@ import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { errnoOf, fullDisk, shortWrite } from '../base/errno.js'
 import { fail, SallyportError } from '../base/errors.js'
+import { thisPlatform } from '../base/platform/this-platform.js'
 
 export { errnoOf }
 
@@ -115,12 +116,6 @@ const openRegular = (path: string, intent: OpenIntent): number => {
   throw notRegular(path)
 }
 
-let hasDescriptorPaths: boolean | undefined
-/** Whether a path leads to an open folder whatever its name is by now: not without /proc. */
-const leadsBack = (): boolean =>
-  (hasDescriptorPaths ??= process.platform === 'linux' && fs.existsSync('/proc/self/fd'))
-
-
 /** What open descriptors were opened for: Node names no file where a read fails. */
 const opened = new Map<number, string>()
 
@@ -163,12 +158,8 @@ export const nodeFiles: Files = {
     const now = new Date()
     fs.utimesSync(path, now, now)
   },
-  freeBytes: (path) => {
-    const { bavail, bsize } = fs.statfsSync(path)
-    return bavail * bsize
-  },
-  inside: (dirFd, dirPath, name) =>
-    leadsBack() ? `/proc/self/fd/${dirFd}/${name}` : join(dirPath, name),
+  freeBytes: (path) => thisPlatform.freeBytes(path),
+  inside: (dirFd, dirPath, name) => join(thisPlatform.placeOf(dirFd) ?? dirPath, name),
 }
 
 /** A disk that took part of what it was given and no more: a regular file's disk is full then. */

@@ -6,7 +6,9 @@
  * weaker lock.
  */
 import { createRequire } from 'node:module'
-import { fail } from '../base/errors.js'
+import { fail, type SallyportError } from '../base/errors.js'
+import { thisPlatformRow } from '../base/platform/table.js'
+import { thisPlatform } from '../base/platform/this-platform.js'
 import { errnoOf } from './files.js'
 
 /** How a file is locked: by one alone, or by many who keep that one out. */
@@ -21,17 +23,32 @@ interface LockAddon {
 
 let loaded: LockAddon | undefined
 
-/** Loads the add-on once; `failed`/`lock_unavailable` when this machine cannot. */
-const lockAddon = (): LockAddon => {
+/** `failed` `lock_unavailable`: which machine this is, and what to do on it instead. */
+const noLocks = (cause?: unknown): SallyportError => {
+  const { id, name, standing, instead } = thisPlatformRow()
+  if (standing === 'refused') {
+    return fail.failed('lock_unavailable', `Sallyport writes nothing on this system: ${name}.`, {
+      reason: id, cause, next: `${instead} See \`sallyport help platforms\`.`,
+    })
+  }
+  return fail.failed('lock_unavailable', 'The kernel lock add-on cannot be loaded here.', {
+    reason: 'add_on', cause,
+    next: 'Install the package again on this platform; there is no weaker lock to fall back to.',
+  })
+}
+
+/**
+ * Loads the add-on once. Throws `failed` `lock_unavailable` where this machine cannot, and on Windows,
+ * where it loads and nothing else would hold.
+ */
+export const lockAddon = (): LockAddon => {
   if (loaded !== undefined) return loaded
+  if (thisPlatform.name === 'windows') throw noLocks()
   try {
     loaded = createRequire(import.meta.url)('fs-native-extensions') as LockAddon
     return loaded
   } catch (cause) {
-    throw fail.failed('lock_unavailable', 'The kernel lock add-on cannot be loaded here.', {
-      next: 'Install the package again on this platform; there is no weaker lock to fall back to.',
-      cause,
-    })
+    throw noLocks(cause)
   }
 }
 

@@ -7,10 +7,12 @@ import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { isoFromMs, type Clock } from '../base/clock.js'
 import { fail } from '../base/errors.js'
+import { thisPlatform } from '../base/platform/this-platform.js'
 import { nodeFiles, readWhole, type FileFacts, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { KernelLine, LineFiles, type LockLine } from './lock-line.js'
 import { tryLockFd, unlockFd } from './kernel-lock.js'
+import { requireOwnDisk } from './own-disk.js'
 
 const holderShape = v.strictObject({
   pid: v.number(),
@@ -43,21 +45,6 @@ const signedMs = 250
 
 let hostName: string | undefined
 let bootId: string | undefined
-const bootIdOf = (files: Files): string => {
-  if (bootId !== undefined) return bootId
-  try {
-    const bytes = Buffer.alloc(64)
-    const fd = files.open('/proc/sys/kernel/random/boot_id', 'read')
-    try {
-      bootId = bytes.toString('latin1', 0, files.read(fd, bytes, 0)).trim()
-    } finally {
-      files.close(fd)
-    }
-  } catch {
-    bootId = 'unknown'
-  }
-  return bootId
-}
 
 /** Reads who wrote the lock file last; null when there is nobody or it cannot be read. */
 export const readHolder = (files: Files, path: string): LockHolder | null => {
@@ -101,6 +88,7 @@ class FileLock implements StateLock {
   }
 
   #opened(): { readonly fd: number; readonly ino: number; readonly dev: number } {
+    requireOwnDisk(dirname(this.#path))
     const fd = nodeFiles.open(this.#path, 'lock')
     const { ino, dev } = nodeFiles.fstat(fd)
     return { fd, ino, dev }
@@ -121,7 +109,7 @@ class FileLock implements StateLock {
     const holder: LockHolder = {
       pid: process.pid,
       hostname: (hostName ??= hostname()),
-      boot_id: bootIdOf(nodeFiles),
+      boot_id: (bootId ??= thisPlatform.bootId() ?? 'unknown'),
       started_at: isoFromMs(this.#clock.wallMs()),
       verb,
     }

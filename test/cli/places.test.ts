@@ -83,7 +83,9 @@ t.test('doctor finds nothing on a sound machine and says what is not there yet',
   const ran = await place.run(['doctor', '--json'])
   t.equal(ran.status, 0)
   const { checks } = ran.json()
-  t.strictSame(checks.map((one: { name: string; result: string }) => [one.name, one.result]), [
+  // Of a machine on which every test runs there is nothing to say.
+  const told = checks.filter((one: { name: string }) => one.name !== 'platform')
+  t.strictSame(told.map((one: { name: string; result: string }) => [one.name, one.result]), [
     ['node', 'ok'], ['lock add-on', 'ok'], ['state directory', 'note'], ['key folder', 'note'],
     ['clock', 'ok'], ['environment', 'ok'],
   ])

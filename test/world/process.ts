@@ -5,13 +5,20 @@ import type { Place, Ran, SpawnOptions } from './place.js'
 import { ranOf } from './ran.js'
 import { patienceMs } from '../support/speed.js'
 
+/** What every program is started with where the suites run as on another system. */
+export const preloadedByRun = (): readonly string[] => {
+  const file = process.env['SALLYPORT_TEST_PRELOAD']
+  return file === undefined ? [] : ['--require', file]
+}
+
 /** Runs one line at a place, to the end of the process; one that hangs is killed. */
 export const runSpawned = async (
   place: Place, argv: readonly string[], options: SpawnOptions,
 ): Promise<Ran> => {
   const entry = options.entry === 'test' ? 'test-entry.js' : 'sallyport.js'
   const script = join(await (options.coverage === false ? packedApp() : builtApp()), entry)
-  const child = spawnChild(process.execPath, [...(options.nodeArgs ?? []), script, ...argv], {
+  const nodeArgs = [...preloadedByRun(), ...(options.nodeArgs ?? [])]
+  const child = spawnChild(process.execPath, [...nodeArgs, script, ...argv], {
     cwd: place.cwd,
     env: { ...place.env, ...coverageEnv(options), ...options.env },
     stdio: 'pipe',

@@ -3,6 +3,8 @@ import { exitStatus, type ExitName } from '../../base/outcome.js'
 import { exitMeaning, inOrder, precedenceSentence, sentSentence } from './exits.js'
 import { columns } from './sections.js'
 import { anchorTopic } from './topics/anchor.js'
+import { filesTopic } from './topics/files.js'
+import { platformsTopic } from './topics/platforms.js'
 import { profileTopic } from './topics/profile.js'
 import { realKeyTopic } from './topics/real-key.js'
 
@@ -115,41 +117,6 @@ strictly: UTF-8 without a byte order mark, no field twice, no unknown field,
 integers written plainly (not 1.0, 1e3 or -0).
 `
 
-const files = `Files
-
-The state directory (sallyport state path) holds everything; many processes may
-share it. It must lie on a local disk.
-  STATE          format version, id of the store, digest of the sealed profile
-  lock           lock of the kernel; it also names its holder, for messages
-  wal/           the log: one checksummed line a commit
-  collections/   snapshots
-  artifacts/     private content, encrypted, named by its digest
-  witness.log    one chained line per published policy revision
-  run/           session token, last uses, lanes, guards, lists of known
-                 screenshots; it may go while nothing runs
-  shots-lock-counters  one byte for each wait for the lock by a screenshot job
-
-The key folder lies outside, so that a copy of the state opens nothing:
-  keys/<store>.key     the vault key, mode 600
-  keys/<store>.anchor  how far the store had come, to notice an old copy (help
-                       anchor)
-
-Names of states (sallyport at) lie in $XDG_CONFIG_HOME/sallyport/names.json
-(~/.config), mode 600, whatever SALLYPORT_CONFIG_DIR says; names.lock is beside
-it.
-
-The workspace that init fixed holds the default image folder,
-artifacts/screenshot-folder. The image folder is only ever read: no file in it
-is written, renamed, linked or removed.
-
-Compiled code of newer Nodes is cached in $XDG_CACHE_HOME/sallyport (~/.cache),
-a folder of this user alone; it may go at any time.
-
-Back up state and keys, apart from each other. Files that you name with --x-file
-may be - for stdin. A secret file holds one line; one line end after it is
-dropped.
-`
-
 const consent = `Consent
 
 Nothing is contacted without consent that is current. Consent belongs to one
@@ -228,7 +195,8 @@ const topics: Readonly<Record<string, { readonly summary: string; readonly text:
   environment: { summary: 'variables that are read, refused or without effect', text: environment },
   'exit-status': { summary: 'what each number means', text: exits },
   json: { summary: 'JSON output, errors and requests', text: json },
-  files: { summary: 'what lies where', text: files },
+  files: { summary: 'what lies where, and what may be deleted', text: filesTopic },
+  platforms: { summary: 'where this runs, and what is missing there', text: platformsTopic },
   consent: { summary: 'what must be current before anything is contacted', text: consent },
   money: { summary: 'ceiling, holds, charges and liabilities', text: money },
   profile: {

@@ -1,11 +1,13 @@
 /** What a producer needs of the machine: Linux, the FFI add-on, git, and its own program. */
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { fail, type SallyportError } from '../../base/errors.js'
+import type { Platform } from '../../base/platform/platform.js'
+import { thisPlatform } from '../../base/platform/this-platform.js'
 import { supervisorEnvironment } from './git-command.js'
 import { programDigest } from './program-digest.js'
 
@@ -67,14 +69,13 @@ const toolOf = (path: string, reason: UnsupportedReason): Tool => {
   throw unsupported(reason)
 }
 
-/** Some systems have another C library, and so another file of the add-on. */
-const isMusl = (): boolean => readFileSync('/proc/self/maps', 'latin1').includes('/ld-musl-')
-
 const addonPath = (): string => {
   const name = `@koromix/koffi-linux-${process.arch}`
+  // Some systems have another C library, and so another file of the add-on.
+  const library = thisPlatform.usesMusl() ? 'musl' : 'linux'
   try {
     const entry = createRequire(import.meta.url).resolve(name)
-    return join(dirname(entry), `${isMusl() ? 'musl' : 'linux'}_${process.arch}`, 'koffi.node')
+    return join(dirname(entry), `${library}_${process.arch}`, 'koffi.node')
   } catch (error) {
     throw unsupported('ffi_missing', error)
   }
@@ -98,7 +99,15 @@ const helperBesideBundle = (): string =>
 /** What the tools are found by; tests give another program or system. */
 export interface ToolPlaces {
   readonly helper?: string
-  readonly platform?: NodeJS.Platform
+  readonly platform?: Platform['name']
+}
+
+/**
+ * Throws `producer_unsupported` (blocked) where no producer can run on this system, whatever is
+ * installed: asked before anything is asked of a person.
+ */
+export const requireProducer = ({ platform = thisPlatform.name }: ToolPlaces = {}): void => {
+  if (platform !== 'linux') throw unsupported('platform')
 }
 
 /**
@@ -107,7 +116,7 @@ export interface ToolPlaces {
  * `git version`, and writes nothing.
  */
 export const findTools = async (places: ToolPlaces = {}): Promise<ProducerTools> => {
-  if ((places.platform ?? process.platform) !== 'linux') throw unsupported('platform')
+  requireProducer(places)
   const addon = toolOf(addonPath(), 'ffi_missing')
   const helper = toolOf(places.helper ?? helperBesideBundle(), 'helper_missing')
   const node = { ...toolOf(process.execPath, 'helper_missing'), version: process.version }

@@ -4,8 +4,10 @@
  * agree and it is finished: it ends as an image ends, or nobody has written to it for two seconds.
  */
 import {
-  closeSync, constants, fstatSync, lstatSync, openSync, readSync, readlinkSync,
+  closeSync, constants, fstatSync, lstatSync, openSync, readSync,
 } from 'node:fs'
+import { errnoOf } from '../../base/errno.js'
+import { thisPlatform } from '../../base/platform/this-platform.js'
 import { shotLimits } from '../constants.js'
 import { pathBelow } from './names.js'
 import type { ExactFacts } from './same-file.js'
@@ -74,14 +76,26 @@ const factsOf = (fd: number, stat: Stat): ReadFacts => ({
   stamp: fstatSync(fd),
 })
 
+/**
+ * Whether something on the way to the file is no folder, or the file another one: where the system
+ * tells no name of what is open. The image folder is known by its canonical name, without a link.
+ */
+const leadsElsewhere = (fd: number, folder: string, name: string): boolean => {
+  const [opened, named] = [fstatSync(fd), lstatSync(pathBelow(folder, name))]
+  if (opened.ino !== named.ino || opened.dev !== named.dev) return true
+  const ways = [...waysTo(folder), ...waysTo(name).map((way) => pathBelow(folder, way)), folder]
+  return !ways.every((way) => lstatSync(way).isDirectory())
+}
+
+/** Every folder that a path leads through, from the top. */
+const waysTo = (path: string): readonly string[] => path.split('/').slice(0, -1)
+  .map((_, at, parts) => parts.slice(0, at + 1).join('/')).filter((way) => way !== '')
+
 /** Whether the open file has another name now: a folder on the way may have become a link. */
 const strayed = (fd: number, folder: string, name: string): boolean => {
-  try {
-    const now = readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' })
-    return !now.equals(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]))
-  } catch {
-    return false
-  }
+  const now = thisPlatform.nameOf(fd)
+  if (now === null) return leadsElsewhere(fd, folder, name)
+  return !now.equals(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]))
 }
 
 const readOpened = (fd: number, folder: string, name: string, nowMs: number): ReadResult => {
@@ -102,7 +116,7 @@ const readOpened = (fd: number, folder: string, name: string, nowMs: number): Re
 }
 
 const unavailable = (error: unknown): ReadResult => {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errnoOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return { kind: 'unavailable', reason: 'file_vanished' }
   }

@@ -7,6 +7,7 @@ import {
   closeSync, constants, fstatSync, lstatSync, openSync, opendirSync, statSync, type Dir,
   type Dirent,
 } from 'node:fs'
+import { thisPlatform } from '../../base/platform/this-platform.js'
 import { shotLimits } from '../constants.js'
 import { nameAlone, pathBelow } from './names.js'
 
@@ -176,7 +177,7 @@ const walkFolder = (walk: Walk, below: string, depthMax: number): void => {
 }
 
 /** The working folder, held open, where the system lets one go back to it; else null. */
-const holdPlace = (): number | null => {
+const holdPlace = (): { readonly fd: number; readonly place: string } | null => {
   let fd: number
   try {
     fd = openSync('.', constants.O_RDONLY | constants.O_DIRECTORY)
@@ -184,17 +185,17 @@ const holdPlace = (): number | null => {
     return null
   }
   try {
-    const [held, there] = [fstatSync(fd), statSync(placeOf(fd))]
-    if (held.ino === there.ino && held.dev === there.dev) return fd
+    const place = thisPlatform.placeOf(fd)
+    if (place !== null) {
+      const [held, there] = [fstatSync(fd), statSync(place)]
+      if (held.ino === there.ino && held.dev === there.dev) return { fd, place }
+    }
   } catch {
-    // A system without /proc: every file is looked up by its whole path.
+    // Every file is looked up by its whole path then.
   }
   closeSync(fd)
   return null
 }
-
-/** Leads to the very folder, whatever its name is by now. */
-const placeOf = (fd: number): string => `/proc/self/fd/${fd}`
 
 /**
  * Lists an image folder. `recursive` enters subfolders to a depth of eight. Throws the system's
@@ -204,14 +205,14 @@ const placeOf = (fd: number): string => `/proc/self/fd/${fd}`
  */
 export const walkImageFolder = (folder: string, recursive: boolean): Listing => {
   const listing = new Listing()
-  const place = holdPlace()
+  const held = holdPlace()
   try {
-    const walk = { listing, folder, enters: place !== null }
+    const walk = { listing, folder, enters: held !== null }
     walkFolder(walk, '', recursive ? shotLimits.recursiveDepthMax : 0)
   } finally {
-    if (place !== null) {
-      enter(placeOf(place))
-      closeSync(place)
+    if (held !== null) {
+      enter(held.place)
+      closeSync(held.fd)
     }
   }
   return listing

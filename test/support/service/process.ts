@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
-import { builtApp } from '../../world/process.js'
+import { builtApp, preloadedByRun } from '../../world/process.js'
 import type { Place, Teardown } from '../../world/place.js'
 import { until } from '../until.js'
 import { askOver, type Asking } from './serving.js'
@@ -26,7 +26,7 @@ export const launched = async (
   hasSaid: (out: string, err: string) => boolean, env: Env = {}, nodeArgs: readonly string[] = [],
 ) => {
   const script = join(await builtApp(), 'sallyport.js')
-  const child = spawn(process.execPath, [...nodeArgs, script, 'serve', ...args], {
+  const child = spawn(process.execPath, [...preloadedByRun(), ...nodeArgs, script, 'serve', ...args], {
     cwd: place.cwd, stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...place.env, ...env,

@@ -1,6 +1,7 @@
 import { Argument } from 'commander'
 import { codehostPrepare, type JobDocument } from '../../../codehost/jobs/contract.js'
 import { preparePublication } from '../../../codehost/jobs/publication/prepare.js'
+import { requireProducer } from '../../../codehost/producer/tools.js'
 import { prepareFollowThrough } from '../../../codehost/jobs/prepare.js'
 import type { FollowWish } from '../../../codehost/jobs/plan.js'
 import type { Job } from '../../../codehost/jobs/rows.js'
@@ -152,6 +153,8 @@ export const prepare: VerbRecord<PrepareOptions, JobDocument> = {
     .option('--goal <id>', 'what it is for; left out: your default goal'),
   text: jobText,
   run: async (options, deps) => {
+    // Who cannot publish here at all is told so before anything is asked or read.
+    if (options.what === 'publication') requireProducer(deps.producer)
     const author = await authorOf(options, deps)
     const message = await messageOf(options, deps)
     const request = requestOf(codehostPrepare, {

@@ -10,6 +10,7 @@ import {
 } from '../../../codehost/jobs/publish-contract.js'
 import { publishApproved, publishStep } from '../../../codehost/jobs/publish.js'
 import type { Job } from '../../../codehost/jobs/rows.js'
+import { requireProducer } from '../../../codehost/producer/tools.js'
 import { isNumbered } from '../../../codehost/jobs/series.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
@@ -80,6 +81,8 @@ const personOf = async (options: PublishOptions, deps: VerbDeps): Promise<Prompt
 }
 
 const prepareFolder = async (options: PublishOptions, deps: VerbDeps): Promise<Prepared> => {
+  // Who cannot publish here at all is told so before anything is asked or read.
+  requireProducer(deps.producer)
   const prompter = await personOf(options, deps)
   if (prompter === null) await publishFields(options, prompter)
   const message = await messageOf(options, deps)

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { SallyportError } from '../../../base/errors.js'
+import { thisPlatform } from '../../../base/platform/this-platform.js'
 import type { Carried } from '../../../base/told.js'
 import {
   serve as serveContract, startService, type StartedService,
@@ -11,14 +12,9 @@ import type { VerbDeps, LineOf, VerbRecord } from '../../verb.js'
 
 // Hands a file to the browser of whoever sits here; only its name is in the process list.
 
-const programOf = (platform: string, env: VerbDeps['env']): string | null => {
-  if (platform === 'darwin') return 'open'
-  return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? 'xdg-open' : null
-}
-
 /** Tries to; where there is no screen, or no program for it, the file is opened by hand. */
 const openInBrowser = (deps: VerbDeps, file: string): void => {
-  const opener = programOf(process.platform, deps.env)
+  const opener = thisPlatform.opener(deps.env)
   if (opener === null || !deps.interactive) return
   spawn(opener, [file], { detached: true, stdio: 'ignore' })
     .on('error', () => undefined).unref()

@@ -1,0 +1,52 @@
+/**
+ * Suites as on a Mac: each file runs once more, by a slice of its tests, in a process in which
+ * `darwin.cjs` stands for the system, and so it does in every program that is started.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { slice } from '../support/slice.js'
+import { patienceMs } from '../support/speed.js'
+
+/** State, locks, scan, watch, edge, service, screenshots and alpha. */
+const suites = [
+  'state/lock', 'state/lock-turns', 'state/store', 'state/folders', 'state/not-regular',
+  'state/artifacts', 'state/fold', 'state/faults', 'governance/guard',
+  'shots/scan', 'shots/swapped-files', 'shots/folder', 'shots/watch',
+  'shots/analyze', 'shots/watch/lookout', 'edge/pairing', 'edge/upload', 'edge/device/capture',
+  'edge/device/daemon-process', 'service/process', 'service/edge', 'alpha/ask', 'alpha/receipt',
+  'cli/timers', 'fabric/names/file',
+] as const
+
+const preload = join(process.cwd(), 'test/support/darwin.cjs')
+
+const ran = async (name: string): Promise<{ status: number; out: string }> => {
+  const file = join(fileURLToPath(import.meta.url), `../../${name}.test.js`)
+  const child = spawn(process.execPath, [...process.execArgv, file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      // A slice of each: what differs by system differs in every row.
+      ...process.env, SALLYPORT_TEST_RUN: 'short',
+      NODE_OPTIONS: `--require ${preload}`, SALLYPORT_TEST_PRELOAD: preload,
+      SALLYPORT_TEST_FILE: `test/${name}.test.ts`, TAP_TIMEOUT: String(patienceMs() / 1_000),
+      SALLYPORT_TESTS_TOGETHER: undefined, SALLYPORT_TEST_CELLS: undefined,
+      SALLYPORT_TEST_CELL: undefined, SALLYPORT_TEST_OWNERS: undefined,
+      NODE_V8_COVERAGE: undefined,
+    },
+  })
+  let out = ''
+  child.stdout.on('data', (data: Buffer) => (out += data.toString()))
+  child.stderr.on('data', (data: Buffer) => (out += data.toString()))
+  const [status] = await once(child, 'close') as [number | null]
+  return { status: status ?? 1, out }
+}
+
+for (const name of slice('mac', suites, { axesOf: () => [], idOf: (one) => one, atLeast: 1 })) {
+  t.test(`as on a Mac: ${name}`, { diagnostic: false }, async (t) => {
+    const { status, out } = await ran(name)
+    t.equal(status, 0, out.split('\n').filter((line) => !/^\s*ok /.test(line)).join('\n'))
+    t.match(out, /^1\.\.[1-9]/m, 'it has tests')
+  })
+}
