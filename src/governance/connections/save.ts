@@ -6,10 +6,10 @@
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
-import type { Tx, View } from '../../state/types.js'
+import type { Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { policyHead } from '../policy/head.js'
-import { defaultPrincipal } from '../principals.js'
+import { requireDefaultPrincipal, writesElsewhere } from '../principals.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import {
@@ -145,15 +145,6 @@ interface GrantRequest {
   readonly policyFence: number
 }
 
-/** Throws `unauthorized`/`not_default_principal` for anybody but the owner whom `init` made. */
-export const requireDefaultPrincipal = (view: View, { principal }: Session): void => {
-  if (defaultPrincipal(view).principal_id === principal.principal_id) return
-  throw fail.unauthorized(
-    'not_default_principal', 'Only the default owner of this state consents to writes elsewhere.',
-    { next: 'Log in as the owner whom `sallyport init` made.' },
-  )
-}
-
 const requireUnchanged = (tx: Tx, connection: Connection, request: GrantRequest): void => {
   if (policyHead(tx).fence !== request.policyFence) {
     throw fail.unauthorized('policy_revoked', 'Every route was revoked while this was asked for.', {
@@ -185,7 +176,7 @@ const requireUnchanged = (tx: Tx, connection: Connection, request: GrantRequest)
 export const issueGrant = (
   tx: Tx, now: string, session: Session, request: GrantRequest,
 ): Connection => {
-  requireDefaultPrincipal(tx, session)
+  requireDefaultPrincipal(tx, session, writesElsewhere)
   const before = requireOwnConnection(tx, session, request.connectionId)
   requireRevision(before, request.expectedRevision)
   requireFree(before)

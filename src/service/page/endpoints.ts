@@ -28,6 +28,7 @@ import {
 import { pageClose, pageOffer, pageOpen, pageReport } from './contract.js'
 import type { PageDesk } from './desk.js'
 import { pageFiles } from './files.js'
+import { picture } from './picture.js'
 import { sendText } from './send-text.js'
 
 // What a tab shows whose link was used before, or whose time is over.
@@ -151,6 +152,7 @@ const fileEndpoints: readonly Endpoint[] = pageFiles.map(({ path, type, text, po
 /** Everything that is answered where the page listens; to nobody but this machine. */
 export const pageEndpoints = (desk: PageDesk): readonly Endpoint[] => [
   ...fileEndpoints, opening(desk), closing(desk), reportOffer(desk), report(desk),
+  picture(desk),
   ...routeEndpoints(desk),
 ].map((endpoint) => ({ ...endpoint, localOnly: true }))
 
