@@ -131,9 +131,10 @@ export const requireDefaultPrincipal = (
   view: View, { principal }: Session, what: string,
 ): void => {
   if (defaultPrincipal(view).principal_id === principal.principal_id) return
-  throw fail.unauthorized('not_default_principal', `Only the default owner of this state ${what}.`, {
-    next: 'Log in as the owner whom `sallyport init` made.',
-  })
+  throw fail.unauthorized(
+    'not_default_principal', `Only the default owner of this state ${what}.`,
+    { next: 'Log in as the owner whom `sallyport init` made.' },
+  )
 }
 
 /** Checks of the owners, for `state check`. */

@@ -1,4 +1,4 @@
-/** What the page shows of a day, made of what the service tells of it. Nothing is worked out twice. */
+/** What the page shows of a day, made of what the service tells of it. */
 
 import type { Seen } from './picture-view.js'
 

@@ -104,7 +104,8 @@ const showCourse = (): void => {
   fill('hours', shown.hours.map((images, hour) => hourButton(images, hour, most)))
   const needle = wanted()
   const found = episodes.filter((one) => isInHours(one) && says(one, needle))
-  const period = hours === null ? '' : ` between ${hourText(hours.from)} and ${hourText(hours.to + 1)}`
+  const period = hours === null ? ''
+    : ` between ${hourText(hours.from)} and ${hourText(hours.to + 1)}`
   const isAll = hours === null && needle === ''
   say('course-told', isAll ? countOf(episodes.length, 'episode')
     : `${found.length} of ${countOf(episodes.length, 'episode')}${period}`)

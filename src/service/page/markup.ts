@@ -123,7 +123,8 @@ const viewer = `<dialog id="viewer" class="viewer" aria-labelledby="viewer-title
 <canvas id="picture" role="img" width="0" height="0" hidden></canvas>
 <p id="viewer-told" role="status"></p></div>
 <p id="viewer-caption" class="soft"></p>
-<div class="line viewer-foot"><button type="button" id="viewer-back" aria-keyshortcuts="ArrowLeft">Previous</button>
+<div class="line viewer-foot">
+<button type="button" id="viewer-back" aria-keyshortcuts="ArrowLeft">Previous</button>
 <p id="viewer-place" class="soft"></p>
 <button type="button" id="viewer-on" aria-keyshortcuts="ArrowRight">Next</button></div>
 </dialog>`
