@@ -4,6 +4,7 @@
  */
 import { look } from './acting.js'
 import { isGood, wordsOf } from './asking.js'
+import type { ToldDay } from '../../shots/told-day/contract.js'
 import type { Control, Part } from './browser.js'
 import { dayOf, type Episode, type ShownDay, type Sum } from './day-shown.js'
 import { at, browser, fill, make, makeButton, onSubmit, say } from './parts.js'
@@ -24,12 +25,18 @@ const longDay = (day: string): string => dateOf(day).toLocaleDateString([], {
   weekday: 'long', day: 'numeric', month: 'long',
 })
 
-/** The seven days up to one of them. */
-const weekTo = (last: string): readonly string[] => Array.from({ length: 7 }, (_, n) => {
-  const date = new Date(`${last}T12:00:00Z`)
-  date.setUTCDate(date.getUTCDate() - (6 - n))
+/** A day so many days later. */
+const dayFrom = (day: string, days: number): string => {
+  const date = new Date(`${day}T12:00:00Z`)
+  date.setUTCDate(date.getUTCDate() + days)
   return date.toISOString().slice(0, 10)
-})
+}
+
+/** Seven days: up to today where the day is one of them, around it otherwise. */
+const weekOf = ({ day, today }: ShownDay): readonly string[] => {
+  const last = day >= dayFrom(today, -6) ? today : dayFrom(day, 3)
+  return Array.from({ length: 7 }, (_, n) => dayFrom(last, n - 6))
+}
 
 const fold = (text: string): string => text.normalize('NFKC').toLowerCase()
 
@@ -116,10 +123,10 @@ const showCourse = (): void => {
     : found.map(episodeRow))
 }
 
-const showWeek = (day: ShownDay): void => fill('week', weekTo(day.lastDay).map((one) => {
+const showWeek = (day: ShownDay): void => fill('week', weekOf(day).map((one) => {
   const name = dateOf(one).toLocaleDateString([], { weekday: 'short' })
   const button = makeButton(`${name} ${Number(one.slice(8))}`, {
-    name: 'weekday', label: longDay(one),
+    name: 'weekday',
   }, () => void showDay(one))
   if (one === day.day) button.setAttribute('aria-current', 'date')
   return button
@@ -132,12 +139,10 @@ const show = (day: ShownDay): void => {
   say('day-title', longDay(day.day))
   say('day-told', '')
   say('day-figures', day.figures)
-  at<Control>('day-back').disabled = day.previous === null
-  at<Control>('day-on').disabled = day.next === null
+  at<Control>('day-on').disabled = day.day === day.today
+  say('day-spent', `What was asked on ${longDay(day.day)} cost ${day.spent}.`)
   showWeek(day)
   for (const [id, sums] of Object.entries(day.sums)) showSums(`by-${id}`, sums)
-  at('conclusion').hidden = day.conclusion === ''
-  say('conclusion', day.conclusion)
   say('day-labels', day.written)
   at('day-parts').hidden = false
   showCourse()
@@ -147,9 +152,9 @@ const show = (day: ShownDay): void => {
 export const showDay = async (day: string | null): Promise<void> => {
   asked += 1
   const mine = asked
-  const answer = await look(`/api/shots/day${day === null ? '' : `?day=${day}`}`)
+  const answer = await look(`/api/page/day${day === null ? '' : `?day=${day}`}`)
   if (mine !== asked) return
-  if (isGood(answer)) return show(dayOf(answer.body))
+  if (isGood(answer)) return show(dayOf(answer.body as ToldDay))
   at('day-parts').hidden = shown === null
   say('day-told', wordsOf(answer))
 }
@@ -159,7 +164,7 @@ export const hideDay = (): void => {
   asked += 1
   shown = null
   hours = null
-  for (const id of ['day-title', 'day-told', 'day-figures', 'day-labels', 'conclusion',
+  for (const id of ['day-title', 'day-told', 'day-figures', 'day-labels', 'day-spent',
     'course-told']) say(id, '')
   for (const id of ['week', 'hours', 'episodes', 'by-activity', 'by-application', 'by-project']) {
     fill(id, [])
@@ -170,8 +175,11 @@ export const hideDay = (): void => {
 
 /** Listens to buttons and fields; once. */
 export const beginDay = (): void => {
-  at('day-back').addEventListener('click', () => void showDay(shown?.previous ?? null))
-  at('day-on').addEventListener('click', () => void showDay(shown?.next ?? null))
+  const step = (days: number): void => {
+    if (shown !== null) void showDay(dayFrom(shown.day, days))
+  }
+  at('day-back').addEventListener('click', () => step(-1))
+  at('day-on').addEventListener('click', () => step(1))
   at('day-search').addEventListener('input', showCourse)
   onSubmit('day-form', showCourse)
   at('course-all').addEventListener('click', () => {

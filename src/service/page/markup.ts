@@ -54,7 +54,6 @@ const theDay = `<section class="wide" aria-labelledby="day-title">
 <div><h3 id="by-project-title">By project</h3>
 <ul id="by-project" aria-labelledby="by-project-title"></ul></div>
 </div>
-<p id="conclusion" class="said" hidden></p>
 <p id="day-labels" class="soft small"></p>
 <div id="hours" class="hours" role="group" aria-label="Hours of the day: choose one, or two"></div>
 <form id="day-form" class="course" autocomplete="off" role="search">
@@ -118,7 +117,8 @@ const confirmation = `<dialog id="confirm" aria-labelledby="confirm-title">
 
 const viewer = `<dialog id="viewer" class="viewer" aria-labelledby="viewer-title">
 <div class="viewer-head"><h2 id="viewer-title"></h2>
-<button type="button" id="viewer-end" class="quiet">Close</button></div>
+<div class="line"><button type="button" id="viewer-full" class="quiet" aria-pressed="false">Full size</button>
+<button type="button" id="viewer-end" class="quiet">Close</button></div></div>
 <div id="viewer-stage" class="stage" tabindex="-1">
 <canvas id="picture" role="img" width="0" height="0" hidden></canvas>
 <p id="viewer-told" role="status"></p></div>
@@ -132,6 +132,7 @@ const viewer = `<dialog id="viewer" class="viewer" aria-labelledby="viewer-title
 /** What the program did and spent: it comes last, and folded. */
 const program = `<details class="wide" id="program">
 <summary>What the program did and spent</summary>
+<p id="day-spent"></p>
 <div class="desk-inner">
 ${newest}
 ${spend}

@@ -17,6 +17,8 @@ export interface Seen {
 
 let row: readonly Seen[] = []
 let place = 0
+/** Whether each point of a picture is shown, in a part that can be moved. */
+let isFull = false
 /** Raised whenever something else is to be shown: what was asked for before is dropped. */
 let turn = 0
 
@@ -40,12 +42,14 @@ const draw = async (picture: Bytes, isWanted: () => boolean): Promise<void> => {
   if (isWanted()) {
     const canvas = canvasOf()
     const room = roomNow()
-    const fits = Math.min(room.width / bitmap.width, room.height / bitmap.height)
+    const whole = 1 / browser.devicePixelRatio
+    const fits = isFull ? whole
+      : Math.min(room.width / bitmap.width, room.height / bitmap.height)
     // Scaled down to what the screen can show, and never up.
     const scale = Math.min(1, fits * browser.devicePixelRatio)
     canvas.width = Math.max(1, Math.round(bitmap.width * scale))
     canvas.height = Math.max(1, Math.round(bitmap.height * scale))
-    const shown = Math.min(fits, 1 / browser.devicePixelRatio)
+    const shown = Math.min(fits, whole)
     canvas.style.width = `${Math.max(1, Math.round(bitmap.width * shown))}px`
     const context = canvas.getContext('2d')
     if (context !== null) {
@@ -100,6 +104,12 @@ const showPlace = (): void => {
   void load()
 }
 
+const setFull = (full: boolean): void => {
+  isFull = full
+  at('viewer-stage').classList.toggle('full', full)
+  at('viewer-full').setAttribute('aria-pressed', String(full))
+}
+
 const step = (to: number): void => {
   const next = Math.min(Math.max(to, 0), row.length - 1)
   if (next === place) return
@@ -122,6 +132,7 @@ export const showPictures = (title: string, pictures: readonly Seen[], from = 0)
   row = pictures
   place = from
   say('viewer-title', title)
+  setFull(false)
   clear()
   at<Dialog>('viewer').showModal()
   at('viewer-stage').focus()
@@ -142,6 +153,10 @@ export const beginPictures = (): void => {
   at('viewer-back').addEventListener('click', () => step(place - 1))
   at('viewer-on').addEventListener('click', () => step(place + 1))
   at('viewer-end').addEventListener('click', hidePictures)
+  at('viewer-full').addEventListener('click', () => {
+    setFull(!isFull)
+    showPlace()
+  })
   at('viewer').addEventListener('keydown', onKey)
   // Also where the browser closes it, by Escape.
   at('viewer').addEventListener('close', () => {
