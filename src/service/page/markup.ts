@@ -117,9 +117,10 @@ const confirmation = `<dialog id="confirm" aria-labelledby="confirm-title">
 
 const viewer = `<dialog id="viewer" class="viewer" aria-labelledby="viewer-title">
 <div class="viewer-head"><h2 id="viewer-title"></h2>
-<div class="line"><button type="button" id="viewer-full" class="quiet" aria-pressed="false">Full size</button>
+<div class="line">
+<button type="button" id="viewer-full" class="quiet" aria-pressed="false">Full size</button>
 <button type="button" id="viewer-end" class="quiet">Close</button></div></div>
-<div id="viewer-stage" class="stage" tabindex="-1">
+<div id="viewer-stage" class="stage" tabindex="0" role="group" aria-labelledby="viewer-title">
 <canvas id="picture" role="img" width="0" height="0" hidden></canvas>
 <p id="viewer-told" role="status"></p></div>
 <p id="viewer-caption" class="soft"></p>

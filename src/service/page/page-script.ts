@@ -237,7 +237,7 @@ const open = async (code: string): Promise<void> => {
     ;({ commands } = opened)
     name = opened.at ?? ''
     at<Form>('entry-form').reset()
-    await Promise.all([showDay(null), refresh()])
+    await Promise.all([refresh(), showDay(null)])
     at('main').focus()
   } else if (!ended(answer)) showEntry(wordsOf(answer))
 }

@@ -118,7 +118,8 @@ const step = (to: number): void => {
 }
 
 const onKey = (event: KeyPress): void => {
-  if (event.altKey || event.ctrlKey || event.metaKey) return
+  // In full size the arrows move the picture itself.
+  if (isFull || event.altKey || event.ctrlKey || event.metaKey) return
   const to = {
     ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: row.length - 1,
   }[event.key]
