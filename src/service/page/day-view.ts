@@ -78,7 +78,8 @@ const hourButton = (images: number, hour: number, most: number): Part => {
   const isChosen = hours !== null && hour >= hours.from && hour <= hours.to
   const bar = make('span', { name: 'hour-bar' })
   bar.style.height = `${most === 0 ? 0 : Math.round((images / most) * 100)}%`
-  const label = `${hourText(hour)} to ${hourText(hour + 1)}, ${countOf(images, 'picture')}`
+  // It begins with what can be seen of it.
+  const label = `${hour} to ${hour + 1} o'clock, ${countOf(images, 'picture')}`
   const button = makeButton('', { name: 'hour', label }, () => pickHour(hour))
   button.setAttribute('aria-pressed', String(isChosen))
   button.append(make('span', { name: 'hour-track' }, bar),
@@ -129,6 +130,8 @@ const showWeek = (day: ShownDay): void => fill('week', weekOf(day).map((one) => 
     name: 'weekday',
   }, () => void showDay(one))
   if (one === day.day) button.setAttribute('aria-current', 'date')
+  // What is shown alike is not filled anew: two months can have the same weekdays.
+  button.dataset['day'] = one
   return button
 }))
 

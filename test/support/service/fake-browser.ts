@@ -49,7 +49,9 @@ export class FakePart {
   }
 
   get innerHTML(): string {
-    return JSON.stringify(this.children.map((one) => [one.tag, one.id, one.textContent]))
+    return JSON.stringify(this.children.map((one) => [
+      one.tag, one.id, one.className, [...one.attributes], one.dataset, one.#text, one.innerHTML,
+    ]))
   }
 
   get childElementCount(): number {
