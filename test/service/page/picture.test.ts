@@ -251,6 +251,18 @@ const refusedBy = (bound: PictureBound, nowMs: number): readonly unknown[] | nul
   }
 }
 
+t.test('whoever may see no picture uses up nothing of what the owner may see', async (t) => {
+  const { world, at, idOf, ask } = await shown(t, { '1.png': image(1) })
+  const bob = await pageOfBob(world, at)
+  let last = 200
+  for (let n = 0; n <= picturesMinuteMax && last === 200; n += 1) {
+    last = (await ask('1.png')).status
+  }
+  t.equal(last, 429)
+  const got = await askPage(at, 'GET', pathOf(idOf('1.png')), { token: bob })
+  t.strictSame([got.status, codeIs(got)], [403, 'not_default_principal'])
+})
+
 t.test('so many pictures a minute are given, and then one for each that is a minute old', (t) => {
   const bound = new PictureBound()
   for (let n = 0; n < picturesMinuteMax; n += 1) bound.begin(n).end()
