@@ -8,7 +8,7 @@ import {
   requireFree, requireOwnConnection, requireRevision, standingConnection, type StandingConnection,
 } from '../governance/connections/read.js'
 import { issueGrant } from '../governance/connections/save.js'
-import { requireDefaultPrincipal, writesElsewhere } from '../governance/principals.js'
+import { requireDefaultPrincipal } from '../governance/principals.js'
 import { nowIso } from '../governance/context.js'
 import { liveSession } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
@@ -62,7 +62,7 @@ export const prepareConsent = async (
   requireDuration(wish.durationMs)
   requireAcknowledged(wish.canAcknowledge)
   const view = ctx.gov.store.read()
-  requireDefaultPrincipal(view, session, writesElsewhere)
+  requireDefaultPrincipal(view, session)
   const connection = requireOwnConnection(view, session, wish.connectionId)
   requireRevision(connection, wish.expectedRevision)
   requireFree(connection)

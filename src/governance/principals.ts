@@ -120,15 +120,12 @@ export const defaultPrincipal = (view: View): Principal => {
   })
 }
 
-/** What the default owner alone may do, of consents to a code host. */
-export const writesElsewhere = 'consents to writes elsewhere'
-
 /**
  * Throws `unauthorized`/`not_default_principal` for anybody but the owner whom `init` made; `what`
- * ends the sentence "Only the default owner of this state ...".
+ * ends the sentence "Only the default owner of this state ..."; left out: consents to a code host.
  */
 export const requireDefaultPrincipal = (
-  view: View, { principal }: Session, what: string,
+  view: View, { principal }: Session, what = 'consents to writes elsewhere',
 ): void => {
   if (defaultPrincipal(view).principal_id === principal.principal_id) return
   throw fail.unauthorized(

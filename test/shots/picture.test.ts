@@ -22,7 +22,8 @@ t.test('another owner opens no picture and no day, and nobody one of another fol
   const bob = world.session()
   t.not(bob.principal.name, ada.principal.name)
   const refused = { kind: 'unauthorized', code: 'not_default_principal' }
-  t.throws(() => openPicture(world.ctx(), bob, id), { ...refused, message: new RegExp(pictureOwner) })
+  const message = new RegExp(pictureOwner)
+  t.throws(() => openPicture(world.ctx(), bob, id), { ...refused, message })
   t.throws(() => openPicture(world.ctx(), bob, 'obs_none'), refused, 'nor is told which there are')
   t.throws(() => readToldDay(world.ctx(), bob, '2026-11-20'), refused)
   const other = world.place.path('other')

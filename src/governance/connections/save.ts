@@ -9,7 +9,7 @@ import { newId } from '../../base/ids.js'
 import type { Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { policyHead } from '../policy/head.js'
-import { requireDefaultPrincipal, writesElsewhere } from '../principals.js'
+import { requireDefaultPrincipal } from '../principals.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import {
@@ -176,7 +176,7 @@ const requireUnchanged = (tx: Tx, connection: Connection, request: GrantRequest)
 export const issueGrant = (
   tx: Tx, now: string, session: Session, request: GrantRequest,
 ): Connection => {
-  requireDefaultPrincipal(tx, session, writesElsewhere)
+  requireDefaultPrincipal(tx, session)
   const before = requireOwnConnection(tx, session, request.connectionId)
   requireRevision(before, request.expectedRevision)
   requireFree(before)

@@ -18,9 +18,9 @@ import { pictureRoute } from './routes.js'
 /** Asked before anything is counted: nobody else uses up what the owner may look at. */
 const requireOwner = ({ held, world }: Site, root: string): Promise<void> =>
   held.use((store) => {
-    requireAnchored(store)
-    const session = authenticateRoot(govOf(store, world), root)
-    requireDefaultPrincipal(store.read(), session, pictureOwner)
+    const view = requireAnchored(store)
+    const session = authenticateRoot(govOf(store, world), root, {}, view)
+    requireDefaultPrincipal(view, session, pictureOwner)
   })
 
 const sendPicture = (

@@ -1,4 +1,6 @@
-/** Routes that the page alone has: no token of a session and no credential of a device asks them. */
+/**
+ * Routes that the page alone has: no token of a session and no credential of a device asks them.
+ */
 import { shotsContext } from '../../fabric/contexts/shots.js'
 import { shotsShow } from '../../shots/observations/contract.js'
 import { openPicture } from '../../shots/picture/picture.js'

@@ -1,6 +1,7 @@
 /** The day on the page: what is told of it, to whom, and how a person goes through its pictures. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ToldDay } from '../../../src/shots/told-day/contract.js'
 import { secondsOf, sumsBy } from '../../../src/shots/told-day/sums.js'
 import { must } from '../../support/must.js'
 import { greyPng, image } from '../../support/png.js'
@@ -61,8 +62,11 @@ t.test('a day is told by windows with the ids of its pictures, and without a fol
   const got = await askPage(at, 'GET', `/api/page/day?day=${yesterday}`, { token })
   t.equal(got.status, 200)
   const day = got.json()
-  t.hasStrict(day, { day: yesterday, pictures: 4, analysed: 0, time_zone: 'UTC', spent_microusd: 0 })
-  t.strictSame(day.episodes.map(({ start, pictures }: { start: string, pictures: { filename: string }[] }) =>
+  t.hasStrict(day, {
+    day: yesterday, pictures: 4, analysed: 0, time_zone: 'UTC', spent_microusd: 0,
+  })
+  const { episodes } = day as ToldDay
+  t.strictSame(episodes.map(({ start, pictures }) =>
     [start.slice(11, 16), ...pictures.map(({ filename }) => filename)]), [
     ['09:00', 'a.png'], ['14:00', 'b.png', 'c.png'], ['15:30', 'd.png'],
   ])
@@ -129,7 +133,8 @@ t.test('what was done between 14:00 and 16:00 takes two clicks, and a search one
   page.at('day-search').value = 'nowhere'
   page.at('day-search').does('input')
   t.match(page.at('episodes').textContent, /No episode says that/)
-  const [weekday] = page.at('week').children.filter((one) => one.getAttribute('aria-current') !== null)
+  const [weekday] = page.at('week').children
+    .filter((one) => one.getAttribute('aria-current') !== null)
   t.match(weekday?.textContent, new RegExp(` ${Number(yesterday.slice(8))}$`))
   t.match(page.at('day-spent').textContent, /cost \$0\.00/)
 })

@@ -234,6 +234,9 @@ t.test('what has more pixels than 64 million by its header, none, or no end is n
   refused('huge.png', huge, 'image_too_many_pixels')
   refused('text.png', Buffer.from('no picture at all'), 'image_not_an_image')
   refused('none.png', image(3).subarray(0, 20), 'image_damaged')
+  const tooLong = { text: 'x'.repeat(300), bytes_base64: null }
+  const unreadable = { ...row, paths: [{ name: tooLong, modified_at: row.captured_at }] }
+  t.throws(() => pictureOf(unreadable, nowMs, false), { code: 'picture_unreadable' })
   const large = Buffer.concat([image(4), Buffer.alloc(imageLimits.bytesMax)])
   t.throws(() => pictureOf(given('large.png', large), nowMs, false), { code: 'picture_changed' })
   const fits = pictureOf(given('fits.png', image(5)), nowMs, false)
