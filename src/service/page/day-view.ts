@@ -82,6 +82,8 @@ const hourButton = (images: number, hour: number, most: number): Part => {
   const label = `${hour} to ${hour + 1} o'clock, ${countOf(images, 'picture')}`
   const button = makeButton('', { name: 'hour', label }, () => pickHour(hour))
   button.setAttribute('aria-pressed', String(isChosen))
+  // Who goes through the page by keyboard passes over the night.
+  button.disabled = images === 0
   button.append(make('span', { name: 'hour-track' }, bar),
     make('span', { text: String(hour), name: 'hour-name' }))
   return button

@@ -42,7 +42,7 @@ const outputShape = v.strictObject({
   pictures: count,
   analysed: count,
   seconds: count,
-  /** Pictures by the hour of the wall clock. */
+  /** Images by the hour of the wall clock, merged ones too. */
   hours: v.pipe(v.array(count), v.length(24)),
   time: v.strictObject({
     activity: v.array(sumShape), application: v.array(sumShape), project: v.array(sumShape),

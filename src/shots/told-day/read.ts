@@ -6,6 +6,7 @@ import { isoWithin } from '../../base/calendar.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { requireDefaultPrincipal } from '../../governance/principals.js'
 import type { Session } from '../../governance/session/types.js'
+import { imagesIn } from '../../observations/images.js'
 import { startOfDay, timeZoneOf, zoneOf, type Zone } from '../../observations/zone.js'
 import type { View } from '../../state/types.js'
 import { spendOfHours } from '../budget.js'
@@ -16,7 +17,7 @@ import { fileNameOfRow } from '../observations/file-name.js'
 import { findObservations } from '../observations/find.js'
 import type { Observation } from '../observations/rows.js'
 import { openPayload } from '../payload/read.js'
-import { conclusionSources } from '../report/collect.js'
+import { conclusionSources, timesOf } from '../report/collect.js'
 import type { DayEpisode, DayPicture, ToldDay } from './contract.js'
 import { secondsOf, sumsBy, type Counted } from './sums.js'
 
@@ -96,6 +97,20 @@ const episodesOf = (
   return found.sort((a, b) => (a.start < b.start ? -1 : Number(a.start > b.start)))
 }
 
+/** Images by the hour of the wall clock, like ones that were merged with others too. */
+const hoursOf = (
+  zone: Zone, told: readonly Told[], period: { readonly since: string, readonly until: string },
+): number[] => {
+  const hours = Array.from({ length: 24 }, () => 0)
+  for (const { row } of told) {
+    for (const { at, images } of imagesIn(timesOf(row), period).times) {
+      const hour = Math.floor(zone.at(at).minute / 60)
+      hours[hour] = (hours[hour] ?? 0) + images
+    }
+  }
+  return hours
+}
+
 /** The day that is meant, and where it begins and ends. Throws `rejected` `day_invalid`. */
 const spanOf = (zone: Zone, wanted: string | undefined, now: string) => {
   const today = zone.at(now).day
@@ -130,11 +145,7 @@ export const readToldDay = (
     .map((row) => toldOf(ctx, view, row))
   const counted = told.map((one) => one.counted)
   const seconds = secondsOf(counted, Math.min(end, nowMs))
-  const hours = Array.from({ length: 24 }, () => 0)
-  for (const { row } of told) {
-    const hour = Math.floor(zone.at(row.captured_at).minute / 60)
-    hours[hour] = (hours[hour] ?? 0) + 1
-  }
+  const hours = hoursOf(zone, told, { since, until })
   const spend = spendOfHours(view, { since, until })
   const one = (name: string | null): readonly string[] => (name === null ? [] : [name])
   return {
