@@ -112,6 +112,7 @@ try {
   page.on('pageerror', (error) => found.console.push(`error: ${error.message}`))
   await page.goto(pathToFileURL(told.page.open_file).href)
   await page.waitForSelector('#desk:not([hidden])', { timeout: 20_000 })
+  await page.waitForSelector('#day-parts:not([hidden])', { timeout: 20_000 })
   console.log(`address: ${page.url()}`)
   for (const [name, size] of Object.entries({
     'page-wide': { width: 1400, height: 900 },
@@ -120,6 +121,7 @@ try {
     'page-narrow': { width: 390, height: 844, dark: true },
     'page-narrow-light': { width: 390, height: 844, keep: false },
   })) await picture(page, name, size)
+  await page.evaluate('document.getElementById("program").open = true')
   await page.setViewport({ width: 1400, height: 900 })
   console.log(`by Tab: ${(await walk(page)).join(' | ')}`)
   const scans = () => found.requests.filter((line) => line.endsWith('/screenshot-folder/scan'))

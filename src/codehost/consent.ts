@@ -7,7 +7,8 @@ import { fail } from '../base/errors.js'
 import {
   requireFree, requireOwnConnection, requireRevision, standingConnection, type StandingConnection,
 } from '../governance/connections/read.js'
-import { issueGrant, requireDefaultPrincipal } from '../governance/connections/save.js'
+import { issueGrant } from '../governance/connections/save.js'
+import { requireDefaultPrincipal } from '../governance/principals.js'
 import { nowIso } from '../governance/context.js'
 import { liveSession } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'

@@ -120,6 +120,20 @@ export const defaultPrincipal = (view: View): Principal => {
   })
 }
 
+/**
+ * Throws `unauthorized`/`not_default_principal` for anybody but the owner whom `init` made; `what`
+ * ends the sentence "Only the default owner of this state ..."; left out: consents to a code host.
+ */
+export const requireDefaultPrincipal = (
+  view: View, { principal }: Session, what = 'consents to writes elsewhere',
+): void => {
+  if (defaultPrincipal(view).principal_id === principal.principal_id) return
+  throw fail.unauthorized(
+    'not_default_principal', `Only the default owner of this state ${what}.`,
+    { next: 'Log in as the owner whom `sallyport init` made.' },
+  )
+}
+
 /** Checks of the owners, for `state check`. */
 export const verifyPrincipals = (view: View): Problem[] =>
   view.all(collections.defaults)

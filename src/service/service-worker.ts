@@ -9,6 +9,7 @@ import type { World } from '../fabric/world.js'
 import { lookUp } from '../net/look-up.js'
 import { HeldStore } from './held-store.js'
 import { keyOf } from './route.js'
+import { pageRoutes } from './page/routes.js'
 import { routes } from './routes/table.js'
 import { perform } from './perform.js'
 import { replyOfThrown } from './reply.js'
@@ -60,7 +61,7 @@ class ThreadWork {
   }
 
   async #perform({ id, key, by, asked }: Told<'perform'>): Promise<void> {
-    const route = routes.find((one) => keyOf(one) === key)
+    const route = [...routes, ...pageRoutes].find((one) => keyOf(one) === key)
     if (route === undefined) throw new TypeError('a thread was asked for no route')
     // The store is lent for as long as anything of the request goes on.
     await this.#held.use(async (store) => {

@@ -1,7 +1,6 @@
 /** A service over a state that has a name: what it shows of it, and what its commands carry. */
 import { join } from 'node:path'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { carriedByService } from '../../src/cli/places.js'
 import { nameInForce } from '../../src/fabric/names/look-up.js'
 import { browse } from '../support/service/fake-browser.js'
@@ -13,9 +12,6 @@ import { until } from '../support/until.js'
 import { t } from '../support/tests-in-slices.js'
 import type { Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
-
-const script = join(
-  fileURLToPath(new URL('../../src/service/page/', import.meta.url)), 'page-script.js')
 
 const served = async (t: Teardown) => {
   const world = await World.in(t).sandbox().state().session().images()
@@ -36,7 +32,7 @@ t.test('the page has the name in its title and beside the owner, once it was ope
   const code = codeIn(at.started.offered?.openFile ?? '')
   t.notMatch((await askPage(at, 'GET', '/')).bytes.toString(), 'work - ',
     'who has no code is told no name')
-  const page = browse(at, script, `#${code}`)
+  const page = await browse(at, `#${code}`)
   await until('the page to show something', () => page.at('newest').textContent !== '')
   t.match(page.title(), /^(?:\(\d+\) )?work - Sallyport$/)
   t.match(page.at('who').textContent, /^work: /)

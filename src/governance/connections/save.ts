@@ -6,10 +6,10 @@
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
-import type { Tx, View } from '../../state/types.js'
+import type { Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { policyHead } from '../policy/head.js'
-import { defaultPrincipal } from '../principals.js'
+import { requireDefaultPrincipal } from '../principals.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import {
@@ -143,15 +143,6 @@ interface GrantRequest {
   readonly author: Author | null
   /** Fence of the policy when it was asked for: a revoke of every route since then ends it, too. */
   readonly policyFence: number
-}
-
-/** Throws `unauthorized`/`not_default_principal` for anybody but the owner whom `init` made. */
-export const requireDefaultPrincipal = (view: View, { principal }: Session): void => {
-  if (defaultPrincipal(view).principal_id === principal.principal_id) return
-  throw fail.unauthorized(
-    'not_default_principal', 'Only the default owner of this state consents to writes elsewhere.',
-    { next: 'Log in as the owner whom `sallyport init` made.' },
-  )
 }
 
 const requireUnchanged = (tx: Tx, connection: Connection, request: GrantRequest): void => {

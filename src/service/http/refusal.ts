@@ -72,6 +72,13 @@ export const refusal = {
     'http_head_too_large', `The head of a request has at most ${bytesMax} bytes.`,
     { details: { bytes_max: bytesMax } })),
   headSlow: () => refuse(408, 'http_head_slow', 'The head did not come in time.', again),
+  tooManyPictures: (waitMs: number) => new HttpRefusal(429, fail.locked(
+    'pictures_too_many', 'Too many pictures were asked for within a minute.',
+    { next: 'Wait a moment, then go on.' }),
+  { 'Retry-After': String(Math.ceil(waitMs / 1_000)) }),
+  picturesUnderWay: () => new HttpRefusal(429, fail.locked(
+    'pictures_under_way', 'Too many pictures are on their way at one time.',
+    { next: 'Wait until one of them has come.' }), { 'Retry-After': '1' }),
   expectation: () => refuse(417, 'http_expectation', 'Only 100-continue can be expected.',
     'Leave Expect out.'),
 } as const

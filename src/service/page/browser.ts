@@ -15,7 +15,7 @@ export interface Part {
     toggle(name: string, on: boolean): void
   }
   readonly dataset: Record<string, string | undefined>
-  readonly style: { width: string }
+  readonly style: { width: string, height: string }
   append(...children: readonly Part[]): void
   prepend(child: Part): void
   replaceChildren(...children: readonly Part[]): void
@@ -24,8 +24,7 @@ export interface Part {
   getAttribute(name: string): string | null
   setAttribute(name: string, value: string): void
   addEventListener(
-    kind: string, heard: (event: { preventDefault(): void }) => void,
-    options?: { readonly once: boolean },
+    kind: string, heard: (event: KeyPress) => void, options?: { readonly once: boolean },
   ): void
   focus(): void
 }
@@ -36,6 +35,43 @@ export interface Control extends Part {
   value: string
   disabled: boolean
   checked: boolean
+}
+
+/** Bytes with their type. */
+export interface Bytes {
+  readonly size: number
+}
+
+/** A picture that was decoded. */
+export interface Bitmap {
+  readonly width: number
+  readonly height: number
+  close(): void
+}
+
+/** What a picture is drawn to. */
+export interface Canvas extends Part {
+  width: number
+  height: number
+  readonly clientWidth: number
+  getContext(kind: '2d'): {
+    imageSmoothingQuality: string
+    drawImage(picture: Bitmap, x: number, y: number, width: number, height: number): void
+  } | null
+}
+
+/** A part that is unfolded or not. */
+export interface Fold extends Part {
+  open: boolean
+}
+
+/** A key that was pressed. */
+export interface KeyPress {
+  readonly key: string
+  readonly altKey: boolean
+  readonly ctrlKey: boolean
+  readonly metaKey: boolean
+  preventDefault(): void
 }
 
 /** A dialog. */
@@ -80,6 +116,14 @@ export interface Browser {
     readonly mode: 'same-origin'
     readonly headers: Readonly<Record<string, string>>
     readonly body?: string
-  }) => Promise<{ readonly status: number, json(): Promise<unknown> }>
+  }) => Promise<{
+    readonly status: number
+    json(): Promise<unknown>
+    blob(): Promise<Bytes>
+  }>
+  readonly createImageBitmap: (bytes: Bytes) => Promise<Bitmap>
+  readonly innerWidth: number
+  readonly innerHeight: number
+  readonly devicePixelRatio: number
   open(path: string, target: string): Tab | null
 }

@@ -28,6 +28,8 @@ import {
 import { pageClose, pageOffer, pageOpen, pageReport } from './contract.js'
 import type { PageDesk } from './desk.js'
 import { pageFiles } from './files.js'
+import { picture } from './picture.js'
+import { dayRoute } from './routes.js'
 import { sendText } from './send-text.js'
 
 // What a tab shows whose link was used before, or whose time is over.
@@ -76,6 +78,10 @@ const routeEndpoints = (desk: PageDesk): readonly Endpoint[] =>
     return operatorEndpoint(narrowed(route, shape), (request) =>
       ({ root: desk.keys.rootOf(bearerOf(request)), isUse: isUse(request) }))
   })
+
+/** A day is looked at by a person, and is a use of the session. */
+const dayEndpoint = (desk: PageDesk): Endpoint => operatorEndpoint(dayRoute, (request) =>
+  ({ root: desk.keys.rootOf(bearerOf(request)), isUse: true }))
 
 /** Gives a run token for a code. */
 const opening = (desk: PageDesk): Endpoint => ({
@@ -151,6 +157,7 @@ const fileEndpoints: readonly Endpoint[] = pageFiles.map(({ path, type, text, po
 /** Everything that is answered where the page listens; to nobody but this machine. */
 export const pageEndpoints = (desk: PageDesk): readonly Endpoint[] => [
   ...fileEndpoints, opening(desk), closing(desk), reportOffer(desk), report(desk),
+  dayEndpoint(desk), picture(desk),
   ...routeEndpoints(desk),
 ].map((endpoint) => ({ ...endpoint, localOnly: true }))
 

@@ -17,7 +17,7 @@ const top = `<header>
 <div class="brand"><img src="/icon.svg" alt="" width="28" height="28"><h1>Sallyport</h1></div>
 <p id="who" class="soft"></p>
 <div class="tools" id="tools" hidden>
-<button type="button" id="day">Open the day</button>
+<button type="button" id="day" class="quiet">Report of 24 hours</button>
 <button type="button" id="close" class="quiet">Close the page</button>
 </div>
 </header>
@@ -36,12 +36,42 @@ shows.</p>
 </form>
 </section>`
 
+const theDay = `<section class="wide" aria-labelledby="day-title">
+<div class="day-head">
+<h2 id="day-title"></h2>
+<div class="line"><button type="button" id="day-back" class="quiet">Day before</button>
+<button type="button" id="day-on" class="quiet">Day after</button></div>
+</div>
+<div id="week" class="week" role="group" aria-label="Days of the week"></div>
+<p id="day-told" role="status"></p>
+<div id="day-parts" hidden>
+<p id="day-figures" class="soft"></p>
+<div class="sums">
+<div><h3 id="by-activity-title">By activity</h3>
+<ul id="by-activity" aria-labelledby="by-activity-title"></ul></div>
+<div><h3 id="by-application-title">By application</h3>
+<ul id="by-application" aria-labelledby="by-application-title"></ul></div>
+<div><h3 id="by-project-title">By project</h3>
+<ul id="by-project" aria-labelledby="by-project-title"></ul></div>
+</div>
+<p id="day-labels" class="soft small"></p>
+<div id="hours" class="hours" role="group" aria-label="Hours of the day: choose one, or two"></div>
+<form id="day-form" class="course" autocomplete="off" role="search">
+<label for="day-search">Search in the day</label>
+<input id="day-search" type="text" maxlength="200" spellcheck="false" autocapitalize="off">
+<p id="course-told" class="soft" role="status"></p>
+<button type="button" id="course-all" class="quiet" hidden>Whole day</button>
+</form>
+<ol id="episodes" class="episodes"></ol>
+</div>
+</section>`
+
 const waiting = `<section class="wide" aria-labelledby="waiting-title">
 <h2 id="waiting-title">Waits for you <span class="badge" id="waiting-count"></span></h2>
 <ul id="waiting" class="waiting"></ul>
 </section>`
 
-const newest = `<section aria-labelledby="newest-title">
+const newest = `<section class="inner" aria-labelledby="newest-title">
 <h2 id="newest-title">Newest item</h2>
 <p class="figure" id="newest"></p>
 <dl class="facts" id="folder"></dl>
@@ -55,7 +85,7 @@ const newest = `<section aria-labelledby="newest-title">
 </form>
 </section>`
 
-const spend = `<section aria-labelledby="spend-title">
+const spend = `<section class="inner" aria-labelledby="spend-title">
 <h2 id="spend-title">Spend against the ceiling</h2>
 <p class="figure" id="spend"></p>
 <div class="bar" id="spend-bar" role="img" aria-label=""></div>
@@ -85,6 +115,31 @@ const confirmation = `<dialog id="confirm" aria-labelledby="confirm-title">
 </form>
 </dialog>`
 
+const viewer = `<dialog id="viewer" class="viewer" aria-labelledby="viewer-title">
+<div class="viewer-head"><h2 id="viewer-title"></h2>
+<div class="line">
+<button type="button" id="viewer-full" class="quiet" aria-pressed="false">Full size</button>
+<button type="button" id="viewer-end" class="quiet">Close</button></div></div>
+<div id="viewer-stage" class="stage" tabindex="0" role="group" aria-labelledby="viewer-title">
+<canvas id="picture" role="img" width="0" height="0" hidden></canvas>
+<p id="viewer-told" role="status"></p></div>
+<p id="viewer-caption" class="soft"></p>
+<div class="line viewer-foot">
+<button type="button" id="viewer-back" aria-keyshortcuts="ArrowLeft">Previous</button>
+<p id="viewer-place" class="soft"></p>
+<button type="button" id="viewer-on" aria-keyshortcuts="ArrowRight">Next</button></div>
+</dialog>`
+
+/** What the program did and spent: it comes last, and folded. */
+const program = `<details class="wide" id="program">
+<summary>What the program did and spent</summary>
+<p id="day-spent"></p>
+<div class="desk-inner">
+${newest}
+${spend}
+</div>
+</details>`
+
 /** The page. */
 export const pageMarkup = `${head}
 <body>
@@ -96,15 +151,16 @@ ${top}
 <code>sallyport edge list</code>.</p></noscript>
 ${entry}
 <div id="desk" class="desk" hidden>
+${theDay}
 ${waiting}
-${newest}
-${spend}
+${program}
 ${consents}
 ${devices}
 </div>
 </main>
 <footer id="foot" class="soft"></footer>
 ${confirmation}
+${viewer}
 </body>
 </html>
 `

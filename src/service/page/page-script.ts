@@ -4,29 +4,24 @@
  * text, never as markup. It asks anew while somebody can see it; that is no use of the session.
  */
 import type { overviewShow } from '../../fabric/overview/contract.js'
+import { act, actsSoFar, whenEnded } from './acting.js'
+import { ask, ended, isGood, isOpen, keepToken, messageOf, wordsOf, type Answer } from './asking.js'
 import type { pageOpen } from './contract.js'
-import type { Browser, Control, Dialog, Form, Part } from './browser.js'
+import type { Control, Dialog, Form, Part } from './browser.js'
+import { beginDay, hideDay, showDay } from './day-view.js'
+import { at, browser, fill, make, onSubmit, say, terms } from './parts.js'
+import { beginPictures, hidePictures } from './picture-view.js'
+import { ago, bytes, day, dollars, secondsBetween, span, timeOfDay, wordly } from './words.js'
 
 type Overview = ReturnType<typeof overviewShow.document>
 type Opened = ReturnType<typeof pageOpen.document>
 type Device = Overview['devices'][number]
 type Consent = Overview['consents'][number]
 
-interface Answer {
-  readonly status: number
-  readonly body: unknown
-}
-
-interface Told {
-  readonly error?: { readonly message: string, readonly hint: string | null }
-}
-
-const browser = globalThis as unknown as Browser
 const { document, location, history, navigator } = browser
 
 const everyMs = 10_000
 
-let token: string | null = null
 /** What can be typed, as it is told before the service has told it for its state. */
 let commands: Opened['commands'] = {
   login: 'sallyport login', open: 'sallyport serve --open', pair: 'sallyport edge pair',
@@ -35,108 +30,6 @@ let commands: Opened['commands'] = {
 /** Name of the state; empty where it has none. */
 let name = ''
 let timer: ReturnType<typeof setTimeout> | undefined
-/** Raised by each act of a person: an answer that was asked for before is not shown. */
-let acts = 0
-
-const at = <P extends Part = Part>(id: string): P => document.getElementById(id) as P
-
-const make = (
-  tag: string, { text = '', name = '' }: { text?: string, name?: string } = {},
-  ...children: readonly Part[]
-): Part => {
-  const made = document.createElement(tag)
-  if (name !== '') made.className = name
-  if (text !== '') made.textContent = text
-  made.append(...children)
-  return made
-}
-
-/** Shown anew only where it differs; what had the keyboard has it again. */
-const fill = (id: string, children: readonly Part[]): void => {
-  const place = at(id)
-  const shown = document.createElement('div')
-  shown.append(...children)
-  if (place.dataset['shown'] === shown.innerHTML) return
-  place.dataset['shown'] = shown.innerHTML
-  const { activeElement: held } = document
-  const label = place.contains(held) ? held?.getAttribute('aria-label') : null
-  place.replaceChildren(...children)
-  if (label === null || label === undefined) return
-  for (const one of place.querySelectorAll('button')) {
-    if (one.getAttribute('aria-label') === label) one.focus()
-  }
-}
-
-const say = (id: string, text: string): void => {
-  if (at(id).textContent !== text) at(id).textContent = text
-}
-
-/** One request to where the page came from; null where nobody answers. */
-const ask = async (method: string, path: string, body?: unknown): Promise<Answer | null> => {
-  try {
-    const reply = await browser.fetch(path, {
-      method, cache: 'no-store', credentials: 'omit', redirect: 'error', mode: 'same-origin',
-      headers: {
-        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    return { status: reply.status, body: await reply.json() }
-  } catch {
-    return null
-  }
-}
-
-const messageOf = (answer: Answer | null): string =>
-  (answer === null ? 'The service does not answer: it was stopped, or is starting again.'
-    : (answer.body as Told).error?.message ?? `The service answered ${answer.status}.`)
-
-/** What was wrong, and what helps. */
-const wordsOf = (answer: Answer | null): string => {
-  const hint = (answer?.body as Told | undefined)?.error?.hint ?? ''
-  return `${messageOf(answer)} ${hint.replaceAll('`', '')}`.trim()
-}
-
-const isGood = (answer: Answer | null): answer is Answer =>
-  answer !== null && answer.status >= 200 && answer.status < 300
-
-const dollars = (microusd: number): string => {
-  const digits = String(microusd).padStart(7, '0')
-  const part = digits.slice(-6)
-  return `$${digits.slice(0, -6)}.${part.slice(0, 2)}${part.slice(2).replace(/0+$/, '')}`
-}
-
-const span = (seconds: number): string => {
-  if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
-  return `${Math.floor(hours / 24)} days`
-}
-
-const day = (iso: string): string => new Date(iso).toLocaleString([], {
-  month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23',
-})
-
-const timeOfDay = (iso: string): string =>
-  new Date(iso).toLocaleTimeString([], { hourCycle: 'h23' })
-
-const secondsBetween = (from: string, to: string): number =>
-  (Date.parse(to) - Date.parse(from)) / 1_000
-
-const ago = (iso: string | null, now: string): string =>
-  (iso === null ? 'never' : `${span(secondsBetween(iso, now))} ago`)
-
-const terms = (pairs: readonly (readonly [string, string, string?])[]): Part[] =>
-  pairs.flatMap(([name, value, colour]) => {
-    const term = make('dt', { text: name })
-    if (colour !== undefined) term.prepend(make('i', { name: colour }))
-    return [term, make('dd', { text: value })]
-  })
-
-const wordly = (text: string): string => text.replaceAll('_', ' ')
 
 /** The name comes first: a tab shows the beginning of a title. */
 const brand = (): string => (name === '' ? 'Sallyport' : `${name} - Sallyport`)
@@ -249,9 +142,6 @@ const showConsents = ({ consents, checked_at: now, policy }: Overview): void => 
   }))
 }
 
-const bytes = (count: number): string =>
-  (count < 1_048_576 ? `${Math.ceil(count / 1_024)} KiB` : `${(count / 1_048_576).toFixed(1)} MiB`)
-
 const evictedText = ({ spool_evictions: count }: Device): string =>
   (count === null ? 'none told' : String(count))
 
@@ -305,29 +195,29 @@ const show = (overview: Overview): void => {
 /** Nothing of what was shown stays; the way back is told. */
 const showEntry = (why: string): void => {
   clearTimeout(timer)
-  token = null
+  keepToken(null)
   at('desk').hidden = true
   at('tools').hidden = true
   for (const id of ['who', 'foot', 'newest', 'spend']) say(id, '')
   for (const id of ['waiting', 'folder', 'spend-parts', 'consents', 'devices']) fill(id, [])
   at<Control>('folder-path').value = ''
   document.title = brand()
+  hideDay()
+  hidePictures()
   at<Dialog>('confirm').close()
   at('entry').hidden = false
   say('told', why)
 }
-
-const ended = (answer: Answer | null): boolean => answer?.status === 401
 
 const endedText = (answer: Answer | null): string =>
   `${messageOf(answer)} Log in (${commands.login}), then open the page anew: ${commands.open}`
 
 const refresh = async (): Promise<void> => {
   clearTimeout(timer)
-  if (token === null) return
-  const before = acts
+  if (!isOpen()) return
+  const before = actsSoFar()
   const answer = await ask('GET', '/api/overview')
-  if (token === null || before !== acts) return
+  if (!isOpen() || before !== actsSoFar()) return
   if (isGood(answer)) show(answer.body as Overview)
   else if (ended(answer)) return showEntry(endedText(answer))
   else {
@@ -337,22 +227,17 @@ const refresh = async (): Promise<void> => {
   if (!document.hidden) timer = setTimeout(() => void refresh(), everyMs)
 }
 
-/** What a person did, and what came of it. */
-const act = async (method: string, path: string, body?: unknown): Promise<Answer | null> => {
-  acts += 1
-  const answer = await ask(method, path, body)
-  if (ended(answer)) showEntry(endedText(answer))
-  return answer
-}
+whenEnded((answer) => showEntry(endedText(answer)))
 
 const open = async (code: string): Promise<void> => {
   const answer = await act('POST', '/api/page/open', { code })
   if (isGood(answer)) {
     const opened = answer.body as Opened
-    ;({ token, commands } = opened)
+    keepToken(opened.token)
+    ;({ commands } = opened)
     name = opened.at ?? ''
     at<Form>('entry-form').reset()
-    await refresh()
+    await Promise.all([refresh(), showDay(null)])
     at('main').focus()
   } else if (!ended(answer)) showEntry(wordsOf(answer))
 }
@@ -420,7 +305,7 @@ const stopAll = async (): Promise<void> => {
   if (!yes) return
   const answer = await act('POST', '/api/policy/revoke')
   await refresh()
-  if (!isGood(answer) && token !== null) say('told', wordsOf(answer))
+  if (!isGood(answer) && isOpen()) say('told', wordsOf(answer))
 }
 
 const revokeDevice = async (device: Device): Promise<void> => {
@@ -431,7 +316,7 @@ const revokeDevice = async (device: Device): Promise<void> => {
   if (!yes) return
   const answer = await act('POST', `/api/edge/devices/${device.device_id}/revoke`)
   await refresh()
-  if (!isGood(answer) && token !== null) say('told', wordsOf(answer))
+  if (!isGood(answer) && isOpen()) say('told', wordsOf(answer))
 }
 
 /** The report has a tab of its own, which is opened within the click and led there afterwards. */
@@ -453,12 +338,8 @@ const close = async (): Promise<void> => {
   showEntry(`This page is closed. Open it anew: ${commands.open}`)
 }
 
-const onSubmit = (id: string, then: () => void): void =>
-  at(id).addEventListener('submit', (event) => {
-    event.preventDefault()
-    then()
-  })
-
+beginDay()
+beginPictures()
 at('scan').addEventListener('click', () => void scan())
 at('stop-all').addEventListener('click', () => void stopAll())
 at('day').addEventListener('click', () => void openDay())

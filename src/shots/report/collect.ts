@@ -49,7 +49,7 @@ const moved = (iso: string, byMs: number): string => isoWithin(msFromIso(iso) + 
 const laterOf = (a: string, b: string): string => (a > b ? a : b)
 
 /** Times of the images of a row; a quarter hour counts from where the run had begun in it. */
-const timesOf = (row: Observation) => {
+export const timesOf = (row: Observation) => {
   const { screenshot_visual_run: run } = row
   return {
     capturedAt: row.captured_at,

@@ -1,6 +1,4 @@
 /** The page's own program, run against the real page by a small browser. */
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { shortOf } from '../../../src/base/ids.js'
 import { browse, type FakeBrowser } from '../../support/service/fake-browser.js'
 import { codeIn } from '../../support/service/paging.js'
@@ -15,9 +13,6 @@ import { forImages } from '../../world/gateway.js'
 import { allowed } from '../../world/images.js'
 import { World } from '../../world/world.js'
 
-const script = join(
-  fileURLToPath(new URL('../../../src/service/page/', import.meta.url)), 'page-script.js')
-
 const begun = async (t: Teardown) => {
   const world = await World.in(t).state().session().images()
   const at = await serving(t, world, { page: world.session().root.root_id })
@@ -26,7 +21,7 @@ const begun = async (t: Teardown) => {
 
 const setup = async (t: Teardown, given?: Awaited<ReturnType<typeof begun>>) => {
   const { world, at } = given ?? await begun(t)
-  const page = browse(at, script, `#${codeIn(at.started.offered?.openFile ?? '')}`)
+  const page = await browse(at, `#${codeIn(at.started.offered?.openFile ?? '')}`)
   await until('the page to show something', () => page.at('newest').textContent !== '')
   return { world, at, page }
 }

@@ -3,12 +3,14 @@
  * requests that really go to the page's listener. Each request is noted.
  */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createContext, runInContext } from 'node:vm'
 import type { Loose } from '../../world/place.js'
+import { builtApp } from '../../world/process.js'
 import type { Serving } from './serving.js'
 import { askPage } from './paging.js'
 
-type Heard = (event: { preventDefault(): void }) => void
+type Heard = (event: { readonly key?: string, preventDefault(): void }) => void
 
 /** An element: a name, its text, its children and who listens. */
 export class FakePart {
@@ -20,9 +22,14 @@ export class FakePart {
   value = ''
   type = ''
   returnValue = ''
+  width = 0
+  height = 0
+  open = false
   readonly children: FakePart[] = []
   readonly dataset: Record<string, string> = {}
-  readonly style = { width: '' }
+  readonly style = { width: '', height: '' }
+  /** Sizes of what was drawn to it, oldest first. */
+  readonly drawn: (readonly [number, number])[] = []
   readonly attributes = new Map<string, string>()
   readonly classList = {
     add: () => undefined, remove: () => undefined, toggle: () => undefined,
@@ -42,7 +49,9 @@ export class FakePart {
   }
 
   get innerHTML(): string {
-    return JSON.stringify(this.children.map((one) => [one.tag, one.id, one.textContent]))
+    return JSON.stringify(this.children.map((one) => [
+      one.tag, one.id, one.className, [...one.attributes], one.dataset, one.#text, one.innerHTML,
+    ]))
   }
 
   get childElementCount(): number {
@@ -82,8 +91,18 @@ export class FakePart {
   }
 
   /** What a person does. */
-  does(kind: string): void {
-    for (const heard of this.#heard.get(kind) ?? []) heard({ preventDefault: () => undefined })
+  does(kind: string, event: { readonly key?: string } = {}): void {
+    for (const heard of this.#heard.get(kind) ?? []) {
+      heard({ ...event, preventDefault: () => undefined })
+    }
+  }
+
+  getContext() {
+    return {
+      imageSmoothingQuality: '',
+      drawImage: (_: unknown, _x: number, _y: number, width: number, height: number) =>
+        void this.drawn.push([width, height]),
+    }
   }
 
   focus(): void {}
@@ -94,9 +113,11 @@ export class FakePart {
 
   showModal(): void {
     this.hidden = false
+    this.open = true
   }
 
   close(): void {
+    this.open = false
     this.does('close')
   }
 
@@ -122,7 +143,8 @@ export interface FakeBrowser {
 }
 
 /** Loads the page's program into a browser whose address ends in `hash`. */
-export const browse = (at: Serving, script: string, hash: string): FakeBrowser => {
+export const browse = async (at: Serving, hash: string): Promise<FakeBrowser> => {
+  const script = join(await builtApp(), 'page-script.js')
   const parts = new Map<string, FakePart>()
   const part = (id: string): FakePart => {
     const known = parts.get(id) ?? new FakePart('div')
@@ -140,7 +162,13 @@ export const browse = (at: Serving, script: string, hash: string): FakeBrowser =
     document,
     location: { hash },
     history: { replaceState: (_state: null, _unused: string, path: string) => (address = path) },
-    navigator: {},
+    navigator: {}, innerWidth: 1_280, innerHeight: 900, devicePixelRatio: 1,
+    createImageBitmap: async ({ bytes }: { readonly bytes: Buffer }) => {
+      if (bytes.readUInt32BE(0) !== 0x89504e47) throw new Error('not decoded here')
+      return {
+        width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), close: () => undefined,
+      }
+    },
     // It asks again after ten seconds: no test waits for that.
     setTimeout: () => 0, clearTimeout: () => undefined, Date, JSON,
     open: () => ({
@@ -157,9 +185,12 @@ export const browse = (at: Serving, script: string, hash: string): FakeBrowser =
         ...(body === undefined ? {} : { body }),
         headers: { ...headers, Origin: origin, 'Sec-Fetch-Site': 'same-origin' },
       })
-      return { status: got.status, json: async () => (noted.answer = got.json()) }
+      return {
+        status: got.status, json: async () => (noted.answer = got.json()),
+        blob: async () => ({ size: got.bytes.length, bytes: got.bytes }),
+      }
     },
   })
-  runInContext(readFileSync(script, 'utf8').replace(/^export .*$/m, ''), context)
+  runInContext(readFileSync(script, 'utf8'), context)
   return { at: part, requests, tabs, address: () => address, title: () => document.title }
 }

@@ -1,0 +1,92 @@
+/** What the page shows of a day, made of what the service tells of it: times and words alone. */
+import type { DayEpisode, DaySum, ToldDay } from '../../shots/told-day/contract.js'
+import type { Seen } from './picture-view.js'
+import { countOf, dollars, span, wordly } from './words.js'
+
+/** How long something was on the screen, as the model named it. */
+export type Sum = DaySum
+
+/** A stretch of the day with its stored sentence. */
+export interface Episode {
+  readonly id: string
+  /** Times of day as they are shown. */
+  readonly start: string
+  readonly end: string
+  /** Hours of the day that it reaches into, both included. */
+  readonly firstHour: number
+  readonly lastHour: number
+  /** What the model wrote of it; empty where nothing was. */
+  readonly text: string
+  /** Which model, and when. */
+  readonly by: string
+  readonly pictures: readonly Seen[]
+}
+
+/** A day. */
+export interface ShownDay {
+  /** `2026-11-27`. */
+  readonly day: string
+  /** The day it is now: no later one can be looked at. */
+  readonly today: string
+  readonly figures: string
+  /** What its calls cost. */
+  readonly spent: string
+  readonly sums: ToldDay['time']
+  /** Who wrote what is shown as written. */
+  readonly written: string
+  /** Pictures by hour of the day. */
+  readonly hours: readonly number[]
+  readonly episodes: readonly Episode[]
+  /** What stands where there is no episode. */
+  readonly emptyText: string
+}
+
+type ClockOf = (iso: string) => string
+
+/** Times of day in the zone of the service: its days begin there, wherever the browser is. */
+const clockIn = (timeZone: string): ClockOf => {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23',
+  })
+  return (iso) => format.format(new Date(iso))
+}
+
+const hourOf = (clock: string): number => Number(clock.slice(0, 2))
+
+const episodeOf = (one: DayEpisode, clockOf: ClockOf): Episode => {
+  const [start, end] = [clockOf(one.start), clockOf(one.end)]
+  // What ends at 15:00 does not reach into that hour.
+  const last = clockOf(new Date(Date.parse(one.end) - 1).toISOString())
+  return {
+    id: one.episode_id ?? `window-${one.start}`, start, end,
+    firstHour: hourOf(start), lastHour: Math.max(hourOf(start), hourOf(last)),
+    text: one.text ?? '',
+    by: one.model === null || one.written_at === null
+      ? '' : `Written by ${one.model}, ${clockOf(one.written_at)}`,
+    pictures: one.pictures.map(({ observation_id: id, captured_at: at, filename, summary }) => ({
+      observationId: id,
+      caption: [clockOf(at), filename, ...(summary === null ? [] : [summary])].join(' · '),
+    })),
+  }
+}
+
+const writtenText = ({ models, time: { activity } }: ToldDay): string =>
+  (activity.length === 0 ? '' : `What it was is as ${models.join(', ')} wrote it; times are `
+    + 'counted. Several applications can be on the screen at one time.')
+
+/** Makes it of a document. */
+export const dayOf = (told: ToldDay): ShownDay => {
+  const clockOf = clockIn(told.time_zone)
+  const { pictures, analysed, seconds, spent_microusd: spent, held_microusd: held } = told
+  return {
+    day: told.day, today: told.today, hours: told.hours,
+    figures: pictures === 0 ? 'No picture was taken in of this day.'
+      : `${span(seconds)} seen, ${countOf(pictures, 'picture')}, ${analysed} described`,
+    spent: `${dollars(spent)}${held === 0 ? '' : `, and ${dollars(held)} held`}`,
+    sums: { ...told.time, activity: told.time.activity.map(({ name, seconds: some }) =>
+      ({ name: wordly(name), seconds: some })) },
+    written: writtenText(told),
+    episodes: told.episodes.map((one) => episodeOf(one, clockOf)),
+    emptyText: 'There is no episode of this day.',
+  }
+}

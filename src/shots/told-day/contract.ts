@@ -1,0 +1,69 @@
+/** What goes into a day as the page tells it, and what comes out. */
+import * as v from 'valibot'
+import { contract } from '../../base/contract.js'
+import { count, iso, nullableText, text } from '../../base/fields.js'
+import { closedObject } from '../../base/schema.js'
+
+const sumShape = v.strictObject({ name: text, seconds: count })
+/** How long something was on the screen, as the model named it. */
+export type DaySum = v.InferOutput<typeof sumShape>
+
+const pictureShape = v.strictObject({
+  observation_id: text,
+  captured_at: iso,
+  /** The last part of its name: no folder. */
+  filename: text,
+  /** The sentence that the model wrote of it; null where there is none. */
+  summary: nullableText,
+})
+/** One picture of an episode. */
+export type DayPicture = v.InferOutput<typeof pictureShape>
+
+const episodeShape = v.strictObject({
+  /** Null where no digest was written of its window. */
+  episode_id: nullableText,
+  start: iso,
+  end: iso,
+  text: nullableText,
+  model: nullableText,
+  written_at: nullableText,
+  pictures: v.array(pictureShape),
+})
+/** A window of the day. */
+export type DayEpisode = v.InferOutput<typeof episodeShape>
+
+const outputShape = v.strictObject({
+  /** `2026-11-27`, in the time zone. */
+  day: text,
+  /** The day it is now. */
+  today: text,
+  time_zone: text,
+  /** Pictures, like ones that were merged with them not counted. */
+  pictures: count,
+  analysed: count,
+  seconds: count,
+  /** Images by the hour of the wall clock, merged ones too. */
+  hours: v.pipe(v.array(count), v.length(24)),
+  time: v.strictObject({
+    activity: v.array(sumShape), application: v.array(sumShape), project: v.array(sumShape),
+  }),
+  models: v.array(text),
+  episodes: v.array(episodeShape),
+  /** What its calls cost, by the hour in which each was claimed; micro-USD. */
+  spent_microusd: count,
+  held_microusd: count,
+})
+/** A day. */
+export type ToldDay = v.InferOutput<typeof outputShape>
+
+/** One day, for the page. */
+export const pageDay = contract({
+  name: 'page.day',
+  version: 1,
+  input: closedObject({
+    /** `2026-11-27`; today where it is left out. */
+    day: v.optional(v.string()),
+  }),
+  output: outputShape,
+  toDocument: (told: ToldDay) => told,
+})

@@ -1,0 +1,42 @@
+/**
+ * How long what was on the screen, from times of pictures and from what a model wrote of them. A
+ * picture counts until the next one, and at most five minutes past the last time it was seen: who
+ * went away is not counted as looking at the last window.
+ */
+import type { DaySum } from './contract.js'
+
+/** What is counted of one picture. */
+export interface Counted {
+  /** Milliseconds since 1970. */
+  readonly atMs: number
+  /** When the screen was last seen like that. */
+  readonly seenMs: number
+  readonly activity: string | null
+  readonly applications: readonly string[]
+  readonly project: string | null
+}
+
+const pastMs = 300_000
+
+/** Seconds that each picture counts, oldest first; `endMs` ends the day. */
+export const secondsOf = (
+  pictures: readonly Pick<Counted, 'atMs' | 'seenMs'>[], endMs: number,
+): readonly number[] => pictures.map(({ atMs, seenMs }, n) => {
+  const until = Math.min(pictures[n + 1]?.atMs ?? endMs, Math.max(seenMs, atMs) + pastMs, endMs)
+  return Math.max(0, Math.round((until - atMs) / 1_000))
+})
+
+/** Sums by name, the longest first; a picture may count for several names. */
+export const sumsBy = (
+  pictures: readonly Counted[], seconds: readonly number[],
+  namesOf: (one: Counted) => readonly string[],
+): DaySum[] => {
+  const sums = new Map<string, number>()
+  for (const [n, one] of pictures.entries()) {
+    for (const name of new Set(namesOf(one))) {
+      sums.set(name, (sums.get(name) ?? 0) + (seconds[n] ?? 0))
+    }
+  }
+  return [...sums].map(([name, sum]) => ({ name, seconds: sum }))
+    .sort((a, b) => b.seconds - a.seconds || (a.name < b.name ? -1 : 1))
+}
