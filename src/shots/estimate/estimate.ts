@@ -26,6 +26,7 @@ import type { BlockedReasons } from '../receipts/analysis.js'
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
 import { isRecursive, reusesAnalyses, savedSettings } from '../source/settings.js'
+import { timeZoneOf, zoneOf } from '../../observations/zone.js'
 import { meantDay, type MeantDay } from './day.js'
 import { requestPrice, type RequestPrice } from './price.js'
 
@@ -278,4 +279,14 @@ export const estimateDay = async (
       { reuse: 'off', inForce: !count.reuses, exact: isSeen, calls: count.callsOff },
     ],
   }
+}
+
+/** The same of yesterday in the zone of this process; null where no image of it was taken in. */
+export const estimateYesterday = async (
+  ctx: ShotsContext, msMax: number,
+): Promise<DayEstimate | null> => {
+  const timeZone = zoneOf(timeZoneOf(ctx.env)).name
+  const meant = meantDay(ctx.gov.clock.wallMs(), { timeZone })
+  if (imagesOf(ctx, ctx.gov.store.read(), meant).length === 0) return null
+  return estimateDay(ctx, { day: meant.day, timeZone, msMax })
 }
