@@ -134,7 +134,7 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'shots digest, codehost preview, codehost run, codehost resume, codehost reconcile, '
     + 'codehost close-capacity, codehost observe, codehost publish'),
   ...named(whole, 'state check, state backup, state verify, state export'),
-  ...named(folder, 'shots scan, shots watch, edge capture'),
+  ...named(folder, 'shots scan, shots watch, shots estimate, edge capture'),
   ...named(stays, 'serve, edge daemon, demo, sandbox start, sandbox status, sandbox fault, '
     + 'sandbox faults, sandbox samples'),
   ...named(rare, 'edge show, codehost job, codehost inspect, codehost verify, receipt verify'),
