@@ -27,7 +27,8 @@ const shifted = (day: string, days: number): string =>
  * `day_invalid`.
  */
 export const meantDay = (
-  nowMs: number, { day, timeZone }: { readonly day?: string | undefined, readonly timeZone: string },
+  nowMs: number,
+  { day, timeZone }: { readonly day?: string | undefined; readonly timeZone: string },
 ): MeantDay => {
   const zone = zoneOf(timeZone)
   if (zone.name !== timeZone) {

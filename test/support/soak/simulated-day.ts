@@ -227,7 +227,8 @@ export const run = async (pictures: number): Promise<void> => {
       const day = await simulatedDay({ teardown: (fn) => void undo.push(fn) }, pictures, seed)
       for (const [how, { taken, calls, told, byDoing, lost }] of Object.entries(day.spent)) {
         process.stdout.write(`seed ${seed}, ${how}: ${pictures} pictures, ${taken} taken in, `
-          + `${calls} calls of ${told[how.endsWith('on') ? 'on' : 'off']} told ${JSON.stringify(byDoing)}, lost ${lost}\n`)
+          + `${calls} calls (told ${told[how.endsWith('on') ? 'on' : 'off']}) `
+          + `${JSON.stringify(byDoing)}, lost ${lost}\n`)
       }
     } finally {
       for (const one of undo.reverse()) await one()
