@@ -25,7 +25,7 @@ _sallyport() {
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel inputs drop --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
-    "shots") COMPREPLY=($(compgen -W "setup config scan watch run analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
+    "shots") COMPREPLY=($(compgen -W "setup config scan watch run estimate analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
     "receipt") COMPREPLY=($(compgen -W "export key verify --help" -- "$cur")); return ;;
     "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
     "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke publish prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
@@ -250,6 +250,13 @@ _sallyport() {
       ;;
     "shots run")
       COMPREPLY=($(compgen -W "--once --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "shots estimate")
+      case "$prev" in
+        --day) COMPREPLY=(); return ;;
+        --time-zone) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--day --time-zone --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots analyze")
       case "$prev" in

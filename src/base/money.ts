@@ -7,12 +7,17 @@ const grouped = (digits: string): string => digits.replace(/\B(?=(?:\d{3})+$)/g,
  * decimals or more and never rounded.
  */
 export const moneyText = (microusd: number): string => {
+  const sign = microusd < 0 ? '-' : ''
+  return `${dollarsText(microusd)} (${sign}${grouped(String(Math.abs(microusd)))} µUSD)`
+}
+
+/** The dollars of it alone, where a table has no room for more: `$0.0138`. */
+export const dollarsText = (microusd: number): string => {
   const digits = String(Math.abs(microusd)).padStart(7, '0')
   const [whole, rest] = [digits.slice(0, -6), digits.slice(-6)]
   const decimals = rest.replace(/0+$/, '').padEnd(2, '0')
   const sign = microusd < 0 ? '-' : ''
-  const micro = `${sign}${grouped(String(Math.abs(microusd)))}`
-  return `${sign}$${grouped(whole)}.${decimals} (${micro} µUSD)`
+  return `${sign}$${grouped(whole)}.${decimals}`
 }
 
 const dollarForm = /^(0|[1-9][0-9]{0,9})(?:\.([0-9]{1,6}))?usd$/

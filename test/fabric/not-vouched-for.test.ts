@@ -50,7 +50,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'shots config': ['set', '--analysis', 'off'],
   'shots reanalyze': ['obs_x', '--reason', 'manual_operator_request'],
   'shots show': ['obs_x'], 'shots find': ['x'], 'shots explain': ['x.png'],
-  'shots report': [],
+  'shots report': [], 'shots estimate': [],
   'edge pair': ['--file', 'pairing.txt'],
   'edge revoke': ['edge_dev_01890000-0000-7000-8000-000000000000'],
   'edge show': ['edge_art_01890000-0000-7000-8000-000000000000'],

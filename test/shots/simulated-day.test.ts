@@ -12,6 +12,8 @@ t.test('S-070 S-071 of a day no changed picture takes the description of another
     const [off, on] = [spent[`${clock}, reuse off`]!, spent[`${clock}, reuse on`]!]
     t.equal(on.taken, off.taken, 'the scan takes in the same ones')
     t.equal(off.calls, off.taken)
+    // The estimate of the day before a request is what it comes to, for both settings at once.
+    for (const { told } of [off, on]) t.strictSame(told, { on: on.calls, off: off.calls })
     // What is the same to the last bit is no image of its own: the clock sets the others apart.
     if (clock === 'clock') t.equal(on.calls, off.calls)
     else t.ok(on.calls < off.calls)

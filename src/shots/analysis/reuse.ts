@@ -29,7 +29,7 @@ import { admit, requireSource, termsOf, type Attempt, type ReadyImage } from './
 import { keepSketches, readSketches } from './sketches.js'
 
 /** An image that another one was found to repeat, and its file as it was read for that. */
-interface Repeated {
+export interface Repeated {
   readonly row: Observation
   readonly source: ReadyImage['source']
 }
@@ -45,10 +45,19 @@ const describedNow = (
   return isDescribed(ctx, tx, other, setup) && isUnchanged(other.root, source) ? other : null
 }
 
+/** Which of the described images count. */
+interface Known {
+  /** Only those captured before, ISO text. */
+  readonly before?: string
+  /** Most that count, the newest captures first; all of a pass where it is left out. */
+  readonly most?: number
+}
+
 /** What one pass knows of the images that were described. */
 export class DescribedBefore {
   readonly #ctx: ShotsContext
   readonly #examiner: Examiner
+  readonly #known: Known
   /** Described images by folder, newest first; looked up for the first image that asks. */
   #rows: Observation[] | null = null
   #folder = ''
@@ -56,9 +65,15 @@ export class DescribedBefore {
   #kept: ReadonlySet<string> = new Set()
   #looks: number = shotLimits.sketchedAgainMax
 
-  constructor(ctx: ShotsContext, examiner: Examiner) {
+  constructor(ctx: ShotsContext, examiner: Examiner, known: Known = {}) {
     this.#ctx = ctx
     this.#examiner = examiner
+    this.#known = known
+  }
+
+  /** Whether every described image could be looked at, of those that nothing was kept of. */
+  get isWhole(): boolean {
+    return this.#looks > 0
   }
 
   /**
@@ -66,7 +81,7 @@ export class DescribedBefore {
    * being claimed: `blocked`, `budget`, `conflict`, `locked`.
    */
   async take(attempt: Attempt): Promise<boolean> {
-    const repeated = await this.#find(attempt)
+    const repeated = await this.find(attempt)
     if (repeated === null) return false
     const ctx = this.#ctx
     await ctx.gov.observer.at('analyze.repeated')
@@ -100,7 +115,8 @@ export class DescribedBefore {
     await keepSketches(this.#ctx, this.#folder, kept)
   }
 
-  async #find({ row, image }: Attempt): Promise<Repeated | null> {
+  /** The described image that one repeats, by their files as they are now; null where none. */
+  async find({ row, image }: Pick<Attempt, 'row' | 'image'>): Promise<Repeated | null> {
     const { fingerprint } = image
     const view = this.#ctx.gov.store.read()
     const ignored = ignoredAsTaken(view, row)
@@ -125,11 +141,12 @@ export class DescribedBefore {
   #described(view: View, folderDigest: string): readonly Observation[] {
     if (this.#rows === null || this.#folder !== folderDigest) {
       this.#folder = folderDigest
-      this.#rows = describedRows(view, folderDigest)
+      this.#rows = describedRows(view, folderDigest, this.#known.before)
       this.#sketches = readSketches(this.#ctx, view, folderDigest)
       this.#kept = new Set(this.#sketches.keys())
     }
-    return [...this.#rows]
+    const { most } = this.#known
+    return most === undefined ? [...this.#rows] : newestOf(this.#rows, most)
   }
 
   /** The sketch of one of which none is kept; some in each pass, so that none takes long. */
@@ -170,10 +187,14 @@ export class DescribedBefore {
   }
 }
 
+const newestOf = (rows: readonly Observation[], most: number): Observation[] =>
+  [...rows].sort((a, b) => (a.captured_at < b.captured_at ? 1 : -1)).slice(0, most)
+
 /** The newest described images of a folder, as far as counters say; each is judged when meant. */
-const describedRows = (view: View, folderDigest: string): Observation[] => {
+const describedRows = (view: View, folderDigest: string, before?: string): Observation[] => {
   const model = configuredModel(view)
   return takeObservations(view, {
+    ...(before === undefined ? {} : { until: before }),
     statuses: ['succeeded'], folderDigest, newestFirst: true,
     meant: (key) => key.reused === undefined && key.classification === null && key.model === model
       && key.prompt_version === analysisPromptVersion

@@ -105,8 +105,8 @@ export const ceilings: readonly Ceiling[] = [
   of('state keys', [7, 97, 0, 1], [9, 20], [33, 900]),
   of('doctor', [9, 194, 0, 0], [10, 20], [45, 1300]),
   of('timers show', [11, 131, 0, 0], [8, 20], [43, 1200]),
-  of('schema', [26, 428, 0, 0], [0, 0], [0, 0]),
-  of('completion bash', [26, 424, 0, 0], [0, 0], [0, 0]),
+  of('schema', [26, 432, 0, 0], [0, 0], [0, 0]),
+  of('completion bash', [26, 429, 0, 0], [0, 0], [0, 0]),
   of('help', [24, 210, 0, 0], [0, 0], [0, 0]),
 ]
 
@@ -134,7 +134,7 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'shots digest, codehost preview, codehost run, codehost resume, codehost reconcile, '
     + 'codehost close-capacity, codehost observe, codehost publish'),
   ...named(whole, 'state check, state backup, state verify, state export'),
-  ...named(folder, 'shots scan, shots watch, edge capture'),
+  ...named(folder, 'shots scan, shots watch, shots estimate, edge capture'),
   ...named(stays, 'serve, edge daemon, demo, sandbox start, sandbox status, sandbox fault, '
     + 'sandbox faults, sandbox samples'),
   ...named(rare, 'edge show, codehost job, codehost inspect, codehost verify, receipt verify'),

@@ -39,6 +39,8 @@ interface Frame {
 export interface DaySpent {
   readonly taken: number
   readonly calls: number
+  /** Calls that `shots estimate` told before any was made, and those that it had of the other. */
+  readonly told: Readonly<Record<'on' | 'off', number>>
   /** Calls by what was done. */
   readonly byDoing: Readonly<Record<Doing, number>>
   /** Pictures that took a description of one that looks different outside of what is ignored. */
@@ -176,6 +178,8 @@ const spend = async (
     world.file(`${String(i).padStart(5, '0')}.png`, png, after(i * frameMs))
   }
   must(await world.run(['shots', 'scan', '--limit', '10000', '--json']))
+  const told = must(await world.run(
+    ['shots', 'estimate', '--day', after(0).slice(0, 10), '--time-zone', 'UTC', '--json'])).json()
   for (let left = frames.length; left > 0; left -= 1_000) {
     must(await world.run(['shots', 'analyze', '--limit', '1000', '--json']))
   }
@@ -190,7 +194,9 @@ const spend = async (
     if (of === undefined) byDoing[frameOf(id).doing] += 1
     else if (differ(frameOf(id).rgba, frameOf(of.observation_id).rgba, ignoring)) lost += 1
   }
-  return { taken: rows.length, calls: sent(world), byDoing, lost }
+  const [on, off] = ['on', 'off'].map((one) =>
+    told.choices.find((choice: { reuse: string }) => choice.reuse === one).calls)
+  return { taken: rows.length, calls: sent(world), told: { on, off }, byDoing, lost }
 }
 
 /** One day of so many pictures, in each way of spending. */
@@ -219,9 +225,10 @@ export const run = async (pictures: number): Promise<void> => {
     const undo: (() => unknown)[] = []
     try {
       const day = await simulatedDay({ teardown: (fn) => void undo.push(fn) }, pictures, seed)
-      for (const [how, { taken, calls, byDoing, lost }] of Object.entries(day.spent)) {
+      for (const [how, { taken, calls, told, byDoing, lost }] of Object.entries(day.spent)) {
         process.stdout.write(`seed ${seed}, ${how}: ${pictures} pictures, ${taken} taken in, `
-          + `${calls} calls ${JSON.stringify(byDoing)}, lost ${lost}\n`)
+          + `${calls} calls (told ${told[how.endsWith('on') ? 'on' : 'off']}) `
+          + `${JSON.stringify(byDoing)}, lost ${lost}\n`)
       }
     } finally {
       for (const one of undo.reverse()) await one()

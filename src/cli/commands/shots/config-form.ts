@@ -7,7 +7,9 @@ import { judgeFolder } from '../../../shots/source/folder.js'
 import {
   parseSettingsChange, savedSettings, type SavedShotSettings,
 } from '../../../shots/source/settings.js'
+import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
+import { shotsEstimate } from '../../../shots/estimate/contract.js'
 import type { VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { requireYes } from '../../ask-verdict.js'
@@ -87,6 +89,20 @@ const askLimits = async (
   }
 }
 
+/** How long a form may compare images, in ms: what is left then is told as a request. */
+const estimateMsMax = 5_000
+
+/** What yesterday came to, or would have, for whoever sets the bounds of a day. */
+const tellYesterday = async (deps: VerbDeps, ctx: ShotsContext): Promise<void> => {
+  const { estimateYesterday } = await import('../../../shots/estimate/estimate.js')
+  const estimate = await estimateYesterday(ctx, estimateMsMax)
+  if (estimate === null) return
+  const { choicesTable, priceNotes } = await import('./estimate-text.js')
+  const one = shotsEstimate.answer(estimate)
+  deps.note(`\nYesterday, ${one.day}, ${countText(one.images, 'image')}; with each setting:\n`
+    + [await choicesTable(one, deps.view), ...priceNotes(one)].join('\n'))
+}
+
 const shownAs = (name: string, value: unknown): unknown =>
   (name.endsWith('_microusd') && typeof value === 'number' ? moneyText(value) : value)
 
@@ -106,6 +122,8 @@ const fillConfigForm = async (
   const change = await askFolder(prompter, ctx, saved.screenshot_folder)
   deps.note(`\n${egressText}\n`)
   if (await askEgress(prompter, saved, change)) {
+    // The day of another folder says nothing of what the new one will cost.
+    if (change['screenshot_folder'] === undefined) await tellYesterday(deps, ctx)
     await askLimits(prompter, saved, change)
     if (saved.renew_proof !== 'on') {
       deps.note(`\n${renewText}\n`)

@@ -1,0 +1,48 @@
+/** Which day is meant, and where it begins and ends in a time zone. Pure. */
+import { isoWithin } from '../../base/calendar.js'
+import { fail } from '../../base/errors.js'
+import { startOfDay, zoneOf } from '../../observations/zone.js'
+
+/** One day of a zone, half-open, by the time of each image. */
+export interface MeantDay {
+  /** `2026-11-20`. */
+  readonly day: string
+  /** IANA name. */
+  readonly timeZone: string
+  /** ISO text, included. */
+  readonly since: string
+  /** ISO text, excluded. */
+  readonly until: string
+}
+
+/** Longer than any day of any zone is, shorter than two: what comes behind it is the next day. */
+const behindMs = 36 * 3_600_000
+
+/** The day that begins behind another one, and the one before it, by the calendar alone. */
+const shifted = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T12:00:00.000Z`) + days * 86_400_000).toISOString().slice(0, 10)
+
+/**
+ * The day that was asked for, yesterday where none was. Throws `rejected` `time_zone_unknown` and
+ * `day_invalid`.
+ */
+export const meantDay = (
+  nowMs: number,
+  { day, timeZone }: { readonly day?: string | undefined; readonly timeZone: string },
+): MeantDay => {
+  const zone = zoneOf(timeZone)
+  if (zone.name !== timeZone) {
+    throw fail.rejected('time_zone_unknown', 'This machine knows no time zone of that name.', {
+      next: 'Give the name of a zone such as Europe/Berlin, or leave --time-zone out.',
+    })
+  }
+  const meant = day ?? shifted(zone.at(isoWithin(nowMs)).day, -1)
+  const from = startOfDay(zone, meant)
+  if (from === null) {
+    throw fail.rejected('day_invalid', 'The day is none of the calendar.', {
+      next: 'Give --day a day such as 2026-11-20.',
+    })
+  }
+  const until = startOfDay(zone, shifted(meant, 1)) ?? from + behindMs
+  return { day: meant, timeZone, since: isoWithin(from), until: isoWithin(until) }
+}
