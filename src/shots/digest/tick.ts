@@ -277,7 +277,8 @@ const calls = (plan: WindowPlan): boolean => plan.kind === 'write' || plan.kind 
 /**
  * One tick of the digest job (S-096 to S-106, S-138 to S-142): at most four windows are worked on,
  * those of the last 24 hours first, from the oldest on, then older ones, the newest first. The
- * first one that is blocked ends it, since what blocks one blocks all; and while the gateway is left alone after a refusal, none is bought.
+ * first one that is blocked ends it, since what blocks one blocks all; and while the gateway is
+ * left alone after a refusal, none is bought.
  */
 export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   const view = ctx.gov.store.read()
