@@ -70,9 +70,12 @@ const episodeOf = (one: DayEpisode, clockOf: ClockOf): Episode => {
   }
 }
 
-const writtenText = ({ models, time: { activity } }: ToldDay): string =>
-  (activity.length === 0 ? '' : `What it was is as ${models.join(', ')} wrote it; times are `
-    + 'counted. Several applications can be on the screen at one time.')
+const writtenText = ({ models, pictures, time: { activity } }: ToldDay): string => {
+  if (pictures === 0) return ''
+  if (activity.length === 0) return 'No model has described these pictures.'
+  return `What it was is as ${models.join(', ')} wrote it; times are counted. Several applications `
+    + 'can be on the screen at one time.'
+}
 
 /** Makes it of a document. */
 export const dayOf = (told: ToldDay): ShownDay => {

@@ -148,6 +148,7 @@ const show = (day: ShownDay): void => {
   say('day-spent', `What was asked on ${longDay(day.day)} cost ${day.spent}.`)
   showWeek(day)
   for (const [id, sums] of Object.entries(day.sums)) showSums(`by-${id}`, sums)
+  at('day-sums').hidden = Object.values(day.sums).every(({ length }) => length === 0)
   say('day-labels', day.written)
   at('day-parts').hidden = false
   showCourse()

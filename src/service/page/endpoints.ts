@@ -41,7 +41,7 @@ const usedLinkPage = html`<!doctype html>
 <style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 4rem auto; padding:
 0 1rem } :root { color-scheme: light dark }</style></head>
 <body><main><h1>This link shows nothing any more</h1><p>A report is shown once under its link. Open
-the day again from the page of Sallyport. If that says that its session has ended, log in
+it again from the page of Sallyport. If that says that its session has ended, log in
 first.</p></main></body></html>`.text
 
 const about = { code: 'request_invalid', what: 'the request' }

@@ -46,7 +46,7 @@ const theDay = `<section class="wide" aria-labelledby="day-title">
 <p id="day-told" role="status"></p>
 <div id="day-parts" hidden>
 <p id="day-figures" class="soft"></p>
-<div class="sums">
+<div id="day-sums" class="sums">
 <div><h3 id="by-activity-title">By activity</h3>
 <ul id="by-activity" aria-labelledby="by-activity-title"></ul></div>
 <div><h3 id="by-application-title">By application</h3>

@@ -119,6 +119,8 @@ t.test('what was done between 14:00 and 16:00 takes two clicks, and a search one
   const { page, figures, today } = await browsed(t)
   t.match(today, /No picture/)
   t.match(figures(), /4 pictures, 0 described/)
+  t.match(page.at('day-labels').textContent, /^No model has described/)
+  t.equal(page.at('day-sums').hidden, true)
   t.strictSame(titles(page), ['09:00 to 09:30', '14:00 to 14:30', '15:30 to 16:00'])
   buttonOf(page, /^14 to 15 o'clock, 2 pictures$/, 'hours')?.does('click')
   t.strictSame(titles(page), ['14:00 to 14:30'])
