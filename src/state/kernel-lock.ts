@@ -38,8 +38,8 @@ const noLocks = (cause?: unknown): SallyportError => {
 }
 
 /**
- * Loads the add-on once. Throws `failed` `lock_unavailable` where this machine cannot, and on Windows,
- * where it loads and nothing else would hold.
+ * Loads the add-on once. Throws `failed` `lock_unavailable` where this machine cannot, and on
+ * Windows, where it loads and nothing else would hold.
  */
 export const lockAddon = (): LockAddon => {
   if (loaded !== undefined) return loaded

@@ -12,8 +12,8 @@ export const sharedKindOf = (folder: string): string | null =>
   thisPlatform.sharedKindOf(nearest(folder))
 
 /**
- * Throws `failed` `lock_unavailable` where the system says that others may reach the same files past
- * its locks: two holders at once would each write over what the other has written.
+ * Throws `failed` `lock_unavailable` where the system says that others may reach the same files
+ * past its locks: two holders at once would each write over what the other has written.
  */
 export const requireOwnDisk = (folder: string): void => {
   const kind = sharedKindOf(folder)
