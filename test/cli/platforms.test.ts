@@ -1,4 +1,4 @@
-/** Machines on which the program refuses, or lacks something, say so by name and show the way on. */
+/** Machines on which the program refuses, or lacks something, say so and show the way on. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { platformRowOf, platformRows } from '../../src/base/platform/table.js'
@@ -54,7 +54,9 @@ t.test('where locks cannot be had nothing is made or written, and help, version 
       t.equal((await fresh.spawn(argv, how)).status, 0, `${where}: ${argv.join(' ')}`)
     }
     for (const ran of [
-      await fresh.spawn(['init', '--owner', 'ada', '--json'], { ...how, stdin: 'long enough words\n' }),
+      await fresh.spawn(['init', '--owner', 'ada', '--json'], {
+        ...how, stdin: 'long enough words\n',
+      }),
       await world.place.spawn(['goal', 'add', 'Water the plants.', '--json'], how),
     ]) {
       t.strictSame([ran.status, ran.error().code, ran.error().reason],
