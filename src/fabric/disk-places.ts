@@ -9,7 +9,7 @@ export interface DiskPlace {
   /** The flags and variables that say otherwise; null for none. */
   readonly named: string | null
   /** What lies there, a sentence. */
-  readonly content: string
+  readonly what: string
   /** Whether it may be deleted, and what that costs, a sentence. */
   readonly deleting: string
 }
@@ -19,62 +19,62 @@ export const diskPlaces: readonly DiskPlace[] = [
   {
     name: 'state directory', where: '~/.local/state/sallyport',
     named: '--state-dir, --at, SALLYPORT_STATE_DIR, $XDG_STATE_HOME/sallyport',
-    content: 'Everything that was decided, sent and answered, private content sealed.',
+    what: 'Everything that was decided, sent and answered, private content sealed.',
     deleting: 'Keep it: with it goes the proof of what was sent and paid.',
   },
   {
     name: 'key folder', where: '~/.config/sallyport/keys',
     named: '--config-dir, --at, SALLYPORT_CONFIG_DIR, $XDG_CONFIG_HOME/sallyport',
-    content: 'For each state the key that opens it, its anchor, and stops that wait.',
+    what: 'For each state the key that opens it, its anchor, and stops that wait.',
     deleting: 'Keep it: without the key nothing private in the state opens again.',
   },
   {
     name: 'names of states', where: '~/.config/sallyport/names.json',
     named: '$XDG_CONFIG_HOME/sallyport',
-    content: 'Which folders a name of `at` stands for, and names.lock beside it.',
+    what: 'Which folders a name of `at` stands for, and names.lock beside it.',
     deleting: 'It may go; the states stay, and are named anew.',
   },
   {
     name: 'capture device', where: '~/.local/state/sallyport-edge',
     named: 'SALLYPORT_EDGE_DIR, $XDG_STATE_HOME/sallyport-edge',
-    content: 'Captures that wait, and the credential of the pairing.',
+    what: 'Captures that wait, and the credential of the pairing.',
     deleting: 'It may go once nothing waits; the device is then paired anew.',
   },
   {
     name: 'workspace', where: '~/.local/share/sallyport',
     named: 'init --workspace, $XDG_DATA_HOME/sallyport',
-    content: 'The default folder of screenshots, which is only read.',
+    what: 'The default folder of screenshots, which is only read.',
     deleting: 'It is yours; nothing in it was written by this program.',
   },
   {
     name: 'compiled code', where: '~/.cache/sallyport', named: '$XDG_CACHE_HOME/sallyport',
-    content: 'What newer Nodes keep to start faster, and the lock of timers.',
+    what: 'What newer Nodes keep to start faster, and the lock of timers.',
     deleting: 'It may go at any time.',
   },
   {
     name: 'units of systemd', where: '~/.config/systemd/user/sallyport-*',
     named: '$XDG_CONFIG_HOME/systemd/user',
-    content: 'Timers and their services, from `timers install`.',
+    what: 'Timers and their services, from `timers install`.',
     deleting: 'Not by hand: `timers remove` stops them first.',
   },
   {
     name: 'block of the crontab', where: 'between two marks in your crontab', named: null,
-    content: 'Lines of timers, from `timers install --with cron`.',
+    what: 'Lines of timers, from `timers install --with cron`.',
     deleting: 'Not by hand: `timers remove` leaves every other line as it is.',
   },
   {
     name: 'sandbox', where: '~/.local/state/sallyport-sandbox', named: 'sandbox --dir',
-    content: 'A provider of your own machine, its certificate and what it was asked.',
+    what: 'A provider of your own machine, its certificate and what it was asked.',
     deleting: 'It may go once `sandbox stop` was typed.',
   },
   {
     name: 'demo', where: 'sallyport-demo-* in the folder for temporary files', named: 'TMPDIR',
-    content: 'A state of made-up content, and its keys.',
+    what: 'A state of made-up content, and its keys.',
     deleting: 'It may go at any time.',
   },
   {
     name: 'logs', where: 'none', named: null,
-    content: 'Nothing is logged to a file: stderr goes where whoever started it sends it.',
+    what: 'Nothing is logged to a file: stderr goes where whoever started it sends it.',
     deleting: 'With systemd see `journalctl --user`; cron mails it.',
   },
 ]

@@ -14,8 +14,7 @@ import { basesAfter, headerOf } from './snapshot/header.js'
 import { formatVersion, keyPlaces, placesOf } from './paths.js'
 import { firstManifest } from './snapshot/founding.js'
 import { encodeManifest, type Manifest } from './snapshot/manifest.js'
-import { lockAddon } from './kernel-lock.js'
-import { requireOwnDisk } from './own-disk.js'
+import { lockAddon, requireOwnDisk } from './kernel-lock.js'
 import { encodeStateFile, profileSealText, type StateFile } from './state-file.js'
 
 /** What a new state directory is made from. */

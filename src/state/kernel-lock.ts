@@ -5,7 +5,9 @@
  * The add-on is loaded at first use and stays outside any bundle; when it cannot load there is no
  * weaker lock.
  */
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { fail, type SallyportError } from '../base/errors.js'
 import { thisPlatformRow } from '../base/platform/table.js'
 import { thisPlatform } from '../base/platform/this-platform.js'
@@ -73,3 +75,24 @@ export const tryLockFd = (fd: number, kind = alone): boolean => {
 
 /** Gives the lock of an open file back. */
 export const unlockFd = (fd: number): void => lockAddon().unlock(fd)
+
+const nearest = (path: string): string =>
+  (existsSync(path) || dirname(path) === path ? path : nearest(dirname(path)))
+
+/** What kind of shared file system a folder lies on, or would lie on; null where it is none. */
+export const sharedKindOf = (folder: string): string | null =>
+  thisPlatform.sharedKindOf(nearest(folder))
+
+/**
+ * Throws `failed` `lock_unavailable` where the system says that others may reach the same files
+ * past its locks: two holders at once would each write over what the other has written.
+ */
+export const requireOwnDisk = (folder: string): void => {
+  const kind = sharedKindOf(folder)
+  if (kind === null) return
+  throw fail.failed('lock_unavailable',
+    `The folder lies on ${kind}, where a lock may hold for one machine or program alone.`, {
+      reason: 'shared_disk', details: { file_system: kind },
+      next: 'Put it on a local disk of this machine. See `sallyport help platforms`.',
+    })
+}

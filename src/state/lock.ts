@@ -11,8 +11,7 @@ import { thisPlatform } from '../base/platform/this-platform.js'
 import { nodeFiles, readWhole, type FileFacts, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { KernelLine, LineFiles, type LockLine } from './lock-line.js'
-import { tryLockFd, unlockFd } from './kernel-lock.js'
-import { requireOwnDisk } from './own-disk.js'
+import { requireOwnDisk, tryLockFd, unlockFd } from './kernel-lock.js'
 
 const holderShape = v.strictObject({
   pid: v.number(),

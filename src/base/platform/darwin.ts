@@ -1,6 +1,6 @@
 /** macOS. Its own words for errors are read in open(2) and libuv; nothing of it was tried there. */
 import type { Platform } from './platform.js'
-import { anyUnix } from './unix.js'
+import { anyUnix } from './other.js'
 
 /** `EOPNOTSUPP`, which open(2) says of a socket: Node has no name for it. */
 const opnotsupp = 102

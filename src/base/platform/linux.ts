@@ -1,7 +1,7 @@
 /** Linux, with and without /proc. */
 import { existsSync, readFileSync, readlinkSync, statfsSync } from 'node:fs'
 import type { Platform } from './platform.js'
-import { anyUnix } from './unix.js'
+import { anyUnix } from './other.js'
 
 const orNull = <T>(read: () => T): T | null => {
   try {

@@ -47,13 +47,12 @@ export interface Platform {
   sharedKindOf(path: string): string | null
   /**
    * A path in the form in which two spellings of one place are equal. macOS: letter case and
-   * Unicode form do not count, as on the disks that it is delivered with. Elsewhere every byte
-   * counts.
+   * Unicode form do not count, as on the disks that it comes with. Elsewhere every byte counts.
    */
   folded(path: string): string
   /**
    * Names of error numbers for which Node has none, or another than on Linux. A Mac says 102 of a
-   * socket that is opened as a file, where Linux says `ENXIO`; a used up quota has no name
+   * socket that is opened as a file, where Linux says `ENXIO`. A used up quota has no name
    * anywhere.
    */
   readonly errnoNames: ReadonlyMap<number, string>

@@ -18,13 +18,21 @@ export interface Counted {
 
 const pastMs = 300_000
 
-/** Seconds that each picture counts, oldest first; `endMs` ends the day. */
+/**
+ * Seconds that each picture counts, oldest first; `endMs` ends the day. What is left of a second
+ * goes to the next picture, so that together they are never longer than the time that passed.
+ */
 export const secondsOf = (
   pictures: readonly Pick<Counted, 'atMs' | 'seenMs'>[], endMs: number,
-): readonly number[] => pictures.map(({ atMs, seenMs }, n) => {
-  const until = Math.min(pictures[n + 1]?.atMs ?? endMs, Math.max(seenMs, atMs) + pastMs, endMs)
-  return Math.max(0, Math.round((until - atMs) / 1_000))
-})
+): readonly number[] => {
+  let leftMs = 0
+  return pictures.map(({ atMs, seenMs }, n) => {
+    const until = Math.min(pictures[n + 1]?.atMs ?? endMs, Math.max(seenMs, atMs) + pastMs, endMs)
+    const ms = leftMs + Math.max(0, until - atMs)
+    leftMs = ms % 1_000
+    return (ms - leftMs) / 1_000
+  })
+}
 
 /** Sums by name, the longest first; a picture may count for several names. */
 export const sumsBy = (

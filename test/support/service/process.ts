@@ -26,8 +26,8 @@ export const launched = async (
   hasSaid: (out: string, err: string) => boolean, env: Env = {}, nodeArgs: readonly string[] = [],
 ) => {
   const script = join(await builtApp(), 'sallyport.js')
-  const node = [...preloadedByRun(), ...nodeArgs]
-  const child = spawn(process.execPath, [...node, script, 'serve', ...args], {
+  const words = [...preloadedByRun(), ...nodeArgs, script, 'serve', ...args]
+  const child = spawn(process.execPath, words, {
     cwd: place.cwd, stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...place.env, ...env,

@@ -7,10 +7,10 @@ const columnsMax = 74
 const indented = (text: string): string[] =>
   fitted(text, columnsMax).split('\n').map((line) => `    ${line.trimStart()}`)
 
-const placeText = ({ name, where, named, content, deleting }: DiskPlace): string => [
+const placeText = ({ name, where, named, what, deleting }: DiskPlace): string => [
   `  ${name}: ${where}`,
   ...(named === null ? [] : indented(`Elsewhere by: ${named}`)),
-  ...indented(content), ...indented(deleting),
+  ...indented(what), ...indented(deleting),
 ].join('\n')
 
 /** Text of the topic. */
