@@ -25,7 +25,7 @@ _sallyport() {
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel inputs drop --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
-    "shots") COMPREPLY=($(compgen -W "setup config scan watch run estimate analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
+    "shots") COMPREPLY=($(compgen -W "setup config scan watch run day estimate analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
     "receipt") COMPREPLY=($(compgen -W "export key verify --help" -- "$cur")); return ;;
     "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
     "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke publish prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
@@ -250,6 +250,16 @@ _sallyport() {
       ;;
     "shots run")
       COMPREPLY=($(compgen -W "--once --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "shots day")
+      case "$prev" in
+        --from) COMPREPLY=(); return ;;
+        --to) COMPREPLY=(); return ;;
+        --time-zone) COMPREPLY=(); return ;;
+        --csv) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --ical) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--from --to --time-zone --csv --ical --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots estimate")
       case "$prev" in

@@ -40,6 +40,7 @@ export const commands: CommandTable = [
     scan: () => import('./shots/scan.js'),
     watch: () => import('./shots/scan.js'),
     run: () => import('./shots/run.js'),
+    day: () => import('./shots/day.js'),
     estimate: () => import('./shots/estimate.js'),
     analyze: () => import('./shots/analyze.js'),
     reanalyze: () => import('./shots/reanalyze.js'),

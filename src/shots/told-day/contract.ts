@@ -27,6 +27,11 @@ const episodeShape = v.strictObject({
   text: nullableText,
   model: nullableText,
   written_at: nullableText,
+  /** How long its pictures count, and what most of that was, as the model named it. */
+  seconds: count,
+  activity: nullableText,
+  application: nullableText,
+  project: nullableText,
   pictures: v.array(pictureShape),
 })
 /** A window of the day. */
@@ -55,6 +60,41 @@ const outputShape = v.strictObject({
 })
 /** A day. */
 export type ToldDay = v.InferOutput<typeof outputShape>
+
+/** What a terminal asks of a day. */
+const dayInput = closedObject({
+  /** `2026-11-27`; today where it is left out. */
+  day: v.optional(v.string()),
+  /** Times of the day by its clocks, `14:00`: only what lies between them. */
+  from: v.optional(v.string()),
+  to: v.optional(v.string()),
+  /** IANA name of the zone in which they are meant. */
+  time_zone: v.string(),
+  /** New files that the episodes are written to. */
+  csv: v.optional(v.string()),
+  ical: v.optional(v.string()),
+})
+
+/** A day, or hours of it, and the files that were written of it. */
+const dayShape = v.strictObject({
+  ...outputShape.entries,
+  /** ISO text; included, and excluded. */
+  since: iso,
+  until: iso,
+  csv_file: nullableText,
+  ical_file: nullableText,
+})
+/** Result of `shots day`. */
+export type DayDocument = v.InferOutput<typeof dayShape>
+
+/** One day, for a terminal and scripts. */
+export const shotsDay = contract({
+  name: 'shots.day',
+  version: 1,
+  input: dayInput,
+  output: dayShape,
+  toDocument: (told: DayDocument) => told,
+})
 
 /** One day, for the page. */
 export const pageDay = contract({

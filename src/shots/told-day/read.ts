@@ -18,7 +18,7 @@ import { findObservations } from '../observations/find.js'
 import type { Observation } from '../observations/rows.js'
 import { openPayload } from '../payload/read.js'
 import { conclusionSources, timesOf } from '../report/collect.js'
-import type { DayEpisode, DayPicture, ToldDay } from './contract.js'
+import type { DayEpisode, DayPicture, DaySum, ToldDay } from './contract.js'
 import { secondsOf, sumsBy, type Counted } from './sums.js'
 
 /** What the default owner alone may do. */
@@ -32,6 +32,12 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 
 const namesOf = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [])
+
+/** ISO text; half-open. */
+interface Period {
+  readonly since: string
+  readonly until: string
+}
 
 interface Told {
   readonly row: Observation
@@ -70,36 +76,55 @@ const toldOf = (ctx: ShotsContext, view: View, row: Observation): Told => {
   }
 }
 
-const emptyEpisode = (start: string, end: string): DayEpisode => ({
+/** A window while its pictures are put into it. */
+interface Window extends Omit<DayEpisode, 'seconds' | 'activity' | 'application' | 'project'> {
+  readonly counted: Counted[]
+  readonly counts: number[]
+}
+
+const windowOf = (start: string, end: string): Window => ({
   episode_id: null, start, end, text: null, model: null, written_at: null, pictures: [],
+  counted: [], counts: [],
 })
+
+const episodeOf = ({ counted, counts, ...one }: Window): DayEpisode => {
+  const time = timeOf(counted, counts)
+  const most = (sums: readonly DaySum[]): string | null => sums[0]?.name ?? null
+  return {
+    ...one, seconds: counts.reduce((sum, some) => sum + some, 0),
+    activity: most(time.activity), application: most(time.application),
+    project: most(time.project),
+  }
+}
 
 /** Digests of the day, and windows of what lies in none, in the order of their beginnings. */
 const episodesOf = (
-  ctx: ShotsContext, view: View, told: readonly Told[], since: string, until: string,
+  ctx: ShotsContext, view: View, told: readonly Told[], seconds: readonly number[],
+  { since, until }: Period,
 ): DayEpisode[] => {
-  const found: DayEpisode[] = conclusionSources(view, { since, until }).episodes.map((row) => ({
-    episode_id: row.episode_id, start: row.window_start, end: row.window_end,
+  const found: Window[] = conclusionSources(view, { since, until }).episodes.map((row) => ({
+    ...windowOf(row.window_start, row.window_end), episode_id: row.episode_id,
     text: readDigest(ctx.gov, view, row).content, model: row.model, written_at: row.written_at,
-    pictures: [],
   }))
-  const add = (picture: DayPicture): void => {
+  const add = ({ picture, counted }: Told, n: number): void => {
     const { captured_at: at } = picture
     let one = found.find(({ start, end }) => start <= at && at < end)
     if (one === undefined) {
       const startMs = Math.floor(Date.parse(at) / windowMs) * windowMs
-      one = emptyEpisode(isoWithin(startMs), isoWithin(startMs + windowMs))
+      one = windowOf(isoWithin(startMs), isoWithin(startMs + windowMs))
       found.push(one)
     }
     one.pictures.push(picture)
+    one.counted.push(counted)
+    one.counts.push(seconds[n] ?? 0)
   }
-  for (const { picture } of told) add(picture)
-  return found.sort((a, b) => (a.start < b.start ? -1 : Number(a.start > b.start)))
+  told.forEach(add)
+  return found.sort((a, b) => (a.start < b.start ? -1 : Number(a.start > b.start))).map(episodeOf)
 }
 
 /** Images by the hour of the wall clock, like ones that were merged with others too. */
 const hoursOf = (
-  zone: Zone, told: readonly Told[], period: { readonly since: string, readonly until: string },
+  zone: Zone, told: readonly Told[], period: Period,
 ): number[] => {
   const hours = Array.from({ length: 24 }, () => 0)
   for (const { row } of told) {
@@ -111,8 +136,16 @@ const hoursOf = (
   return hours
 }
 
+/** A day, and where it, or what is asked of it, begins and ends; milliseconds. */
+interface Span {
+  readonly day: string
+  readonly today: string
+  readonly start: number
+  readonly end: number
+}
+
 /** The day that is meant, and where it begins and ends. Throws `rejected` `day_invalid`. */
-const spanOf = (zone: Zone, wanted: string | undefined, now: string) => {
+const spanOf = (zone: Zone, wanted: string | undefined, now: string): Span => {
   const today = zone.at(now).day
   const day = wanted ?? today
   const start = startOfDay(zone, day)
@@ -126,6 +159,72 @@ const spanOf = (zone: Zone, wanted: string | undefined, now: string) => {
   return { day, today, start, end }
 }
 
+const timeForm = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/
+const minuteMs = 60_000
+const dayMinutes = 1_440
+
+const minuteOf = (text: string): number => {
+  const [, hour, minute] = timeForm.exec(text) ?? []
+  if (hour !== undefined) return Number(hour) * 60 + Number(minute)
+  if (text === '24:00') return dayMinutes
+  throw fail.rejected('time_invalid', 'A time of the day is written as 14:00.', {
+    next: 'Give --from and --to from 00:00 to 24:00.',
+  })
+}
+
+/**
+ * The part of a day between two times of its clocks. Where clocks are set back and a time comes
+ * twice, the first one is meant. Throws `rejected` `time_invalid`.
+ */
+const hoursWithin = (
+  zone: Zone, span: Span, from: string | undefined, to: string | undefined,
+): Span => {
+  const [first, last] = [minuteOf(from ?? '00:00'), minuteOf(to ?? '24:00')]
+  if (first >= last) {
+    throw fail.rejected('time_invalid', 'The hours of a day end after they begin.', {
+      next: 'Give a --to that is later than --from.',
+    })
+  }
+  const reach = (minute: number, fromMs: number): number => {
+    let at = fromMs
+    while (at < span.end && zone.at(isoWithin(at)).minute < minute) at += minuteMs
+    return Math.min(at, span.end)
+  }
+  const start = first === 0 ? span.start : reach(first, span.start)
+  return { ...span, start, end: last === dayMinutes ? span.end : reach(last, start) }
+}
+
+const one = (name: string | null): readonly string[] => (name === null ? [] : [name])
+
+const timeOf = (counted: readonly Counted[], seconds: readonly number[]): ToldDay['time'] => ({
+  activity: sumsBy(counted, seconds, ({ activity }) => one(activity)),
+  application: sumsBy(counted, seconds, ({ applications }) => applications),
+  project: sumsBy(counted, seconds, ({ project }) => one(project)),
+})
+
+const toldIn = (ctx: ShotsContext, view: View, zone: Zone, span: Span): ToldDay => {
+  const { day, today, start, end } = span
+  const period = { since: isoWithin(start), until: isoWithin(end) }
+  const now = currentFacts(ctx, view)
+  const told = [...findObservations(view, period)]
+    .filter((row) => reportReadinessOf(row, now) !== 'excluded')
+    .map((row) => toldOf(ctx, view, row))
+  const counted = told.map((picture) => picture.counted)
+  const seconds = secondsOf(counted, Math.min(end, ctx.gov.clock.wallMs()))
+  const spend = spendOfHours(view, period)
+  return {
+    day, today, time_zone: zone.name, pictures: told.length,
+    analysed: told.filter(({ row }) => row.payload !== null).length,
+    seconds: seconds.reduce((sum, some) => sum + some, 0),
+    hours: hoursOf(zone, told, period),
+    time: timeOf(counted, seconds),
+    models: [...new Set(told.flatMap(({ row }) => one(row.payload?.model ?? null)))],
+    episodes: episodesOf(ctx, view, told, seconds, period),
+    spent_microusd: spend.reduce((sum, { settledMicrousd: some }) => sum + some, 0),
+    held_microusd: spend.reduce((sum, { heldMicrousd: some }) => sum + some, 0),
+  }
+}
+
 /**
  * Reads a day for the default owner. Throws `unauthorized` `not_default_principal`, `rejected`
  * `day_invalid`, and what opening a digest throws.
@@ -136,30 +235,29 @@ export const readToldDay = (
   const view = ctx.gov.store.read()
   requireDefaultPrincipal(view, session, owner)
   const zone = zoneOf(timeZoneOf(ctx.env))
-  const nowMs = ctx.gov.clock.wallMs()
-  const { day, today, start, end } = spanOf(zone, wanted, isoWithin(nowMs))
-  const [since, until] = [isoWithin(start), isoWithin(end)]
-  const now = currentFacts(ctx, view)
-  const told = [...findObservations(view, { since, until })]
-    .filter((row) => reportReadinessOf(row, now) !== 'excluded')
-    .map((row) => toldOf(ctx, view, row))
-  const counted = told.map((one) => one.counted)
-  const seconds = secondsOf(counted, Math.min(end, nowMs))
-  const hours = hoursOf(zone, told, { since, until })
-  const spend = spendOfHours(view, { since, until })
-  const one = (name: string | null): readonly string[] => (name === null ? [] : [name])
+  return toldIn(ctx, view, zone, spanOf(zone, wanted, isoWithin(ctx.gov.clock.wallMs())))
+}
+
+/** Which day, or hours of it, in which zone. */
+export interface DayAsked {
+  readonly day?: string | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly timeZone: string
+}
+
+/**
+ * Reads a day, or hours of it, for whoever is at the machine, as `shots report` does. Throws
+ * `rejected` `day_invalid`, `time_invalid`, and what opening a digest throws.
+ */
+export const readDay = (
+  ctx: ShotsContext, { day, from, to, timeZone }: DayAsked,
+): ToldDay & { readonly since: string; readonly until: string } => {
+  const zone = zoneOf(timeZone)
+  const whole = spanOf(zone, day, isoWithin(ctx.gov.clock.wallMs()))
+  const span = hoursWithin(zone, whole, from, to)
   return {
-    day, today, time_zone: zone.name, pictures: told.length,
-    analysed: told.filter(({ row }) => row.payload !== null).length,
-    seconds: seconds.reduce((sum, some) => sum + some, 0), hours,
-    time: {
-      activity: sumsBy(counted, seconds, ({ activity }) => one(activity)),
-      application: sumsBy(counted, seconds, ({ applications }) => applications),
-      project: sumsBy(counted, seconds, ({ project }) => one(project)),
-    },
-    models: [...new Set(told.flatMap(({ row }) => one(row.payload?.model ?? null)))],
-    episodes: episodesOf(ctx, view, told, since, until),
-    spent_microusd: spend.reduce((sum, { settledMicrousd: some }) => sum + some, 0),
-    held_microusd: spend.reduce((sum, { heldMicrousd: some }) => sum + some, 0),
+    ...toldIn(ctx, ctx.gov.store.read(), zone, span),
+    since: isoWithin(span.start), until: isoWithin(span.end),
   }
 }

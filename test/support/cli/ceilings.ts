@@ -76,6 +76,7 @@ export const ceilings: readonly Ceiling[] = [
   of('shots digests', [7, 152, 0, 0], [7, 20], [11, 200]),
   of('shots report --since 2026-11-20T10:00Z --until 2026-11-20T12:00Z',
     [7, 180, 0, 0], [8, 20], [4162, 66900]),
+  of('shots day 2026-11-20 --from 10:00 --to 12:00', [7, 172, 0, 0], [7, 20], [330, 6500]),
   of('edge list', [7, 105, 0, 1], [9, 20], [33, 900]),
   of('edge artifacts', [7, 105, 0, 1], [9, 20], [33, 900]),
   of('codehost connections', [7, 163, 0, 1], [9, 20], [34, 950]),
@@ -105,8 +106,8 @@ export const ceilings: readonly Ceiling[] = [
   of('state keys', [7, 100, 0, 1], [9, 20], [33, 900]),
   of('doctor', [9, 197, 0, 0], [10, 20], [45, 1300]),
   of('timers show', [11, 134, 0, 0], [8, 20], [43, 1200]),
-  of('schema', [26, 438, 0, 0], [0, 0], [0, 0]),
-  of('completion bash', [26, 435, 0, 0], [0, 0], [0, 0]),
+  of('schema', [26, 445, 0, 0], [0, 0], [0, 0]),
+  of('completion bash', [26, 442, 0, 0], [0, 0], [0, 0]),
   of('help', [24, 213, 0, 0], [0, 0], [0, 0]),
 ]
 

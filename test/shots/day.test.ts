@@ -1,0 +1,186 @@
+/** A day in a terminal, and its files for sheets and calendars. */
+import fc from 'fast-check'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isoFromMs } from '../../src/base/clock.js'
+import { episodesCalendar, episodesCsv } from '../../src/shots/told-day/files.js'
+import type { DayEpisode, ToldDay } from '../../src/shots/told-day/contract.js'
+import { secondsOf } from '../../src/shots/told-day/sums.js'
+import { forAll } from '../support/for-all.js'
+import { observationOf } from '../support/observations.js'
+import { t } from '../support/tests-in-slices.js'
+import { windowStart } from '../world/texts.js'
+import { World } from '../world/world.js'
+
+/** The day before yesterday, UTC. */
+const day = isoFromMs(windowStart(96)).slice(0, 10)
+const at = (time: string): string => `${day}T${time}:00.000Z`
+
+const stage = (t: Parameters<typeof World.in>[0]) =>
+  World.in(t).sandbox().state().session().gateway().images().texts()
+
+const says = (activity: string, application: string, project: string | null) =>
+  ({ activity, applications: [application], project })
+
+t.test('S-026 a day and hours of it are told by what the model named, with exact sums', async (t) => {
+  const world = await stage(t)
+  await world.analysed(
+    { name: 'a.png', at: at('14:00'), says: says('programming', 'Editor', 'harbour') },
+    { name: 'b.png', at: at('14:02'), says: says('reading', 'Browser', 'harbour') },
+    { name: 'c.png', at: at('15:30'), says: says('programming', 'Editor', null) },
+    { name: 'd.png', at: at('18:00'), says: says('meeting', 'Calls', 'quay') },
+  )
+  const line = ['shots', 'day', day, '--time-zone', 'UTC']
+  const whole = (await world.run([...line, '--json'])).json()
+  t.hasStrict(whole, {
+    pictures: 4, analysed: 4, seconds: 120 + 300 + 300 + 300,
+    time: {
+      activity: [
+        { name: 'programming', seconds: 420 }, { name: 'meeting', seconds: 300 },
+        { name: 'reading', seconds: 300 },
+      ],
+      project: [
+        { name: 'harbour', seconds: 420 }, { name: 'none told', seconds: 300 },
+        { name: 'quay', seconds: 300 },
+      ],
+    },
+    since: at('00:00'), csv_file: null, ical_file: null,
+  })
+  t.strictSame(whole.episodes.map(({ start, seconds, application }: DayEpisode) =>
+    [start, seconds, application]), [
+    [at('14:00'), 420, 'Browser'], [at('15:30'), 300, 'Editor'], [at('18:00'), 300, 'Calls'],
+  ])
+  const part = (await world.run([...line, '--from', '14:01', '--to', '16:00', '--json'])).json()
+  t.hasStrict(part, { pictures: 2, seconds: 600, since: at('14:01'), until: at('16:00') })
+  const text = (await world.run([...line, '--from', '14:00', '--to', '16:00'])).stdout
+  t.match(text, /14:00 to 16:00 \(UTC\)\n3 screenshots, 12 min on the screen/)
+  t.match(text, / {2}harbour +7 min/)
+  t.match(text, / {2}14:00-14:30 {2}\(2 screenshots, no digest\)/)
+  t.match(text, /^cost {2}\$0/m)
+  for (const wrong of [['--from', '25:00'], ['--from', '16:00', '--to', '14:00'], ['--to', '0']]) {
+    const ran = await world.run([...line, ...wrong, '--json'])
+    t.equal(ran.error().code, 'time_invalid', wrong.join(' '))
+  }
+  t.equal((await world.run(['shots', 'day', '2026-02-30'])).status, 3)
+})
+
+t.test('a text has at most 60 lines of 80 columns, and tells what it leaves out', async (t) => {
+  const world = await stage(t)
+  const hostile = `\u001b[31m${'wide '.repeat(30)}`
+  await world.analysed(...Array.from({ length: 96 }, (_, n) => ({
+    name: `${n}.png`, at: isoFromMs(Date.parse(at('00:00')) + n * 900_000),
+    says: says('other', `${hostile}${n}`, `project ${n}`),
+  })))
+  const { stdout } = await world.run(['shots', 'day', day, '--time-zone', 'UTC'], {
+    terminal: { stdin: false, stdout: true }, columns: 80,
+  })
+  const lines = stdout.trimEnd().split('\n')
+  t.ok(lines.length <= 60, `${lines.length} lines`)
+  t.strictSame(lines.filter((one) => [...one].length > 80), [])
+  t.match(stdout, /and 90 others/)
+  t.match(stdout, /and \d+ others: give --from and --to/)
+  t.notMatch(stdout, /\u001b\[31m/)
+})
+
+t.test('a day without screenshots, and one that is half described, say so', async (t) => {
+  const world = await stage(t)
+  const empty = await world.run(['shots', 'day', day])
+  t.match(empty.stdout, /No screenshot of it is in the reports/)
+  await world.put(observationOf(world.folder, 'a.png', {
+    captured_at: at('12:00'), analysis_status: 'pending',
+  }))
+  const half = await world.run(['shots', 'day', day, '--time-zone', 'UTC'])
+  t.match(half.stdout, /1 screenshot not described yet: the times below are a part/)
+})
+
+t.test('hours are those of the clocks of the zone, also where they are put on or back', async (t) => {
+  const world = await stage(t)
+  const hours = async (date: string, from: string, to: string): Promise<readonly string[]> => {
+    const told = (await world.run(['shots', 'day', date, '--time-zone', 'Europe/Berlin',
+      '--from', from, '--to', to, '--json'])).json()
+    return [told.since, told.until]
+  }
+  t.strictSame(await hours('2026-03-29', '01:00', '04:00'),
+    ['2026-03-29T00:00:00.000Z', '2026-03-29T02:00:00.000Z'])
+  t.strictSame(await hours('2026-03-29', '02:30', '24:00'),
+    ['2026-03-29T01:00:00.000Z', '2026-03-29T22:00:00.000Z'], 'a time that there was not')
+  t.strictSame(await hours('2026-10-25', '02:30', '03:00'),
+    ['2026-10-25T00:30:00.000Z', '2026-10-25T02:00:00.000Z'], 'both of an hour that came twice')
+})
+
+t.test('S-025 the files are new, for their owner alone, and never among the images', async (t) => {
+  const world = await stage(t)
+  const named = says('reading', 'Browser', '=cmd()')
+  await world.analysed({ name: 'a.png', at: at('14:00'), says: named })
+  const csv = join(world.place.path('day.csv'))
+  const line = ['shots', 'day', day, '--time-zone', 'UTC']
+  t.equal((await world.run([...line, '--csv', csv])).status, 0)
+  t.equal(statSync(csv).mode & 0o777, 0o600)
+  t.equal(readFileSync(csv, 'utf8'), 'date,start,end,minutes,pictures,activity,application,project,'
+    + `sentence\r\n${day},${at('14:00')},${at('14:30')},5,1,reading,Browser,'=cmd(),\r\n`)
+  const again = await world.run([...line, '--csv', csv, '--json'])
+  t.equal(again.error().code, 'file_exists')
+  const inside = await world.run([...line, '--ical', join(world.folder, 'day.ics'), '--json'])
+  t.equal(inside.error().code, 'report_inside_root')
+  writeFileSync(world.place.path('there.ics'), 'mine')
+  const there = await world.run([...line, '--ical', world.place.path('there.ics'), '--json'])
+  t.equal(there.status, 5)
+  t.equal(readFileSync(world.place.path('there.ics'), 'utf8'), 'mine')
+})
+
+const episode = (text: string): DayEpisode => ({
+  episode_id: 'epi_1', start: at('14:00'), end: at('14:30'), text, model: 'm',
+  written_at: at('15:00'), pictures: [], seconds: 60, activity: 'reading', application: text,
+  project: null,
+})
+const dayOf = (texts: readonly string[]): ToldDay =>
+  ({ day, episodes: texts.map(episode) }) as unknown as ToldDay
+
+/** Cells of a file as RFC 4180 reads them. */
+const cellsOf = (csv: string): string[][] => {
+  const rows: string[][] = [[]]
+  for (const [, quoted, plain = '', end] of
+    csv.matchAll(/(?:"((?:[^"]|"")*)"|([^,"\r\n]*))(,|\r\n)/g)) {
+    rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain)
+    if (end === '\r\n') rows.push([])
+  }
+  return rows.slice(0, -1)
+}
+
+const words = fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(
+  '=1+1', '"', ',', '\r\n', '\n', ';', '\\', 'END:VEVENT', '\u2028', '🙂'.repeat(40))))
+  .map((some) => some.join(''))
+
+t.test('S-086 no text of a model is a formula of a sheet, and each comes back whole', async (t) => {
+  forAll(t, fc.property(fc.array(words, { maxLength: 4 }), (texts) => {
+    const rows = cellsOf(episodesCsv(dayOf(texts))).slice(1)
+    return rows.length === texts.length && rows.every((row, n) => {
+      const [text = '', told = ''] = [texts[n], row.at(-1)]
+      return row.length === 9 && (told === text || told === `'${text}`)
+        && !/^[=+\-@\t\r]/.test(told)
+    })
+  }))
+})
+
+t.test('S-086 a calendar has one event an episode, whatever its text is, in lines of 75 bytes', async (t) => {
+  const file = { storeId: 'store', now: at('16:00') }
+  forAll(t, fc.property(fc.array(words, { maxLength: 4 }), (texts) => {
+    const written = episodesCalendar(dayOf(texts), file)
+    const lines = written.split('\r\n')
+    if (lines.some((one) => Buffer.byteLength(one) > 75 || /[\n\r]/.test(one))) return false
+    const unfolded = written.replaceAll('\r\n ', '').split('\r\n')
+    const said = unfolded.filter((one) => one.startsWith('DESCRIPTION:'))
+      .map((one) => one.slice(12)
+        .replace(/\\([\\;,n])/g, (_, it) => (it === 'n' ? '\n' : String(it))))
+    const plain = (text: string): string => text.replaceAll('\r\n', '\n')
+      .replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f\u0085\u2028\u2029]+/gu, ' ')
+    return unfolded.filter((one) => one === 'BEGIN:VEVENT').length === texts.length
+      && said.every((one, n) => Buffer.from(one).equals(Buffer.from(plain(texts[n] ?? ''))))
+  }))
+})
+
+t.test('sums are never longer than the time that passed', async (t) => {
+  const rapid = Array.from({ length: 100 }, (_, n) => ({ atMs: n * 1_500, seenMs: n * 1_500 }))
+  const sum = secondsOf(rapid, 150_000).reduce((total, one) => total + one, 0)
+  t.equal(sum, 150)
+})
