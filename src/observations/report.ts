@@ -9,6 +9,7 @@ import { count, text } from '../base/fields.js'
 import { nullableSentence } from '../base/told.js'
 import { imagesIn, type PeriodImages } from './images.js'
 import { longestOf, msBetween } from './longest.js'
+import { secondsOf, timeSums } from './sums.js'
 import type { ModelText, ScreenObservationInput, ScreenReportInput } from './types.js'
 import { zoneOf, type Zone } from './zone.js'
 
@@ -60,6 +61,8 @@ const reasonShape = v.strictObject({
 /** Why observations of one status are what they are. */
 export type ReportReason = v.InferOutput<typeof reasonShape>
 
+const sumShape = v.strictObject({ name: text, seconds: count })
+
 /** A report, and what `shots report --json` prints of it. */
 export const reportShape = v.strictObject({
   schema: v.literal(reportSchemaName),
@@ -94,6 +97,14 @@ export const reportShape = v.strictObject({
     conclusion: v.nullable(v.strictObject({
       ...authorEntries, conclusion_id: text, current: v.boolean(), source_observation_count: count,
     })),
+    /**
+     * How long what was on the screen, as the newest described observations name it: one counts
+     * until the next, and at most five minutes past the last time it was seen.
+     */
+    time: v.strictObject({
+      observation_count: count, seconds: count, activity: v.array(sumShape),
+      application: v.array(sumShape), project: v.array(sumShape),
+    }),
     digests: v.array(v.strictObject({
       ...authorEntries, episode_id: text, window_start: text, window_end: text,
       observation_count: count,
@@ -226,6 +237,23 @@ const listedOf = (counted: readonly Counted[]): readonly Counted[] => {
   return counted.filter((one) => listed.has(one))
 }
 
+/** Every picture ends the one before it; those whose analysis was opened are told. */
+const timeOf = (
+  { until, madeAt }: ScreenReportInput, counted: readonly Counted[],
+): ScreenReport['model_text']['time'] => {
+  const ms = (iso: string): number => Date.parse(iso)
+  const seconds = secondsOf(
+    counted.map(({ one }) => ({ atMs: ms(one.capturedAt), seenMs: ms(one.lastSeenAt) })),
+    Math.min(ms(until), ms(madeAt)))
+  const told = counted.flatMap(({ one: { named } }, at) =>
+    (named === undefined ? [] : [{ named, seconds: seconds[at] ?? 0 }]))
+  return {
+    observation_count: told.length,
+    seconds: told.reduce((sum, { seconds: some }) => sum + some, 0),
+    ...timeSums(told.map(({ named }) => named), told.map(({ seconds: some }) => some)),
+  }
+}
+
 const modelTextOf = (
   input: ScreenReportInput, counted: readonly Counted[], listed: readonly Counted[],
 ): ScreenReport['model_text'] => {
@@ -241,6 +269,7 @@ const modelTextOf = (
       current: conclusion.current,
       source_observation_count: conclusion.sourceObservationIds.length,
     },
+    time: timeOf(input, counted),
     digests: digests.map((one) => ({
       ...author(one.text), episode_id: one.episodeId, window_start: one.windowStart,
       window_end: one.windowEnd, observation_count: one.sourceObservationIds.length,

@@ -2,6 +2,7 @@
  * What any source of screen observations hands to the one report builder (S-024). Neutral: nothing
  * here is a path, a digest of an image, visible text or a reply. Times are ISO text.
  */
+import type { NamedOn } from './sums.js'
 
 /** Text that a language model wrote, never without the model's name and the time (S-026). */
 export interface ModelText {
@@ -49,6 +50,8 @@ export interface ScreenObservationInput {
   readonly status: string
   /** Null where there is none, and where the source opened those of newer ones alone. */
   readonly summary: ModelText | null
+  /** What the model named on it; left out where its analysis was not opened. */
+  readonly named?: NamedOn
   /** Whether there is a summary, opened or not; left out: whether it is here. */
   readonly analysed?: boolean
   /** Whether its summary was written about another image that looks the same; left out: no. */

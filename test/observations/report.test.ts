@@ -42,6 +42,7 @@ t.test('S-026 text of a model stands apart with its model and time, and without 
   const without = buildReport(input())
   t.strictSame(without.model_text, {
     conclusion: null, digests: [], summary_count: 0, summaries: [],
+    time: { observation_count: 0, seconds: 0, activity: [], application: [], project: [] },
   })
   const text = reportText(without, plain)
   t.notMatch(text, /written by|Conclusion|Digest of|Summaries/)

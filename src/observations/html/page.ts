@@ -20,6 +20,7 @@ import { pageStyle } from './style.js'
 import {
   authorsOf, authorsPart, conclusionPart, digestEntries, digestsPart, summariesPart,
 } from './texts.js'
+import { timePart } from './time.js'
 import { besideTimeline, timelinePart } from './timeline.js'
 
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -76,6 +77,7 @@ const nav = (report: ShownReport): Markup => {
   const { facts, course, model_text: model } = report
   const waiting = waitingCount(report)
   const links = ([
+    ['time', 'What was done', model.time.observation_count > 0],
     ['timeline', 'Timeline', true],
     ['waits', waiting === 0 ? 'Waits' : `Waits: ${waiting}`, true],
     ['conclusion', 'Conclusion', model.conclusion !== null],
@@ -107,6 +109,7 @@ const mainPart = (report: ShownReport, zone: Zone): Markup => {
 <p class="lead">${num(moment(zone, since))} to ${num(moment(zone, until))}, ${zone.name}. Made
 ${num(moment(zone, report.made_at))}.</p>
 ${nav(report)}
+${timePart(report)}
 ${timelinePart(report, zone)}
 ${waitingPart(report)}
 ${tiles(report)}

@@ -7,6 +7,7 @@ import type {
 } from '../../observations/types.js'
 import { imagesIn } from '../../observations/images.js'
 import { newestTold } from '../../observations/report.js'
+import { namedIn, type NamedOn } from '../../observations/sums.js'
 import type { View } from '../../state/types.js'
 import { shotLabels, shotLimits } from '../constants.js'
 import { savedSettings } from '../source/settings.js'
@@ -20,7 +21,7 @@ import { readDigest } from '../digest/read.js'
 import type { Episode } from '../digest/rows.js'
 import { fileNameOfRow } from '../observations/file-name.js'
 import { findObservations } from '../observations/find.js'
-import { shotCollections, type Observation } from '../observations/rows.js'
+import { shotCollections, type Observation, type PayloadRef } from '../observations/rows.js'
 import { openPayload } from '../payload/read.js'
 import { spendOfHours } from '../budget.js'
 import { spendOfDay } from '../texts/budget.js'
@@ -93,21 +94,27 @@ const asAtOf = ({ payload, ignored_sha256: areas }: Observation): Pick<ModelText
     : { asAt: { capturedAt: of.captured_at, areasIgnored: areas !== undefined } }
 }
 
-const summaryOf = (ctx: ShotsContext, view: View, row: Observation): ModelText | null => {
+const textOf = (row: Observation, payload: PayloadRef, summary: unknown): ModelText => ({
+  text: typeof summary === 'string' ? summary : '',
+  model: payload.model,
+  replyModel: payload.reply_model,
+  writtenAt: payload.payload_of?.analyzed_at ?? payload.analyzed_at,
+  outdated: payload.earlier || row.analysis_status === 'needs_reanalysis',
+  ...asAtOf(row),
+})
+
+const openedOf = (
+  ctx: ShotsContext, view: View, row: Observation,
+): { readonly summary: ModelText; readonly named: NamedOn } | null => {
   const { payload } = row
   if (payload === null) return null
-  const { summary } = openPayload(ctx, view, payload)
-  return {
-    text: typeof summary === 'string' ? summary : '',
-    model: payload.model,
-    replyModel: payload.reply_model,
-    writtenAt: payload.payload_of?.analyzed_at ?? payload.analyzed_at,
-    outdated: payload.earlier || row.analysis_status === 'needs_reanalysis',
-    ...asAtOf(row),
-  }
+  const opened = openPayload(ctx, view, payload)
+  return { summary: textOf(row, payload, opened['summary']), named: namedIn(opened) }
 }
 
-const observationOf = (row: Observation, summary: ModelText | null): ScreenObservationInput => ({
+const observationOf = (
+  row: Observation, opened: ReturnType<typeof openedOf>,
+): ScreenObservationInput => ({
   observationId: row.observation_id,
   source: row.source,
   filename: baseName(fileNameOfRow(row).text),
@@ -119,7 +126,8 @@ const observationOf = (row: Observation, summary: ModelText | null): ScreenObser
   ignoredImages: row.screenshot_visual_run?.reason_counts['alike_outside_ignored'] ?? 0,
   lastSeenAt: row.screenshot_visual_run?.last_seen ?? row.captured_at,
   status: row.analysis_status,
-  summary,
+  summary: opened?.summary ?? null,
+  ...(opened === null ? {} : { named: opened.named }),
   analysed: row.payload !== null,
   reused: row.payload?.payload_of !== undefined,
 })
@@ -206,7 +214,7 @@ export const collectReport = (
     madeAt: isoFromMs(nowMs),
     ...period,
     observations: rows.map((row) =>
-      observationOf(row, told.has(row) ? summaryOf(ctx, view, row) : null)),
+      observationOf(row, told.has(row) ? openedOf(ctx, view, row) : null)),
     digests: sources.episodes.map((row) => digestOfEpisode(ctx, view, row)),
     conclusion: findConclusion(ctx, view, sources),
     spend: spendOfDay(ctx, view),

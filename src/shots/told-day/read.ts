@@ -7,6 +7,9 @@ import { fail, SallyportError } from '../../base/errors.js'
 import { requireDefaultPrincipal } from '../../governance/principals.js'
 import type { Session } from '../../governance/session/types.js'
 import { imagesIn } from '../../observations/images.js'
+import {
+  namedIn, secondsOf, timeSums, type Counted, type TimeSum,
+} from '../../observations/sums.js'
 import { startOfDay, timeZoneOf, zoneOf, type Zone } from '../../observations/zone.js'
 import type { View } from '../../state/types.js'
 import { spendOfHours } from '../budget.js'
@@ -18,8 +21,7 @@ import { findObservations } from '../observations/find.js'
 import type { Observation } from '../observations/rows.js'
 import { openPayload } from '../payload/read.js'
 import { conclusionSources, timesOf } from '../report/collect.js'
-import type { DayEpisode, DayPicture, DaySum, ToldDay } from './contract.js'
-import { secondsOf, sumsBy, type Counted } from './sums.js'
+import type { DayEpisode, DayPicture, ToldDay } from './contract.js'
 
 /** What the default owner alone may do. */
 const owner = 'is shown its days'
@@ -30,8 +32,7 @@ const dayMs = 86_400_000
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-const namesOf = (value: unknown): readonly string[] =>
-  (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [])
+const nothingNamed = { activity: null, applications: [], project: null } as const
 
 /** ISO text; half-open. */
 interface Period {
@@ -66,8 +67,7 @@ const toldOf = (ctx: ShotsContext, view: View, row: Observation): Told => {
     counted: {
       atMs: Date.parse(row.captured_at),
       seenMs: Date.parse(row.screenshot_visual_run?.last_seen ?? row.captured_at),
-      activity: textOf(opened?.['activity']), applications: namesOf(opened?.['applications']),
-      project: opened === null ? null : textOf(opened['project']) ?? 'none told',
+      ...(opened === null ? nothingNamed : namedIn(opened)),
     },
     picture: {
       observation_id: row.observation_id, captured_at: row.captured_at,
@@ -88,8 +88,8 @@ const windowOf = (start: string, end: string): Window => ({
 })
 
 const episodeOf = ({ counted, counts, ...one }: Window): DayEpisode => {
-  const time = timeOf(counted, counts)
-  const most = (sums: readonly DaySum[]): string | null => sums[0]?.name ?? null
+  const time = timeSums(counted, counts)
+  const most = (sums: readonly TimeSum[]): string | null => sums[0]?.name ?? null
   return {
     ...one, seconds: counts.reduce((sum, some) => sum + some, 0),
     activity: most(time.activity), application: most(time.application),
@@ -196,12 +196,6 @@ const hoursWithin = (
 
 const one = (name: string | null): readonly string[] => (name === null ? [] : [name])
 
-const timeOf = (counted: readonly Counted[], seconds: readonly number[]): ToldDay['time'] => ({
-  activity: sumsBy(counted, seconds, ({ activity }) => one(activity)),
-  application: sumsBy(counted, seconds, ({ applications }) => applications),
-  project: sumsBy(counted, seconds, ({ project }) => one(project)),
-})
-
 const toldIn = (ctx: ShotsContext, view: View, zone: Zone, span: Span): ToldDay => {
   const { day, today, start, end } = span
   const period = { since: isoWithin(start), until: isoWithin(end) }
@@ -217,7 +211,7 @@ const toldIn = (ctx: ShotsContext, view: View, zone: Zone, span: Span): ToldDay 
     analysed: told.filter(({ row }) => row.payload !== null).length,
     seconds: seconds.reduce((sum, some) => sum + some, 0),
     hours: hoursOf(zone, told, period),
-    time: timeOf(counted, seconds),
+    time: timeSums(counted, seconds),
     models: [...new Set(told.flatMap(({ row }) => one(row.payload?.model ?? null)))],
     episodes: episodesOf(ctx, view, told, seconds, period),
     spent_microusd: spend.reduce((sum, { settledMicrousd: some }) => sum + some, 0),

@@ -1,8 +1,8 @@
 /** The day on the page: what is told of it, to whom, and how a person goes through its pictures. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { secondsOf, timeSums } from '../../../src/observations/sums.js'
 import type { ToldDay } from '../../../src/shots/told-day/contract.js'
-import { secondsOf, sumsBy } from '../../../src/shots/told-day/sums.js'
 import { must } from '../../support/must.js'
 import { greyPng, image } from '../../support/png.js'
 import { browse } from '../../support/service/fake-browser.js'
@@ -108,9 +108,9 @@ t.test('a picture counts until the next one, and five minutes past its last sigh
   t.strictSame(secondsOf(at([0, 0], [2, 2], [60, 70], [80, 80]), 82 * 60_000), [120, 300, 900, 120])
   t.strictSame(secondsOf([], 0), [])
   const made = (activity: string | null, applications: readonly string[]) =>
-    ({ atMs: 0, seenMs: 0, activity, applications, project: null })
+    ({ activity, applications, project: null })
   const all = [made('coding', ['A', 'B', 'A']), made(null, ['B']), made('reading', [])]
-  t.strictSame(sumsBy(all, [10, 20, 30], ({ applications }) => applications),
+  t.strictSame(timeSums(all, [10, 20, 30]).application,
     [{ name: 'B', seconds: 30 }, { name: 'A', seconds: 10 }])
   t.end()
 })

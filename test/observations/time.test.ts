@@ -1,0 +1,70 @@
+/** Time by what a model named, as a report tells it. */
+import t from 'tap'
+import { buildReport } from '../../src/observations/report.js'
+import { reportPage } from '../../src/observations/html/page.js'
+import { namedIn } from '../../src/observations/sums.js'
+import type { ScreenObservationInput } from '../../src/observations/types.js'
+import { input } from '../support/observations/inputs.js'
+
+const inputOf = (observations: readonly ScreenObservationInput[]) => input({
+  since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z',
+  madeAt: '2026-11-21T00:00:00.000Z', observations,
+})
+
+const at = (minute: number): string => new Date(Date.UTC(2026, 10, 20, 10, minute)).toISOString()
+
+const seen = (
+  minute: number, says?: Readonly<Record<string, unknown>>,
+): ScreenObservationInput => ({
+  observationId: `obs_${minute}`, source: 'screenshot_folder', filename: `${minute}.png`,
+  format: 'png', width: 10, height: 10, bytes: 10, capturedAt: at(minute), lastSeenAt: at(minute),
+  likeImages: 0, status: says === undefined ? 'pending' : 'succeeded', summary: null,
+  analysed: says !== undefined, ...(says === undefined ? {} : { named: namedIn(says) }),
+})
+
+/** Sums made by another way: minute by minute, of what was seen last and not too long ago. */
+const byMinutes = (
+  observations: readonly ScreenObservationInput[],
+  nameOf: (one: ScreenObservationInput) => string[],
+): Record<string, number> => {
+  const sums: Record<string, number> = {}
+  for (let minute = 0; minute < 60; minute += 1) {
+    const last = observations.filter(({ capturedAt }) => capturedAt <= at(minute)).at(-1)
+    const ageMs = last === undefined ? Infinity
+      : Date.parse(at(minute)) - Date.parse(last.capturedAt)
+    if (last === undefined || ageMs >= 300_000) continue
+    for (const name of nameOf(last)) sums[name] = (sums[name] ?? 0) + 60
+  }
+  return sums
+}
+
+const day = [
+  seen(0, { activity: 'coding', applications: ['Editor', 'Shell'], project: 'harbour' }),
+  seen(3, { activity: 'reading', applications: ['Browser'], project: null }),
+  seen(4),
+  seen(6, { activity: 'coding', applications: ['Editor'], project: 'harbour' }),
+  seen(40, { activity: '<b>meeting</b>', applications: [], project: 'quay' }),
+]
+
+t.test('S-026 time is counted by what the model named, and told first', async (t) => {
+  const report = buildReport(inputOf(day))
+  const { time } = report.model_text
+  const pairs = (sums: readonly { name: string; seconds: number }[]): Record<string, number> =>
+    Object.fromEntries(sums.map(({ name, seconds }) => [name, seconds]))
+  const list = (name: string | null | undefined): string[] =>
+    (typeof name === 'string' ? [name] : [])
+  t.strictSame(pairs(time.activity), byMinutes(day, ({ named }) => list(named?.activity)))
+  t.strictSame(pairs(time.project), byMinutes(day, ({ named }) => list(named?.project)))
+  t.strictSame(pairs(time.application),
+    byMinutes(day, ({ named }) => [...named?.applications ?? []]))
+  t.hasStrict(time, { observation_count: 4, seconds: 4 * 60 + 600 })
+  const page = reportPage(report)
+  t.ok(page.indexOf('id="time"') < page.indexOf('id="timeline"'), 'before what the program did')
+  t.match(page, /Told of .{0,40}4.{0,40} of .{0,40}5.{0,60}observations/s)
+  t.match(page, '&lt;b&gt;meeting&lt;/b&gt;')
+  t.notMatch(page, '<b>meeting')
+})
+
+t.test('a period of which nothing is described has no part of it', async (t) => {
+  t.notMatch(reportPage(buildReport(inputOf([seen(1), seen(2)]))), /id="time"/)
+})
