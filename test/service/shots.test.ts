@@ -94,6 +94,21 @@ t.test('S-184 S-185 the folder is saved, a broad one and an unknown name are ref
   t.match(JSON.stringify(shown), other)
 })
 
+t.test('a day is told by the route as by the verb, to a session alone, and writes no file', async (t) => {
+  const { world, at } = await setup(t)
+  const path = '/api/shots/day?day=yesterday&from=14:00&to=16:00&time_zone=UTC'
+  const got = await at.ask('GET', path)
+  t.equal(got.status, 200)
+  const line = ['shots', 'day', 'yesterday', '--from', '14:00', '--to', '16:00']
+  const told = await world.run([...line, '--time-zone', 'UTC', '--json'])
+  t.strictSame(got.json(), told.json())
+  t.equal((await at.ask('GET', path, { token: null })).status, 401)
+  for (const more of ['csv=day.csv', 'ical=day.ics', 'week=1']) {
+    const wrong = await at.ask('GET', `/api/shots/day?${more}`)
+    t.equal(wrong.json().error.code, 'http_query', more)
+  }
+})
+
 t.test('areas that do not count are saved, added, refused and told', async (t) => {
   const { at } = await setup(t)
   const path = '/api/settings/screen-analysis'

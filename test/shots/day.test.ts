@@ -9,6 +9,8 @@ import { secondsOf } from '../../src/observations/sums.js'
 import { forAll } from '../support/for-all.js'
 import { observationOf } from '../support/observations.js'
 import { t } from '../support/tests-in-slices.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
 import { windowStart } from '../world/texts.js'
 import { World } from '../world/world.js'
 
@@ -61,7 +63,19 @@ t.test('S-026 a day and hours of it are told by what the model named, with exact
     const ran = await world.run([...line, ...wrong, '--json'])
     t.equal(ran.error().code, 'time_invalid', wrong.join(' '))
   }
+  const zone = await world.run(['shots', 'day', day, '--time-zone', 'Europe/Nowhere', '--json'])
+  t.equal(zone.error().code, 'time_zone_unknown')
   t.equal((await world.run(['shots', 'day', '2026-02-30'])).status, 3)
+})
+
+t.test('a window that began before the hours asked for keeps its sentence', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await world.analysed({ name: 'a.png', at: at('14:20') })
+  world.say('Read about tides.')
+  await world.digest('--window-end', at('14:30'))
+  const line = ['shots', 'day', day, '--time-zone', 'UTC', '--from', '14:10']
+  t.match((await world.run(line)).stdout, / {2}14:00-14:30 {2}Read about tides\./)
 })
 
 t.test('a text has at most 60 lines of 80 columns, and tells what it leaves out', async (t) => {

@@ -19,6 +19,8 @@ import { saveShotsConfig, settingsBytesMax, showShotsConfig } from '../../shots/
 import { shotsConfig } from '../../shots/source/contract.js'
 import { shotsStatus } from '../../shots/status/contract.js'
 import { readShotsStatus } from '../../shots/status/status.js'
+import { shotsDay } from '../../shots/told-day/contract.js'
+import { readDay } from '../../shots/told-day/read.js'
 import { jsonOf, type Call, type Route } from '../route.js'
 import { bodyOf, route, routeOf, smallJson } from '../route-of.js'
 
@@ -60,6 +62,11 @@ const report = operation(shotsReport, 'see', ({ gov, world }) =>
     html: null, conclude: null,
   }))
 
+/** A day, by the rule of a report; a service writes no files of it. */
+const day = operation(shotsDay, 'see', ({ gov, world }, { time_zone: timeZone, ...asked }) => ({
+  ...readDay(shotsContext(world, gov), { ...asked, timeZone }), csv_file: null, ical_file: null,
+}))
+
 const clear = operation(shotsClearStale, 'mutate', ({ gov, session, world }) =>
   clearStale(shotsContext(world, gov), session))
 
@@ -87,6 +94,15 @@ export const shotsRoutes: readonly Route[] = [
   routeOf(report, 'GET /api/observer/screenshot-report',
     'Reports the last 24 hours; nobody is contacted and no picture is in it.', {
       where: 'thread',
+    }),
+  routeOf(day, 'GET /api/shots/day',
+    'One day, or hours of it: time, episodes, cost; no picture is in it.', {
+      where: 'thread', query: [
+        { name: 'day', what: 'A day like 2026-11-27, today or yesterday.', kind: 'text' },
+        { name: 'from', what: 'Time of the day from which on: 14:00.', kind: 'text' },
+        { name: 'to', what: 'Time of the day before which: 16:00.', kind: 'text' },
+        { name: 'time_zone', what: 'IANA name; else that of the service.', kind: 'text' },
+      ],
     }),
   routeOf(clear, 'POST /api/settings/screen-analysis/clear-stale',
     'Archives incomplete observations of other folders.', { where: 'thread', localOnly: true }),

@@ -63,13 +63,13 @@ export type ToldDay = v.InferOutput<typeof outputShape>
 
 /** What a terminal asks of a day. */
 const dayInput = closedObject({
-  /** `2026-11-27`; today where it is left out. */
+  /** `2026-11-27`, `today` or `yesterday`; today where it is left out. */
   day: v.optional(v.string()),
   /** Times of the day by its clocks, `14:00`: only what lies between them. */
   from: v.optional(v.string()),
   to: v.optional(v.string()),
-  /** IANA name of the zone in which they are meant. */
-  time_zone: v.string(),
+  /** IANA name of the zone in which they are meant; that of `TZ`, or the machine's. */
+  time_zone: v.optional(v.string()),
   /** New files that the episodes are written to. */
   csv: v.optional(v.string()),
   ical: v.optional(v.string()),

@@ -29,6 +29,8 @@ const owner = 'is shown its days'
 /** Windows of pictures that no digest was written of, ms. */
 const windowMs = 1_800_000
 const dayMs = 86_400_000
+/** No digest has a longer window (`digest_window_minutes`). */
+const longestWindowMs = dayMs
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
@@ -102,7 +104,10 @@ const episodesOf = (
   ctx: ShotsContext, view: View, told: readonly Told[], seconds: readonly number[],
   { since, until }: Period,
 ): DayEpisode[] => {
-  const found: Window[] = conclusionSources(view, { since, until }).episodes.map((row) => ({
+  // A window that begins before may reach into it, with its sentence.
+  const before = isoWithin(Date.parse(since) - longestWindowMs)
+  const { episodes } = conclusionSources(view, { since: before, until })
+  const found: Window[] = episodes.filter(({ window_end: end }) => end > since).map((row) => ({
     ...windowOf(row.window_start, row.window_end), episode_id: row.episode_id,
     text: readDigest(ctx.gov, view, row).content, model: row.model, written_at: row.written_at,
   }))
@@ -237,18 +242,36 @@ export interface DayAsked {
   readonly day?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
-  readonly timeZone: string
+  readonly timeZone?: string | undefined
+}
+
+/** The day of a word; any other text, and none, as it is. */
+const dayNamed = (zone: Zone, wanted: string | undefined, now: string): string | undefined => {
+  const { day: today } = zone.at(now)
+  if (wanted === 'today') return today
+  if (wanted !== 'yesterday') return wanted
+  const start = startOfDay(zone, today)
+  return start === null ? wanted : zone.at(isoWithin(start - 1)).day
+}
+
+const knownZone = (wanted: string): Zone => {
+  const zone = zoneOf(wanted)
+  if (zone.name === wanted) return zone
+  throw fail.rejected('time_zone_unknown', 'This machine knows no time zone of that name.', {
+    next: 'Name one like Europe/Berlin, or UTC.',
+  })
 }
 
 /**
  * Reads a day, or hours of it, for whoever is at the machine, as `shots report` does. Throws
- * `rejected` `day_invalid`, `time_invalid`, and what opening a digest throws.
+ * `rejected` `day_invalid`, `time_invalid`, `time_zone_unknown`, and what opening a digest throws.
  */
 export const readDay = (
   ctx: ShotsContext, { day, from, to, timeZone }: DayAsked,
 ): ToldDay & { readonly since: string; readonly until: string } => {
-  const zone = zoneOf(timeZone)
-  const whole = spanOf(zone, day, isoWithin(ctx.gov.clock.wallMs()))
+  const zone = timeZone === undefined ? zoneOf(timeZoneOf(ctx.env)) : knownZone(timeZone)
+  const now = isoWithin(ctx.gov.clock.wallMs())
+  const whole = spanOf(zone, dayNamed(zone, day, now), now)
   const span = hoursWithin(zone, whole, from, to)
   return {
     ...toldIn(ctx, ctx.gov.store.read(), zone, span),

@@ -1,5 +1,4 @@
 import { shotsContext } from '../../../fabric/contexts/shots.js'
-import { timeZoneOf, zoneOf } from '../../../observations/zone.js'
 import { shotsDay, type DayDocument } from '../../../shots/told-day/contract.js'
 import { tellDay } from '../../../shots/told-day/export.js'
 import { requestOf } from '../../request.js'
@@ -19,7 +18,7 @@ export const day: VerbRecord<DayOptions, DayDocument> = {
     + 'most 60 lines. Nobody is contacted. --csv and --ical write the episodes to new files '
     + 'for a time sheet or a calendar.',
   examples: [
-    '$ sallyport shots day',
+    '$ sallyport shots day yesterday',
     '$ sallyport shots day 2026-11-20 --from 14:00 --to 16:00',
     '$ sallyport shots day 2026-11-20 --csv day.csv --ical day.ics',
   ],
@@ -27,7 +26,7 @@ export const day: VerbRecord<DayOptions, DayDocument> = {
   json: shotsDay,
   exits: ['rejected', 'conflict', 'no_state', 'damaged'],
   flags: (command) => command
-    .argument('[day]', 'a day such as 2026-11-20; today unless given')
+    .argument('[day]', 'a day such as 2026-11-20, or yesterday; today unless given')
     .option('--from <time>', 'only from this time of the day on, as 14:00')
     .option('--to <time>', 'only before this time of the day, as 16:00')
     .option('--time-zone <zone>', 'zone in which it is meant; that of TZ, or the machine\'s')
@@ -38,10 +37,8 @@ export const day: VerbRecord<DayOptions, DayDocument> = {
     notes: [told.csv_file, told.ical_file].flatMap((file) =>
       (file === null ? [] : [`episodes written to ${file}`])),
   }),
-  run: async ({ timeZone, ...options }, deps) => {
-    const { time_zone: zone, ...asked } = requestOf(shotsDay, {
-      ...options, timeZone: timeZone ?? zoneOf(timeZoneOf(deps.env)).name,
-    })
+  run: async (options, deps) => {
+    const { time_zone: zone, ...asked } = requestOf(shotsDay, options)
     const ctx = shotsContext(deps, await deps.gov('see'))
     return shotsDay.answer(tellDay(ctx, { ...asked, timeZone: zone, cwd: deps.cwd }))
   },
