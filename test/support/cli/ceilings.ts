@@ -61,7 +61,7 @@ export const ceilings: readonly Ceiling[] = [
   of('receipt export {task}', [7, 143, 0, 1], [10, 20], [36, 900]),
   of('receipt key', [7, 128, 0, 0], [7, 20], [8, 100]),
   of('gateway show', [7, 128, 0, 1], [10, 20], [43, 1200]),
-  of('shots config show', [7, 146, 0, 1], [11, 20], [49, 1300]),
+  of('shots config show', [7, 147, 0, 1], [11, 20], [49, 1300]),
   of('shots list', [7, 163, 0, 0], [7, 20], [138, 3400]),
   of('shots list --limit 10000', [7, 163, 0, 0], [7, 20], [7884, 125400], 'always'),
   of('shots list --status blocked --since 2026-11-20T12:00Z',
@@ -75,7 +75,7 @@ export const ceilings: readonly Ceiling[] = [
   of('shots status', [7, 173, 0, 0], [8, 20], [54, 1500]),
   of('shots digests', [7, 152, 0, 0], [7, 20], [11, 200]),
   of('shots report --since 2026-11-20T10:00Z --until 2026-11-20T12:00Z',
-    [7, 180, 0, 0], [8, 20], [4162, 66900]),
+    [7, 181, 0, 0], [8, 20], [4162, 66900]),
   of('shots day 2026-11-20 --from 10:00 --to 12:00', [7, 172, 0, 0], [7, 20], [330, 6500]),
   of('edge list', [7, 105, 0, 1], [9, 20], [33, 900]),
   of('edge artifacts', [7, 105, 0, 1], [9, 20], [33, 900]),
@@ -106,8 +106,8 @@ export const ceilings: readonly Ceiling[] = [
   of('state keys', [7, 100, 0, 1], [9, 20], [33, 900]),
   of('doctor', [9, 197, 0, 0], [10, 20], [45, 1300]),
   of('timers show', [11, 134, 0, 0], [8, 20], [43, 1200]),
-  of('schema', [26, 445, 0, 0], [0, 0], [0, 0]),
-  of('completion bash', [26, 442, 0, 0], [0, 0], [0, 0]),
+  of('schema', [26, 447, 0, 0], [0, 0], [0, 0]),
+  of('completion bash', [26, 444, 0, 0], [0, 0], [0, 0]),
   of('help', [24, 213, 0, 0], [0, 0], [0, 0]),
 ]
 
