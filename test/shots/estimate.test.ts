@@ -136,6 +136,21 @@ t.test('S-149 what no repeat could take counts as a request: another allow-list,
   }, 'whether that one was a repeat nobody can tell any more')
 })
 
+t.test('S-021 what was taken in before the consent of now is told as blocked, and as no request', async (t) => {
+  const world = await stage(t)
+  await flips(world, 0, 2)
+  must(await world.run(['policy', 'revoke', '--json']))
+  must(await world.widen(['--slot', 'screenshot', '--model', 'gateway/acme/screenshot-1',
+    '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.vision']))
+  must(await world.prove('screenshot'))
+  t.equal(rowOf(world, '0.png').analysis_status, 'pending')
+  t.hasStrict(await estimate(world), {
+    would_pay: 0, blocked: [{ reason: 'before_consent', count: 2 }], choices: [{ calls: 2 }],
+  })
+  await analyze(world)
+  t.equal(sent(world), 0)
+})
+
 t.test('what was not compared counts as a request and is told as the most; a signal ends it', async (t) => {
   const world = await stage(t)
   await flips(world, 0, 6)

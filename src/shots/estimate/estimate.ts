@@ -16,7 +16,7 @@ import { DescribedBefore } from '../analysis/reuse.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { gatewayCollection, gatewayRouteId } from '../../gateway/setup.js'
-import { standingOf } from '../gates.js'
+import { consentReaches, standingOf } from '../gates.js'
 import {
   currentFacts, rowClassificationNow, rowStatusNow, type CurrentFacts,
 } from '../observations/as-of-now.js'
@@ -85,7 +85,12 @@ type Standing =
 const standingReader = (
   ctx: ShotsContext, view: View, now: CurrentFacts,
 ): ((row: Observation) => Standing) => {
-  const blockedBy = blockedRowReader(ctx, view, standingOf(ctx, view))
+  const route = standingOf(ctx, view)
+  const blockedBy = blockedRowReader(ctx, view, route)
+  const consent = route.route?.consent
+  /** What was taken in before the consent of now waits for a person, once it is its turn. */
+  const waiting = (row: Observation): string =>
+    (consent === undefined || consentReaches(consent, row) ? reasonGone : 'before_consent')
   return (row) => {
     const told = (as: keyof Tally): Standing => ({ kind: 'told', as })
     if (rowClassificationNow(row, now) === 'source_missing') return told('source_missing')
@@ -94,7 +99,7 @@ const standingReader = (
       return told(row.payload?.payload_of === undefined ? 'described' : 'described_as_earlier')
     }
     if (status === 'failed' || status === 'needs_reanalysis') return told(status)
-    const reason = status === 'blocked' ? blockedBy(row) : reasonGone
+    const reason = status === 'blocked' ? blockedBy(row) : waiting(row)
     if (reason !== reasonGone) return { kind: 'blocked', reason }
     return earlierCall(ctx, view, row).kind === 'none' ? { kind: 'waits' } : told('sent_before')
   }
