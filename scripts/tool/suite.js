@@ -98,9 +98,6 @@ const uncounted = {
     + 'of test/codehost/producer/run.test.ts starts it.',
   'src/service/page/page-script.ts':
     'Runs in a browser only; scripts/pictures.js drives it in one where one is given.',
-  ...Object.fromEntries([
-    'acting', 'asking', 'day-shown', 'day-view', 'parts', 'picture-view', 'words',
-  ].map((name) => [`src/service/page/${name}.ts`, 'A part of src/service/page/page-script.ts.'])),
 }
 
 // A file that is asked for by its name has a process of its own.
