@@ -2,6 +2,7 @@
  * What the gateway key has spent, read before and after a pass: where `key_alone` is on, and in
  * passes that pay. Nothing rests on it but what a person is shown of an unknown charge.
  */
+import { SallyportError } from '../base/errors.js'
 import type { SlotUse } from '../gateway/readiness.js'
 import { readUsage } from '../gateway/usage/read.js'
 import { isSpentSince } from '../gateway/usage/rows.js'
@@ -26,7 +27,8 @@ const readFor = async (
   let principal: string
   try {
     principal = requires(view)
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
     // The pass says it itself, for each of its images.
     return false
   }

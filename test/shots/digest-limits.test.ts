@@ -1,6 +1,6 @@
 /** Switch, sizes and gates of the digest job. */
 import { moneyText } from '../../src/base/money.js'
-import { digestDueCollection } from '../../src/shots/digest/due.js'
+import { digestDueCollection, dropDigestDue, dueHoursBefore } from '../../src/shots/digest/due.js'
 import { observationOf, payloadRefOf } from '../support/observations.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -113,6 +113,21 @@ t.test('switches and bounds of the job', async (t) => {
     t.strictSame(due(), [hourOf(moment(100)), hourOf(moment(70))])
     await digestWith({})
     t.strictSame(due(), [hourOf(moment(70))], 'an hour that asks for nothing is looked at once')
+  })
+
+  await t.test('a change that comes between the look and the drop of an hour is not forgotten',
+    async (t) => {
+    back()
+    await world.analysed({ name: 'one.png', at: moment(70, 3) })
+    const before = dueHoursBefore(world.view(), moment(60), 24)
+    await world.analysed({ name: 'two.png', at: moment(70, 4) })
+    const { store } = world.ctx('write').gov
+    await store.transact('test', (tx) => dropDigestDue(tx, before))
+    t.equal(dueHoursBefore(store.read(), moment(60), 24).length, 1)
+    await store.transact('test', (tx) =>
+      dropDigestDue(tx, dueHoursBefore(tx, moment(60), 24)))
+    t.equal(dueHoursBefore(store.read(), moment(60), 24).length, 0)
+    store.close()
   })
 
   await t.test('every gate of the settings blocks a digest alone', async (t) => {

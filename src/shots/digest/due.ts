@@ -4,10 +4,11 @@
  */
 import * as v from 'valibot'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { iso } from '../../base/fields.js'
+import { count, iso } from '../../base/fields.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 
-const dueShape = v.strictObject({ hour: iso })
+/** `changes` counts what was noted, so that whoever has looked drops no later change with it. */
+const dueShape = v.strictObject({ hour: iso, changes: count })
 
 /** By the beginning of an hour of capture, ISO: so ids are in order of time. */
 export const digestDueCollection: CollectionSpec<v.InferOutput<typeof dueShape>> = {
@@ -19,30 +20,34 @@ const hourMs = 3_600_000
 /** Notes that what may be digested of a moment has changed, in the record that changes it. */
 export const noteDigestDue = (tx: Tx, capturedAt: string): void => {
   const hour = isoFromMs(Math.floor(msFromIso(capturedAt) / hourMs) * hourMs)
-  if (tx.get(digestDueCollection, hour) === undefined) tx.put(digestDueCollection, hour, { hour })
+  const changes = (tx.get(digestDueCollection, hour)?.changes ?? 0) + 1
+  tx.put(digestDueCollection, hour, { hour, changes })
 }
 
 /** An hour that is to be looked at. */
 export interface DueHour {
   readonly since: string
   readonly until: string
+  readonly changes: number
 }
 
 /** The newest hours that end at or before a moment, newest first, at most so many. */
 export const dueHoursBefore = (view: View, before: string, most: number): readonly DueHour[] => {
   const hours: DueHour[] = []
   const found = view.range(digestDueCollection, { reverse: true })
-  for (const { id } of found) {
+  for (const { id, doc: { changes } } of found) {
     const until = isoFromMs(msFromIso(id) + hourMs)
-    if (until <= before) hours.push({ since: id, until })
+    if (until <= before) hours.push({ since: id, until, changes })
     if (hours.length === most) break
   }
   return hours
 }
 
-/** Forgets hours whose windows are as they should be. */
+/** Forgets hours whose windows are as they should be, but for one that has changed since. */
 export const dropDigestDue = (tx: Tx, hours: readonly DueHour[]): void => {
-  for (const { since } of hours) {
-    if (tx.get(digestDueCollection, since) !== undefined) tx.remove(digestDueCollection, since)
+  for (const { since, changes } of hours) {
+    if (tx.get(digestDueCollection, since)?.changes === changes) {
+      tx.remove(digestDueCollection, since)
+    }
   }
 }
