@@ -27,7 +27,7 @@ import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
 import { isRecursive, reusesAnalyses, savedSettings } from '../source/settings.js'
 import { timeZoneOf, zoneOf } from '../../observations/zone.js'
-import { meantDay, type MeantDay } from './day.js'
+import { meantDay, type MeantDay } from '../meant-day.js'
 import { requestPrice, type RequestPrice } from './price.js'
 
 /** How long comparing may take, in ms, for somebody who asked for it. */

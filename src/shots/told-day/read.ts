@@ -10,7 +10,7 @@ import { imagesIn } from '../../observations/images.js'
 import {
   namedIn, secondsOf, timeSums, type Counted, type TimeSum,
 } from '../../observations/sums.js'
-import { startOfDay, timeZoneOf, zoneOf, type Zone } from '../../observations/zone.js'
+import { timeZoneOf, zoneOf, type Zone } from '../../observations/zone.js'
 import type { View } from '../../state/types.js'
 import { spendOfHours } from '../budget.js'
 import type { ShotsContext } from '../context.js'
@@ -21,6 +21,8 @@ import { findObservations } from '../observations/find.js'
 import type { Observation } from '../observations/rows.js'
 import { openPayload } from '../payload/read.js'
 import { conclusionSources, timesOf } from '../report/collect.js'
+import { meantDay, type MeantDay } from '../meant-day.js'
+import { hoursWithin } from './hours.js'
 import type { DayEpisode, DayPicture, ToldDay } from './contract.js'
 
 /** What the default owner alone may do. */
@@ -141,69 +143,25 @@ const hoursOf = (
   return hours
 }
 
-/** A day, and where it, or what is asked of it, begins and ends; milliseconds. */
-interface Span {
-  readonly day: string
-  readonly today: string
-  readonly start: number
-  readonly end: number
-}
-
-/** The day that is meant, and where it begins and ends. Throws `rejected` `day_invalid`. */
-const spanOf = (zone: Zone, wanted: string | undefined, now: string): Span => {
-  const today = zone.at(now).day
-  const day = wanted ?? today
-  const start = startOfDay(zone, day)
-  if (start === null || day > today) {
-    throw fail.rejected('day_invalid', 'This is no day up to today.', {
-      next: 'Ask for a day like 2026-11-27.',
-    })
-  }
-  const next = zone.at(isoWithin(start + dayMs * 1.25)).day
-  const end = startOfDay(zone, next) ?? start + dayMs
-  return { day, today, start, end }
-}
-
-const timeForm = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/
-const minuteMs = 60_000
-const dayMinutes = 1_440
-
-const minuteOf = (text: string): number => {
-  const [, hour, minute] = timeForm.exec(text) ?? []
-  if (hour !== undefined) return Number(hour) * 60 + Number(minute)
-  if (text === '24:00') return dayMinutes
-  throw fail.rejected('time_invalid', 'A time of the day is written as 14:00.', {
-    next: 'Give --from and --to from 00:00 to 24:00.',
+/** The day that is meant, up to now. Throws `rejected` `day_invalid`, `time_zone_unknown`. */
+const upToToday = (
+  ctx: ShotsContext, asked: { readonly day?: string | undefined; readonly timeZone: string },
+): MeantDay => {
+  const meant = meantDay(ctx.gov.clock.wallMs(), asked, 'today')
+  if (meant.day <= meant.today) return meant
+  throw fail.rejected('day_invalid', 'This day is still to come.', {
+    next: 'Ask for a day up to today.',
   })
 }
 
-/**
- * The part of a day between two times of its clocks. Where clocks are set back and a time comes
- * twice, the first one is meant. Throws `rejected` `time_invalid`.
- */
-const hoursWithin = (
-  zone: Zone, span: Span, from: string | undefined, to: string | undefined,
-): Span => {
-  const [first, last] = [minuteOf(from ?? '00:00'), minuteOf(to ?? '24:00')]
-  if (first >= last) {
-    throw fail.rejected('time_invalid', 'The hours of a day end after they begin.', {
-      next: 'Give a --to that is later than --from.',
-    })
-  }
-  const reach = (minute: number, fromMs: number): number => {
-    let at = fromMs
-    while (at < span.end && zone.at(isoWithin(at)).minute < minute) at += minuteMs
-    return Math.min(at, span.end)
-  }
-  const start = first === 0 ? span.start : reach(first, span.start)
-  return { ...span, start, end: last === dayMinutes ? span.end : reach(last, start) }
-}
+const zoneHere = (ctx: ShotsContext): string => zoneOf(timeZoneOf(ctx.env)).name
 
 const one = (name: string | null): readonly string[] => (name === null ? [] : [name])
 
-const toldIn = (ctx: ShotsContext, view: View, zone: Zone, span: Span): ToldDay => {
-  const { day, today, start, end } = span
-  const period = { since: isoWithin(start), until: isoWithin(end) }
+const toldIn = (
+  ctx: ShotsContext, view: View, zone: Zone, { day, today, ...period }: MeantDay,
+): ToldDay => {
+  const end = Date.parse(period.until)
   const now = currentFacts(ctx, view)
   const told = [...findObservations(view, period)]
     .filter((row) => reportReadinessOf(row, now) !== 'excluded')
@@ -233,8 +191,8 @@ export const readToldDay = (
 ): ToldDay => {
   const view = ctx.gov.store.read()
   requireDefaultPrincipal(view, session, owner)
-  const zone = zoneOf(timeZoneOf(ctx.env))
-  return toldIn(ctx, view, zone, spanOf(zone, wanted, isoWithin(ctx.gov.clock.wallMs())))
+  const timeZone = zoneHere(ctx)
+  return toldIn(ctx, view, zoneOf(timeZone), upToToday(ctx, { day: wanted, timeZone }))
 }
 
 /** Which day, or hours of it, in which zone. */
@@ -245,36 +203,16 @@ export interface DayAsked {
   readonly timeZone?: string | undefined
 }
 
-/** The day of a word; any other text, and none, as it is. */
-const dayNamed = (zone: Zone, wanted: string | undefined, now: string): string | undefined => {
-  const { day: today } = zone.at(now)
-  if (wanted === 'today') return today
-  if (wanted !== 'yesterday') return wanted
-  const start = startOfDay(zone, today)
-  return start === null ? wanted : zone.at(isoWithin(start - 1)).day
-}
-
-const knownZone = (wanted: string): Zone => {
-  const zone = zoneOf(wanted)
-  if (zone.name === wanted) return zone
-  throw fail.rejected('time_zone_unknown', 'This machine knows no time zone of that name.', {
-    next: 'Name one like Europe/Berlin, or UTC.',
-  })
-}
-
 /**
  * Reads a day, or hours of it, for whoever is at the machine, as `shots report` does. Throws
  * `rejected` `day_invalid`, `time_invalid`, `time_zone_unknown`, and what opening a digest throws.
  */
 export const readDay = (
-  ctx: ShotsContext, { day, from, to, timeZone }: DayAsked,
+  ctx: ShotsContext, { day, from, to, timeZone = zoneHere(ctx) }: DayAsked,
 ): ToldDay & { readonly since: string; readonly until: string } => {
-  const zone = timeZone === undefined ? zoneOf(timeZoneOf(ctx.env)) : knownZone(timeZone)
-  const now = isoWithin(ctx.gov.clock.wallMs())
-  const whole = spanOf(zone, dayNamed(zone, day, now), now)
-  const span = hoursWithin(zone, whole, from, to)
-  return {
-    ...toldIn(ctx, ctx.gov.store.read(), zone, span),
-    since: isoWithin(span.start), until: isoWithin(span.end),
-  }
+  const whole = upToToday(ctx, { day, timeZone })
+  const zone = zoneOf(timeZone)
+  const part = hoursWithin(zone, whole, from, to)
+  const { since, until } = part
+  return { ...toldIn(ctx, ctx.gov.store.read(), zone, part), since, until }
 }

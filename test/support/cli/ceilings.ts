@@ -76,7 +76,7 @@ export const ceilings: readonly Ceiling[] = [
   of('shots digests', [7, 152, 0, 0], [7, 20], [11, 200]),
   of('shots report --since 2026-11-20T10:00Z --until 2026-11-20T12:00Z',
     [7, 181, 0, 0], [8, 20], [4162, 66900]),
-  of('shots day 2026-11-20 --from 10:00 --to 12:00', [7, 172, 0, 0], [7, 20], [330, 6500]),
+  of('shots day 2026-11-20 --from 10:00 --to 12:00', [7, 173, 0, 0], [7, 20], [330, 6500]),
   of('edge list', [7, 105, 0, 1], [9, 20], [33, 900]),
   of('edge artifacts', [7, 105, 0, 1], [9, 20], [33, 900]),
   of('codehost connections', [7, 163, 0, 1], [9, 20], [34, 950]),

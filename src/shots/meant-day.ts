@@ -1,12 +1,14 @@
 /** Which day is meant, and where it begins and ends in a time zone. Pure. */
-import { isoWithin } from '../../base/calendar.js'
-import { fail } from '../../base/errors.js'
-import { startOfDay, zoneOf } from '../../observations/zone.js'
+import { isoWithin } from '../base/calendar.js'
+import { fail } from '../base/errors.js'
+import { startOfDay, zoneOf } from '../observations/zone.js'
 
 /** One day of a zone, half-open, by the time of each image. */
 export interface MeantDay {
   /** `2026-11-20`. */
   readonly day: string
+  /** The day that it is now. */
+  readonly today: string
   /** IANA name. */
   readonly timeZone: string
   /** ISO text, included. */
@@ -23,12 +25,13 @@ const shifted = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T12:00:00.000Z`) + days * 86_400_000).toISOString().slice(0, 10)
 
 /**
- * The day that was asked for, yesterday where none was. Throws `rejected` `time_zone_unknown` and
- * `day_invalid`.
+ * The day that was asked for: `today`, `yesterday`, or one of the calendar; `unless` where none
+ * was. Throws `rejected` `time_zone_unknown` and `day_invalid`.
  */
 export const meantDay = (
   nowMs: number,
   { day, timeZone }: { readonly day?: string | undefined; readonly timeZone: string },
+  unless: 'today' | 'yesterday' = 'yesterday',
 ): MeantDay => {
   const zone = zoneOf(timeZone)
   if (zone.name !== timeZone) {
@@ -36,13 +39,16 @@ export const meantDay = (
       next: 'Give the name of a zone such as Europe/Berlin, or leave --time-zone out.',
     })
   }
-  const meant = day ?? shifted(zone.at(isoWithin(nowMs)).day, -1)
+  const { day: today } = zone.at(isoWithin(nowMs))
+  const words: Readonly<Record<string, string>> = { today, yesterday: shifted(today, -1) }
+  const asked = day ?? unless
+  const meant = words[asked] ?? asked
   const from = startOfDay(zone, meant)
   if (from === null) {
     throw fail.rejected('day_invalid', 'The day is none of the calendar.', {
-      next: 'Give --day a day such as 2026-11-20.',
+      next: 'Give a day such as 2026-11-20, today or yesterday.',
     })
   }
   const until = startOfDay(zone, shifted(meant, 1)) ?? from + behindMs
-  return { day: meant, timeZone, since: isoWithin(from), until: isoWithin(until) }
+  return { day: meant, today, timeZone, since: isoWithin(from), until: isoWithin(until) }
 }
