@@ -94,6 +94,8 @@ t.test('a text has at most 60 lines of 80 columns, and tells what it leaves out'
   t.match(stdout, /and 90 others/)
   t.match(stdout, /and \d+ others: give --from and --to/)
   t.notMatch(stdout, /\u001b\[31m/)
+  const piped = await world.run(['shots', 'day', day, '--time-zone', 'UTC'])
+  t.notMatch(piped.stdout, /\u001b/, 'also where it goes into a mail')
 })
 
 t.test('a day without screenshots, and one that is half described, say so', async (t) => {

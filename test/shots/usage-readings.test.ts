@@ -1,6 +1,15 @@
 /** What the gateway key has spent, read around passes, and shown where a person settles. */
+import { join } from 'node:path'
+import { routeCollection } from '../../src/contact/routes.js'
+import { gatewayCollection, gatewayRouteId } from '../../src/gateway/setup.js'
 import { readingCollection, sinceCollection } from '../../src/gateway/usage/rows.js'
+import { tryHoldFile } from '../../src/governance/kernel-file.js'
+import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
+import {
+  savedSettings, settingsCollection, settingsId,
+} from '../../src/shots/source/settings.js'
+import type { Tx } from '../../src/state/types.js'
 import { must } from '../support/must.js'
 import { analyze, healthy, set, take } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
@@ -47,7 +56,7 @@ t.test('no reading is asked for until somebody says that the key is this state\'
   t.notMatch(settled.stderr, /Readings/)
 })
 
-t.test('A-197 a pass is read around, one request at a time, and the range of an unknown charge is shown before an amount is asked', async (t) => {
+t.test('a pass is read around, one request at a time, and the range of an unknown charge is shown before an amount is asked', async (t) => {
   const world = await stage(t)
   await set(world, '--key-alone', 'on')
   const before = requests(world).length
@@ -103,6 +112,62 @@ t.test('S-008 S-009 nothing is read while a gate is closed, nor where nothing is
   await must(world.run(['policy', 'revoke', '--json']))
   await analyze(world)
   t.equal(requests(world).length, before)
+})
+
+t.test('A-197 a reading holds the lane while it is on its way, and its route names the policy', async (t) => {
+  const world = await stage(t)
+  await set(world, '--key-alone', 'on')
+  await take(world, 'a.png')
+  const held: boolean[] = []
+  await world.run(['shots', 'analyze', '--json'], {
+    at: async (step) => {
+      if (step !== 'usage.before_dial') return
+      const free = tryHoldFile(join(world.place.stateDir, 'run', 'lane', 'holder'))
+      held.push(free === null)
+      free?.release()
+    },
+  })
+  t.strictSame(held, [true, true], 'before the pass and behind it')
+  const revision = policyHead(world.view()).revision
+  const routes = world.view().all(routeCollection).map(({ doc }) => doc)
+    .filter(({ url }) => url.endsWith('/key'))
+  t.strictSame(routes.map((one) => [one.policy_revision, one.outcome, one.decision_id]),
+    [[revision, 'succeeded', null], [revision, 'succeeded', null]])
+})
+
+/** What changes without a save, which would put a stop: the look at the rows alone can notice. */
+const alters: Readonly<Record<string, (tx: Tx) => void>> = {
+  'a gate of the pass': (tx) => tx.put(settingsCollection, settingsId, {
+    ...savedSettings(tx), budget_requests: null,
+  }),
+  'the route': (tx) => {
+    const route = tx.get(gatewayCollection, gatewayRouteId)
+    if (route !== undefined) {
+      tx.put(gatewayCollection, gatewayRouteId, { ...route, grant_id: 'grt_another' })
+    }
+  },
+}
+
+t.test('what a reading rests on, changed before the first byte, keeps it back', async (t) => {
+  for (const [name, alter] of Object.entries(alters)) {
+    const world = await stage(t)
+    await set(world, '--key-alone', 'on')
+    await take(world, 'a.png')
+    let done = false
+    await world.run(['shots', 'analyze', '--json'], {
+      at: async (step) => {
+        if (step !== 'usage.before_dial' || done) return
+        done = true
+        const { store } = world.ctx('write').gov
+        await store.transact('test', alter)
+        store.close()
+      },
+    })
+    t.equal(done, true)
+    const [read] = world.view().all(routeCollection).map(({ doc }) => doc)
+      .filter(({ url }) => url.endsWith('/key'))
+    t.hasStrict(read, { contacted_at: null, outcome: 'no_reading' }, name)
+  }
 })
 
 t.test('a revoke while a reading is on its way out stops it, and the pass', async (t) => {

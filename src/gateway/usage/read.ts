@@ -8,7 +8,7 @@ import { SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
 import type { Order, Sent } from '../../contact/order.js'
 import { appendAudit } from '../../governance/audit.js'
-import { denied, judge } from '../../governance/judge/fact.js'
+import { denied } from '../../governance/judge/fact.js'
 import { momentOf } from '../../governance/judge/moment.js'
 import type { LanePriority } from '../../governance/lane.js'
 import { giversOf } from '../../governance/policy/consents.js'
@@ -19,7 +19,7 @@ import {
   egressPurpose, gatewayCredentialRef, gatewayRuntime, profileOf,
 } from '../constants.js'
 import type { GatewayContext } from '../context.js'
-import { gatewayFactsAt, gatewayRoute, gatewayToldAs, type SlotUse } from '../readiness.js'
+import type { SlotUse } from '../readiness.js'
 import { gatewayCollection, gatewayRouteId } from '../setup.js'
 import { dollarLexeme } from './dollars.js'
 import { keepReading } from './rows.js'
@@ -29,7 +29,7 @@ export interface ReadingFor extends SlotUse {
   readonly priority: LanePriority
   /** Principal id of whoever consented to the calls. */
   readonly principal: string
-  /** Gates of the caller's own, asked at each boundary; throws to refuse. */
+  /** Every gate of those calls, asked at each boundary; throws to refuse. */
   requires(view: View): void
 }
 
@@ -62,23 +62,23 @@ export const usageIn = (reply: HttpsReply): Told | { readonly reason: string } =
   return { usage, elsewhere: dollarLexeme(member(data, 'byok_usage')) }
 }
 
-/** Every gate of the calls, on rows of now; answers the policy revision. Throws `trust_denied`. */
+/**
+ * The set-up is the one that the reading began under, and every gate of the calls is open, on rows
+ * of now; answers the policy revision. Throws `trust_denied`, and what the gates throw.
+ */
 const requireOpen = (ctx: GatewayContext, use: ReadingFor, asked: Asked, view: View): number => {
-  const moment = momentOf(ctx.gov, view)
-  const facts = gatewayFactsAt(moment, ctx.place)
-  const denials = judge(gatewayRoute, { facts, use, call: null }, 'admit')
-  const { route } = facts
-  const isSame = route !== null && route.grant_id === asked.grantId
+  const route = view.get(gatewayCollection, gatewayRouteId)
+  const isSame = route !== undefined && route.grant_id === asked.grantId
     && route.api_base === asked.baseUrl && route.credential_fingerprint === asked.fingerprint
-  if (denials.length > 0 || !isSame) {
-    throw denied(denials.length > 0 ? denials : [{ name: 'slot_changed', kind: 'unauthorized' }], {
-      code: 'trust_denied', toldAs: gatewayToldAs,
+  if (!isSame) {
+    throw denied([{ name: 'slot_changed', kind: 'unauthorized' }], {
+      code: 'trust_denied',
       message: 'What this reading rests on does not stand any more.',
       next: 'Nothing was sent. See `sallyport gateway show`.',
     })
   }
   use.requires(view)
-  return moment.policy.head.revision
+  return momentOf(ctx.gov, view).policy.head.revision
 }
 
 const reasonOf = (sent: Sent<Told | { readonly reason: string }>): string | null => {
