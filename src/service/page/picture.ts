@@ -48,13 +48,17 @@ export const picture = (desk: PageDesk): Endpoint => ({
     const query = checkedQuery(pictureRoute, exchange.query)
     const held = desk.pictures.begin(site.world.clock.monotonicMs())
     const asked = { params, query, body: new Uint8Array(), waitMs: 0 }
-    // A person looks at it: that is a use of the session.
-    const reply = await site.threads.perform(keyOf(pictureRoute), { root, isUse: true }, asked)
-    if (reply.status === 200 && !response.destroyed) {
+    let isSent = false
+    try {
+      // A person looks at it: that is a use of the session.
+      const reply = await site.threads.perform(keyOf(pictureRoute), { root, isUse: true }, asked)
+      if (reply.status !== 200) return reply
+      if (response.destroyed) return null
+      isSent = true
       sendPicture(exchange, reply.body as Picture, held)
       return null
+    } finally {
+      if (!isSent) held.end()
     }
-    held.end()
-    return reply.status === 200 ? null : reply
   },
 })

@@ -8,6 +8,10 @@ import { join } from 'node:path'
 import jpegJs from 'jpeg-js'
 import { offerPairing } from '../../../src/edge/pairing.js'
 import { imageLimits } from '../../../src/images/limits.js'
+import { systemClock } from '../../../src/base/clock.js'
+import type { PageDesk } from '../../../src/service/page/desk.js'
+import { picture } from '../../../src/service/page/picture.js'
+import type { Exchange, Site } from '../../../src/service/service.js'
 import { HttpRefusal } from '../../../src/service/http/refusal.js'
 import {
   PictureBound, heldBytesMax, picturesMinuteMax,
@@ -360,4 +364,19 @@ t.test('nothing of a picture is written anywhere but where it lay', async (t) =>
     request.on('error', () => resolve()).end(() => request.destroy())
   })
   t.equal((await ask('1.png')).status, 200)
+})
+
+t.test('a thread that fails leaves no place taken', async (t) => {
+  const pictures = new PictureBound()
+  const desk = { keys: { rootOf: () => 'root' }, pictures } as unknown as PageDesk
+  const exchange = {
+    request: { headers: { authorization: 'Bearer x' } }, response: { destroyed: false },
+    params: { observation_id: 'obs_1' }, query: new URLSearchParams(),
+  } as unknown as Exchange
+  const site = {
+    held: { use: async () => undefined }, world: { clock: systemClock },
+    threads: { perform: async () => { throw new Error('the thread ended') } },
+  } as unknown as Site
+  await t.rejects(picture(desk).answer(exchange, site), { message: 'the thread ended' })
+  t.equal(pictures.held, 0)
 })
