@@ -204,10 +204,12 @@ t.test('a day that is none and a zone that nobody knows are refused; a zone of T
   const refused = async (...flags: string[]) =>
     (await world.run(['shots', 'estimate', '--json', ...flags])).error().code
   t.equal(await refused('--day', '2026-02-30'), 'day_invalid')
-  t.equal(await refused('--day', 'yesterday'), 'day_invalid')
+  t.equal(await refused('--day', 'tomorrow'), 'day_invalid')
   t.equal(await refused('--time-zone', 'Nowhere/Land'), 'time_zone_unknown')
   const odd = must(await world.run(['shots', 'estimate', '--json'], { env: { TZ: 'Nowhere' } }))
   t.equal(odd.json().time_zone, 'UTC')
+  const byWord = must(await world.run(['shots', 'estimate', '--json', '--day', 'yesterday']))
+  t.equal(byWord.json().day, odd.json().day, 'yesterday by its name, or by none')
 })
 
 t.test('people read counts and a table of requests and dollars within 80 columns, the setup form the same of yesterday', async (t) => {

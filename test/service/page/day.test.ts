@@ -86,7 +86,7 @@ t.test('no day is told of what is none, of tomorrow, or to anybody but the page 
   const token = await openPage(at)
   const ask = (query: string, by: string | null = token) =>
     askPage(at, 'GET', `/api/page/day${query}`, { token: by })
-  for (const day of ['2026-13-01', 'today', isoDay(Date.now() + 2 * dayMs), '']) {
+  for (const day of ['2026-13-01', 'tomorrow', isoDay(Date.now() + 2 * dayMs), '']) {
     const got = await ask(`?day=${day}`)
     t.strictSame([got.status, got.json().error.code], [400, 'day_invalid'], day)
   }
