@@ -23,7 +23,8 @@ export const entries = {
 /** The producer as it is shipped, and one that tests can stop at each step. */
 export const programs = { ...alone, 'producer-observed': 'test/producer-entry.ts' }
 
-const stamp = `${root}/.build/app.sha256`
+/** What a folder of bundles was made of, beside it. */
+const stampOf = (dir) => `${dir}.sha256`
 
 /** What the bundles of the tests are made of, by content. */
 const madeOf = () => {
@@ -39,23 +40,31 @@ const madeOf = () => {
 export const bundleApp = async () => {
   const made = madeOf()
   await bundle({ entries, outdir: appDir, minify: false, alone: programs })
-  writeFileSync(stamp, made)
+  writeFileSync(stampOf(appDir), made)
 }
 
 /** Builds what is packed like the shipped one. */
 export const bundlePacked = async () => {
+  const made = madeOf()
   await bundle({ entries, outdir: packedDir, minify: true, packs, alone: programs })
+  writeFileSync(stampOf(packedDir), made)
 }
 
 /** Builds the spawned bundles when they are made of another text; gives their folder. */
 export const freshApp = async () => {
-  if (builtFrom() !== madeOf()) await bundleApp()
+  if (builtFrom(appDir) !== madeOf()) await bundleApp()
   return appDir
 }
 
-const builtFrom = () => {
+/** The same of those that are packed, for what counts modules: the other ones have others. */
+export const freshPacked = async () => {
+  if (builtFrom(packedDir) !== madeOf()) await bundlePacked()
+  return packedDir
+}
+
+const builtFrom = (dir) => {
   try {
-    return readFileSync(stamp, 'utf8')
+    return readFileSync(stampOf(dir), 'utf8')
   } catch {
     return null
   }

@@ -15,7 +15,7 @@ import {
 } from '../support/cli/ceilings.js'
 import { rounds, slice } from '../support/slice.js'
 import type { Loose, Place } from '../world/place.js'
-import { builtApp } from '../world/process.js'
+import { shippedApp } from '../world/process.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 
@@ -62,7 +62,7 @@ const namesIn = async (place: Place): Promise<Readonly<Record<string, string>>> 
 
 const countsOf = async (place: Place, argv: readonly string[]): Promise<Counts> => {
   const told = place.path('counts.json')
-  const script = join(process.env['SALLYPORT_TEST_PACKED'] ?? await builtApp(), 'sallyport.js')
+  const script = join(await shippedApp(), 'sallyport.js')
   // The runner loads modules of Node into every Node, which would hide those of the program.
   const { status } = spawnSync('sh', ['-c', 'unset NODE_OPTIONS; exec "$0" "$@"',
     process.execPath, '--require', counting, script, ...argv],

@@ -61,6 +61,15 @@ export const builtApp = async (): Promise<string> => {
   return freshApp()
 }
 
+/** Folder of bundles that are packed like the shipped one; builds them first like `builtApp`. */
+export const shippedApp = async (): Promise<string> => {
+  const folder = process.env['SALLYPORT_TEST_PACKED']
+  if (folder !== undefined) return folder
+  const tool = join(process.cwd(), 'scripts/tool/app.js')
+  const { freshPacked } = (await import(tool)) as { freshPacked(): Promise<string> }
+  return freshPacked()
+}
+
 /** Folder of the spawned bundles that are packed like the shipped one, where there is one. */
 const packedApp = async (): Promise<string> =>
   process.env['SALLYPORT_TEST_PACKED'] ?? await builtApp()
