@@ -212,6 +212,7 @@ _sallyport() {
         --zdr) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
         --renew-proof) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
         --reuse) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+        --settle-seconds) COMPREPLY=(); return ;;
         --key-alone) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
         --budget-microusd) COMPREPLY=(); return ;;
         --budget) COMPREPLY=(); return ;;
@@ -232,10 +233,10 @@ _sallyport() {
         --digest-max-chars) COMPREPLY=(); return ;;
         --ignore) COMPREPLY=(); return ;;
         --no-ignore) COMPREPLY=(); return ;;
-        --unset) COMPREPLY=($(compgen -W "screenshot_folder recursive analysis cloud_upload fallbacks data_collection zdr renew_proof reuse key_alone budget_microusd budget_requests request_cost_bound_microusd visual_run_refresh_minutes ingest_enabled ingest_interval_minutes ingest_limit analysis_limit analysis_concurrency analysis_interval_seconds analysis_job_timeout_seconds digest_enabled digest_interval_minutes digest_window_minutes digest_max_chars ignore" -- "$cur")); return ;;
+        --unset) COMPREPLY=($(compgen -W "screenshot_folder recursive analysis cloud_upload fallbacks data_collection zdr renew_proof reuse settle_seconds key_alone budget_microusd budget_requests request_cost_bound_microusd visual_run_refresh_minutes ingest_enabled ingest_interval_minutes ingest_limit analysis_limit analysis_concurrency analysis_interval_seconds analysis_job_timeout_seconds digest_enabled digest_interval_minutes digest_window_minutes digest_max_chars ignore" -- "$cur")); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --key-alone --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --settle-seconds --key-alone --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots scan")
       case "$prev" in
@@ -270,9 +271,10 @@ _sallyport() {
       ;;
     "shots analyze")
       case "$prev" in
+        --include) COMPREPLY=($(compgen -W "unsettled" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--include --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots reanalyze")
       case "$prev" in

@@ -72,16 +72,17 @@ export const compareOutside = (
 
 /**
  * The small rectangle, in whole cells, that holds every cell that differs at all and counts; null
- * where none does. Looks no further once too much differs.
+ * where none does. `share`: the part of the picture that it may be. Looks no further once too much
+ * differs.
  */
 export const smallChangeOf = (
-  a: Fingerprint, b: Fingerprint, ignored: readonly PixelRect[],
+  a: Fingerprint, b: Fingerprint, ignored: readonly PixelRect[], share?: number,
 ): PixelRect | null => {
   const [one, other] = ignored.length === 0
     ? [a, b] : [withoutCells(a, ignored), withoutCells(b, ignored)]
   const { width, height } = a
   const columns = cellsOf(width)
-  const change = new SmallChange(width, height)
+  const change = new SmallChange(width, height, share)
   for (let plane = 0; plane < Math.max(a.planes.length, b.planes.length); plane += 1) {
     const [left, right] = [planeAt(one, plane), planeAt(other, plane)]
     for (let i = 0; i < left.length; i += 1) {

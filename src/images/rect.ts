@@ -22,6 +22,23 @@ export const around = (a: PixelRect, b: PixelRect): PixelRect => {
   }
 }
 
+/** A rectangle that is larger by so many pixels on each side. */
+export const grown = ({ x, y, width, height }: PixelRect, by: number): PixelRect =>
+  ({ x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by })
+
+/** What of a picture lies outside of a rectangle, in at most four. */
+export const outsideOf = (
+  { x, y, width, height }: PixelRect, screen: Pick<PixelRect, 'width' | 'height'>,
+): readonly PixelRect[] => {
+  const [right, foot] = [x + width, y + height]
+  return [
+    { x: 0, y: 0, width: screen.width, height: y },
+    { x: 0, y: foot, width: screen.width, height: screen.height - foot },
+    { x: 0, y, width: x, height },
+    { x: right, y, width: screen.width - right, height },
+  ].filter((one) => one.width > 0 && one.height > 0)
+}
+
 const edges = (ends: readonly number[]): number[] => [...new Set(ends)].sort((a, b) => a - b)
 
 /** Pixels that at least one of them holds. */
@@ -38,14 +55,14 @@ export const pixelsIn = (rects: readonly PixelRect[]): number => {
   return pixels
 }
 
-/** A change that is gathered part by part, as long as one small rectangle holds all of it. */
+/** A change that is gathered part by part, as long as a rectangle of a share holds all of it. */
 export class SmallChange {
   #rect: PixelRect | null = null
   #isSmall = true
   readonly #pixelsMax: number
 
-  constructor(width: number, height: number) {
-    this.#pixelsMax = width * height * smallChangeShare
+  constructor(width: number, height: number, share = smallChangeShare) {
+    this.#pixelsMax = width * height * share
   }
 
   /** Takes in a part that differs; false once no small rectangle holds them all. */

@@ -103,6 +103,10 @@ const lateGates = {
       'The image was taken in before the consent was given, and a consent reaches forward only.',
     next: 'Run `sallyport shots reanalyze --blocked --reason manual_operator_request`.',
   },
+  unsettled: {
+    text: 'Its region went on changing, and a later image stands for it.',
+    next: 'To have those sent as well: `sallyport shots analyze --include unsettled`.',
+  },
   recursive_off: {
     text: 'The image lies in a subfolder, and recursive is off.',
     next: setNext('--recursive on'),

@@ -5,6 +5,7 @@
 import { overspentBy } from '../observations/budget.js'
 import type { View } from '../state/types.js'
 import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
+import { unsettled } from './observations/unsettled.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
 import { dayStanding } from './budget.js'
 import type { ShotsContext } from './context.js'
@@ -32,7 +33,8 @@ export const waitsForPerson = (ctx: ShotsContext, view: View): WaitsForPerson =>
   const disputed = disputedOf(ctx, view)
   const saved = savedSettings(view)
   return (reason) => (reason === 'budget_exhausted' ? disputed.budget_exhausted.length > 0
-    : reason !== reasonGone && !isSwitchedOff(reason, saved))
+    // A person chose that it is so, and a later image stands for each.
+    : reason !== reasonGone && reason !== unsettled && !isSwitchedOff(reason, saved))
 }
 
 /** Images that wait for one step of a person. */

@@ -7,7 +7,7 @@
 import { SallyportError } from '../../base/errors.js'
 import { nowIso } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
-import type { ReanalyzeReason } from '../constants.js'
+import { shotLimits, type ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { disputedIn } from '../disputed.js'
 import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
@@ -27,7 +27,7 @@ import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
 import { pauseBehind, visionPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
-import type { Observation } from '../observations/rows.js'
+import { shotCollections as c, type Observation } from '../observations/rows.js'
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
 import {
@@ -38,9 +38,11 @@ import { earlierCall } from './earlier-call.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
 import { DescribedBefore } from './reuse.js'
-import { persistMeaning, restoreBlocked, returnUncertain } from './restore.js'
+import { persistMeaning, restoreBlocked, restoreHeld, returnUncertain } from './restore.js'
 import { requireRoute } from './send-image.js'
 import { settleAnalyses } from './settle.js'
+import { isYoung, Settling } from './settling.js'
+import { unsettled } from '../observations/unsettled.js'
 import { betweenReadings } from '../usage-readings.js'
 
 const job = 'screenshot_folder_analysis'
@@ -51,6 +53,8 @@ interface AnalyzeOptions {
   readonly limit?: number
   /** A tick of the job: never more than the concurrency window (S-208). */
   readonly scheduled: boolean
+  /** Images that are held for later ones are taken up, and none is held. */
+  readonly include?: typeof unsettled
 }
 
 interface Batch {
@@ -99,17 +103,39 @@ const waitingNow = (ctx: ShotsContext): Pick<AnalysisFacts, 'waiting' | 'waiting
   }
 }
 
-/**
- * Pending rows of the current folder that nobody is at, newest day first. Rows that only somebody's
- * retry may send are no work of the job; their ids go to `uncertain`.
- */
+/** Some rows by their ids, then all others that wait, newest day first. */
+function* waitingRows(
+  ctx: ShotsContext, view: View, folderDigest: string, first: readonly string[],
+): Generator<Observation, void, undefined> {
+  for (const id of first) {
+    const row = view.get(c.observations, id)
+    if (row !== undefined) yield row
+  }
+  for (const row of newestDayFirst(ctx, view, pendingOf(folderDigest))) {
+    if (!first.includes(row.observation_id)) yield row
+  }
+}
+
+/** How rows that wait are gone through. */
+interface Turns {
+  /** Ids of rows that only somebody's retry may send: they are no work of the job. */
+  readonly uncertain: string[]
+  /** What was asked for comes before all others. */
+  readonly first?: readonly string[]
+  /** Rows that are younger wait for the one that may stand for them; null: none does. */
+  readonly settleSeconds: number | null
+}
+
+/** Pending rows of the current folder that nobody is at. */
 function* pendingRows(
-  ctx: ShotsContext, view: View, uncertain: string[],
+  ctx: ShotsContext, view: View, { uncertain, first = [], settleSeconds }: Turns,
 ): Generator<Observation, void, undefined> {
   const now = currentFacts(ctx, view)
   if (now.folderDigest === null) return
-  for (const row of newestDayFirst(ctx, view, pendingOf(now.folderDigest))) {
+  for (const row of waitingRows(ctx, view, now.folderDigest, first)) {
     if (row.analyzer.contact === 'claimed' || rowClassificationNow(row, now) !== null) continue
+    // The one that stands for it may not be taken in yet.
+    if (settleSeconds !== null && isYoung(row, settleSeconds, ctx.gov.clock.wallMs())) continue
     const { kind } = earlierCall(ctx, view, row)
     if (kind === 'none') {
       // Once another folder was chosen no file of this one is read any more.
@@ -155,10 +181,18 @@ const blockAll = async (
   }
 }
 
+/** What a pass knows of other images, so that some need not be sent. */
+type Known = Pick<Parameters<typeof endImage>[2], 'described' | 'settling'>
+
+/** Images that are held for later ones take no place of those that are sent. */
+const placesTaken = ({ items }: Batch): number => {
+  const held = items.filter(({ reason }) => reason === unsettled).length
+  return items.length - Math.min(held, shotLimits.heldPerPassMax)
+}
+
 /** A prepared set, at most the concurrency window (S-133), one after the other. */
 const sendSet = async (
-  batch: Batch, rows: readonly Observation[], examiner: Examiner,
-  described: DescribedBefore | null,
+  batch: Batch, rows: readonly Observation[], examiner: Examiner, known: Known,
 ): Promise<void> => {
   const { ctx, settings, reason, released } = batch
   const timeoutMs = settings.jobTimeoutSeconds.value * 1_000
@@ -170,7 +204,7 @@ const sendSet = async (
       batch.skipped += 1
       continue
     }
-    const end = await endImage(ctx, one, { reason, timeoutMs, described })
+    const end = await endImage(ctx, one, { reason, timeoutMs, ...known })
     addItem(batch, one.row, end)
     ctx.gov.observer.counts?.({ what: 'analysis', done: batch.items.length, of: null })
     batch.stop = end.stop
@@ -189,7 +223,7 @@ const sendAll = async (batch: Batch, rows: Iterator<Observation, unknown>): Prom
   if (set.length > 0) await ctx.gateway.client()
   await (set.length === 0 ? sendSets(batch, set, rows) : betweenReadings(
     ctx, visionReadings(ctx), () => sendSets(batch, set, rows)))
-  const left = limit - batch.items.length - batch.skipped
+  const left = limit - placesTaken(batch) - batch.skipped
   if (batch.stop !== null) batch.skipped += nextOf(rows, left).length
 }
 
@@ -208,19 +242,26 @@ const sendSets = async (
   let set = first
   const examiner = makeExaminer()
   // Whoever asks for an image by name has it asked anew.
-  const described = batch.reason === null && reusesAnalyses(settings.saved)
-    ? new DescribedBefore(ctx, examiner) : null
+  const before = new DescribedBefore(ctx, examiner)
+  const described = batch.reason === null && reusesAnalyses(settings.saved) ? before : null
+  const seconds = settleSecondsOf(batch)
+  const settling = seconds === null
+    ? null : new Settling(ctx, examiner, { described: before, seconds })
   try {
     while (set.length > 0) {
-      await sendSet(batch, set, examiner, described)
+      await sendSet(batch, set, examiner, { described, settling })
       if (batch.stop !== null) break
-      set = nextOf(rows, Math.min(size, limit - batch.items.length))
+      set = nextOf(rows, Math.min(size, limit - placesTaken(batch)))
     }
     await described?.keep()
   } finally {
     await examiner.close()
   }
 }
+
+/** How long a pass waits for the image that stands for another; null where it holds none. */
+const settleSecondsOf = ({ reason, options, settings }: Batch): number | null =>
+  (reason === null && options.include === undefined ? settings.saved.settle_seconds ?? null : null)
 
 /** What comes before any image: leftovers, meanings, and a folder that is there. */
 const begin = async (batch: Batch): Promise<boolean> => {
@@ -238,12 +279,13 @@ const begin = async (batch: Batch): Promise<boolean> => {
 const proofReasons: ReadonlySet<string> = new Set(['proof_missing', 'proof_stale'])
 
 /** Whether a current proof would let an image go: without one nothing is paid for a proof. */
-const somethingWaits = (ctx: ShotsContext): boolean => {
+const somethingWaits = (batch: Batch): boolean => {
+  const { ctx } = batch
   const view = ctx.gov.store.read()
   if (!standingOf(ctx, view).ready) return false
-  return pendingRows(ctx, view, []).next().done !== true
-    || blockedReasons(ctx, view).some(({ reason }) =>
-      reason === reasonGone || proofReasons.has(reason))
+  const waiting = pendingRows(ctx, view, { uncertain: [], settleSeconds: settleSecondsOf(batch) })
+  return waiting.next().done !== true || blockedReasons(ctx, view).some(({ reason }) =>
+    reason === reasonGone || reason === batch.options.include || proofReasons.has(reason))
 }
 
 /** Images stay as they are while the gateway is left alone after a refusal. */
@@ -257,7 +299,7 @@ const sendOrWait = async (
 const work = async (batch: Batch): Promise<void> => {
   const { ctx, limit } = batch
   if (!await begin(batch)) return
-  if (somethingWaits(ctx)) batch.renewal = await renewProofIfDue(ctx, 'screenshot')
+  if (somethingWaits(batch)) batch.renewal = await renewProofIfDue(ctx, 'screenshot')
   const standing = standingOf(ctx, ctx.gov.store.read())
   const { closed } = standing
   batch.closed = closed
@@ -266,9 +308,12 @@ const work = async (batch: Batch): Promise<void> => {
     batch.consentId = standing.route?.consent.consent_id ?? null
     batch.restored = await restoreBlocked(ctx, standing, limit)
   }
+  const first = batch.options.include === undefined || closed !== null
+    ? [] : await restoreHeld(ctx, standing, limit)
+  batch.restored += first.length
   const view = ctx.gov.store.read()
   const uncertain: string[] = []
-  const rows = pendingRows(ctx, view, uncertain)
+  const rows = pendingRows(ctx, view, { uncertain, first, settleSeconds: settleSecondsOf(batch) })
   batch.passedOver = blockedCount(ctx, view)
   if (batch.passedOver > 0) batch.passedOverReasons = blockedReasons(ctx, view)
   if (closed !== null) await blockAll(batch, nextOf(rows, limit), closed)
@@ -291,7 +336,8 @@ const statusOf = (batch: Batch): Pick<AnalysisFacts, 'status' | 'reason'> => {
   if (stop !== null) return { status: 'degraded', reason: stop }
   const failed = items.find((one) => one.outcome === 'failed')
   if (failed !== undefined) return { status: 'degraded', reason: failed.reason }
-  const blocked = items.find((one) => one.outcome === 'blocked')
+  // One that is held for a later image is in nobody's way.
+  const blocked = items.find((one) => one.outcome === 'blocked' && one.reason !== unsettled)
   const reason = blocked?.reason ?? batch.pausedBy ?? standingBlock(batch)
   return reason === null ? { status: 'ok', reason } : { status: 'blocked', reason }
 }
@@ -320,6 +366,7 @@ const factsOf = (batch: Batch): AnalysisFacts => {
     reused: items.filter((one) => one.reused === true).length,
     failed: count(items, 'failed'),
     blocked: count(items, 'blocked'),
+    unsettled: items.filter((one) => one.reason === unsettled).length,
     skipped: batch.skipped,
     restored: batch.restored,
     ...waitingNow(ctx),

@@ -11,11 +11,15 @@ import { isRoomReason, roomNext, undisputed } from '../disputed.js'
 import { gateTextOf, type GateReason } from '../gates.js'
 import { dueFailure, maySent } from '../money.js'
 import { blockedNext } from './blocked.js'
+import { unsettled } from '../observations/unsettled.js'
 import { openingHint } from '../opening.js'
 import { pausedNext } from '../paused.js'
 import { callsOfRenewal } from '../receipts/renewal.js'
 import { folderFailure, isFolderProblem } from '../source/folder.js'
 import { analysisReceiptShape, type AnalysisReceipt } from '../receipts/analysis.js'
+
+/** Images that a pass leaves alone unless they are asked for. */
+export const included = [unsettled] as const
 
 const limit = v.optional(strictInteger(1, shotLimits.analysisItemsMax))
 
@@ -39,7 +43,8 @@ export const analysisWork = (receipt: AnalysisReceipt): BatchWork => ({
  * it passed over; null for nothing.
  */
 export const nextOfPass = (receipt: AnalysisReceipt): string | null => {
-  const { closed_gates: gates, reason, passed_over_reasons: [passedOver] } = receipt
+  const { closed_gates: gates, reason } = receipt
+  const passedOver = receipt.passed_over_reasons.find((one) => one.reason !== unsettled)
   if (gates.length > 0 && (reason === null || gates.includes(reason))) {
     return openingHint(gates as readonly GateReason[])
   }
@@ -99,7 +104,7 @@ const analyzedShape = v.strictObject({
 export const shotsAnalyze = contract({
   name: 'shots.analyze',
   version: 1,
-  input: closedObject({ limit }),
+  input: closedObject({ limit, include: v.optional(v.picklist(included)) }),
   output: analyzedShape,
   toDocument: (receipt: AnalysisReceipt) => ({
     ...receipt, next: nextStepsOf(nextOfPass(receipt)),

@@ -8,6 +8,8 @@ import type { Observation } from '../observations/rows.js'
 import type { Examiner } from '../scan/types.js'
 import { blockRows, markMissing } from './mark.js'
 import type { DescribedBefore } from './reuse.js'
+import type { Settling } from './settling.js'
+import { unsettled } from '../observations/unsettled.js'
 import { sendImage, type Attempt, type Sent } from './send-image.js'
 import { blockingKinds, itemOutcomeOf, sourceMissing, type ItemOutcome } from './outcome.js'
 import { lookInto, readForUpload, type PrivacyVerdict } from './privacy.js'
@@ -100,12 +102,19 @@ interface OneRequest {
   readonly timeoutMs: number
   /** What this pass knows of images that were described; null: none is repeated. */
   readonly described: DescribedBefore | null
+  /** What it knows of regions that go on changing; null: no image is held for a later one. */
+  readonly settling: Settling | null
 }
 
-const sendOne = async (attempt: Attempt, described: DescribedBefore | null): Promise<OneEnd> => {
+const sendOne = async (
+  attempt: Attempt, { described, settling }: Pick<OneRequest, 'described' | 'settling'>,
+): Promise<OneEnd> => {
   const { ctx, row, image } = attempt
   if (await described?.take(attempt) === true) {
     return { ...without, outcome: 'succeeded', reason: null, reused: true }
+  }
+  if (await settling?.hold(attempt) === true) {
+    return { ...without, outcome: 'blocked', reason: unsettled }
   }
   const end = endOf(ctx, await countingLock(ctx.gov, () => sendImage(attempt)))
   if (end.outcome === 'succeeded') described?.add(row, image.fingerprint)
@@ -114,7 +123,7 @@ const sendOne = async (attempt: Attempt, described: DescribedBefore | null): Pro
 
 /** Ends one image: sent, a repeat of one that was, or refused with the row saying why. */
 export const endImage = async (
-  ctx: ShotsContext, { row, verdict }: Prepared, { reason, timeoutMs, described }: OneRequest,
+  ctx: ShotsContext, { row, verdict }: Prepared, { reason, timeoutMs, ...known }: OneRequest,
 ): Promise<OneEnd> => {
   try {
     if (verdict.kind === 'source_missing') {
@@ -125,7 +134,7 @@ export const endImage = async (
       await blockRows(ctx, [row.observation_id], verdict.reason)
       return { ...without, outcome: 'blocked', reason: verdict.reason }
     }
-    return await sendOne({ ctx, row, image: verdict, reason, timeoutMs }, described)
+    return await sendOne({ ctx, row, image: verdict, reason, timeoutMs }, known)
   } catch (error) {
     return refused(ctx, row, error)
   }

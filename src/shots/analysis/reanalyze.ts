@@ -25,6 +25,7 @@ import { earlierCall } from './earlier-call.js'
 import { requireRoute } from './send-image.js'
 import { hasSize, type IntegrityReason } from './integrity.js'
 import { isSourceGone } from './privacy.js'
+import { unsettled } from '../observations/unsettled.js'
 import type { AnalysisReceipt } from '../receipts/analysis.js'
 
 const statusOfGroup: Readonly<Record<ReanalyzeGroup, AnalysisStatus>> = {
@@ -192,7 +193,7 @@ export const planReanalysis = (
   let sourceGone = 0
   const isGone = goneReader(ctx, view)
   const meant = (key: CountKey): boolean => statusNow(key, now) === statusOfGroup[group]
-    && classificationNow(key, now) === null
+    && classificationNow(key, now) === null && key.reason !== unsettled
   for (const row of now.folderDigest === null
     ? [] : findObservations(view, { folderDigest: now.folderDigest, meant })) {
     if (row.analyzer.contact === 'claimed') continue

@@ -20,6 +20,7 @@ import { transactCounted } from '../locked.js'
 import { shotCollections as c, type CountKey, type Observation } from '../observations/rows.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { afterEarlierCall, failedBefore } from './earlier-call.js'
+import { isHeld, unsettled } from '../observations/unsettled.js'
 import { isRowSelected, readForUpload } from './privacy.js'
 
 /** Rows that one record changes at most: the lock is never held for long. */
@@ -29,7 +30,7 @@ const unreadable = 'file_unreadable'
 
 /** Reasons that no change of settings takes away. */
 export const lasting = (reason: string | null): boolean =>
-  reason === 'before_consent' || reason === unreadable || (reason ?? '').startsWith('image_')
+  reason === unsettled || reason === 'before_consent' || reason === unreadable || (reason ?? '').startsWith('image_')
 
 /** Files that could not be read and are tried again in one pass, at most. */
 const readsPerTick = 100
@@ -162,6 +163,30 @@ export const returnUncertain = async (
       const next = afterEarlierCall(ctx, tx, row, now)
       if (next !== row) putObservation(tx, now, next)
     }
+  })
+}
+
+/**
+ * Images that are held for later ones become pending, newest day first; answers which. Those from
+ * before the consent stay.
+ */
+export const restoreHeld = async (
+  ctx: ShotsContext, { route }: RouteStanding, limit: number,
+): Promise<readonly string[]> => {
+  const view = ctx.gov.store.read()
+  const now = currentFacts(ctx, view)
+  if (route === null || now.folderDigest === null) return []
+  const ids: string[] = []
+  const blocked = { statuses: ['blocked'] as const, folderDigest: now.folderDigest }
+  for (const row of newestDayFirst(ctx, view, blocked)) {
+    if (ids.length >= limit) break
+    const isMeant = isHeld(row) && rowClassificationNow(row, now) === null
+    if (isMeant && consentReaches(route.consent, row)) ids.push(row.observation_id)
+  }
+  if (ids.length === 0) return ids
+  return transactCounted(ctx.gov, 'shots analyze', (tx) => {
+    const at = nowIso(ctx.gov)
+    return ids.filter((id) => setStatus(tx, at, id, 'pending', null))
   })
 }
 

@@ -7,7 +7,8 @@
 import { compareOutside } from '../../images/fingerprint.js'
 import { visualLimit } from '../../images/limits.js'
 import { sketchOf, sketchesApart, type Sketch } from '../../images/sketch.js'
-import type { Fingerprint } from '../../images/types.js'
+import { outsideOf } from '../../images/rect.js'
+import type { Fingerprint, PixelRect } from '../../images/types.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import { nowIso } from '../../governance/context.js'
 import type { Tx, View } from '../../state/types.js'
@@ -20,7 +21,6 @@ import { putObservation } from '../observations/observation-store.js'
 import { shotCollections as c, type Observation } from '../observations/rows.js'
 import { isMerging } from '../scan/gate.js'
 import type { Examiner } from '../scan/types.js'
-import type { IgnoredHere } from '../source/ignored.js'
 import { isRecursive, reusesAnalyses, savedSettings } from '../source/settings.js'
 import { ignoredAsTaken, isDescribed, mayRepeat, type Described } from './described.js'
 import { rowRepeating } from './outcome.js'
@@ -115,13 +115,20 @@ export class DescribedBefore {
     await keepSketches(this.#ctx, this.#folder, kept)
   }
 
-  /** The described image that one repeats, by their files as they are now; null where none. */
-  async find({ row, image }: Pick<Attempt, 'row' | 'image'>): Promise<Repeated | null> {
+  /**
+   * The described image that one repeats, by their files as they are now; null where none. With a
+   * region: the one that it repeats there, whatever else is to be seen.
+   */
+  async find(
+    { row, image }: Pick<Attempt, 'row' | 'image'>, region: PixelRect | null = null,
+  ): Promise<Repeated | null> {
     const { fingerprint } = image
     const view = this.#ctx.gov.store.read()
     const ignored = ignoredAsTaken(view, row)
     if (fingerprint === null || ignored === undefined) return null
-    const rects = ignored?.rects ?? []
+    const rects = [
+      ...ignored?.rects ?? [], ...region === null ? [] : outsideOf(region, fingerprint),
+    ]
     const mine = sketchOf(fingerprint)
     const near: { readonly other: Observation, readonly apart: number }[] = []
     for (const other of this.#described(view, row.root_digest)) {
@@ -132,7 +139,7 @@ export class DescribedBefore {
     }
     near.sort((a, b) => a.apart - b.apart)
     for (const { other } of near.slice(0, shotLimits.comparedMax)) {
-      const repeated = await this.#confirm(image, fingerprint, other, ignored)
+      const repeated = await this.#confirm(image, fingerprint, other, rects)
       if (repeated !== null) return repeated
     }
     return null
@@ -161,12 +168,11 @@ export class DescribedBefore {
   }
 
   async #confirm(
-    { bytes }: ReadyImage, fingerprint: Fingerprint, row: Observation, ignored: IgnoredHere | null,
+    { bytes }: ReadyImage, fingerprint: Fingerprint, row: Observation, rects: readonly PixelRect[],
   ): Promise<Repeated | null> {
     const image = this.#read(row)
     const other = await this.#fingerprintOf(image)
     if (image === null || other === null) return null
-    const rects = ignored?.rects ?? []
     const { comparable, measure } = compareOutside(other, fingerprint, rects)
     if (!comparable || measure > visualLimit) return null
     const standing = { sha256: row.sha256, bytes: image.bytes }

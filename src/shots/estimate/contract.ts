@@ -10,6 +10,8 @@ const nullableCount = v.nullable(count)
 const choiceShape = v.strictObject({
   /** The setting, as `shots config set` takes it. */
   reuse: v.picklist(['on', 'off']),
+  /** Seconds of a region that goes on changing, of which one image is sent; null: every one is. */
+  settle_seconds: v.nullable(count),
   /** Whether it is the one that is saved now, or what counts where none is. */
   in_force: v.boolean(),
   /** Requests for a day of these images, were none of it described yet. */
@@ -55,8 +57,8 @@ const timesOrNull = (calls: number, price: number | null): number | null =>
   price === null ? null : calls * price
 
 const choicesOf = ({ price, choices }: DayEstimate): EstimateDocument['choices'] =>
-  choices.map(({ reuse, inForce, calls, exact }) => ({
-    reuse, in_force: inForce, calls, exact,
+  choices.map(({ reuse, settleSeconds, inForce, calls, exact }) => ({
+    reuse, settle_seconds: settleSeconds, in_force: inForce, calls, exact,
     likely_microusd: timesOrNull(calls, price.averageMicrousd),
     at_most_microusd: timesOrNull(calls, price.boundMicrousd),
   }))

@@ -5,29 +5,30 @@
  * counts as a request, and the number is told as the most that it can be.
  */
 import { fail } from '../../base/errors.js'
+import type { Fingerprint } from '../../images/types.js'
 import type { View } from '../../state/types.js'
 import { blockedRowReader, reasonGone } from '../analysis/blocked.js'
-import { isDescribed } from '../analysis/described.js'
 import { earlierCall } from '../analysis/earlier-call.js'
 import { prepareImage } from '../analysis/one.js'
 import type { PrivacyVerdict } from '../analysis/privacy.js'
+import type { ReadyImage } from '../analysis/send-image.js'
 import { ReasonCounts } from '../analysis/reason-counts.js'
-import { DescribedBefore } from '../analysis/reuse.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { gatewayCollection, gatewayRouteId } from '../../gateway/setup.js'
 import { consentReaches, standingOf } from '../gates.js'
 import {
   currentFacts, rowClassificationNow, rowStatusNow, type CurrentFacts,
 } from '../observations/as-of-now.js'
 import { findObservations } from '../observations/find.js'
 import type { Observation } from '../observations/rows.js'
+import { unsettled } from '../observations/unsettled.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
 import { isRecursive, reusesAnalyses, savedSettings } from '../source/settings.js'
 import { timeZoneOf, zoneOf } from '../../observations/zone.js'
 import { meantDay, type MeantDay } from '../meant-day.js'
+import { Payer, waysOf, type Way } from './payer.js'
 import { requestPrice, type RequestPrice } from './price.js'
 
 /** How long comparing may take, in ms, for somebody who asked for it. */
@@ -48,6 +49,7 @@ interface Tally {
 /** A setting, and how many requests a day comes to with it. */
 interface Choice {
   readonly reuse: 'on' | 'off'
+  readonly settleSeconds: number | null
   readonly inForce: boolean
   readonly calls: number
   /** Whether every image was compared; otherwise `calls` is the most that it can be. */
@@ -105,45 +107,6 @@ const standingReader = (
   }
 }
 
-/** Counts requests as an analysis would make them, one image after the other. */
-class Payer {
-  readonly #ctx: ShotsContext
-  readonly #known: DescribedBefore
-  readonly #paid = new Set<string>()
-  calls = 0
-
-  constructor(ctx: ShotsContext, examiner: Examiner, before?: string) {
-    this.#ctx = ctx
-    this.#known = new DescribedBefore(ctx, examiner, {
-      most: shotLimits.describedMax, ...(before === undefined ? {} : { before }),
-    })
-  }
-
-  /** Whether every described image could be looked at. */
-  get isWhole(): boolean {
-    return this.#known.isWhole
-  }
-
-  /** Whether an image needs a request: none that was described, or would be, looks like it. */
-  async needs(row: Observation, image: Ready): Promise<boolean> {
-    const repeated = await this.#known.find({ row, image })
-    if (repeated !== null && this.#describes(repeated.row)) return false
-    this.#paid.add(row.observation_id)
-    this.#known.add(row, image.fingerprint)
-    this.calls += 1
-    return true
-  }
-
-  #describes(other: Observation): boolean {
-    if (this.#paid.has(other.observation_id)) return true
-    const view = this.#ctx.gov.store.read()
-    const setup = view.get(gatewayCollection, gatewayRouteId)?.slots.screenshot ?? null
-    return setup !== null && isDescribed(this.#ctx, view, other, setup)
-  }
-}
-
-type Ready = Extract<PrivacyVerdict, { kind: 'ready' }>
-
 /** One day while its images are looked at. */
 class Count {
   readonly tally: Tally = {
@@ -151,21 +114,25 @@ class Count {
     needs_reanalysis: 0, sent_before: 0, source_missing: 0,
   }
   readonly blocked = new ReasonCounts()
-  /** Requests of the whole day where repeats are asked about, too. */
-  callsOff = 0
-  /** The same where they are not, of images whose files were not compared. */
+  /** Requests of the whole day for images whose files were not compared: at most so many. */
   callsUnseen = 0
+  /** The same where repeats are asked about, too. */
+  callsUnseenOff = 0
   notCompared = 0
   /** Those of them that wait for a request. */
   waitingUnseen = 0
-  readonly reuses: boolean
   readonly waiting: Payer
-  readonly day: Payer
+  /** The whole day in each way, as if nothing of it had been described. */
+  readonly ways: readonly { readonly way: Way, readonly day: Payer }[]
 
   constructor(ctx: ShotsContext, examiner: Examiner, { since }: MeantDay) {
-    this.reuses = reusesAnalyses(savedSettings(ctx.gov.store.read()))
-    this.waiting = new Payer(ctx, examiner)
-    this.day = new Payer(ctx, examiner, since)
+    const saved = savedSettings(ctx.gov.store.read())
+    const shared = { ctx, examiner, fingerprints: new Map<string, Fingerprint | null>() }
+    const now = { reuses: reusesAnalyses(saved), settleSeconds: saved.settle_seconds ?? null }
+    this.waiting = new Payer({ ...shared, ...now })
+    this.ways = waysOf(now).map((way) => ({
+      way, day: new Payer({ ...shared, ...way, before: since }),
+    }))
   }
 
   /** An image whose file was looked at, or that time has run out for (`verdict` null). */
@@ -182,7 +149,7 @@ class Count {
 
   #unseen(row: Observation, standing: Standing): void {
     this.notCompared += 1
-    this.callsOff += 1
+    this.callsUnseenOff += 1
     this.callsUnseen += row.payload?.payload_of === undefined ? 1 : 0
     if (standing.kind !== 'waits') {
       this.#told(standing)
@@ -192,20 +159,20 @@ class Count {
     this.waitingUnseen += 1
   }
 
-  async #ready(row: Observation, standing: Standing, image: Ready): Promise<void> {
-    this.callsOff += 1
-    await this.day.needs(row, image)
+  async #ready(row: Observation, standing: Standing, image: ReadyImage): Promise<void> {
+    for (const { day } of this.ways) await day.needs(row, image)
     if (standing.kind !== 'waits') {
       this.#told(standing)
       return
     }
-    const pays = !this.reuses || await this.waiting.needs(row, image)
-    this.tally[pays ? 'would_pay' : 'would_repeat'] += 1
+    const needed = await this.waiting.needs(row, image)
+    if (needed === 'held') this.blocked.add(unsettled, 1)
+    else this.tally[needed === 'request' ? 'would_pay' : 'would_repeat'] += 1
   }
 
   /** It is not sent as it lies there; one that was described was sent, or took an analysis. */
   #unsendable(
-    row: Observation, standing: Standing, verdict: Exclude<PrivacyVerdict, Ready>,
+    row: Observation, standing: Standing, verdict: Exclude<PrivacyVerdict, ReadyImage>,
   ): void {
     if (row.payload !== null) {
       this.#unseen(row, standing)
@@ -271,18 +238,15 @@ export const estimateDay = async (
     await examiner.close()
   }
   const isSeen = count.notCompared === 0
-  const isExact = isSeen && count.day.isWhole
   return {
     meant, images: rows.length, tally: count.tally, blocked: count.blocked.list(),
     exact: count.waitingUnseen === 0 && count.waiting.isWhole, notCompared: count.notCompared,
     closed: standingOf(ctx, view).closed, price: requestPrice(view),
-    choices: [
-      {
-        reuse: 'on', inForce: count.reuses, exact: isExact,
-        calls: count.day.calls + count.callsUnseen,
-      },
-      { reuse: 'off', inForce: !count.reuses, exact: isSeen, calls: count.callsOff },
-    ],
+    choices: count.ways.map(({ way: { reuses, settleSeconds, inForce }, day }) => ({
+      reuse: reuses ? 'on' : 'off', settleSeconds, inForce,
+      exact: isSeen && (!reuses || day.isWhole),
+      calls: day.calls + (reuses ? count.callsUnseen : count.callsUnseenOff),
+    })),
   }
 }
 

@@ -66,6 +66,8 @@ export const observationFactsShape = v.strictObject({
     reanalyze_reason: v.nullable(v.picklist(reanalyzeReasons)),
     updated_at: nullableText,
   }),
+  /** The later image that stands for it while it is blocked as unsettled; else null. */
+  stood_for_by: nullableText,
   /** How the stored analysis was made; its content only with --analysis. */
   analysis: v.nullable(madeShape),
 })
@@ -124,5 +126,6 @@ export const observationFactsOf = (row: Observation, now: CurrentFacts): Observa
     contact: row.analyzer.contact, operation_id: row.analyzer.operation_id,
     reanalyze_reason: row.analyzer.reanalyze_reason, updated_at: row.analyzer.updated_at,
   },
+  stood_for_by: row.stood_for_by ?? null,
   analysis: madeOf(row),
 })

@@ -12,6 +12,7 @@ import {
   countIdOf, countKeyOf, shotCollections as c, type FileName, type Observation, type ShotFolder,
 } from './rows.js'
 import { isSource } from '../texts/sources.js'
+import { isHeld } from './unsettled.js'
 import { withSmallChange } from './small-changes.js'
 
 /** Id of a file's row: folder and name bytes, so that equal text of other bytes is another file. */
@@ -87,11 +88,16 @@ export const noteSuppressed = (tx: Tx, sha256: string, observationId: string): v
 const digestedFrom = (row: Observation | undefined): string | null =>
   (row !== undefined && isSource(row) ? row.payload.sha256 : null)
 
+/** A picture that is not held any more has none that stands for it. */
+const withoutStander = ({ stood_for_by: by, ...row }: Observation): Observation =>
+  (by !== undefined && isHeld(row) ? { ...row, stood_for_by: by } : row)
+
 /**
  * Writes an observation, new or changed, and everything that is counted from it. Hash, folder,
  * capture time and id of a known one never change (S-161): a changed one is a defect and throws.
  */
-export const putObservation = (tx: Tx, now: string, row: Observation): void => {
+export const putObservation = (tx: Tx, now: string, changed: Observation): void => {
+  const row = withoutStander(changed)
   const before = tx.get(c.observations, row.observation_id)
   if (before === undefined) {
     addTwin(tx, row)

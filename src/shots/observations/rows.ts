@@ -121,6 +121,11 @@ const observationShape = v.strictObject({
   classification: v.nullable(v.picklist(classifications)),
   archived_at: v.nullable(iso),
   analyzer: analyzerShape,
+  /**
+   * The later image that stands for it, because their region went on changing; only while it is
+   * blocked for that.
+   */
+  stood_for_by: v.optional(text),
   payload: v.nullable(payloadShape),
 })
 /** One image (sections 2 and 3 of the contract). */

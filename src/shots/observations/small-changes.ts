@@ -4,8 +4,7 @@
  */
 import { nextStepsOf } from '../../base/next-step.js'
 import { smallChangeShare } from '../../images/limits.js'
-import { around, liesIn, meet } from '../../images/rect.js'
-import type { PixelRect } from '../../images/types.js'
+import { around, grown, liesIn, meet } from '../../images/rect.js'
 import type { SmallChangesTold } from '../receipts/scan.js'
 import { areaText, canBeIgnored, ignoredOf } from '../source/ignored.js'
 import type { Observation, SmallChanges } from './rows.js'
@@ -18,15 +17,12 @@ const gap = 16
 /** An area is worth a word from so many images on. */
 const imagesMin = 3
 
-const grown = ({ x, y, width, height }: PixelRect): PixelRect =>
-  ({ x: x - gap, y: y - gap, width: width + 2 * gap, height: height + 2 * gap })
-
 const isNear = (area: Area, own: Area): boolean => {
   if (area.screen_width !== own.screen_width || area.screen_height !== own.screen_height) {
     return false
   }
   const { width, height } = around(area, own)
-  return meet(grown(area), own)
+  return meet(grown(area, gap), own)
     && width * height <= own.screen_width * own.screen_height * smallChangeShare
 }
 

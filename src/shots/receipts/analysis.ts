@@ -42,6 +42,8 @@ const analysisFactsShape = v.strictObject({
   reused: count,
   failed: count,
   blocked: count,
+  /** Those of them that are held for a later image, because their region went on changing. */
+  unsettled: count,
   /** Taken up and left as they were, for a later pass. */
   skipped: count,
   /** Blocked rows that became pending again. */
@@ -85,13 +87,14 @@ export type AnalysisReceipt = v.InferOutput<typeof analysisReceiptShape>
 
 const {
   reused, waiting, waiting_since, closed_gates, passed_over, passed_over_reasons, held_microusd,
-  reanalyze_reason, proof_renewal, paused_until,
+  reanalyze_reason, proof_renewal, paused_until, unsettled,
 } = analysisFactsShape.entries
 
 /** The facts as states hold them: fields that came later may be missing in rows of old. */
 export const storedAnalysisShape = v.strictObject({
   ...analysisFactsShape.entries,
   reused: v.optional(reused),
+  unsettled: v.optional(unsettled),
   waiting: v.optional(waiting),
   waiting_since: v.optional(waiting_since),
   reanalyze_reason: v.optional(reanalyze_reason),

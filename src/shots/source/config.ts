@@ -94,7 +94,7 @@ type Shown = ShotsConfig['settings']
 const fromSaved = (saved: SavedShotSettings): Shown => Object.fromEntries(
   ([
     'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr', 'renew_proof', 'key_alone',
-    'budget_microusd', 'budget_requests', 'request_cost_bound_microusd', 'ignore',
+    'settle_seconds', 'budget_microusd', 'budget_requests', 'request_cost_bound_microusd', 'ignore',
   ] as const).map((name) => [name, {
     value: saved[name] ?? null, saved: saved[name] ?? null,
     source: (saved[name] ?? null) === null ? 'default' as const : 'settings' as const,

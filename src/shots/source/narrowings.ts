@@ -31,6 +31,7 @@ const narrower = (mine: Saved, theirs: Saved): Saved => ({
   zdr: closed(mine.zdr, theirs.zdr, 'off'),
   renew_proof: closed(mine.renew_proof ?? null, theirs.renew_proof ?? null, 'on'),
   key_alone: closed(mine.key_alone ?? null, theirs.key_alone ?? null, 'on'),
+  settle_seconds: closed(mine.settle_seconds ?? null, theirs.settle_seconds ?? null, null),
   recursive: closed(mine.recursive, theirs.recursive, true),
   ingest_enabled: offOnce(mine.ingest_enabled, theirs.ingest_enabled),
   digest_enabled: offOnce(mine.digest_enabled, theirs.digest_enabled),

@@ -30,6 +30,8 @@ const savedEntries = {
   reuse: v.nullable(v.picklist(['on', 'off'])),
   /** This state alone uses the gateway key, so readings of its usage tell of it; only `on`. */
   key_alone: v.nullable(v.picklist(['on', 'off'])),
+  /** Of a region that goes on changing one image in so many seconds is sent; null: every one. */
+  settle_seconds: v.nullable(strictInteger(limits.settleSecondsMin, limits.settleSecondsMax)),
   budget_microusd: v.nullable(microusd),
   budget_requests: v.nullable(strictInteger(1, 1_000_000)),
   request_cost_bound_microusd: v.nullable(microusd),
@@ -54,6 +56,7 @@ const savedShape = v.strictObject({
   renew_proof: v.optional(savedEntries.renew_proof),
   reuse: v.optional(savedEntries.reuse),
   key_alone: v.optional(savedEntries.key_alone),
+  settle_seconds: v.optional(savedEntries.settle_seconds),
   ignore: v.optional(v.nullable(
     v.array(v.pipe(v.string(), v.check(isAreaText, 'must be an area'))))),
 })
@@ -72,6 +75,7 @@ export const unsetSettings: SavedShotSettings = {
   schema_version: 'svc.screenshot_settings.v1',
   screenshot_folder: null, recursive: null, analysis: null, cloud_upload: null, fallbacks: null,
   data_collection: null, zdr: null, renew_proof: null, reuse: null, key_alone: null,
+  settle_seconds: null,
   budget_microusd: null, budget_requests: null,
   request_cost_bound_microusd: null, visual_run_refresh_minutes: null, ingest_enabled: null,
   ingest_interval_minutes: null, ingest_limit: null, analysis_limit: null,

@@ -1,15 +1,16 @@
 /**
  * What a day of one picture each 10 seconds costs: windows that are switched between, a caret that
  * blinks, typing, a dialog that comes back, a video, scrolling, and nobody there. The same pictures
- * are scanned and analysed in the sandbox four times: with a clock that counts and one that is
- * ignored, and with repeats asked about or not. Every number is counted; a picture that changed and
+ * are scanned and analysed in the sandbox eight times: with a clock that counts and one that is
+ * ignored, with repeats asked about or not, and with regions that go on changing told of once in
+ * so many seconds. Every number is counted; a picture that changed and
  * took another one's description is found by the pixels that were drawn.
  */
 import sharp from 'sharp'
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas'
 import { forImages } from '../../world/gateway.js'
 import { allowed } from '../../world/images.js'
-import type { Teardown } from '../../world/place.js'
+import type { Loose, Teardown } from '../../world/place.js'
 import { World } from '../../world/world.js'
 import { dice } from '../images/edit-suite.js'
 import { fonts } from '../images/real-text.js'
@@ -31,6 +32,7 @@ const clock = { x: width - 64, y: 4, width: 60, height: 18 }
 /** One picture: who looks at it knows what was done, and its pixels. */
 interface Frame {
   readonly doing: Doing
+  readonly desk: Desk
   readonly rgba: Buffer
   readonly png: Buffer
 }
@@ -39,12 +41,15 @@ interface Frame {
 export interface DaySpent {
   readonly taken: number
   readonly calls: number
-  /** Calls that `shots estimate` told before any was made, and those that it had of the other. */
-  readonly told: Readonly<Record<'on' | 'off', number>>
+  /** Calls that `shots estimate` told before any was made, by the way of spending. */
+  readonly told: Readonly<Record<string, number>>
   /** Calls by what was done. */
   readonly byDoing: Readonly<Record<Doing, number>>
   /** Pictures that took a description of one that looks different outside of what is ignored. */
   readonly lost: number
+  /** Pictures that are held for a later one, and those of them that tell of another window. */
+  readonly held: number
+  readonly heldWrong: number
 }
 
 /** A day, spent in each way. */
@@ -146,7 +151,7 @@ const framesOf = async (pictures: number, seed: number): Promise<readonly Frame[
   }
   for (const [i, doing] of spellsOf(pictures, next).entries()) {
     desk = steps[doing]({ ...desk, video: null, dialog: false }, i, next)
-    frames.push({ doing, ...await draw(desk, 540 + Math.floor((i * frameMs) / 60_000), next) })
+    frames.push({ doing, desk, ...await draw(desk, 540 + Math.floor((i * frameMs) / 60_000), next) })
   }
   return frames
 }
@@ -166,14 +171,35 @@ const differ = (a: Buffer, b: Buffer, ignoring: boolean): boolean => {
 const zero = (): Record<Doing, number> =>
   ({ flips: 0, caret: 0, typing: 0, dialog: 0, video: 0, scroll: 0, idle: 0 })
 
+/** Whether a later picture tells of the same window, dialog and video as one before it. */
+const standsFor = ({ desk: later }: Frame, { desk }: Frame): boolean =>
+  later.window === desk.window && later.dialog === desk.dialog
+  && (later.video === null) === (desk.video === null)
+
+/** What a way is called. */
+const nameOf = ({ reuse, settle }: Omit<Way, 'ignoring'>): string =>
+  `reuse ${reuse}${settle === null ? '' : `, settle ${settle}`}`
+
+/** One way of spending a day. */
+interface Way {
+  readonly ignoring: boolean
+  readonly reuse: 'on' | 'off'
+  readonly settle: number | null
+}
+
+const toldCalls = ({ choices }: Loose): Record<string, number> => Object.fromEntries(
+  choices.map(({ reuse, settle_seconds: settle, calls }: Loose) => [nameOf({ reuse, settle }), calls]))
+
 const spend = async (
-  t: Teardown, frames: readonly Frame[], ignoring: boolean, reuse: 'on' | 'off',
+  t: Teardown, frames: readonly Frame[], { ignoring, reuse, settle }: Way,
 ): Promise<DaySpent> => {
   const world = await World.in(t).sandbox().state().session()
     .gateway({ ...forImages, ceilingMicrousd: 1_000_000_000 }).images(allowed).proof('screenshot')
   const area = `${width}x${height}:${clock.x},${clock.y},${clock.width},${clock.height}`
   must(await world.run(['shots', 'config', 'set', '--budget-microusd', '1000000000',
-    '--budget-requests', '100000', '--reuse', reuse, ...(ignoring ? ['--ignore', area] : [])]))
+    '--budget-requests', '100000', '--reuse', reuse,
+    ...(settle === null ? [] : ['--settle-seconds', String(settle)]),
+    ...(ignoring ? ['--ignore', area] : [])]))
   for (const [i, { png }] of frames.entries()) {
     world.file(`${String(i).padStart(5, '0')}.png`, png, after(i * frameMs))
   }
@@ -188,16 +214,22 @@ const spend = async (
     [row.observation_id, Number.parseInt(row.paths[0]?.name.text ?? '', 10)]))
   const frameOf = (id: string): Frame => frames[numberOf.get(id) ?? -1]!
   const byDoing = zero()
-  let lost = 0
-  for (const { observation_id: id, payload } of rows) {
+  let [lost, held, heldWrong] = [0, 0, 0]
+  for (const { observation_id: id, payload, stood_for_by: by } of rows) {
     const of = payload?.payload_of
-    if (of === undefined) byDoing[frameOf(id).doing] += 1
+    if (by !== undefined) {
+      held += 1
+      if (!standsFor(frameOf(by), frameOf(id))) heldWrong += 1
+    } else if (of === undefined) byDoing[frameOf(id).doing] += 1
     else if (differ(frameOf(id).rgba, frameOf(of.observation_id).rgba, ignoring)) lost += 1
   }
-  const [on, off] = ['on', 'off'].map((one) =>
-    told.choices.find((choice: { reuse: string }) => choice.reuse === one).calls)
-  return { taken: rows.length, calls: sent(world), told: { on, off }, byDoing, lost }
+  return { taken: rows.length, calls: sent(world), told: toldCalls(told), byDoing, lost, held, heldWrong }
 }
+
+const ways = [
+  { reuse: 'off', settle: null }, { reuse: 'on', settle: null },
+  { reuse: 'on', settle: 30 }, { reuse: 'on', settle: 60 },
+] as const
 
 /** One day of so many pictures, in each way of spending. */
 export const simulatedDay = async (
@@ -206,8 +238,8 @@ export const simulatedDay = async (
   const frames = await framesOf(pictures, seed)
   const spent: Record<string, DaySpent> = {}
   for (const [clocked, ignoring] of [['clock', false], ['clock ignored', true]] as const) {
-    for (const reuse of ['off', 'on'] as const) {
-      spent[`${clocked}, reuse ${reuse}`] = await spend(t, frames, ignoring, reuse)
+    for (const way of ways) {
+      spent[`${clocked}, ${nameOf(way)}`] = await spend(t, frames, { ignoring, ...way })
     }
   }
   return { seed, pictures, spent }
@@ -225,10 +257,11 @@ export const run = async (pictures: number): Promise<void> => {
     const undo: (() => unknown)[] = []
     try {
       const day = await simulatedDay({ teardown: (fn) => void undo.push(fn) }, pictures, seed)
-      for (const [how, { taken, calls, told, byDoing, lost }] of Object.entries(day.spent)) {
+      for (const [how, { taken, calls, told, byDoing, lost, ...held }] of Object.entries(day.spent)) {
         process.stdout.write(`seed ${seed}, ${how}: ${pictures} pictures, ${taken} taken in, `
-          + `${calls} calls (told ${told[how.endsWith('on') ? 'on' : 'off']}) `
-          + `${JSON.stringify(byDoing)}, lost ${lost}\n`)
+          + `${calls} calls (told ${told[how.slice(how.indexOf('reuse'))]}) `
+          + `${JSON.stringify(byDoing)}, lost ${lost}, `
+          + `held ${held.held} (${held.heldWrong} wrong)\n`)
       }
     } finally {
       for (const one of undo.reverse()) await one()

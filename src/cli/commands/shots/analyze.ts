@@ -1,9 +1,9 @@
 import { moneyText } from '../../../base/money.js'
 import { shotLimits } from '../../../shots/constants.js'
-import { nextOfPass, shotsAnalyze } from '../../../shots/analysis/contract.js'
+import { included, nextOfPass, shotsAnalyze } from '../../../shots/analysis/contract.js'
 import { gateTextOf } from '../../../shots/gates.js'
 import type { AnalysisItem, AnalysisReceipt } from '../../../shots/receipts/analysis.js'
-import { integerFlag } from '../../flags.js'
+import { choiceFlag, integerFlag } from '../../flags.js'
 import { verb } from '../../verb.js'
 import { withJobs } from './open.js'
 
@@ -45,12 +45,16 @@ const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string
   ]
 }
 
+/** How many of the blocked ones a later image stands for. */
+const heldText = ({ unsettled: count }: AnalysisReceipt): string =>
+  (count === 0 ? '' : ` (${count} unsettled)`)
+
 /** The receipt for people. */
 export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, notes: string[] } => {
   const { scanned, analyzed, failed, blocked, skipped, cost_microusd: cost } = receipt
   const repeats = receipt.reused === 0 ? '' : ` (${receipt.reused} as earlier images, unpaid)`
   const counts = `${scanned} looked at: ${analyzed} analysed${repeats}, ${failed} failed, `
-    + `${blocked} blocked, ${skipped} left for later; ${moneyText(cost)}`
+    + `${blocked} blocked${heldText(receipt)}, ${skipped} left for later; ${moneyText(cost)}`
     + `${waitingText(receipt)}${standingText(receipt)}\n`
   const next = nextOfPass(receipt)
   const gate = receipt.reason === null ? null : gateTextOf(receipt.reason)
@@ -76,6 +80,8 @@ export const analyze = verb(shotsAnalyze, {
     'Takes pending images, the newest day first and of each day the oldest first. It judges '
     + 'every gate again, and sends each at most once to the vision model of the screenshot slot. '
     + 'One that repeats an image which was described takes that text, unsent and unpaid. '
+    + 'With settle_seconds one image in so many seconds of a '
+    + 'region that goes on changing is sent; the others are held, blocked as unsettled. '
     + 'Blocked images whose reason is gone become pending first; those from before the consent '
     + 'stay blocked. A paid request whose outcome is not known is never repeated by itself. The '
     + 'receipt counts every image once: looked at = analysed + failed + blocked + left for later.',
@@ -87,17 +93,20 @@ export const analyze = verb(shotsAnalyze, {
     'partial',
     'cancelled',
   ],
-  flags: (command) => command.addOption(integerFlag(
+  flags: (command) => command.addOption(choiceFlag(
+    '--include <what>', 'images that are held for later ones, too; this pass holds none', included,
+  )).addOption(integerFlag(
     '--limit <n>',
     `most images of this pass; analysis_limit of the settings, else ${
       shotLimits.analysisItemsDefault}`,
     { min: 1, max: shotLimits.analysisItemsMax },
   )),
   text: analysisReceiptText,
-  run: async ({ limit }, deps) => {
+  run: async ({ limit, include }, deps) => {
     const { analyzeBatch } = await import('../../../shots/analysis/batch.js')
     const receipt = await withJobs(deps, (ctx) => analyzeBatch(ctx, {
       scheduled: false, ...(limit === undefined ? {} : { limit }),
+      ...(include === undefined ? {} : { include }),
     }))
     return receipt
   },

@@ -51,6 +51,11 @@ const settingFlags: readonly SettingFlag[] = [
     text: 'take what was written of an image for its repeats, unpaid; on unless off',
   },
   {
+    flag: '--settle-seconds', field: 'settle_seconds',
+    takes: { min: limits.settleSecondsMin, max: limits.settleSecondsMax },
+    text: 'of a region that goes on changing send one image in so many seconds',
+  },
+  {
     flag: '--key-alone', field: 'key_alone', takes: onOff,
     text: 'only this state uses the gateway key: read its usage around passes',
   },

@@ -9,6 +9,7 @@ import {
 } from '../../../shots/source/settings.js'
 import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
+import { shotLimits } from '../../../shots/constants.js'
 import { shotsEstimate } from '../../../shots/estimate/contract.js'
 import type { VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
@@ -38,6 +39,12 @@ const limits = {
     read: readInteger, form: 'a plain positive integer', range: { min: 1, max: 1_000_000 },
   },
   request_cost_bound_microusd: money('Hold for one image:', [10_000, 20_000, 50_000]),
+  settle_seconds: {
+    message: 'Of a region that goes on changing (video, typing) send one image in:',
+    offers: [30, 60, 120], label: (seconds: number) => `${seconds} seconds`,
+    read: readInteger, form: 'a plain positive integer',
+    range: { min: shotLimits.settleSecondsMin, max: shotLimits.settleSecondsMax },
+  },
 } as const satisfies Record<string, Parts & Pick<Limit, 'range'>>
 
 /** What is asked to be switched on, where it is not: an answer of no leaves it as it is. */
@@ -82,7 +89,7 @@ const askLimits = async (
   prompter: Prompter, saved: SavedShotSettings, change: Change,
 ): Promise<void> => {
   for (const [field, parts] of Object.entries(limits)) {
-    const now = saved[field as keyof typeof limits]
+    const now = saved[field as keyof typeof limits] ?? null
     const keep = now === null ? 'leave it unset' : `keep ${parts.label(now)}`
     const given = await askLimit(prompter, { ...parts, now, keep })
     if (given !== undefined) change[field] = given

@@ -32,13 +32,18 @@ const dollars = (view: Pick<View, 'terminal'>, microusd: number | null): string 
   return view.terminal ? dollarsText(microusd) : String(microusd)
 }
 
+type Choice = EstimateDocument['choices'][number]
+
+const settingText = ({ reuse, settle_seconds: seconds }: Pick<Choice, 'reuse' | 'settle_seconds'>) =>
+  `--reuse ${reuse}${seconds === null ? '' : ` --settle-seconds ${seconds}`}`
+
 /** A line for each setting: requests, likely dollars, and the most that they can be. */
 export const choicesTable = (
   { choices }: EstimateDocument, view: View,
 ): Promise<string> => renderTable(
   view, ['setting', 'requests', 'likely', 'at most'],
-  choices.map(({ reuse, in_force: now, calls, exact, likely_microusd, at_most_microusd }) => [
-    `--reuse ${reuse}${now ? ' (as it is)' : ''}`, atMost(calls, exact),
+  choices.map(({ in_force: now, calls, exact, likely_microusd, at_most_microusd, ...one }) => [
+    settingText(one) + (now ? ' (as it is)' : ''), atMost(calls, exact),
     dollars(view, likely_microusd), dollars(view, at_most_microusd),
   ]))
 

@@ -1,0 +1,250 @@
+/**
+ * Pictures of a region that goes on changing, where `settle_seconds` says so: which later one
+ * stands for a picture that would be sent, so that it need not be. Files are read as they are now;
+ * what cannot be looked at stands for nothing, and nothing stands for it. The record judges once
+ * more that neither is held for another one.
+ */
+import { msFromIso } from '../../base/clock.js'
+import { isoWithin } from '../../base/calendar.js'
+import type { Fingerprint } from '../../images/types.js'
+import { nowIso } from '../../governance/context.js'
+import type { Tx, View } from '../../state/types.js'
+import { shotLimits } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { gateTextOf } from '../gates.js'
+import { transactCounted } from '../locked.js'
+import { findObservations } from '../observations/find.js'
+import { putObservation } from '../observations/observation-store.js'
+import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { isMerging } from '../scan/gate.js'
+import type { Examiner } from '../scan/types.js'
+import { isRecursive, savedSettings } from '../source/settings.js'
+import { ignoredAsTaken, mayRepeat } from './described.js'
+import { readForUpload } from './privacy.js'
+import type { DescribedBefore } from './reuse.js'
+import type { ReadyImage } from './send-image.js'
+import { stoodFor, type Passage, type Stood } from './settling-rule.js'
+import { unsettled } from '../observations/unsettled.js'
+
+/** Rows around a picture that are looked through for pictures of its kind, in each direction. */
+const rowsMax = 64
+/** Fingerprints that are kept, of the pictures looked at last. */
+const keptMax = 96
+/** Pictures that may stand for one and are compared in full. */
+const comparedMax = 3
+
+/** Which rows may stand for others, and which do already. */
+export interface Standing {
+  /** Whether a picture will be told of: one that is held itself stands for none. */
+  mayStand(row: Observation): boolean
+  /** Whether one is held for this one: this one is not held. */
+  stands(row: Observation): boolean
+  /** Whether it was asked about, or will be: then one more may be held for it. */
+  isAsked(row: Observation): boolean
+}
+
+type Settings = Pick<ShotsContext, 'gov'>
+
+const secondsBefore = (iso: string, seconds: number): string =>
+  isoWithin(msFromIso(iso) - seconds * 1_000)
+
+/** Whether a picture is so young that the one which stands for it may not be taken in yet. */
+export const isYoung = (row: Observation, seconds: number, nowMs: number): boolean =>
+  !row.captured_in_future && msFromIso(row.captured_at) > nowMs - seconds * 1_000
+
+/** As rows say it. */
+const standsInRows = (view: View, { observation_id: id, ...row }: Observation): boolean => {
+  const { root_digest: folderDigest, captured_at: until } = row
+  const earlier = findObservations(view, {
+    folderDigest, until, statuses: ['blocked'], newestFirst: true,
+    since: secondsBefore(until, shotLimits.settleSecondsMax),
+    meant: ({ reason }) => reason === unsettled,
+  })
+  for (const { stood_for_by: by } of earlier) if (by === id) return true
+  return false
+}
+
+const mayStand = ({ analysis_status: status, ...row }: Observation): boolean =>
+  (status === 'pending' || status === 'succeeded')
+  && row.archived_at === null && row.classification === null
+
+const standingInRows = ({ gov }: Settings): Standing => {
+  const stands = (row: Observation): boolean => standsInRows(gov.store.read(), row)
+  return {
+    mayStand, stands, isAsked: (row) => row.analysis_status === 'succeeded' || stands(row),
+  }
+}
+
+interface SettlingParts {
+  /** What shows again what was described stands for nothing. */
+  readonly described: Pick<DescribedBefore, 'find'>
+  readonly seconds: number
+  /** As rows tell it, unless said. */
+  readonly standing?: Standing
+  /** Of the pictures looked at last, by their ids; shared where several look at the same ones. */
+  readonly fingerprints?: Map<string, Fingerprint | null>
+}
+
+/** What one pass knows of pictures of regions that go on changing. */
+export class Settling {
+  readonly #ctx: Settings
+  readonly #examiner: Examiner
+  readonly #described: Pick<DescribedBefore, 'find'>
+  readonly #seconds: number
+  readonly #standing: Standing
+  readonly #fingerprints: Map<string, Fingerprint | null>
+
+  constructor(
+    ctx: Settings, examiner: Examiner,
+    { described, seconds, standing, fingerprints = new Map() }: SettlingParts,
+  ) {
+    this.#ctx = ctx
+    this.#examiner = examiner
+    this.#described = described
+    this.#seconds = seconds
+    this.#fingerprints = fingerprints
+    this.#standing = standing ?? standingInRows(ctx)
+  }
+
+  /** Holds a picture for a later one. False: none stands for it, or no longer. */
+  async hold(one: { readonly row: Observation, readonly image: ReadyImage }): Promise<boolean> {
+    const by = await this.find(one)
+    if (by === null) return false
+    const { gov } = this.#ctx
+    await gov.observer.at('analyze.unsettled')
+    return transactCounted(gov, 'shots analyze', (tx) => this.#record(tx, one.row, by))
+  }
+
+  /** The later picture that stands for one, by their files as they are now; null where none. */
+  async find(
+    { row, image }: { readonly row: Observation, readonly image: ReadyImage },
+  ): Promise<Observation | null> {
+    const view = this.#ctx.gov.store.read()
+    const ignored = ignoredAsTaken(view, row)
+    const { fingerprint: now } = image
+    const isMeant = now !== null && ignored !== undefined && !row.captured_in_future
+    if (!isMeant || this.#standing.stands(row)) return null
+    this.#keep(row, now)
+    const [before, twoBefore] = await this.#before(view, row)
+    if (before === undefined || twoBefore === undefined) return null
+    const later = await this.#later(view, row)
+    const rects = ignored?.rects ?? []
+    const stood = stoodFor({
+      twoBefore, before, now, later: later.map(({ fingerprint }) => fingerprint), ignored: rects,
+    })
+    if (stood === null) return null
+    const able = stood.by.map((at) => later[at]!.row)
+      .filter((one) => this.#standing.mayStand(one))
+    // One that is asked about anyway serves as well: each further one would be a request more.
+    const asked = able.filter((one) => this.#standing.isAsked(one))
+    for (const other of [...new Set([...asked, ...able])].slice(0, comparedMax)) {
+      if (await this.#standsFor(image, other, { ignored: rects, region: stood.region })) return other
+    }
+    return null
+  }
+
+  /**
+   * Whether one may stand for a picture that is alike outside of a region: not where it shows there what
+   * was described before, because then nothing would be told of what was there between.
+   */
+  async #standsFor(
+    { bytes }: ReadyImage, row: Observation,
+    { ignored, region }: Pick<Passage, 'ignored'> & Pick<Stood, 'region'>,
+  ): Promise<boolean> {
+    const image = this.#read(row)
+    if (image === null) return false
+    const standing = { sha256: row.sha256, bytes: image.bytes }
+    const { verdict } = await this.#examiner.compare({
+      bytes, standing, ignored: [...ignored, region],
+    })
+    if (!isMerging(verdict)) return false
+    const fingerprint = await this.#fingerprintOf(row)
+    return await this.#described.find({ row, image: { ...image, fingerprint } }, region) === null
+  }
+
+  #record(tx: Tx, { observation_id: id }: Observation, { observation_id: by }: Observation) {
+    const [row, other] = [tx.get(c.observations, id), tx.get(c.observations, by)]
+    const isOn = savedSettings(tx).settle_seconds === this.#seconds
+    if (row === undefined || other === undefined || !isOn) return false
+    const isWaiting = row.analysis_status === 'pending' && row.analyzer.contact !== 'claimed'
+      && row.archived_at === null
+    if (!isWaiting || !mayStand(other) || standsInRows(tx, row)) return false
+    const now = nowIso(this.#ctx.gov)
+    putObservation(tx, now, {
+      ...row, analysis_status: 'blocked', stood_for_by: by,
+      analyzer: {
+        ...row.analyzer, reason: unsettled, detail: gateTextOf(unsettled)?.text ?? null,
+        updated_at: now,
+      },
+    })
+    return true
+  }
+
+  /** The two pictures before one, each at most so many seconds before the next. */
+  async #before(view: View, row: Observation): Promise<readonly Fingerprint[]> {
+    const found: Fingerprint[] = []
+    let next = row
+    let looks = 0
+    const earlier = findObservations(view, {
+      folderDigest: row.root_digest, newestFirst: true, behind: row,
+      since: secondsBefore(row.captured_at, 2 * this.#seconds),
+    })
+    for (const one of earlier) {
+      looks += 1
+      if (looks > rowsMax || found.length === 2) break
+      if (!mayRepeat(one, row)) continue
+      if (one.captured_at < secondsBefore(next.captured_at, this.#seconds)) break
+      const fingerprint = await this.#fingerprintOf(one)
+      if (fingerprint === null) break
+      found.push(fingerprint)
+      next = one
+    }
+    return found
+  }
+
+  /** The pictures of the seconds behind one, as far as they can be looked at. */
+  async #later(
+    view: View, row: Observation,
+  ): Promise<readonly { readonly row: Observation, readonly fingerprint: Fingerprint }[]> {
+    const found: { row: Observation, fingerprint: Fingerprint }[] = []
+    const { captured_at: since, observation_id: id } = row
+    let looks = 0
+    for (const one of findObservations(view, {
+      folderDigest: row.root_digest, since, until: secondsBefore(since, -this.#seconds),
+    })) {
+      looks += 1
+      if (looks > rowsMax) break
+      const isBehind = one.captured_at > since || one.observation_id > id
+      if (!isBehind || !mayRepeat(one, row)) continue
+      const fingerprint = await this.#fingerprintOf(one)
+      if (fingerprint === null) break
+      found.push({ row: one, fingerprint })
+    }
+    return found
+  }
+
+  #read(row: Observation): ReadyImage | null {
+    const { gov } = this.#ctx
+    const recursive = isRecursive(savedSettings(gov.store.read()))
+    const verdict = readForUpload(row, gov.clock.wallMs(), recursive)
+    return verdict.kind === 'ready' ? verdict : null
+  }
+
+  async #fingerprintOf(row: Observation): Promise<Fingerprint | null> {
+    const kept = this.#fingerprints.get(row.observation_id)
+    if (kept !== undefined) return kept
+    const image = this.#read(row)
+    const made = image === null ? null : (await this.#examiner.examine(image.bytes)).fingerprint
+    this.#keep(row, made)
+    return made
+  }
+
+  #keep({ observation_id: id }: Observation, fingerprint: Fingerprint | null): void {
+    this.#fingerprints.delete(id)
+    this.#fingerprints.set(id, fingerprint)
+    const [oldest] = this.#fingerprints.keys()
+    if (this.#fingerprints.size > keptMax && oldest !== undefined) {
+      this.#fingerprints.delete(oldest)
+    }
+  }
+}
