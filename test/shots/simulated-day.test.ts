@@ -15,7 +15,8 @@ t.test('S-070 S-071 of a day no changed picture takes the description of another
     const [off, on] = [spent[`${clock}, reuse off`]!, spent[`${clock}, reuse on`]!]
     t.equal(on.taken, off.taken, 'the scan takes in the same ones')
     t.equal(off.calls, off.taken)
-    const [in30, in60] = [spent[`${clock}, reuse on, settle 30`]!, spent[`${clock}, reuse on, settle 60`]!]
+    const [in30, in60] =
+      [spent[`${clock}, reuse on, settle 30`]!, spent[`${clock}, reuse on, settle 60`]!]
     // The estimate of the day before a request is what it comes to, for all settings at once.
     const told = {
       'reuse on': on.calls, 'reuse off': off.calls,

@@ -30,7 +30,8 @@ const unreadable = 'file_unreadable'
 
 /** Reasons that no change of settings takes away. */
 export const lasting = (reason: string | null): boolean =>
-  reason === unsettled || reason === 'before_consent' || reason === unreadable || (reason ?? '').startsWith('image_')
+  reason === unsettled || reason === 'before_consent' || reason === unreadable
+  || (reason ?? '').startsWith('image_')
 
 /** Files that could not be read and are tried again in one pass, at most. */
 const readsPerTick = 100

@@ -3,8 +3,8 @@
  * text that is typed. Of such a region one picture in so many seconds is paid for, the last one.
  * A picture is stood for only where all of this holds:
  * - the change into it meets the change before it: the region was changing already;
- * - both lie in a rectangle of at most a quarter of the picture, and nothing outside of that changes up
- *   to the picture that stands for it;
+ * - both lie in a rectangle of at most a quarter of the picture, and nothing outside of that
+ *   changes up to the picture that stands for it;
  * - what it brought was not taken back until then: a dialog that comes and goes is asked about.
  * Pure; the two whole pictures are compared outside of the rectangle before anything is decided.
  */

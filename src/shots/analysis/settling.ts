@@ -137,15 +137,16 @@ export class Settling {
       .filter((one) => this.#standing.mayStand(one))
     // One that is asked about anyway serves as well: each further one would be a request more.
     const asked = able.filter((one) => this.#standing.isAsked(one))
+    const within = { ignored: rects, region: stood.region }
     for (const other of [...new Set([...asked, ...able])].slice(0, comparedMax)) {
-      if (await this.#standsFor(image, other, { ignored: rects, region: stood.region })) return other
+      if (await this.#standsFor(image, other, within)) return other
     }
     return null
   }
 
   /**
-   * Whether one may stand for a picture that is alike outside of a region: not where it shows there what
-   * was described before, because then nothing would be told of what was there between.
+   * Whether one may stand for a picture that is alike outside of a region: not where it shows
+   * there what was described before, because then nothing would be told of what was there between.
    */
   async #standsFor(
     { bytes }: ReadyImage, row: Observation,

@@ -151,7 +151,8 @@ const framesOf = async (pictures: number, seed: number): Promise<readonly Frame[
   }
   for (const [i, doing] of spellsOf(pictures, next).entries()) {
     desk = steps[doing]({ ...desk, video: null, dialog: false }, i, next)
-    frames.push({ doing, desk, ...await draw(desk, 540 + Math.floor((i * frameMs) / 60_000), next) })
+    const minute = 540 + Math.floor((i * frameMs) / 60_000)
+    frames.push({ doing, desk, ...await draw(desk, minute, next) })
   }
   return frames
 }
@@ -188,7 +189,8 @@ interface Way {
 }
 
 const toldCalls = ({ choices }: Loose): Record<string, number> => Object.fromEntries(
-  choices.map(({ reuse, settle_seconds: settle, calls }: Loose) => [nameOf({ reuse, settle }), calls]))
+  choices.map(({ reuse, settle_seconds: settle, calls }: Loose) =>
+    [nameOf({ reuse, settle }), calls]))
 
 const spend = async (
   t: Teardown, frames: readonly Frame[], { ignoring, reuse, settle }: Way,
@@ -223,7 +225,9 @@ const spend = async (
     } else if (of === undefined) byDoing[frameOf(id).doing] += 1
     else if (differ(frameOf(id).rgba, frameOf(of.observation_id).rgba, ignoring)) lost += 1
   }
-  return { taken: rows.length, calls: sent(world), told: toldCalls(told), byDoing, lost, held, heldWrong }
+  return {
+    taken: rows.length, calls: sent(world), told: toldCalls(told), byDoing, lost, held, heldWrong,
+  }
 }
 
 const ways = [
@@ -257,7 +261,8 @@ export const run = async (pictures: number): Promise<void> => {
     const undo: (() => unknown)[] = []
     try {
       const day = await simulatedDay({ teardown: (fn) => void undo.push(fn) }, pictures, seed)
-      for (const [how, { taken, calls, told, byDoing, lost, ...held }] of Object.entries(day.spent)) {
+      for (const [how, one] of Object.entries(day.spent)) {
+        const { taken, calls, told, byDoing, lost, ...held } = one
         process.stdout.write(`seed ${seed}, ${how}: ${pictures} pictures, ${taken} taken in, `
           + `${calls} calls (told ${told[how.slice(how.indexOf('reuse'))]}) `
           + `${JSON.stringify(byDoing)}, lost ${lost}, `

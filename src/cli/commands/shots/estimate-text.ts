@@ -34,7 +34,9 @@ const dollars = (view: Pick<View, 'terminal'>, microusd: number | null): string 
 
 type Choice = EstimateDocument['choices'][number]
 
-const settingText = ({ reuse, settle_seconds: seconds }: Pick<Choice, 'reuse' | 'settle_seconds'>) =>
+const settingText = (
+  { reuse, settle_seconds: seconds }: Pick<Choice, 'reuse' | 'settle_seconds'>,
+): string =>
   `--reuse ${reuse}${seconds === null ? '' : ` --settle-seconds ${seconds}`}`
 
 /** A line for each setting: requests, likely dollars, and the most that they can be. */
