@@ -41,8 +41,10 @@ t.test('a frame of a video is stood for by each later one, the last one first, w
 
 t.test('none stands for the first picture of a change, or where nothing comes behind it', (t) => {
   t.equal(by([picture(), picture(), frame(20), frame(30)]), null, 'nothing changed before it')
-  t.equal(by([picture([cells(30, 30, 4, 4), 9]), picture(), frame(20), frame(30)]), null,
-    'it changed elsewhere')
+  const aside = cells(23, 10, 2, 2)
+  t.equal(by([picture([aside, 9]), picture(), frame(20), frame(30)]), null, 'it changed elsewhere')
+  const beside = cells(21, 10, 2, 2)
+  t.strictSame(by([picture([beside, 9]), picture(), frame(20), frame(30)]), [0])
   t.equal(by([10, 20, 30].map(frame)), null)
   t.end()
 })
