@@ -130,6 +130,38 @@ t.test('switches and bounds of the job', async (t) => {
     store.close()
   })
 
+  await t.test('a change is not forgotten either where the hour was dropped since the look',
+    async (t) => {
+    back()
+    await world.analysed({ name: 'one.png', at: moment(70, 3) })
+    const { store } = world.ctx('write').gov
+    const before = dueHoursBefore(store.read(), moment(60), 24)
+    await store.transact('another tick', (tx) => dropDigestDue(tx, before))
+    store.close()
+    await world.analysed({ name: 'two.png', at: moment(70, 4) })
+    const later = world.ctx('write').gov.store
+    await later.transact('test', (tx) => dropDigestDue(tx, before))
+    t.equal(dueHoursBefore(later.read(), moment(60), 24).length, 1)
+    later.close()
+  })
+
+  await t.test('an older window waits for no image that nobody will analyse: its file is gone, or '
+    + 'it lies under another folder', async (t) => {
+    back()
+    await world.analysed({ name: 'one.png', at: moment(70, 3) }, { name: 'b.png', at: moment(80) })
+    await world.put(observationOf(world.folder, 'gone.png', {
+      captured_at: moment(70, 5), analysis_status: 'pending', classification: 'source_missing',
+    }))
+    await world.put(observationOf('/elsewhere', 'left.png', {
+      captured_at: moment(80, 5), analysis_status: 'pending',
+    }))
+    world.say('One.')
+    world.say('The other.', { after: 1 })
+    t.hasStrict((await digestWith({})).json(), {
+      windows: [{ window_start: moment(80) }, { window_start: moment(70) }],
+    })
+  })
+
   await t.test('every gate of the settings blocks a digest alone', async (t) => {
     back()
     const asked = world.asked().length

@@ -18,7 +18,9 @@ import { pauseBehind, textPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import type { StoredDigest, WindowOutcome } from '../receipts/digest.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
+import { classificationNow, currentFacts } from '../observations/as-of-now.js'
 import { findObservations } from '../observations/find.js'
+import type { CountKey } from '../observations/rows.js'
 import { dropDigestDue, dueHoursBefore, type DueHour } from './due.js'
 import { planWindow, type WindowPlan } from './plan.js'
 import { sourcesBetween, type Analysed } from '../texts/sources.js'
@@ -154,12 +156,20 @@ interface Older {
   readonly done: readonly DueHour[]
 }
 
+/** Which groups of pending rows a pass will come to: not those without a file or of a folder left. */
+const comesUp = (ctx: ShotsContext, view: View): ((key: CountKey) => boolean) => {
+  const now = currentFacts(ctx, view)
+  return (key) => classificationNow(key, now) === null
+    && (now.folderDigest === null || key.root_digest === now.folderDigest)
+}
+
 /**
  * Looks at hours in which something changed since. A window that still has images to be analysed
  * waits for them: each of them would make a text of it anew.
  */
 const olderPlans = ({ ctx, settings }: Work, view: View, before: string): Older => {
   const minutes = settings.digestWindowMinutes.value
+  const meant = comesUp(ctx, view)
   const plans = new Map<string, WindowPlan>()
   const done: DueHour[] = []
   for (const hour of dueHoursBefore(view, before, shotLimits.digestDueHoursMax)) {
@@ -167,7 +177,7 @@ const olderPlans = ({ ctx, settings }: Work, view: View, before: string): Older 
     let at = windowOf(hour.since, minutes)
     for (; at.start < hour.until; at = windowOf(at.end, minutes)) {
       const pending = findObservations(view, {
-        since: at.start, until: at.end, statuses: ['pending'],
+        since: at.start, until: at.end, statuses: ['pending'], meant,
       }).next().done !== true
       const plan = planWindow(ctx, view, at, sourcesBetween(view, at.start, at.end))
       if (pending || calls(plan)) asks = true
