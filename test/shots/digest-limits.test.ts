@@ -130,6 +130,12 @@ t.test('switches and bounds of the job', async (t) => {
     store.close()
   })
 
+  await t.test('the last hour of the calendar is none of before', async (t) => {
+    back()
+    await world.analysed({ name: 'late.png', at: '9999-12-31T23:10:00.000Z' })
+    t.strictSame(dueHoursBefore(world.view(), moment(60), 24), [])
+  })
+
   await t.test('a change is not forgotten either where the hour was dropped since the look',
     async (t) => {
     back()

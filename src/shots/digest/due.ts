@@ -37,9 +37,12 @@ export interface DueHour {
 export const dueHoursBefore = (view: View, before: string, most: number): readonly DueHour[] => {
   const hours: DueHour[] = []
   const found = view.range(digestDueCollection, { reverse: true })
+  const beforeMs = msFromIso(before)
   for (const { id, doc: { changes } } of found) {
-    const until = isoFromMs(msFromIso(id) + hourMs)
-    if (until <= before) hours.push({ since: id, until, changes })
+    const untilMs = msFromIso(id) + hourMs
+    const until = isoFromMs(untilMs)
+    // As numbers: the text of what ends behind the year 9999 comes before any other.
+    if (untilMs <= beforeMs) hours.push({ since: id, until, changes })
     if (hours.length === most) break
   }
   return hours
