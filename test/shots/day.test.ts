@@ -105,7 +105,7 @@ t.test('wide names and sentences of others end before column 80, too', async (t)
   const wide = (name: string): DayEpisode => ({
     ...episode(name), start: at('14:00'), end: at('14:30'),
   })
-  const sums = [{ name: '画面'.repeat(40), seconds: 60 }, { name: 'e\u0301'.repeat(3_000), seconds: 60 }]
+  const sums = ['画面'.repeat(40), 'e\u0301'.repeat(3_000)].map((name) => ({ name, seconds: 60 }))
   const told = {
     ...dayOf([]), time_zone: 'UTC', since: at('00:00'), until: at('24:00'), pictures: 3,
     analysed: 3, seconds: 60, models: ['model/'.repeat(40)], spent_microusd: 0, held_microusd: 0,
@@ -203,7 +203,8 @@ t.test('S-086 no text of a model is a formula of a sheet, and each comes back wh
         && !/^[=+\-@\t\r]/.test(told)
     })
   }))
-  for (const formula of [' =1', '\n=1', '\u0000=1', '\u200b@x', '\ufeff+1', '＝1', '－1', '\u00a0-1']) {
+  const hidden = [' =1', '\n=1', '\u0000=1', '\u200b@x', '\ufeff+1', '＝1', '－1', '\u00a0-1']
+  for (const formula of hidden) {
     t.equal(cellsOf(episodesCsv(dayOf([formula])))[1]?.at(-1), `'${formula}`,
       JSON.stringify(formula))
   }

@@ -156,7 +156,7 @@ interface Older {
   readonly done: readonly DueHour[]
 }
 
-/** Which groups of pending rows a pass will come to: not those without a file or of a folder left. */
+/** Which pending rows a pass will come to: none whose file is gone, or of another folder. */
 const comesUp = (ctx: ShotsContext, view: View): ((key: CountKey) => boolean) => {
   const now = currentFacts(ctx, view)
   return (key) => classificationNow(key, now) === null

@@ -99,10 +99,12 @@ export const dayText = async (told: DayDocument, view: View): Promise<string> =>
   const { time, models, episodes, time_zone: zone } = told
   const widthOf = await widthFor(foreignIn(told))
   const namedBy = `  (named by ${models.map(visibleLine).join(', ')})`
+  const linesOf = (title: string, sums: readonly DaySum[]): string[] =>
+    sumLines(title, sums, view, widthOf)
   const sums = [
-    ...sumLines('Time by project, as the model named it', time.project, view, widthOf),
-    ...sumLines('Time by activity', time.activity, view, widthOf),
-    ...sumLines('Time by application; several may be visible at once', time.application, view, widthOf),
+    ...linesOf('Time by project, as the model named it', time.project),
+    ...linesOf('Time by activity', time.activity),
+    ...linesOf('Time by application; several may be visible at once', time.application),
     ...(models.length === 0 ? [] : [cut(namedBy, columnsMax, widthOf)]),
   ]
   const [head, end] = [headLines(told, view), endLines(told, view)]
