@@ -194,6 +194,26 @@ t.test('a range has the times that it rests on, and one charge both of its ends'
   t.equal(day.range('op_2'), null, 'what was told has none')
 })
 
+t.test('what was read while the key had spent little is off by a place, whatever it spends later', async (t) => {
+  const day = new Day(new Gateway(4, false, 0))
+  const look = (): void => {
+    day.pass(60_000)
+    day.read()
+  }
+  look()
+  day.call(500_060_000n, true)
+  day.read()
+  look()
+  const id = day.call(30_900_000n, false)
+  day.read()
+  look()
+  t.hasStrict(day.range(id), { bounding: true, lowMicrousd: 999, highMicrousd: 5_001 },
+    'two digits were seen so far')
+  day.call(1_230_001_000_000n, true)
+  day.read()
+  t.hasStrict(day.range(id), { bounding: true, lowMicrousd: 2_799, highMicrousd: 3_201 })
+})
+
 t.test('several unknown charges share what the key has spent', async (t) => {
   const day = new Day(new Gateway(8, false, 0))
   const more = { amount: 60_000_000n, told: false }
