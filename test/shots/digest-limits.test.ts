@@ -1,6 +1,7 @@
 /** Switch, sizes and gates of the digest job. */
 import { moneyText } from '../../src/base/money.js'
 import { digestDueCollection, dropDigestDue, dueHoursBefore } from '../../src/shots/digest/due.js'
+import { must } from '../support/must.js'
 import { observationOf, payloadRefOf } from '../support/observations.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -208,6 +209,23 @@ t.test('switches and bounds of the job', async (t) => {
       t.match(concluded.stderr, `full bound of ${moneyText(held)}`)
     }
   })
+})
+
+t.test('the job takes no older window of before the consent, which a person may name', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  must(await world.run(['policy', 'revoke', '--json']))
+  await world.analysed({ name: 'a.png', at: moment(70, 3) })
+  must(await world.widen(['--slot', 'report', '--model', 'gateway/acme/report-1',
+    '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.digest']))
+  await world.analysed({ name: 'b.png', at: moment(90, 3) })
+  const asked = world.asked().length
+  world.say('After the consent.')
+  t.hasStrict((await world.digest()).json(), { windows: [{ window_start: moment(90) }] })
+  t.equal((await world.digest()).json().written, 0)
+  t.equal(world.asked().length, asked + 1)
+  world.say('By name.')
+  t.hasStrict((await world.digest('--window-end', moment(69))).json(), { written: 1 })
 })
 
 t.test('S-104 S-026 without a model there is no episode and no text', async (t) => {
