@@ -3,8 +3,11 @@ import fc from 'fast-check'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs } from '../../src/base/clock.js'
+import stringWidth from 'fast-string-width'
+import { dayText } from '../../src/cli/commands/shots/day-text.js'
+import type { View } from '../../src/cli/output.js'
 import { episodesCalendar, episodesCsv } from '../../src/shots/told-day/files.js'
-import type { DayEpisode, ToldDay } from '../../src/shots/told-day/contract.js'
+import type { DayDocument, DayEpisode, ToldDay } from '../../src/shots/told-day/contract.js'
 import { secondsOf } from '../../src/observations/sums.js'
 import { forAll } from '../support/for-all.js'
 import { observationOf } from '../support/observations.js'
@@ -98,6 +101,30 @@ t.test('a text has at most 60 lines of 80 columns, and tells what it leaves out'
   t.notMatch(piped.stdout, /\u001b/, 'also where it goes into a mail')
 })
 
+t.test('wide names and sentences of others end before column 80, too', async (t) => {
+  const wide = (name: string): DayEpisode => ({
+    ...episode(name), start: at('14:00'), end: at('14:30'),
+  })
+  const sums = ['画面'.repeat(40), 'e\u0301'.repeat(3_000)].map((name) => ({ name, seconds: 60 }))
+  const told = {
+    ...dayOf([]), time_zone: 'UTC', since: at('00:00'), until: at('24:00'), pictures: 3,
+    analysed: 3, seconds: 60, models: ['model/'.repeat(40)], spent_microusd: 0, held_microusd: 0,
+    time: { activity: sums, application: [], project: [] },
+    episodes: ['文'.repeat(70), '👩‍👩‍👧'.repeat(60), `${'文'.repeat(32)}a`].map(wide),
+  } as unknown as DayDocument
+  const view = {
+    foreign: (text: string) => text, paint: (_: string, text: string) => text,
+    command: (words: string) => words,
+  } as unknown as View
+  const lines = (await dayText(told, view)).trimEnd().split('\n')
+  t.strictSame(lines.filter((one) => stringWidth(one) > 80), [])
+  t.ok(lines.every((one) => one.length < 800), 'nor is a line long by marks without a width')
+  t.equal(lines.filter((one) => one.endsWith('…')).length, 3, 'two sentences and the model')
+  t.match(lines.join('\n'), `${'文'.repeat(32)}a\n`, 'what fits is whole')
+  const [cjk = '', marks = ''] = lines.filter((one) => one.endsWith(' 1 min'))
+  t.equal(stringWidth(cjk), stringWidth(marks), 'durations stand below each other')
+})
+
 t.test('a day without screenshots, and one that is half described, say so', async (t) => {
   const world = await stage(t)
   const empty = await world.run(['shots', 'day', day])
@@ -176,6 +203,12 @@ t.test('S-086 no text of a model is a formula of a sheet, and each comes back wh
         && !/^[=+\-@\t\r]/.test(told)
     })
   }))
+  const hidden = [' =1', '\n=1', '\u0000=1', '\u200b@x', '\ufeff+1', '＝1', '－1', '\u00a0-1']
+  for (const formula of hidden) {
+    t.equal(cellsOf(episodesCsv(dayOf([formula])))[1]?.at(-1), `'${formula}`,
+      JSON.stringify(formula))
+  }
+  t.equal(cellsOf(episodesCsv(dayOf(['a = b'])))[1]?.at(-1), 'a = b')
 })
 
 t.test('S-086 a calendar has one event an episode, whatever its text is, in lines of 75 bytes', async (t) => {

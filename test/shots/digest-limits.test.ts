@@ -1,6 +1,7 @@
 /** Switch, sizes and gates of the digest job. */
 import { moneyText } from '../../src/base/money.js'
 import { digestDueCollection, dropDigestDue, dueHoursBefore } from '../../src/shots/digest/due.js'
+import { must } from '../support/must.js'
 import { observationOf, payloadRefOf } from '../support/observations.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -130,6 +131,44 @@ t.test('switches and bounds of the job', async (t) => {
     store.close()
   })
 
+  await t.test('the last hour of the calendar is none of before', async (t) => {
+    back()
+    await world.analysed({ name: 'late.png', at: '9999-12-31T23:10:00.000Z' })
+    t.strictSame(dueHoursBefore(world.view(), moment(60), 24), [])
+  })
+
+  await t.test('a change is not forgotten either where the hour was dropped since the look',
+    async (t) => {
+    back()
+    await world.analysed({ name: 'one.png', at: moment(70, 3) })
+    const { store } = world.ctx('write').gov
+    const before = dueHoursBefore(store.read(), moment(60), 24)
+    await store.transact('another tick', (tx) => dropDigestDue(tx, before))
+    store.close()
+    await world.analysed({ name: 'two.png', at: moment(70, 4) })
+    const later = world.ctx('write').gov.store
+    await later.transact('test', (tx) => dropDigestDue(tx, before))
+    t.equal(dueHoursBefore(later.read(), moment(60), 24).length, 1)
+    later.close()
+  })
+
+  await t.test('an older window waits for no image that nobody will analyse: its file is gone, or '
+    + 'it lies under another folder', async (t) => {
+    back()
+    await world.analysed({ name: 'one.png', at: moment(70, 3) }, { name: 'b.png', at: moment(80) })
+    await world.put(observationOf(world.folder, 'gone.png', {
+      captured_at: moment(70, 5), analysis_status: 'pending', classification: 'source_missing',
+    }))
+    await world.put(observationOf('/elsewhere', 'left.png', {
+      captured_at: moment(80, 5), analysis_status: 'pending',
+    }))
+    world.say('One.')
+    world.say('The other.', { after: 1 })
+    t.hasStrict((await digestWith({})).json(), {
+      windows: [{ window_start: moment(80) }, { window_start: moment(70) }],
+    })
+  })
+
   await t.test('every gate of the settings blocks a digest alone', async (t) => {
     back()
     const asked = world.asked().length
@@ -170,6 +209,23 @@ t.test('switches and bounds of the job', async (t) => {
       t.match(concluded.stderr, `full bound of ${moneyText(held)}`)
     }
   })
+})
+
+t.test('the job takes no older window of before the consent, which a person may name', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  must(await world.run(['policy', 'revoke', '--json']))
+  await world.analysed({ name: 'a.png', at: moment(70, 3) })
+  must(await world.widen(['--slot', 'report', '--model', 'gateway/acme/report-1',
+    '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.digest']))
+  await world.analysed({ name: 'b.png', at: moment(90, 3) })
+  const asked = world.asked().length
+  world.say('After the consent.')
+  t.hasStrict((await world.digest()).json(), { windows: [{ window_start: moment(90) }] })
+  t.equal((await world.digest()).json().written, 0)
+  t.equal(world.asked().length, asked + 1)
+  world.say('By name.')
+  t.hasStrict((await world.digest('--window-end', moment(69))).json(), { written: 1 })
 })
 
 t.test('S-104 S-026 without a model there is no episode and no text', async (t) => {

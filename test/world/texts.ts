@@ -2,6 +2,7 @@
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { isoFromMs } from '../../src/base/clock.js'
 import { registerArtifact } from '../../src/governance/artifacts.js'
+import { policyHead } from '../../src/governance/policy/head.js'
 import { nowIso } from '../../src/governance/context.js'
 import type { SeenRequest } from '../../src/sandbox/types.js'
 import { shotLabels } from '../../src/shots/constants.js'
@@ -93,7 +94,8 @@ const put = async (
     })
     const payload = { artifact_id: artifact.artifact_id, sha256: sha256Hex(bytes) }
     const whole: Observation = {
-      ...row, payload: { ...payloadRefOf(), ...row.payload, ...payload },
+      observed_revision: policyHead(tx).revision, ...row,
+      payload: { ...payloadRefOf(), ...row.payload, ...payload },
     }
     putObservation(tx, nowIso(gov), whole)
     return whole

@@ -7,6 +7,8 @@ export interface Dollars {
   readonly parts: bigint
   /** Digits behind the point that say something: 2 for `1.50`, written as a number. */
   readonly decimals: number
+  /** Digits from the first to the last that is no zero: 3 for `0.0105`. */
+  readonly digits: number
 }
 
 const form = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,2}))?$/
@@ -33,7 +35,7 @@ export const dollarsOf = (lexeme: string): Dollars | null => {
   const shift = scale + power
   const parts = shift >= 0
     ? BigInt(digits) * 10n ** BigInt(shift) : BigInt(digits) / 10n ** BigInt(-shift)
-  return { parts, decimals }
+  return { parts, decimals, digits: digits.length - trailing }
 }
 
 /** The text of a number in a strictly parsed reply; null for anything else, or a bad amount. */

@@ -9,7 +9,7 @@
  */
 import { msFromIso } from '../../base/clock.js'
 import type { View } from '../../state/types.js'
-import { dollarsOf, partsOfMicro, partsOfPlace } from './dollars.js'
+import { dollarsOf, partsOfMicro, partsOfPlace, type Dollars } from './dollars.js'
 import { openSinceReading, readingsIn, type OpenContact, type UsageReading } from './rows.js'
 
 /** Why readings give no range. */
@@ -48,20 +48,45 @@ interface Span {
 const no = (reason: Unbounded): ChargeRange => ({ bounding: false, reason })
 
 const amount = (lexeme: string): NonNullable<ReturnType<typeof dollarsOf>> =>
-  dollarsOf(lexeme) ?? { parts: 0n, decimals: 0 }
+  dollarsOf(lexeme) ?? { parts: 0n, decimals: 0, digits: 0 }
+
+/** How fine readings of one key were ever written. */
+interface Fineness {
+  readonly decimals: number
+  readonly digits: number
+}
+
+/** Numbers of single precision are told apart by so many digits, and hold no more than so many. */
+const singleDigits = { most: 9, held: 7 } as const
+
+const isSingle = (lexeme: string): boolean => Math.fround(Number(lexeme)) === Number(lexeme)
+
+const finenessOf = (readings: readonly UsageReading[], key: string): Fineness => {
+  const written = readings.filter(({ key_fingerprint: its }) => its === key)
+    .map(({ usage_usd: usage }) => usage)
+  const ofKey = written.map(amount)
+  const digits = Math.max(...ofKey.map((one) => one.digits))
+  const maySingle = digits <= singleDigits.most || written.every(isSingle)
+  return {
+    decimals: Math.max(...ofKey.map((one) => one.decimals)),
+    digits: maySingle ? Math.min(digits, singleDigits.held) : digits,
+  }
+}
 
 /**
- * The finest place that readings of one key are written to. A gateway that rounds writes no finer
- * one than it rounds to, so each of them is off by one unit of it at most.
+ * What one reading may be off by. A gateway that rounds to places writes no finer one than it
+ * rounds to; one that rounds to digits writes no more of them, so that what grows gets coarser.
  */
-const finestPlace = (readings: readonly UsageReading[], key: string): bigint => {
-  const ofKey = readings.filter(({ key_fingerprint: its }) => its === key)
-  return partsOfPlace(Math.max(...ofKey.map(({ usage_usd: usage }) => amount(usage).decimals)))
+const unitOf = ({ parts }: Pick<Dollars, 'parts'>, { decimals, digits }: Fineness): bigint => {
+  const [byPlace, byDigits] = [
+    partsOfPlace(decimals), 10n ** BigInt(Math.max(0, String(parts).length - digits)),
+  ]
+  return byPlace > byDigits ? byPlace : byDigits
 }
 
 /** How two readings compare; the reason where they do not. */
 const spanOf = (
-  from: UsageReading | undefined, to: UsageReading, place: bigint,
+  from: UsageReading | undefined, to: UsageReading, fineness: Fineness,
 ): Span | Unbounded => {
   if (from === undefined || !to.continues) return 'no_reading_before'
   if (from.key_fingerprint !== to.key_fingerprint) return 'another_key'
@@ -71,7 +96,8 @@ const spanOf = (
   return {
     from, to,
     over: after.parts - before.parts - BigInt(to.told_microusd) * partsOfMicro,
-    slack: 2n * place + BigInt(to.told + 1) * partsOfMicro,
+    slack: unitOf(before, fineness) + unitOf(after, fineness)
+      + BigInt(to.told + 1) * partsOfMicro,
   }
 }
 
@@ -124,11 +150,11 @@ const rangeIn = (span: Span, confirmed: string): ChargeRange => {
 
 /** The spans behind one, up to the first that cannot be compared. */
 const spansBehind = (
-  readings: readonly UsageReading[], at: number, place: bigint,
+  readings: readonly UsageReading[], at: number, fineness: Fineness,
 ): readonly Span[] => {
   const spans: Span[] = []
   for (let n = at + 1; n < readings.length; n += 1) {
-    const span = spanOf(readings[n - 1], readings[n] as UsageReading, place)
+    const span = spanOf(readings[n - 1], readings[n] as UsageReading, fineness)
     if (typeof span === 'string') break
     spans.push(span)
   }
@@ -137,11 +163,11 @@ const spansBehind = (
 
 /** The spans before one, oldest first, back to one that cannot be compared or does not agree. */
 const spansBefore = (
-  readings: readonly UsageReading[], at: number, place: bigint,
+  readings: readonly UsageReading[], at: number, fineness: Fineness,
 ): readonly Span[] => {
   const spans: Span[] = []
   for (let n = at - 1; n > 0; n -= 1) {
-    const span = spanOf(readings[n - 1], readings[n] as UsageReading, place)
+    const span = spanOf(readings[n - 1], readings[n] as UsageReading, fineness)
     if (typeof span === 'string' || !agrees(span)) break
     spans.unshift(span)
   }
@@ -151,12 +177,12 @@ const spansBefore = (
 /** What readings say of an operation that one of them names among its unknown charges. */
 const rangeAt = (readings: readonly UsageReading[], at: number): ChargeRange => {
   const reading = readings[at] as UsageReading
-  const place = finestPlace(readings, reading.key_fingerprint)
-  const span = spanOf(readings[at - 1], reading, place)
+  const fineness = finenessOf(readings, reading.key_fingerprint)
+  const span = spanOf(readings[at - 1], reading, fineness)
   if (typeof span === 'string') return no(span)
   if (span.to.open_more) return no('too_coarse')
-  const earlier = spansBefore(readings, at, place)
-  const later = spansBehind(readings, at, place)
+  const earlier = spansBefore(readings, at, fineness)
+  const later = spansBehind(readings, at, fineness)
   const last = earlier.at(-1)
   const next = later.at(0)
   if (next === undefined) return no('no_reading_after')

@@ -7,7 +7,10 @@ import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { count, iso } from '../../base/fields.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 
-/** `changes` counts what was noted, so that whoever has looked drops no later change with it. */
+/**
+ * `changes` is the number of the record that noted the last change, so that whoever has looked
+ * drops no later one with it, also where another one has dropped the hour meanwhile.
+ */
 const dueShape = v.strictObject({ hour: iso, changes: count })
 
 /** By the beginning of an hour of capture, ISO: so ids are in order of time. */
@@ -20,8 +23,7 @@ const hourMs = 3_600_000
 /** Notes that what may be digested of a moment has changed, in the record that changes it. */
 export const noteDigestDue = (tx: Tx, capturedAt: string): void => {
   const hour = isoFromMs(Math.floor(msFromIso(capturedAt) / hourMs) * hourMs)
-  const changes = (tx.get(digestDueCollection, hour)?.changes ?? 0) + 1
-  tx.put(digestDueCollection, hour, { hour, changes })
+  tx.put(digestDueCollection, hour, { hour, changes: tx.sequence + 1 })
 }
 
 /** An hour that is to be looked at. */
@@ -35,9 +37,12 @@ export interface DueHour {
 export const dueHoursBefore = (view: View, before: string, most: number): readonly DueHour[] => {
   const hours: DueHour[] = []
   const found = view.range(digestDueCollection, { reverse: true })
+  const beforeMs = msFromIso(before)
   for (const { id, doc: { changes } } of found) {
-    const until = isoFromMs(msFromIso(id) + hourMs)
-    if (until <= before) hours.push({ since: id, until, changes })
+    const untilMs = msFromIso(id) + hourMs
+    const until = isoFromMs(untilMs)
+    // As numbers: the text of what ends behind the year 9999 comes before any other.
+    if (untilMs <= beforeMs) hours.push({ since: id, until, changes })
     if (hours.length === most) break
   }
   return hours

@@ -5,10 +5,12 @@
 import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
 import type { Pause } from '../../gateway/call/pause.js'
+import { consentTo, gatewayFacts } from '../../gateway/readiness.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { disputedIn } from '../disputed.js'
+import { consentReaches } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
@@ -18,7 +20,9 @@ import { pauseBehind, textPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import type { StoredDigest, WindowOutcome } from '../receipts/digest.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
+import { classificationNow, currentFacts } from '../observations/as-of-now.js'
 import { findObservations } from '../observations/find.js'
+import type { CountKey } from '../observations/rows.js'
 import { dropDigestDue, dueHoursBefore, type DueHour } from './due.js'
 import { planWindow, type WindowPlan } from './plan.js'
 import { sourcesBetween, type Analysed } from '../texts/sources.js'
@@ -154,12 +158,30 @@ interface Older {
   readonly done: readonly DueHour[]
 }
 
+/** Which pending rows a pass will come to: none whose file is gone, or of another folder. */
+const comesUp = (ctx: ShotsContext, view: View): ((key: CountKey) => boolean) => {
+  const now = currentFacts(ctx, view)
+  return (key) => classificationNow(key, now) === null
+    && (now.folderDigest === null || key.root_digest === now.folderDigest)
+}
+
+/**
+ * Whether the consent of now reaches every image of a window; without one the window waits for it.
+ * What was taken in before it is digested where a person names the window.
+ */
+const reaches = (ctx: ShotsContext, view: View): ((sources: readonly Analysed[]) => boolean) => {
+  const consent = consentTo(gatewayFacts(ctx.gov, view, ctx.gateway.place), 'gateway.digest')
+  return (sources) => consent === undefined
+    || sources.every((row) => consentReaches(consent, row))
+}
+
 /**
  * Looks at hours in which something changed since. A window that still has images to be analysed
  * waits for them: each of them would make a text of it anew.
  */
 const olderPlans = ({ ctx, settings }: Work, view: View, before: string): Older => {
   const minutes = settings.digestWindowMinutes.value
+  const [meant, isReached] = [comesUp(ctx, view), reaches(ctx, view)]
   const plans = new Map<string, WindowPlan>()
   const done: DueHour[] = []
   for (const hour of dueHoursBefore(view, before, shotLimits.digestDueHoursMax)) {
@@ -167,9 +189,11 @@ const olderPlans = ({ ctx, settings }: Work, view: View, before: string): Older 
     let at = windowOf(hour.since, minutes)
     for (; at.start < hour.until; at = windowOf(at.end, minutes)) {
       const pending = findObservations(view, {
-        since: at.start, until: at.end, statuses: ['pending'],
+        since: at.start, until: at.end, statuses: ['pending'], meant,
       }).next().done !== true
-      const plan = planWindow(ctx, view, at, sourcesBetween(view, at.start, at.end))
+      const sources = sourcesBetween(view, at.start, at.end)
+      if (!isReached(sources)) continue
+      const plan = planWindow(ctx, view, at, sources)
       if (pending || calls(plan)) asks = true
       if (!pending && calls(plan)) plans.set(at.key, plan)
     }

@@ -6,8 +6,8 @@
 import type { DayEpisode, ToldDay } from './contract.js'
 
 const crlf = '\r\n'
-/** What a sheet takes for the beginning of a formula. */
-const formula = /^[=+\-@\t\r]/
+/** What a sheet takes for the beginning of a formula, also behind what it leaves out. */
+const formula = /^[\t\r]|^[\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u
 /** Everything below a space but the line end, and what else breaks a line. */
 const controls = /[\u0000-\u0009\u000b-\u001f\u007f\u0085\u2028\u2029]+/gu
 

@@ -5,6 +5,21 @@ import { chargeRange, type ChargeRange } from '../../../src/gateway/usage/range.
 import { forgetSince, keepReading, noteContact, noteEnd } from '../../../src/gateway/usage/rows.js'
 import { rowsInMemory } from '../../support/gateway/rows-in-memory.js'
 
+/** A gateway that writes so many digits of what it has counted, however much that is. */
+const byDigits = (digits: number) => (usd: number): string =>
+  String(Number(usd.toPrecision(digits)))
+
+const roundings: Readonly<Record<string, (usd: number) => string>> = {
+  '6 digits': byDigits(6), '7 digits': byDigits(7),
+  // As a data base writes numbers of single precision: as short as tells them apart.
+  'single precision': (usd) => {
+    const held = Math.fround(usd)
+    const short = [6, 7, 8, 9].map((digits) => Number(held.toPrecision(digits)))
+    return String(short.find((one) => Math.fround(one) === held))
+  },
+  'single precision, written as double': (usd) => String(Math.fround(usd)),
+}
+
 /** What the gateway has counted, in 10^-10 US dollars, and how it tells it. */
 class Gateway {
   readonly charges: { readonly at: number; readonly amount: bigint }[] = []
@@ -113,6 +128,43 @@ t.test('no range misses a charge of a gateway that only rounds what it tells', a
   t.ok(ranges > 20, 'and there are ranges')
 })
 
+t.test('no range misses a charge of a gateway that rounds to digits, when the key has spent more than before', async (t) => {
+  for (const [what, written] of Object.entries(roundings)) {
+    let ranges = 0
+    const amount = fc.integer({ min: 200_000, max: 20_000_000 })
+    fc.assert(fc.property(
+      fc.integer({ min: 1, max: 2_000 }), fc.array(amount, { minLength: 3, maxLength: 3 }), amount,
+      (spent, told, open) => {
+        const day = new Day(new Gateway(10, false, 0))
+        let billed = 0
+        const look = (afterMs: number): void => {
+          day.pass(afterMs)
+          day.read(written(billed / 1e9))
+        }
+        const pay = (nano: number, isTold: boolean): string => {
+          billed += nano
+          return day.call(BigInt(nano) * 10n, isTold)
+        }
+        billed = 12_345_678
+        look(0)
+        billed = spent * 100_000_000
+        look(1_000)
+        for (const nano of told) {
+          pay(nano, true)
+          look(200)
+          look(60_000)
+        }
+        const id = pay(open, false)
+        for (const ms of [200, 180_000, 60_000]) look(ms)
+        const range = day.range(id)
+        if (range?.bounding === true) ranges += 1
+        return holds(range, BigInt(open) * 10n)
+      },
+    ), { numRuns: 500 })
+    t.ok(ranges > 20, `and there are ranges with ${what}: ${ranges}`)
+  }
+})
+
 t.test('no range misses a charge of a gateway that counts late, however late', async (t) => {
   const late = fc.integer({ min: 1, max: 2_000_000 })
   fc.assert(fc.property(late, told, (lateMs, calls) => {
@@ -140,6 +192,26 @@ t.test('a range has the times that it rests on, and one charge both of its ends'
     confirmed: '2026-11-02T09:02:03.100Z',
   })
   t.equal(day.range('op_2'), null, 'what was told has none')
+})
+
+t.test('what was read while the key had spent little is off by a place, whatever it spends later', async (t) => {
+  const day = new Day(new Gateway(4, false, 0))
+  const look = (): void => {
+    day.pass(60_000)
+    day.read()
+  }
+  look()
+  day.call(500_060_000n, true)
+  day.read()
+  look()
+  const id = day.call(30_900_000n, false)
+  day.read()
+  look()
+  t.hasStrict(day.range(id), { bounding: true, lowMicrousd: 999, highMicrousd: 5_001 },
+    'two digits were seen so far')
+  day.call(1_230_001_000_000n, true)
+  day.read()
+  t.hasStrict(day.range(id), { bounding: true, lowMicrousd: 2_799, highMicrousd: 3_201 })
 })
 
 t.test('several unknown charges share what the key has spent', async (t) => {

@@ -3,7 +3,7 @@ import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import { longDay, zoneOf } from '../../../observations/zone.js'
 import type { DayDocument, DayEpisode, DaySum } from '../../../shots/told-day/contract.js'
-import { charWidth } from '../../fit.js'
+import { widthFor, type WidthOf } from '../../fit.js'
 import type { View } from '../../output.js'
 import { visibleLine } from '../../text.js'
 
@@ -20,19 +20,32 @@ const duration = (seconds: number): string => {
   return hours === 0 ? `${minutes} min` : `${hours} h ${String(minutes % 60).padStart(2, '0')} min`
 }
 
-const cut = (text: string, columns: number): string => {
-  const characters = [...text]
-  return characters.length <= columns ? text : `${characters.slice(0, columns - 1).join('')}…`
+/** What one column may hold at most, of marks that take none. */
+const charactersPerColumn = 4
+
+/** What fits into so many columns, as a terminal shows it; nothing of a character is left alone. */
+const cut = (text: string, columns: number, widthOf: WidthOf): string => {
+  const most = [...text].slice(0, columns * charactersPerColumn).join('')
+  if (most === text && widthOf(text) <= columns) return text
+  let [shown, left] = ['', columns - 1]
+  for (const { segment } of new Intl.Segmenter().segment(most)) {
+    left -= widthOf(segment)
+    if (left < 0) break
+    shown += segment
+  }
+  return `${shown}…`
 }
 
-const sumLines = (title: string, sums: readonly DaySum[], view: View): string[] => {
+const sumLines = (
+  title: string, sums: readonly DaySum[], view: View, widthOf: WidthOf,
+): string[] => {
   if (sums.length === 0) return []
   const left = sums.length - namesMax
   return [
     view.paint('bold', title),
     ...sums.slice(0, namesMax).map(({ name, seconds }) => {
-      const shown = cut(visibleLine(view.foreign(name)), nameColumns)
-      const gap = ' '.repeat(Math.max(0, nameColumns - charWidth(shown)))
+      const shown = cut(visibleLine(view.foreign(name)), nameColumns, widthOf)
+      const gap = ' '.repeat(Math.max(0, nameColumns - widthOf(shown)))
       return `  ${shown}${gap}${duration(seconds).padStart(durationColumns)}`
     }),
     ...(left > 0 ? [`  and ${countText(left, 'other')}`] : []),
@@ -58,13 +71,15 @@ const headLines = (told: DayDocument, view: View): string[] => {
   ]
 }
 
-const episodeLine = (one: DayEpisode, zoneName: string, view: View): string => {
+const episodeLine = (
+  one: DayEpisode, zoneName: string, view: View, widthOf: WidthOf,
+): string => {
   const zone = zoneOf(zoneName)
   const when = `${zone.at(one.start).time}-${zone.at(one.end).time}`
   const words = one.text === null
     ? `(${countText(one.pictures.length, 'screenshot')}, no digest)`
     : visibleLine(view.foreign(one.text.replaceAll('\n', ' ')))
-  return cut(`  ${when}  ${words}`, columnsMax)
+  return cut(`  ${when}  ${words}`, columnsMax, widthOf)
 }
 
 const endLines = (told: DayDocument, view: View): string[] => [
@@ -73,20 +88,30 @@ const endLines = (told: DayDocument, view: View): string[] => [
   `What waits for you: ${view.command('status')}`,
 ]
 
+/** All that others wrote of a day: what is wide in a terminal is in it. */
+const foreignIn = ({ time, models, episodes }: DayDocument): string => [
+  ...Object.values(time).flat().map(({ name }) => name), ...models,
+  ...episodes.flatMap(({ text }) => (text === null ? [] : [text])),
+].join('\n')
+
 /** The text of a day. */
-export const dayText = (told: DayDocument, view: View): string => {
+export const dayText = async (told: DayDocument, view: View): Promise<string> => {
   const { time, models, episodes, time_zone: zone } = told
+  const widthOf = await widthFor(foreignIn(told))
+  const namedBy = `  (named by ${models.map(visibleLine).join(', ')})`
+  const linesOf = (title: string, sums: readonly DaySum[]): string[] =>
+    sumLines(title, sums, view, widthOf)
   const sums = [
-    ...sumLines('Time by project, as the model named it', time.project, view),
-    ...sumLines('Time by activity', time.activity, view),
-    ...sumLines('Time by application; several may be visible at once', time.application, view),
-    ...(models.length === 0 ? [] : [`  (named by ${models.map(visibleLine).join(', ')})`]),
+    ...linesOf('Time by project, as the model named it', time.project),
+    ...linesOf('Time by activity', time.activity),
+    ...linesOf('Time by application; several may be visible at once', time.application),
+    ...(models.length === 0 ? [] : [cut(namedBy, columnsMax, widthOf)]),
   ]
   const [head, end] = [headLines(told, view), endLines(told, view)]
   const room = linesMax - head.length - sums.length - end.length - 2
   const shown = episodes.length <= room ? episodes : episodes.slice(0, room - 1)
   const left = episodes.length - shown.length
-  const listed = shown.map((one) => episodeLine(one, zone, view))
+  const listed = shown.map((one) => episodeLine(one, zone, view, widthOf))
   return `${[
     ...head, ...sums, ...(episodes.length === 0 ? [] : [view.paint('bold', 'Episodes')]), ...listed,
     ...(left > 0 ? [`  and ${countText(left, 'other')}: give --from and --to`] : []), ...end,

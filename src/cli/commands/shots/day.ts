@@ -32,8 +32,8 @@ export const day: VerbRecord<DayOptions, DayDocument> = {
     .option('--time-zone <zone>', 'zone in which it is meant; that of TZ, or the machine\'s')
     .option('--csv <file>', 'write the episodes to a new file of comma-separated values')
     .option('--ical <file>', 'write the episodes to a new calendar file'),
-  text: (told, view) => ({
-    out: dayText(told, view),
+  text: async (told, view) => ({
+    out: await dayText(told, view),
     notes: [told.csv_file, told.ical_file].flatMap((file) =>
       (file === null ? [] : [`episodes written to ${file}`])),
   }),
