@@ -52,6 +52,8 @@ export interface ScreenObservationInput {
   readonly summary: ModelText | null
   /** What the model named on it; left out where its analysis was not opened. */
   readonly named?: NamedOn
+  /** Configured text of the model that named it; with `named`. */
+  readonly namedBy?: string
   /** Whether there is a summary, opened or not; left out: whether it is here. */
   readonly analysed?: boolean
   /** Whether its summary was written about another image that looks the same; left out: no. */
