@@ -9,6 +9,7 @@ import { count, text } from '../base/fields.js'
 import { nullableSentence } from '../base/told.js'
 import { daysMax, placesOf, timeByDay } from './by-day.js'
 import { imagesIn, type PeriodImages } from './images.js'
+import { periodKinds } from './periods.js'
 import { longestOf, msBetween } from './longest.js'
 import type { ModelText, ScreenObservationInput, ScreenReportInput } from './types.js'
 import { zoneOf } from './zone.js'
@@ -72,7 +73,11 @@ const timeEntries = {
 export const reportShape = v.strictObject({
   schema: v.literal(reportSchemaName),
   made_at: text,
-  period: v.strictObject({ since: text, until: text, time_zone: text }),
+  period: v.strictObject({
+    since: text, until: text, time_zone: text,
+    /** What the period is, and its name: `2026-11-20`, `2026-W47`, `2026-11`; null for no whole one. */
+    kind: v.nullable(v.picklist(periodKinds)), name: v.nullable(text),
+  }),
   /**
    * Files of the period, oldest first: those whose summary is told or that stood longest, and the
    * newest others. Like images of it count with theirs.
@@ -300,6 +305,7 @@ export const buildReport = (input: ScreenReportInput): ScreenReport => {
     made_at: input.madeAt,
     period: {
       since: input.since, until: input.until, time_zone: zoneOf(input.timeZone).name,
+      kind: input.calendar?.kind ?? null, name: input.calendar?.name ?? null,
     },
     facts: {
       count: counted.length, listed: listed.length,

@@ -68,9 +68,9 @@ const episodeLine = (one: DayEpisode, zoneName: string, view: View): string => {
 }
 
 const endLines = (told: DayDocument, view: View): string[] => [
+  `What waits for you: ${view.command('status')}`,
   `cost  ${moneyText(told.spent_microusd)}`
     + (told.held_microusd === 0 ? '' : `, ${moneyText(told.held_microusd)} held`),
-  `What waits for you: ${view.command('status')}`,
 ]
 
 /** The text of a day. */
