@@ -74,7 +74,7 @@ const sumLines = (title: string, sums: readonly TimeSum[], style: TextStyle): Li
 const timeLines = (
   { facts, model_text: { time, summary_count: described } }: ScreenReport, style: TextStyle,
 ): Lines => {
-  if (facts.count === 0) return []
+  if (facts.count === 0) return ['No screenshot of this period may be reported.']
   if (time.observation_count === 0) {
     return ['', style.strong('What was done'), '  Nothing is described, so no time is told.']
   }

@@ -45,8 +45,15 @@ before this period, or not readable, which ${withCommands('`sallyport state chec
 }
 
 /** A day without a sum says why. */
-const untold = ({ facts, course, model_text: model }: ScreenReport): Markup => {
-  if (facts.count === 0) return html`<p>No screenshot of this period may be reported.</p>`
+const untold = ({ facts, course, provenance, model_text: model }: ScreenReport): Markup => {
+  const { source_missing: missing, stale_root: stale, archived } = provenance.excluded
+  const left = missing + stale + archived
+  if (facts.count === 0) {
+    return html`<p>No screenshot of this period may be reported. ${left === 0
+      ? 'None of it was taken in.'
+      : html`${num(countText(left, 'observation'))} of it ${left === 1 ? 'is' : 'are'} left out;
+<a href="#provenance">where it comes from</a> says why.`}</p>`
+  }
   if (model.summary_count > 0) {
     return html`<p>No time is told of this period: what is described in it was first seen before,
 or cannot be read.</p>`
