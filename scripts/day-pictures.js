@@ -163,7 +163,7 @@ try {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }])
       await page.setViewport({ width: 1000, height: 1130, deviceScaleFactor: 1 })
       const end = await page.evaluate(
-        '[...document.querySelectorAll(".pair")].at(-1).getBoundingClientRect().bottom')
+        'document.querySelector("details.program").getBoundingClientRect().bottom')
       await page.screenshot({
         path: join(root, 'docs/pictures/report.png'), captureBeyondViewport: true,
         clip: { x: 0, y: 0, width: 1000, height: Math.ceil(end) + 20 },
