@@ -1,4 +1,4 @@
-/** Days, weeks and months of the calendar: their names, their days and what lies beside them. Pure. */
+/** Days, weeks and months of the calendar: their names, days and what lies beside them. Pure. */
 import { longDay, shiftedDay } from './zone.js'
 
 /** Periods that have a name. */

@@ -9,8 +9,8 @@ import { count, text } from '../base/fields.js'
 import { nullableSentence } from '../base/told.js'
 import { daysMax, placesOf, timeByDay } from './by-day.js'
 import { imagesIn, type PeriodImages } from './images.js'
-import { periodKinds } from './periods.js'
 import { longestOf, msBetween } from './longest.js'
+import { periodKinds } from './periods.js'
 import type { ModelText, ScreenObservationInput, ScreenReportInput } from './types.js'
 import { zoneOf } from './zone.js'
 
@@ -75,7 +75,7 @@ export const reportShape = v.strictObject({
   made_at: text,
   period: v.strictObject({
     since: text, until: text, time_zone: text,
-    /** What the period is, and its name: `2026-11-20`, `2026-W47`, `2026-11`; null for no whole one. */
+    /** What it is, and its name: `2026-11-20`, `2026-W47`, `2026-11`; null for no whole one. */
     kind: v.nullable(v.picklist(periodKinds)), name: v.nullable(text),
   }),
   /**

@@ -73,3 +73,19 @@ t.test('a period of which nothing is described says so in a sentence and sends o
     + 'observations: 2 pending. What waits says what it needs.')
   t.notMatch(plain, 'written by the model')
 })
+
+t.test('a picture counts in the period in which it was captured, on its day, and never past midnight', async (t) => {
+  const before = { ...seen(0, { activity: 'early', applications: [], project: null }),
+    capturedAt: '2026-11-19T23:50:00.000Z', lastSeenAt: at(1), likeImages: 1,
+    likeTimes: [{ at: at(1), images: 1 }] }
+  const last = { ...seen(0, { activity: 'late', applications: [], project: null }),
+    capturedAt: '2026-11-20T23:58:00.000Z', lastSeenAt: '2026-11-20T23:58:00.000Z' }
+  const { facts, model_text: { time, summary_count: all } } =
+    buildReport({ ...inputOf([before, last]), madeAt: '2026-11-22T00:00:00.000Z' })
+  t.strictSame(time.activity, [{ name: 'late', seconds: 120 }])
+  t.strictSame([facts.count, all, time.observation_count], [2, 2, 1])
+  const both = buildReport({ ...inputOf([before, last]), since: '2026-11-19T00:00:00.000Z',
+    until: '2026-11-22T00:00:00.000Z', madeAt: '2026-11-22T00:00:00.000Z' })
+  t.strictSame(both.model_text.time.days.map(({ day, seconds }) => [day, seconds]),
+    [['2026-11-19', 600], ['2026-11-20', 120]])
+})

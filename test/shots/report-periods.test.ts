@@ -1,4 +1,4 @@
-/** Days, weeks and months: `shots report --day`, `--week`, `--month`, and pages beside each other. */
+/** Days, weeks and months: `shots report --day`, `--week`, `--month`, and pages side by side. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beside, daysWithin, periodNamed, periodTitle } from '../../src/observations/periods.js'
@@ -57,7 +57,8 @@ t.test('a report of a day, a week from Monday or a month is over the whole of it
 t.test('time of a day is the same in its report, in that of its week and in `shots day`, and the sum of a week is that of its days', async (t) => {
   const { world, put, report } = await described(t)
   await put(at(17, 9), at(17, 9, 3), at(17, 22, 58), at(17, 23, 2), at(18, 7, 0), at(19, 12, 0))
-  const timeOf = async (...flags: string[]) => (await report(...flags)).json().report.model_text.time
+  const timeOf = async (...flags: string[]) =>
+    (await report(...flags)).json().report.model_text.time
   const week = await timeOf('--week', '2026-11-18')
   t.equal(week.days.length, 3)
   t.equal(week.seconds, week.days.reduce((sum: number, one: { seconds: number }) =>

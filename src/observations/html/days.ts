@@ -25,8 +25,9 @@ const kindOf = ({ model_text: { time } }: ScreenReport): Kind =>
   (time.project.some(({ name }) => name !== noneTold) ? 'project' : 'activity')
 
 /** Days of the period up to the one on which the report was made, newest ones where many. */
-const daysTold = ({ period, made_at: made, course, model_text: { time } }: ScreenReport, zone: Zone):
-{ readonly days: readonly string[]; readonly toCome: number } => {
+const daysTold = (
+  { period, made_at: made, course, model_text: { time } }: ScreenReport, zone: Zone,
+): { readonly days: readonly string[]; readonly toCome: number } => {
   if (period.kind === null) {
     const days = new Set([...course.days, ...time.days].map(({ day }) => day))
     return { days: [...days].sort().slice(-daysMax), toCome: 0 }

@@ -1,4 +1,4 @@
-/** Links to the pages of other periods: relative ones, by the names that those pages always have. */
+/** Links to the pages of other periods: relative, by the names that those pages always have. */
 import { beside, pageName, periodNamed, periodTitle, type CalendarPeriod } from '../periods.js'
 import type { Zone } from '../zone.js'
 import { html, nothing, type Markup } from './markup.js'
@@ -8,7 +8,8 @@ import type { PagesBeside, ShownReport } from './shown.js'
 export const calendarOf = ({ period }: ShownReport, zone: Zone): CalendarPeriod | null =>
   (period.kind === null ? null : periodNamed(period.kind, zone.at(period.since).day))
 
-const link = (to: CalendarPeriod): Markup => html`<a href="./${pageName(to)}">${periodTitle(to)}</a>`
+const link = (to: CalendarPeriod): Markup =>
+  html`<a href="./${pageName(to)}">${periodTitle(to)}</a>`
 
 const within = ({ kind, first }: CalendarPeriod, pages: PagesBeside): Markup[] =>
   (['week', 'month'] as const)

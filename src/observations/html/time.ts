@@ -27,8 +27,8 @@ const label = (models: readonly string[]): Markup => {
   const names = models.slice(0, modelsMax).map((name, at) =>
     html`${at === 0 ? '' : ', '}<bdi>${name}</bdi>`)
   const more = models.length > modelsMax ? ` and ${models.length - modelsMax} more` : ''
-  return html`<p class="soft by-model">The names were <b>written by the model</b> ${names}${more};
-how long each was on the screen was counted.</p>`
+  return html`<p class="soft by-model">The names were <b>written by the model</b>
+${names}${more}; how long each was on the screen was counted.</p>`
 }
 
 /** What of the period is not in the sums, and why; nothing where all of it is. */
@@ -40,7 +40,8 @@ const partly = (report: ShownReport): Markup => {
 of them.`
   const others = left <= 0 ? nothing
     : html` ${num(left)} described ${left === 1 ? 'one does' : 'ones do'} not count: first seen
-before this period, or not readable, which ${withCommands('`sallyport state check`', report)} tells.`
+before this period, or not readable, which
+${withCommands('`sallyport state check`', report)} tells.`
   return open + left <= 0 ? nothing : html`<p class="note">${undescribed}${others}</p>`
 }
 
@@ -51,8 +52,8 @@ const untold = ({ facts, course, provenance, model_text: model }: ScreenReport):
   if (facts.count === 0) {
     return html`<p>No screenshot of this period may be reported. ${left === 0
       ? 'None of it was taken in.'
-      : html`${num(countText(left, 'observation'))} of it ${left === 1 ? 'is' : 'are'} left out;
-<a href="#provenance">where it comes from</a> says why.`}</p>`
+      : html`${num(countText(left, 'observation'))} of it ${left === 1 ? 'is' : 'are'} left out.
+<a href="#provenance">Where it comes from</a> says why.`}</p>`
   }
   if (model.summary_count > 0) {
     return html`<p>No time is told of this period: what is described in it was first seen before,

@@ -22,7 +22,8 @@ const rows: readonly ScreenObservationInput[] = days.flatMap((day, d) =>
     const status = statuses[(n + d) % 6] ?? ''
     const like = n % 5 === 0 ? 2 : 0
     return seen({
-      observationId: `obs_${d}_${n}`, filename: `${d}-${n}.png`, status, capturedAt: iso(day, minute),
+      observationId: `obs_${d}_${n}`, filename: `${d}-${n}.png`, status,
+      capturedAt: iso(day, minute),
       lastSeenAt: iso(day, minute + like), likeImages: like,
       likeTimes: like === 0 ? [] : [{ at: iso(day, minute + 1), images: like }],
       ...(status === 'succeeded' ? {
