@@ -1,10 +1,10 @@
 // `node scripts/day-pictures.js DIR [OUT]`: looks at the page of a day in a real browser, at 1400,
-// 768, 390 and 360 pixels, light and dark: an empty day, a plain one, one with everything, one whose
-// charges are disputed, a week, one of 5,000 screenshots and a hostile one. Asks axe-core, whether
-// anything is wider than the window, whether a number breaks inside, and walks by Tab alone; prints
-// what was found and ends with 1 where that is serious. Pictures go to OUT; docs/pictures/report.png
-// is made from what `sallyport demo` leaves, where the program is built. DIR: see
-// scripts/tool/browser.js.
+// 768, 390 and 360 pixels, light and dark: an empty day, a plain one, one with everything, one
+// whose charges are disputed, a week, one of 5,000 screenshots and a hostile one. Asks axe-core,
+// whether anything is wider than the window, whether a number breaks inside, and walks by Tab
+// alone; prints what was found and ends with 1 where that is serious. Pictures go to OUT;
+// docs/pictures/report.png is made from what `sallyport demo` leaves, where the program is built.
+// DIR: see scripts/tool/browser.js.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
