@@ -38,9 +38,11 @@ const daysTold = (
   return { days, toCome: all.length - days.length }
 }
 
-/** Whether a report is of more than one day. */
-export const hasDays = ({ period: { since, until } }: ScreenReport, zone: Zone): boolean =>
-  zone.at(since).day !== zone.at(new Date(Date.parse(until) - 1).toISOString()).day
+/** Whether there is more than one day to compare: of a week or month always. */
+export const hasDays = (report: ScreenReport, zone: Zone): boolean => {
+  const { kind } = report.period
+  return kind === null ? daysTold(report, zone).days.length > 1 : kind !== 'day'
+}
 
 interface Scale {
   readonly most: number
