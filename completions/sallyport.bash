@@ -333,9 +333,12 @@ _sallyport() {
       case "$prev" in
         --since) COMPREPLY=(); return ;;
         --until) COMPREPLY=(); return ;;
+        --day) COMPREPLY=(); return ;;
+        --week) COMPREPLY=(); return ;;
+        --month) COMPREPLY=(); return ;;
         --html) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--since --until --html --conclude --retry --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--since --until --day --week --month --html --conclude --retry --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "receipt export")
       COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))

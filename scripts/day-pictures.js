@@ -1,9 +1,10 @@
 // `node scripts/day-pictures.js DIR [OUT]`: looks at the page of a day in a real browser, at 1400,
-// 768, 390 and 360 pixels, light and dark: an empty day, a plain one, one with everything, one of
-// 5,000 screenshots and a hostile one. Asks axe-core, whether anything is wider than the window,
-// whether a number breaks inside, and walks by Tab alone; prints what was found and ends with 1
-// where that is serious. Pictures go to OUT; docs/pictures/report.png is made from what `sallyport
-// demo` leaves, where the program is built. DIR: see scripts/tool/browser.js.
+// 768, 390 and 360 pixels, light and dark: an empty day, a plain one, one with everything, one
+// whose charges are disputed, a week, one of 5,000 screenshots and a hostile one. Asks axe-core,
+// whether anything is wider than the window, whether a number breaks inside, and walks by Tab
+// alone; prints what was found and ends with 1 where that is serious. Pictures go to OUT;
+// docs/pictures/report.png is made from what `sallyport demo` leaves, where the program is built.
+// DIR: see scripts/tool/browser.js.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +24,8 @@ if (broken.length > 0) throw new Error(broken.join('\n'))
 const load = (path) => import(pathToFileURL(join(treeDir, path)).href)
 const { reportPage } = await load('src/observations/html/page.js')
 const { buildReport } = await load('src/observations/report.js')
-const { busyDay, fullDay, hostileDay } = await load('test/support/observations/days.js')
+const { busyDay, disputedDay, fullDay, fullWeek, hostileDay } =
+  await load('test/support/observations/days.js')
 const { input } = await load('test/support/observations/inputs.js')
 
 /** The page of the demo's day; null where the program is not built. */
@@ -49,6 +51,8 @@ const days = {
   empty: reportPage(buildReport(input({ observations: [] }))),
   plain: reportPage(buildReport(input())),
   busy: reportPage(buildReport(busyDay())),
+  disputed: reportPage(buildReport(disputedDay())),
+  week: reportPage(buildReport(fullWeek())),
   full: reportPage(buildReport(fullDay())),
   hostile: reportPage(buildReport(hostileDay())),
 }
@@ -163,7 +167,7 @@ try {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }])
       await page.setViewport({ width: 1000, height: 1130, deviceScaleFactor: 1 })
       const end = await page.evaluate(
-        '[...document.querySelectorAll(".pair")].at(-1).getBoundingClientRect().bottom')
+        'document.querySelector("details.program").getBoundingClientRect().bottom')
       await page.screenshot({
         path: join(root, 'docs/pictures/report.png'), captureBeyondViewport: true,
         clip: { x: 0, y: 0, width: 1000, height: Math.ceil(end) + 20 },

@@ -7,11 +7,12 @@
 import * as v from 'valibot'
 import { count, text } from '../base/fields.js'
 import { nullableSentence } from '../base/told.js'
+import { daysMax, placesOf, timeByDay } from './by-day.js'
 import { imagesIn, type PeriodImages } from './images.js'
 import { longestOf, msBetween } from './longest.js'
-import { secondsOf, timeSums } from './sums.js'
+import { periodKinds } from './periods.js'
 import type { ModelText, ScreenObservationInput, ScreenReportInput } from './types.js'
-import { zoneOf, type Zone } from './zone.js'
+import { zoneOf } from './zone.js'
 
 /** Schema name of a report. */
 const reportSchemaName = 'svc.screen_report.v1'
@@ -63,11 +64,20 @@ export type ReportReason = v.InferOutput<typeof reasonShape>
 
 const sumShape = v.strictObject({ name: text, seconds: count })
 
+const timeEntries = {
+  observation_count: count, seconds: count, activity: v.array(sumShape),
+  application: v.array(sumShape), project: v.array(sumShape),
+}
+
 /** A report, and what `shots report --json` prints of it. */
 export const reportShape = v.strictObject({
   schema: v.literal(reportSchemaName),
   made_at: text,
-  period: v.strictObject({ since: text, until: text, time_zone: text }),
+  period: v.strictObject({
+    since: text, until: text, time_zone: text,
+    /** What it is, and its name: `2026-11-20`, `2026-W47`, `2026-11`; null for no whole one. */
+    kind: v.nullable(v.picklist(periodKinds)), name: v.nullable(text),
+  }),
   /**
    * Files of the period, oldest first: those whose summary is told or that stood longest, and the
    * newest others. Like images of it count with theirs.
@@ -83,6 +93,8 @@ export const reportShape = v.strictObject({
     reused: count,
     /** Images of the period, each by its own hour of the day in the time zone. */
     hours: v.pipe(v.array(count), v.length(24)),
+    /** Days with an image, the newest 366, each by its own day in the time zone. */
+    days: v.array(v.strictObject({ day: text, image_count: count })),
     runs: v.array(runShape),
     spend: v.nullable(spendShape),
     /** Hours of the period in which a call was claimed, as far as their sums are kept. */
@@ -98,12 +110,16 @@ export const reportShape = v.strictObject({
       ...authorEntries, conclusion_id: text, current: v.boolean(), source_observation_count: count,
     })),
     /**
-     * How long what was on the screen, as the newest described observations name it: one counts
-     * until the next, and at most five minutes past the last time it was seen.
+     * How long what was on the screen, as the described observations of the period name it: one
+     * counts on the day on which it was captured, until the next of that day, and at most five
+     * minutes past the last time it was seen.
      */
     time: v.strictObject({
-      observation_count: count, seconds: count, activity: v.array(sumShape),
-      application: v.array(sumShape), project: v.array(sumShape),
+      ...timeEntries,
+      /** Models that gave the names. */
+      models: v.array(text),
+      /** Days with such observations, the newest 366; the twelve longest names of each. */
+      days: v.array(v.strictObject({ day: text, ...timeEntries })),
     }),
     digests: v.array(v.strictObject({
       ...authorEntries, episode_id: text, window_start: text, window_end: text,
@@ -164,21 +180,6 @@ const runOf = ({ one, likeImages }: Counted): ReportRun => ({
   status: one.status,
 })
 
-const quarterMs = 900_000
-
-/** The wall clock's hour of times; since 1973 those of one quarter hour share it everywhere. */
-const hoursOf = (zone: Zone): ((at: string) => number) => {
-  const known = new Map<number, number>()
-  const hourOf = (at: string): number => Math.floor(zone.at(at).minute / 60)
-  return (at) => {
-    if (at < '1973') return hourOf(at)
-    const quarter = Math.floor(Date.parse(at) / quarterMs)
-    const hour = known.get(quarter) ?? hourOf(at)
-    known.set(quarter, hour)
-    return hour
-  }
-}
-
 const moneyOf = (
   { spend, spendHours, moneyDue: due }: ScreenReportInput,
 ): Pick<ScreenReport['course'], 'spend' | 'spend_hours' | 'money_due'> => ({
@@ -200,22 +201,27 @@ const moneyOf = (
 const courseOf = (
   input: ScreenReportInput, counted: readonly Counted[], listed: readonly Counted[],
 ): ScreenReport['course'] => {
-  const hourOf = hoursOf(zoneOf(input.timeZone))
+  const placeOf = placesOf(zoneOf(input.timeZone))
   const statuses: Record<string, number> = {}
   const hours = Array.from({ length: 24 }, () => 0)
+  const days = new Map<string, number>()
   let images = 0
   for (const { one, times, images: here } of counted) {
     statuses[one.status] = (statuses[one.status] ?? 0) + 1
     for (const { at, images: then } of times) {
-      const hour = hourOf(at)
+      const { day, hour } = placeOf(at)
       hours[hour] = (hours[hour] ?? 0) + then
+      days.set(day, (days.get(day) ?? 0) + then)
     }
     images += here
   }
   return {
     image_count: images, like_runs: counted.filter(({ likeImages }) => likeImages > 0).length,
     statuses, reused: counted.filter(({ one }) => one.reused === true).length,
-    hours, runs: listed.map(runOf),
+    hours,
+    days: [...days].sort(([a], [b]) => (a < b ? -1 : 1)).slice(-daysMax)
+      .map(([day, image_count]) => ({ day, image_count })),
+    runs: listed.map(runOf),
     ...moneyOf(input),
     reasons: input.reasons.map(({ needsPerson, ...one }) => ({
       ...one, needs_person: needsPerson,
@@ -237,23 +243,6 @@ const listedOf = (counted: readonly Counted[]): readonly Counted[] => {
   return counted.filter((one) => listed.has(one))
 }
 
-/** Every picture ends the one before it; those whose analysis was opened are told. */
-const timeOf = (
-  { until, madeAt }: ScreenReportInput, counted: readonly Counted[],
-): ScreenReport['model_text']['time'] => {
-  const ms = (iso: string): number => Date.parse(iso)
-  const seconds = secondsOf(
-    counted.map(({ one }) => ({ atMs: ms(one.capturedAt), seenMs: ms(one.lastSeenAt) })),
-    Math.min(ms(until), ms(madeAt)))
-  const told = counted.flatMap(({ one: { named } }, at) =>
-    (named === undefined ? [] : [{ named, seconds: seconds[at] ?? 0 }]))
-  return {
-    observation_count: told.length,
-    seconds: told.reduce((sum, { seconds: some }) => sum + some, 0),
-    ...timeSums(told.map(({ named }) => named), told.map(({ seconds: some }) => some)),
-  }
-}
-
 const modelTextOf = (
   input: ScreenReportInput, counted: readonly Counted[], listed: readonly Counted[],
 ): ScreenReport['model_text'] => {
@@ -269,7 +258,7 @@ const modelTextOf = (
       current: conclusion.current,
       source_observation_count: conclusion.sourceObservationIds.length,
     },
-    time: timeOf(input, counted),
+    time: timeByDay(input, zoneOf(input.timeZone), counted.map(({ one }) => one)),
     digests: digests.map((one) => ({
       ...author(one.text), episode_id: one.episodeId, window_start: one.windowStart,
       window_end: one.windowEnd, observation_count: one.sourceObservationIds.length,
@@ -316,6 +305,7 @@ export const buildReport = (input: ScreenReportInput): ScreenReport => {
     made_at: input.madeAt,
     period: {
       since: input.since, until: input.until, time_zone: zoneOf(input.timeZone).name,
+      kind: input.calendar?.kind ?? null, name: input.calendar?.name ?? null,
     },
     facts: {
       count: counted.length, listed: listed.length,

@@ -2,6 +2,7 @@
  * What any source of screen observations hands to the one report builder (S-024). Neutral: nothing
  * here is a path, a digest of an image, visible text or a reply. Times are ISO text.
  */
+import type { CalendarPeriod } from './periods.js'
 import type { NamedOn } from './sums.js'
 
 /** Text that a language model wrote, never without the model's name and the time (S-026). */
@@ -52,6 +53,8 @@ export interface ScreenObservationInput {
   readonly summary: ModelText | null
   /** What the model named on it; left out where its analysis was not opened. */
   readonly named?: NamedOn
+  /** Configured text of the model that named it; with `named`. */
+  readonly namedBy?: string
   /** Whether there is a summary, opened or not; left out: whether it is here. */
   readonly analysed?: boolean
   /** Whether its summary was written about another image that looks the same; left out: no. */
@@ -145,6 +148,8 @@ export interface ScreenReportInput {
   readonly until: string
   /** IANA name; days and hours are counted in it. */
   readonly timeZone: string
+  /** The day, week or month that the period is; left out where it is none. */
+  readonly calendar?: CalendarPeriod
   /** By capture time, oldest first; one without an image in the period is left out. */
   readonly observations: readonly ScreenObservationInput[]
   readonly digests: readonly ScreenDigestInput[]

@@ -88,6 +88,16 @@ export const startOfDay = (zone: Zone, day: string): number | null => {
   return from
 }
 
+/** The day that comes so many days behind another one, by the calendar alone. */
+export const shiftedDay = (day: string, days: number): string => {
+  const date = new Date(Date.parse(`${day}T12:00:00.000Z`) + days * 24 * hourMs)
+  // Behind the last day that ISO text knows there is none that begins.
+  return Number.isNaN(date.getTime()) ? day : date.toISOString().slice(0, 10)
+}
+
+/** The day behind another one. */
+export const nextDay = (day: string): string => shiftedDay(day, 1)
+
 const stepMs = 6 * hourMs
 const daysMax = 366
 

@@ -1,7 +1,7 @@
 /** Which day is meant, and where it begins and ends in a time zone. Pure. */
 import { isoWithin } from '../base/calendar.js'
 import { fail } from '../base/errors.js'
-import { startOfDay, zoneOf } from '../observations/zone.js'
+import { shiftedDay, startOfDay, zoneOf } from '../observations/zone.js'
 
 /** One day of a zone, half-open, by the time of each image. */
 export interface MeantDay {
@@ -20,10 +20,6 @@ export interface MeantDay {
 /** Longer than any day of any zone is, shorter than two: what comes behind it is the next day. */
 const behindMs = 36 * 3_600_000
 
-/** The day that begins behind another one, and the one before it, by the calendar alone. */
-const shifted = (day: string, days: number): string =>
-  new Date(Date.parse(`${day}T12:00:00.000Z`) + days * 86_400_000).toISOString().slice(0, 10)
-
 /**
  * The day that was asked for: `today`, `yesterday`, or one of the calendar; `unless` where none
  * was. Throws `rejected` `time_zone_unknown` and `day_invalid`.
@@ -40,7 +36,7 @@ export const meantDay = (
     })
   }
   const { day: today } = zone.at(isoWithin(nowMs))
-  const words: Readonly<Record<string, string>> = { today, yesterday: shifted(today, -1) }
+  const words: Readonly<Record<string, string>> = { today, yesterday: shiftedDay(today, -1) }
   const asked = day ?? unless
   const meant = words[asked] ?? asked
   const from = startOfDay(zone, meant)
@@ -49,6 +45,6 @@ export const meantDay = (
       next: 'Give a day such as 2026-11-20, today or yesterday.',
     })
   }
-  const until = startOfDay(zone, shifted(meant, 1)) ?? from + behindMs
+  const until = startOfDay(zone, shiftedDay(meant, 1)) ?? from + behindMs
   return { day: meant, today, timeZone, since: isoWithin(from), until: isoWithin(until) }
 }

@@ -60,11 +60,32 @@ t.test('S-026 time is counted by what the model named, and told first', async (t
   t.hasStrict(time, { observation_count: 4, seconds: 4 * 60 + 600 })
   const page = reportPage(report)
   t.ok(page.indexOf('id="time"') < page.indexOf('id="timeline"'), 'before what the program did')
-  t.match(page, /Told of .{0,40}4.{0,40} of .{0,40}5.{0,60}observations/s)
+  const plain = page.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
+  t.match(plain, '1 of 5 observations are not described, and no time is told of them.')
   t.match(page, '&lt;b&gt;meeting&lt;/b&gt;')
   t.notMatch(page, '<b>meeting')
 })
 
-t.test('a period of which nothing is described has no part of it', async (t) => {
-  t.notMatch(reportPage(buildReport(inputOf([seen(1), seen(2)]))), /id="time"/)
+t.test('a period of which nothing is described says so in a sentence and sends on to what waits', async (t) => {
+  const page = reportPage(buildReport(inputOf([seen(1), seen(2)])))
+  const plain = page.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
+  t.match(plain, 'Nothing of this period is described, so no time is told of it. Of 2 '
+    + 'observations: 2 pending. What waits says what it needs.')
+  t.notMatch(plain, 'written by the model')
+})
+
+t.test('a picture counts in the period in which it was captured, on its day, and never past midnight', async (t) => {
+  const before = { ...seen(0, { activity: 'early', applications: [], project: null }),
+    capturedAt: '2026-11-19T23:50:00.000Z', lastSeenAt: at(1), likeImages: 1,
+    likeTimes: [{ at: at(1), images: 1 }] }
+  const last = { ...seen(0, { activity: 'late', applications: [], project: null }),
+    capturedAt: '2026-11-20T23:58:00.000Z', lastSeenAt: '2026-11-20T23:58:00.000Z' }
+  const { facts, model_text: { time, summary_count: all } } =
+    buildReport({ ...inputOf([before, last]), madeAt: '2026-11-22T00:00:00.000Z' })
+  t.strictSame(time.activity, [{ name: 'late', seconds: 120 }])
+  t.strictSame([facts.count, all, time.observation_count], [2, 2, 1])
+  const both = buildReport({ ...inputOf([before, last]), since: '2026-11-19T00:00:00.000Z',
+    until: '2026-11-22T00:00:00.000Z', madeAt: '2026-11-22T00:00:00.000Z' })
+  t.strictSame(both.model_text.time.days.map(({ day, seconds }) => [day, seconds]),
+    [['2026-11-19', 600], ['2026-11-20', 120]])
 })

@@ -221,7 +221,7 @@ t.test('a day without a time begins in the zone in which the report tells days',
   const ran = await world.run([...day, '--json'], { env })
   t.strictSame(ran.json().report.period, {
     since: '2026-11-01T04:00:00.000Z', until: '2026-11-02T05:00:00.000Z',
-    time_zone: 'America/New_York',
+    time_zone: 'America/New_York', kind: null, name: null,
   })
   t.match((await world.run(day, { env })).stdout, '2026-11-01 00:00 to 2026-11-02 00:00, America')
   const utc = await world.run([...day, '--json'], { env: { TZ: 'UTC' } })

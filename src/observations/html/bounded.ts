@@ -13,8 +13,8 @@ export interface Bounded {
 
 /** Bytes of markup that each list of a page may have, 1,500,000 with everything around them. */
 export const listBytes = {
-  bars: 180_000, rows: 740_000, summaries: 170_000, digests: 120_000, conclusion: 50_000,
-  ids: 70_000, episodes: 12_000, reasons: 10_000, authors: 8_000,
+  bars: 170_000, rows: 730_000, summaries: 170_000, digests: 120_000, conclusion: 50_000,
+  ids: 70_000, spend: 30_000, reasons: 10_000, authors: 8_000,
 } as const
 
 /** Renders entries from the newest, the last one, backwards, until the next one would not fit. */

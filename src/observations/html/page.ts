@@ -1,15 +1,20 @@
 /**
  * A report as one self-contained page: no script, nothing loaded, no picture of a screen. A policy
  * in its head forbids everything but its own style, so even markup that slipped through an escape
- * could load and run nothing. Its links lead to parts of itself.
+ * could load and run nothing. Its links lead to parts of itself, and to pages of other periods that
+ * lie beside it. First stands what the person did, then what waits, then, folded, what the program
+ * did and spent; on paper that is unfolded, and lists that are long stay folded.
  */
 import { moneyStand } from '../budget.js'
 import type { ScreenReport } from '../report.js'
 import { countText, dollarsText } from '../words.js'
+import { periodTitle } from '../periods.js'
 import { longDay, zoneOf, type Zone } from '../zone.js'
 import { hourBars } from './bars.js'
 import { clock } from './axis.js'
+import { daysPart, hasDays } from './days.js'
 import { html, Markup, nothing } from './markup.js'
+import { calendarOf, nearPart } from './near.js'
 import { alertMark, moment, num } from './pieces.js'
 import { provenancePart } from './provenance.js'
 import { screensPart } from './screens.js'
@@ -18,10 +23,10 @@ import { plainWriting, type PageWriting, type ShownReport } from './shown.js'
 import { statusPart, waitingCount, waitingPart } from './standing.js'
 import { pageStyle } from './style.js'
 import {
-  authorsOf, authorsPart, conclusionPart, digestEntries, digestsPart, summariesPart,
+  authorsOf, authorsPart, conclusionPart, episodesPart, summariesPart,
 } from './texts.js'
 import { timePart } from './time.js'
-import { besideTimeline, timelinePart } from './timeline.js'
+import { spendHoursPart, timelinePart } from './timeline.js'
 
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -73,28 +78,43 @@ const measures = (report: ShownReport): Markup => (report.facts.count === 0
   ? spendPart(report)
   : html`<div class="pair">${statusPart(report)}${hoursPart(report)}${spendPart(report)}</div>`)
 
-const nav = (report: ShownReport): Markup => {
-  const { facts, course, model_text: model } = report
+/** What the program did and spent: folded, with its sums in the line that unfolds it. */
+const programPart = (report: ShownReport, zone: Zone): Markup => {
+  const { facts, course: { image_count: images, spend } } = report
+  const spent = spend === null ? nothing
+    : html`, ${num(dollarsText(spend.spent_microusd))} spent in 24 hours`
+  return html`<details class="program"><summary><h2 id="program">What the program did and spent</h2>
+<small>${num(countText(images, 'image'))}, ${num(countText(facts.count, 'observation'))}${spent}
+</small></summary>
+${tiles(report)}
+${measures(report)}
+${spendHoursPart(report, zone)}
+${screensPart(report, zone)}
+${provenancePart(report)}</details>`
+}
+
+const nav = (report: ShownReport, zone: Zone): Markup => {
+  const { facts, model_text: model } = report
   const waiting = waitingCount(report)
   const links = ([
-    ['time', 'What was done', model.time.observation_count > 0],
-    ['timeline', 'Timeline', true],
-    ['waits', waiting === 0 ? 'Waits' : `Waits: ${waiting}`, true],
+    ['time', 'What was done', true],
+    ['days', 'Days', hasDays(report, zone)],
     ['conclusion', 'Conclusion', model.conclusion !== null],
-    ['digests', 'Digests', model.digests.length > 0],
-    ['summaries', 'Summaries', model.summaries.length > 0],
-    ['mix', 'Status', facts.count > 0],
-    ['hours', 'Hours', facts.count > 0],
-    ['spend', 'Spend', course.spend !== null],
-    ['screens', 'Screenshots', facts.count > 0],
-    ['provenance', 'Sources', true],
+    ['episodes', 'Episodes', model.digests.length > 0],
+    ['summaries', 'Each screen', model.summaries.length > 0],
+    ['timeline', 'Timeline', facts.count > 0],
+    ['waits', waiting === 0 ? 'Waits' : `Waits: ${waiting}`, true],
+    ['program', 'The program', true],
   ] as const).filter(([, , isThere]) => isThere)
   return html`<nav aria-label="Parts of this page"><ul>${links.map(([id, name]) =>
     html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>`
 }
 
-/** The day where the period lies in one, which is what most reports are about. */
-const headingOf = ({ period }: ScreenReport, zone: Zone): string => {
+/** The day, week or month where the period is one, which is what most reports are about. */
+const headingOf = (report: ShownReport, zone: Zone): string => {
+  const calendar = calendarOf(report, zone)
+  if (calendar !== null) return `Screenshots of ${periodTitle(calendar)}`
+  const { period } = report
   const { day } = zone.at(period.since)
   const last = zone.at(new Date(Date.parse(period.until) - 1).toISOString()).day
   return day === last ? `Screenshots of ${longDay(day)}` : 'Screenshots'
@@ -103,24 +123,24 @@ const headingOf = ({ period }: ScreenReport, zone: Zone): string => {
 const mainPart = (report: ShownReport, zone: Zone): Markup => {
   const { since, until } = report.period
   const authors = authorsOf(report)
-  const digests = digestEntries(report, zone, authors)
+  const episodes = episodesPart(report, zone, authors)
+  const timeline = timelinePart(report, zone)
+  const days = { timeline: timeline.days, episodes: episodes.byDay }
   return html`<main>
 <h1>${headingOf(report, zone)}</h1>
 <p class="lead">${num(moment(zone, since))} to ${num(moment(zone, until))}, ${zone.name}. Made
 ${num(moment(zone, report.made_at))}.</p>
-${nav(report)}
+${nearPart(report, zone)}
+${nav(report, zone)}
 ${timePart(report)}
-${timelinePart(report, zone)}
-${waitingPart(report)}
-${tiles(report)}
-${besideTimeline(report, zone, digests.left)}
-${measures(report)}
+${daysPart(report, zone, days)}
 ${authorsPart(authors)}
 ${conclusionPart(report, zone, authors)}
-${digestsPart(report, digests, authors)}
+${episodes.part}
 ${summariesPart(report, zone, authors)}
-${screensPart(report, zone)}
-${provenancePart(report)}
+${timeline.part}
+${waitingPart(report)}
+${programPart(report, zone)}
 <footer>This page holds no picture and loads nothing.
 ${countText(report.facts.count, 'observation')} ${report.facts.count === 1 ? 'was' : 'were'}
 counted.</footer>

@@ -8,6 +8,11 @@ import type { PageWriting } from './shown.js'
 /** A number, an amount, a time or a span: it never breaks inside. */
 export const num = (text: string | number): Markup => html`<span class="num">${text}</span>`
 
+/** A sentence of ours whose numbers and amounts never break inside. */
+export const numbered = (text: string): Markup =>
+  html`${text.split(/(\$?\d+(?:\.\d+)?)/).map((part, at) =>
+    (at % 2 === 1 ? num(part) : html`${part}`))}`
+
 /** An amount of money. */
 export const dollars = (microusd: number): Markup => num(dollarsText(microusd))
 

@@ -6,6 +6,13 @@ import type { ScreenReport } from '../report.js'
 export interface PageWriting {
   /** What the commands on it carry, so that they mean the state of the report. */
   readonly carried: Carried
+  /** Pages beside it, by the names of their files; left out where it has no name among them. */
+  readonly pages?: PagesBeside
+}
+
+/** Which pages of other periods lie beside the one that is written. */
+export interface PagesBeside {
+  has(name: string): boolean
 }
 
 /** As where the state is the one that everybody means. */

@@ -4,8 +4,8 @@
  */
 import type { ScreenReport } from '../report.js'
 import { asAtText, countText, type AsAtFacts } from '../words.js'
-import type { Zone } from '../zone.js'
-import { firstWithin, leftOut, listBytes, newestWithin, type Bounded } from './bounded.js'
+import { longDay, type Zone } from '../zone.js'
+import { firstWithin, leftOut, listBytes, newestWithin } from './bounded.js'
 import { html, nothing, type Markup } from './markup.js'
 import { allOfReport, moment, momentNear, num, withCommands } from './pieces.js'
 import type { ShownReport } from './shown.js'
@@ -107,26 +107,56 @@ export const conclusionPart = (report: ShownReport, zone: Zone, authors: Authors
 ${text}<p>${by}</p>${age}</section>`
 }
 
-/** Digests that the page shows; the first of them is number `left` + 1. */
-export const digestEntries = (report: ScreenReport, zone: Zone, authors: Authors): Bounded => {
-  const { digests } = report.model_text
+/** How many episodes each day of a report has, by the day on which their windows begin. */
+export const episodesByDay = (
+  { model_text: { digests } }: ScreenReport, zone: Zone,
+): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const { window_start: start } of digests) {
+    const { day } = zone.at(start)
+    counts.set(day, (counts.get(day) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** Episodes that a part shows, the newest, and the days that have one among them. */
+interface Episodes {
+  readonly part: Markup
+  readonly byDay: ReadonlyMap<string, number>
+}
+
+/** Each window with its stored sentence; it says so where none has one. */
+export const episodesPart = (report: ShownReport, zone: Zone, authors: Authors): Episodes => {
+  const { facts, model_text: { digests, summary_count: described } } = report
+  if (digests.length === 0) {
+    const part = facts.count === 0 || described === 0 ? nothing
+      : html`<section aria-labelledby="episodes" class="calm"><h2 id="episodes">Episodes</h2>
+<p>No sentence is stored for a window of this period.
+${withCommands('`sallyport shots digest` asks for them.', report)}</p></section>`
+    return { part, byDay: new Map() }
+  }
   const by = { authors, common: commonOf(digests, authors), zone }
-  return newestWithin(digests.length, listBytes.digests, (at) => {
+  const shown = newestWithin(digests.length, listBytes.digests, (at) => {
     const one = digests[at] as (typeof digests)[number]
-    return html`<article id="digest-${at + 1}"><h3>${num(moment(zone, one.window_start))} to
-${num(zone.at(one.window_end).time)}
+    const [from, to] = [zone.at(one.window_start).time, zone.at(one.window_end).time]
+    return html`<article><h3>${num(`${from} to ${to}`)}
 <small>${countText(one.observation_count, 'screenshot')}, ${byline(one, one.window_start, by)}\
 </small></h3><p class="said">${one.text}</p></article>`
   })
-}
-
-/** The digests; nothing without one. */
-export const digestsPart = (report: ScreenReport, shown: Bounded, authors: Authors): Markup => {
-  const { digests } = report.model_text
-  if (digests.length === 0) return nothing
-  return html`<section aria-labelledby="digests"><h2 id="digests">Digests</h2>
-${leftOut(shown.parts.length, digests.length, 'digests')}${commonNote(commonOf(digests, authors))}
-${shown.parts}</section>`
+  const here = digests.slice(shown.left)
+  const several = episodesByDay(report, zone).size > 1
+  const entries = shown.parts.map((part, n) => {
+    const dayAt = (at: number): string => zone.at(here[at]?.window_start ?? '').day
+    const day = dayAt(n)
+    return !several || (n > 0 && dayAt(n - 1) === day) ? part
+      : html`<h3 class="of-day" id="episodes-${day}">${longDay(day)}</h3>${part}`
+  })
+  return {
+    byDay: episodesByDay({ ...report, model_text: { ...report.model_text, digests: here } }, zone),
+    part: html`<section aria-labelledby="episodes"><h2 id="episodes">Episodes</h2>
+${leftOut(shown.parts.length, digests.length, 'episodes')}${commonNote(by.common)}
+${entries}</section>`,
+  }
 }
 
 const openMax = 20
@@ -150,12 +180,14 @@ export const summariesPart = (report: ScreenReport, zone: Zone, authors: Authors
 <small>${byline(one, seen, by)}</small></h3><p class="said">${one.text}</p></article>`
   })
   const { parts } = shown
-  const list = parts.length <= openMax ? html`${parts}` : html`${parts.slice(-openMax)}`
-  const earlier = parts.slice(0, Math.max(0, parts.length - openMax))
-  const more = earlier.length === 0 ? nothing
-    : html`<details class="long"><summary>${earlier.length} earlier
-${earlier.length === 1 ? 'summary' : 'summaries'}</summary>${earlier}</details>`
-  return html`<section aria-labelledby="summaries"><h2 id="summaries">Summaries</h2>
-${untold(parts.length, all)}${commonNote(by.common)}${more}${list}
+  // Where episodes tell the day, what each screen showed is unfolded by whoever wants it.
+  const open = report.model_text.digests.length === 0 ? parts.slice(-openMax) : []
+  const folded = parts.slice(0, parts.length - open.length)
+  const which = open.length === 0 ? '' : 'earlier '
+  const more = folded.length === 0 ? nothing
+    : html`<details class="long"><summary>${folded.length} ${which}\
+${folded.length === 1 ? 'summary' : 'summaries'}</summary>${folded}</details>`
+  return html`<section aria-labelledby="summaries"><h2 id="summaries">What each screen showed</h2>
+${untold(parts.length, all)}${commonNote(by.common)}${more}${open}
 </section>`
 }

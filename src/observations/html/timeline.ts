@@ -1,15 +1,16 @@
 /**
- * The timeline: for each day its hours as an axis, and on them the screens as long as they stood,
- * the episodes beside them and the money. Inline SVG stretched to the width there is, so every
- * text stands beside the drawings as text and stays readable on a phone. What they show is told in
- * words below: the longest runs, the episodes, and every screen in the table.
+ * The timeline: for each day its hours as an axis, and on them the screens as long as they stood
+ * and the episodes beside them; apart from it, among what the program did, the money by the hour.
+ * Inline SVG stretched to the width there is, so every text stands beside the drawings as text and
+ * stays readable on a phone. What they show is told in words: the longest runs, the episodes, and
+ * every screen in the table.
  */
 import { longestOf, msBetween } from '../longest.js'
 import type { ReportRun, ScreenReport } from '../report.js'
 import { countText, spanText, statusText } from '../words.js'
 import { daysOf, longDay, type Zone } from '../zone.js'
 import { axisLabels, clock, statusClass, type Span } from './axis.js'
-import { firstWithin, listBytes, newestWithin } from './bounded.js'
+import { listBytes, newestWithin } from './bounded.js'
 import {
   drawnHours, lanesOf, rarestLast, spendMostOf, withoutPiles, type Bar, type DayLanes,
 } from './lanes.js'
@@ -65,7 +66,7 @@ const screensTold = (bars: readonly Bar[]): string =>
   `${countText(bars.length, 'screen')}, each as long as it stood. The table of screenshots tells `
   + 'each.'
 
-const lanesOfDay = (lanes: DayLanes, id: string, day: string): Lane[] => [
+const screenLanes = (lanes: DayLanes, id: string, day: string): Lane[] => [
   {
     id: `${id}e`, name: 'Episodes', title: `Episodes of ${day}`,
     told: `${countText(lanes.episodes.length, 'window')} with a digest.`, bars: lanes.episodes,
@@ -78,11 +79,30 @@ const lanesOfDay = (lanes: DayLanes, id: string, day: string): Lane[] => [
     id: `${id}o`, name: 'Unfinished', title: `Screens of ${day} whose analysis is not finished`,
     told: screensTold(lanes.open), bars: lanes.open,
   },
-  {
-    id: `${id}s`, name: 'Spend', title: `Spend by the hour on ${day}`,
-    told: lanes.spend.map(({ title }) => title).join('; '), bars: lanes.spend,
-  },
 ]
+
+const spendLane = (lanes: DayLanes, id: string, day: string): Lane[] => [{
+  id: `${id}s`, name: 'Spend', title: `Spend by the hour on ${day}`,
+  told: lanes.spend.map(({ title }) => title).join('; '), bars: lanes.spend,
+}]
+
+/** A drawing of days: which lanes it has, and what it may take. */
+interface Drawing {
+  lanesOf(lanes: DayLanes, id: string, day: string): Lane[]
+  readonly bytes: number
+  /** Before the ids in it. */
+  readonly prefix: string
+  /** Whether a day's heading is where links to the day lead. */
+  readonly isTarget: boolean
+  readonly tellsSpend: boolean
+}
+
+const screens: Drawing = {
+  lanesOf: screenLanes, bytes: listBytes.bars, prefix: 'd', isTarget: true, tellsSpend: false,
+}
+const money: Drawing = {
+  lanesOf: spendLane, bytes: listBytes.spend, prefix: 'm', isTarget: false, tellsSpend: true,
+}
 
 /** A day with something on it. */
 interface Day {
@@ -101,12 +121,14 @@ const barsOf = ({ lanes }: Day): readonly Bar[] =>
   [...lanes.episodes, ...lanes.analysed, ...lanes.open, ...lanes.spend]
 
 /** One day as it is drawn; it says how many bars did not fit. */
-const dayFigure = ({ day, lanes }: Day, { hours, spendMost }: Scale, id: string): Markup => {
+const dayFigure = (
+  { day, lanes }: Day, { hours, spendMost }: Scale, id: string, drawing: Drawing,
+): Markup => {
   const least = unitsLeast * ((hours.to - hours.from) * 60) / unitsWide
   let [left, bytes] = [0, 0]
-  const drawn = lanesOfDay(lanes, id, longDay(day)).map((lane) => {
+  const drawn = drawing.lanesOf(lanes, id, longDay(day)).map((lane) => {
     const bars = rarestLast(withoutPiles(lane.bars, least))
-    const fitting = newestWithin(bars.length, listBytes.bars - bytes, (at) =>
+    const fitting = newestWithin(bars.length, drawing.bytes - bytes, (at) =>
       barMarkup(bars[at] as Bar, hours))
     left += fitting.left
     bytes += fitting.parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
@@ -114,9 +136,10 @@ const dayFigure = ({ day, lanes }: Day, { hours, spendMost }: Scale, id: string)
   })
   const cut = left === 0 ? nothing
     : html`<p class="note">${num(left)} more bars of this day lie too close to be drawn.</p>`
-  const scale = lanes.spend.length === 0 ? nothing
+  const scale = !drawing.tellsSpend ? nothing
     : html`, <span>spend up to ${dollars(spendMost)} an hour</span>`
-  return html`<figure class="day"><h3>${longDay(day)}
+  const head = drawing.isTarget ? html`<h3 id="day-${day}">` : html`<h3>`
+  return html`<figure class="day">${head}${longDay(day)}
 <small>${num(`${clock(hours.from)} to ${clock(hours.to)}`)}${scale}</small></h3>
 ${drawn}<div class="lane hours"><div class="name"></div>${axisLabels(hours)}</div>${cut}</figure>`
 }
@@ -152,74 +175,61 @@ ${statusText(run.status)}</small></span></li>`
 <ol class="longest">${items}</ol></section>`
 }
 
-const episodesPart = (report: ScreenReport, zone: Zone, untold: number): Markup => {
-  const { digests } = report.model_text
-  if (digests.length === 0) return nothing
-  const first = digests[0]?.window_start ?? ''
-  const several = zone.at(first).day !== zone.at(digests.at(-1)?.window_start ?? first).day
-  const chip = (at: number): Markup => {
-    const one = digests[at]
-    if (one === undefined) return nothing
-    const from = several ? moment(zone, one.window_start) : zone.at(one.window_start).time
-    const words = html`<span class="num">${from} to ${zone.at(one.window_end).time}</span>
-<small>${num(one.observation_count)}</small>`
-    return at < untold ? html`<li><span>${words}</span></li>`
-      : html`<li><a href="#digest-${at + 1}">${words}</a></li>`
-  }
-  const { parts, left } = firstWithin(digests.length, listBytes.episodes, (at) =>
-    chip(digests.length - 1 - at))
-  const more = left === 0 ? nothing : html`<p class="note">and ${num(left)} earlier ones</p>`
-  return html`<section aria-labelledby="episodes"><h2 id="episodes">Episodes</h2>
-<p class="note">Windows with a digest, and how many screenshots each was made from.</p>
-<ul class="chips">${[...parts].reverse()}</ul>${more}</section>`
-}
-
-/**
- * What is told beside the drawings: which screens stood longest, and the episodes. The first
- * `untold` digests are not on the page, so nothing leads to them.
- */
-export const besideTimeline = (report: ScreenReport, zone: Zone, untold: number): Markup => {
-  const parts = [longestPart(report, zone), episodesPart(report, zone, untold)]
-    .filter(({ text }) => text !== '')
-  return parts.length === 0 ? nothing : html`<div class="pair">${parts}</div>`
-}
-
 /** The newest days that fit, oldest first; the newest is there in any case. */
-const daysDrawn = (report: ScreenReport, zone: Zone, days: readonly string[]): Markup[] => {
+const daysDrawn = (
+  report: ScreenReport, zone: Zone, days: readonly string[], drawing: Drawing,
+): { readonly day: string; readonly figure: Markup }[] => {
   const newest = days.slice(-daysDrawnMax)
   const spendMost = spendMostOf(report, zone, new Set(newest))
   const all = newest.map((day) => ({ day, lanes: lanesOf(report, zone, day, spendMost) }))
-    .filter((one) => barsOf(one).length > 0)
+  // Both drawings have one axis, so that hours of one lie below those of the other.
   const scale = { hours: drawnHours(all.flatMap(barsOf)), spendMost }
-  const figures: Markup[] = []
+  const figures: { day: string; figure: Markup }[] = []
   let bytes = 0
-  for (const [at, one] of all.reverse().entries()) {
-    const figure = dayFigure(one, scale, `d${at}`)
+  const drawable = all.filter(({ day, lanes }) =>
+    drawing.lanesOf(lanes, '', day).some(({ bars }) => bars.length > 0))
+  for (const [at, one] of drawable.reverse().entries()) {
+    const figure = dayFigure(one, scale, `${drawing.prefix}${at}`, drawing)
     bytes += Buffer.byteLength(figure.text)
-    if (figures.length > 0 && bytes > listBytes.bars) break
-    figures.push(figure)
+    if (figures.length > 0 && bytes > drawing.bytes) break
+    figures.push({ day: one.day, figure })
   }
   return figures.reverse()
 }
 
-/** One figure for each day that has something, newest days where there are too many. */
-export const timelinePart = (report: ScreenReport, zone: Zone): Markup => {
-  if (report.facts.count === 0) {
-    return html`<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
-<p>No screenshot of this period may be reported.</p></section>`
-  }
-  const days = [...new Set([
-    ...report.course.runs.flatMap((run) => daysOf(zone, run.captured_at, run.last_seen_at)),
-    ...report.course.spend_hours.map((one) => zone.at(one.at).day),
-  ])].sort()
-  const figures = daysDrawn(report, zone, days)
-  const cut = days.length > figures.length
-    ? html`<p class="note">The newest ${num(figures.length)} of ${num(days.length)} days are
-drawn.</p>` : nothing
+const cutNote = (drawn: number, all: number): Markup => (all <= drawn ? nothing
+  : html`<p class="note">The newest ${num(drawn)} of ${num(all)} days are drawn.</p>`)
+
+/** A part of the page, and the days that it draws. */
+interface Drawn {
+  readonly part: Markup
+  readonly days: ReadonlySet<string>
+}
+
+/** One figure for each day with a screen, newest days where there are too many. */
+export const timelinePart = (report: ScreenReport, zone: Zone): Drawn => {
+  if (report.facts.count === 0) return { part: nothing, days: new Set() }
+  const days = [...new Set(report.course.runs.flatMap((run) =>
+    daysOf(zone, run.captured_at, run.last_seen_at)))].sort()
+  const figures = daysDrawn(report, zone, days, screens)
   const more = report.facts.count > report.facts.listed
     ? html`<p class="note">Listed are ${num(report.facts.listed)} of ${num(report.facts.count)}
 screens: the newest, and those whose summary is told or that stood longest. All of them are
 counted.</p>` : nothing
-  return html`<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>${figures}
-${statusKey(report)}${cut}${more}</section>`
+  return {
+    days: new Set(figures.map(({ day }) => day)),
+    part: html`<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
+${figures.map(({ figure }) => figure)}
+${statusKey(report)}${cutNote(figures.length, days.length)}${more}</section>
+${longestPart(report, zone)}`,
+  }
+}
+
+/** Money by the hour, day by day; nothing where none was spent. */
+export const spendHoursPart = (report: ScreenReport, zone: Zone): Markup => {
+  const days = [...new Set(report.course.spend_hours.map((one) => zone.at(one.at).day))].sort()
+  const figures = daysDrawn(report, zone, days, money)
+  return figures.length === 0 ? nothing
+    : html`<section aria-labelledby="spent"><h2 id="spent">Spend by the hour</h2>
+${figures.map(({ figure }) => figure)}${cutNote(figures.length, days.length)}</section>`
 }

@@ -1,7 +1,9 @@
 /** What a report is built from, out of one view; opens no socket and writes nothing. */
 import { isoWithin } from '../../base/calendar.js'
-import { digestOf } from '../../base/canonical.js'
+import { canonicalJson, digestOf } from '../../base/canonical.js'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
+import { SallyportError } from '../../base/errors.js'
+import { collections } from '../../governance/rows.js'
 import type {
   ModelText, ScreenConclusionInput, ScreenDigestInput, ScreenObservationInput, ScreenReportInput,
 } from '../../observations/types.js'
@@ -22,7 +24,7 @@ import type { Episode } from '../digest/rows.js'
 import { fileNameOfRow } from '../observations/file-name.js'
 import { findObservations } from '../observations/find.js'
 import { shotCollections, type Observation, type PayloadRef } from '../observations/rows.js'
-import { openPayload } from '../payload/read.js'
+import { openRegistered } from '../payload/read.js'
 import { spendOfHours } from '../budget.js'
 import { spendOfDay } from '../texts/budget.js'
 import { isSource, sourcesBetween, versionsOf, type Analysed } from '../texts/sources.js'
@@ -103,18 +105,59 @@ const textOf = (row: Observation, payload: PayloadRef, summary: unknown): ModelT
   ...asAtOf(row),
 })
 
-const openedOf = (
-  ctx: ShotsContext, view: View, row: Observation,
-): { readonly summary: ModelText; readonly named: NamedOn } | null => {
-  const { payload } = row
-  if (payload === null) return null
-  const opened = openPayload(ctx, view, payload)
-  return { summary: textOf(row, payload, opened['summary']), named: namedIn(opened) }
+/** What of a stored analysis a report holds. */
+interface Opened {
+  /** Null where only the names of it are told. */
+  readonly summary: ModelText | null
+  readonly named: NamedOn
 }
 
-const observationOf = (
-  row: Observation, opened: ReturnType<typeof openedOf>,
-): ScreenObservationInput => ({
+/** Analyses that are opened together; of each only what a report holds is kept. */
+const openedAtOnce = 256
+
+/** One object for all pictures of which the same was named: there are few kinds of them. */
+const sharedNames = (): ((named: NamedOn) => NamedOn) => {
+  const known = new Map<string, NamedOn>()
+  return (named) => {
+    const key = canonicalJson(named)
+    const shared = known.get(key) ?? named
+    known.set(key, shared)
+    return shared
+  }
+}
+
+/**
+ * Opens what is stored of each row, some at a time. One that is missing or untrue fails the report
+ * where its summary is told; else it does not count, and `state check` tells it.
+ */
+const openedOf = (
+  ctx: ShotsContext, view: View, rows: readonly Observation[], told: ReadonlySet<Observation>,
+): ReadonlyMap<Observation, Opened> => {
+  const share = sharedNames()
+  const all = new Map<Observation, Opened>()
+  const described = rows.filter(({ payload }) => payload !== null)
+  for (let from = 0; from < described.length; from += openedAtOnce) {
+    const some = described.slice(from, from + openedAtOnce)
+    const stored = view.getMany(
+      collections.artifacts, some.map(({ payload }) => payload?.artifact_id ?? ''))
+    for (const [n, row] of some.entries()) {
+      const { payload } = row
+      try {
+        const opened = openRegistered(ctx, stored[n])
+        all.set(row, {
+          summary: payload === null || !told.has(row)
+            ? null : textOf(row, payload, opened['summary']),
+          named: share(namedIn(opened)),
+        })
+      } catch (error) {
+        if (told.has(row) || !(error instanceof SallyportError)) throw error
+      }
+    }
+  }
+  return all
+}
+
+const observationOf = (row: Observation, opened: Opened | undefined): ScreenObservationInput => ({
   observationId: row.observation_id,
   source: row.source,
   filename: baseName(fileNameOfRow(row).text),
@@ -127,7 +170,7 @@ const observationOf = (
   lastSeenAt: row.screenshot_visual_run?.last_seen ?? row.captured_at,
   status: row.analysis_status,
   summary: opened?.summary ?? null,
-  ...(opened === null ? {} : { named: opened.named }),
+  ...(opened === undefined ? {} : { named: opened.named, namedBy: row.payload?.model ?? '' }),
   analysed: row.payload !== null,
   reused: row.payload?.payload_of !== undefined,
 })
@@ -210,11 +253,11 @@ export const collectReport = (
   const { rows, ...left } = sortRows(view, currentFacts(ctx, view), period)
   const sources = conclusionSources(view, period)
   const told = newestTold(rows, ({ payload }) => payload !== null)
+  const opened = openedOf(ctx, view, rows, told)
   return {
     madeAt: isoFromMs(nowMs),
     ...period,
-    observations: rows.map((row) =>
-      observationOf(row, told.has(row) ? openedOf(ctx, view, row) : null)),
+    observations: rows.map((row) => observationOf(row, opened.get(row))),
     digests: sources.episodes.map((row) => digestOfEpisode(ctx, view, row)),
     conclusion: findConclusion(ctx, view, sources),
     spend: spendOfDay(ctx, view),

@@ -33,9 +33,13 @@ export const shotsReport = contract({
     since: v.optional(v.string()),
     /** ISO text, excluded; now where it is left out. */
     until: v.optional(v.string()),
+    /** The whole day, week or month in which this day lies: `2026-11-20`, today or yesterday. */
+    day: v.optional(v.string()),
+    week: v.optional(v.string()),
+    month: v.optional(v.string()),
     /** IANA name of the zone in which days are told. */
     time_zone: v.string(),
-    /** A new file that the page is written to. */
+    /** A new file that the page is written to, or a folder for the page of a day, week or month. */
     html: v.optional(v.string()),
     conclude: v.optional(v.boolean()),
     retry: v.optional(v.boolean()),

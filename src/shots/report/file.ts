@@ -1,11 +1,13 @@
 /** Writing a report's page where only its owner reads it, and never among the images. */
 import {
-  closeSync, constants, fsyncSync, openSync, realpathSync, unlinkSync, writeSync,
+  closeSync, constants, fsyncSync, lstatSync, openSync, realpathSync, statSync, unlinkSync,
+  writeSync,
 } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { errnoOf, fullDisk } from '../../base/errno.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { pathFrom } from '../../base/user-folders.js'
+import type { PagesBeside } from '../../observations/html/shown.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { locateFolder } from '../source/folder.js'
@@ -48,12 +50,28 @@ const watchedFolders = (ctx: ShotsContext, view: View): string[] => {
 const isInside = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
 
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** Where a page is wanted. */
+export interface PageWanted {
+  /** A new file, or a folder for one of that name. */
+  readonly path: string
+  /** The folder that a relative path begins at. */
+  readonly cwd: string
+  /** The name that the page of such a period always has; null where it has none. */
+  readonly name: string | null
+}
+
 /**
  * The canonical path of a report file that may be written. Throws `rejected`:
  * `report_folder_missing`, `report_inside_root`, `report_inside_state`.
  */
-export const reportPath = (ctx: ShotsContext, view: View, path: string, cwd: string): string => {
-  const wanted = pathFrom(cwd, path)
+export const reportPath = (
+  ctx: ShotsContext, view: View, { path, cwd, name }: PageWanted,
+): string => {
+  const asked = pathFrom(cwd, path)
+  const wanted = name !== null && isFolder(asked) ? join(asked, name) : asked
   const folder = realFolder(dirname(wanted))
   if (watchedFolders(ctx, view).some((watched) => isInside(folder, watched))) {
     throw fail.rejected(
@@ -76,6 +94,13 @@ export const reportPath = (ctx: ShotsContext, view: View, path: string, cwd: str
   }
   return join(folder, basename(wanted))
 }
+
+/** Pages of other periods beside a page that has its own name; undefined where it has another. */
+export const pagesBeside = (path: string, name: string | null): PagesBeside | undefined =>
+  (basename(path) !== name ? undefined : {
+    has: (other) =>
+      lstatSync(join(dirname(path), other), { throwIfNoEntry: false })?.isFile() === true,
+  })
 
 const writeAll = (descriptor: number, bytes: Buffer): void => {
   for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)

@@ -1,5 +1,7 @@
 import { isoFromMs } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
+import { periodNamed, type CalendarPeriod, type PeriodKind } from '../../observations/periods.js'
+import { meantDay } from '../meant-day.js'
 
 /** The period of a report, half-open, by the time of each image. */
 export interface ReportPeriod {
@@ -9,6 +11,8 @@ export interface ReportPeriod {
   readonly until: string
   /** IANA name of the zone in which days are told. */
   readonly timeZone: string
+  /** The day, week or month that it is; left out where it is none. */
+  readonly calendar?: CalendarPeriod
 }
 
 const dayMs = 86_400_000
@@ -33,4 +37,22 @@ export const reportPeriod = (
   throw fail.rejected('period_empty', 'The period ends before it begins.', {
     next: 'Give --since an earlier time than --until.',
   })
+}
+
+/**
+ * The whole day, week (from Monday) or month in which a day lies. Throws `rejected` `day_invalid`
+ * and `time_zone_unknown`.
+ */
+export const calendarPeriod = (
+  nowMs: number,
+  { kind, day, timeZone }: {
+    readonly kind: PeriodKind; readonly day?: string | undefined; readonly timeZone: string
+  },
+): ReportPeriod => {
+  const meant = meantDay(nowMs, { day, timeZone }, 'today')
+  const calendar = periodNamed(kind, meant.day)
+  const edge = (of: string) => meantDay(nowMs, { day: of, timeZone })
+  return {
+    since: edge(calendar.first).since, until: edge(calendar.last).until, timeZone, calendar,
+  }
 }

@@ -1,17 +1,18 @@
 /** One report: checked, concluded where that is asked for, built, and written as a page. */
 import { SallyportError } from '../../base/errors.js'
 import type { PageWriting } from '../../observations/html/shown.js'
+import { pageName } from '../../observations/periods.js'
 import { buildReport, type ScreenReport } from '../../observations/report.js'
 import type { ShotsContext } from '../context.js'
 import { collectReport } from './collect.js'
 import type { Concluded } from './conclude.js'
-import { reportPath, writeReportFile } from './file.js'
+import { pagesBeside, reportPath, writeReportFile } from './file.js'
 import type { ReportPeriod } from './period.js'
 
 /** What is asked for. */
 interface ReportOrder {
   readonly period: ReportPeriod
-  /** A new file for the page, and the folder that a relative path of it begins at. */
+  /** A new file for the page or a folder for it, and where a relative path of it begins. */
   readonly html: {
     readonly path: string; readonly cwd: string; readonly writing: PageWriting
   } | null
@@ -55,13 +56,17 @@ export const reportShots = async (
   ctx: ShotsContext, order: ReportOrder,
 ): Promise<Reported> => {
   const { html, period } = order
+  const name = period.calendar === undefined ? null : pageName(period.calendar)
   const htmlFile = html === null
-    ? null : reportPath(ctx, ctx.gov.store.read(), html.path, html.cwd)
+    ? null : reportPath(ctx, ctx.gov.store.read(), { ...html, name })
   const conclusion = await conclude(ctx, order)
   const report = buildReport(collectReport(ctx, ctx.gov.store.read(), period))
-  if (htmlFile !== null) {
+  if (html !== null && htmlFile !== null) {
     const { reportPage } = await import('../../observations/html/page.js')
-    writeReportFile(htmlFile, reportPage(report, html?.writing))
+    const pages = pagesBeside(htmlFile, name)
+    writeReportFile(htmlFile, reportPage(report, {
+      ...html.writing, ...(pages === undefined ? {} : { pages }),
+    }))
   }
   return { report, htmlFile, ...conclusion }
 }

@@ -21,7 +21,7 @@ export const tellDay = (ctx: ShotsContext, order: DayOrder): DayDocument => {
   const { store, clock } = ctx.gov
   const view = store.read()
   const placeOf = (path: string | undefined): string | null =>
-    (path === undefined ? null : reportPath(ctx, view, path, order.cwd))
+    (path === undefined ? null : reportPath(ctx, view, { path, cwd: order.cwd, name: null }))
   const [csv, ical] = [placeOf(order.csv), placeOf(order.ical)]
   const told = readDay(ctx, order)
   if (csv !== null) writeReportFile(csv, episodesCsv(told))

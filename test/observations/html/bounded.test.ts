@@ -54,15 +54,11 @@ t.test('names, texts and ids of any length leave the page below the same bound, 
   const plain = plainOf(page)
   says(t, plain, /(?<!newest )\b[0-9]+ of 6000 screenshots are here\. A shorter period/)
   says(t, plain, '1920x1080:39,0,120,40, and 8960 more.')
-  says(t, plain, /The newest [0-9]+ of 3000 digests are here/)
+  says(t, plain, /The newest [0-9]+ of 3000 episodes are here/)
   says(t, plain, /The newest [0-9]+ of 6000 screenshots with an analysis have their summary/)
   says(t, plain, /The newest [0-9]+ of 6000 ids are here/)
   says(t, plain, 'sallyport shots report --json names all')
   says(t, plain, 'Listed are 5000 of 6000 screens: the newest, and those whose')
-  const told = new Set([...page.matchAll(/<article id="(digest-[0-9]+)"/g)].map(([, id]) => id))
-  const led = [...page.matchAll(/href="#(digest-[0-9]+)"/g)].map(([, id]) => id)
-  t.ok(told.size > 0 && told.size < 3_000)
-  for (const id of led) t.ok(told.has(id), `${id} is there`)
 })
 
 t.test('days whose bars do not fit are left out whole, oldest first, and bars of one day that do not fit are counted', async (t) => {
@@ -79,7 +75,7 @@ t.test('days whose bars do not fit are left out whole, oldest first, and bars of
   const drawn = [...many.matchAll(/<figure class="day">/g)].length
   says(t, plainOf(many), `The newest ${drawn} of 25 days are drawn`)
   t.ok(drawn > 3 && drawn < 25, String(drawn))
-  says(t, many, '<h3>Monday, 14 December 2026')
+  says(t, many, '<h3 id="day-2026-12-14">Monday, 14 December 2026')
   const close = reportPage(buildReport(input({
     observations: Array.from({ length: 3_000 }, (_, n) =>
       seen({ capturedAt: at(0, n % 700), lastSeenAt: at(0, (n % 700) + 60) })),

@@ -79,7 +79,7 @@ t.test('what waits for a person is told once for each step, with the command; wh
   t.match(told, '2 charges are not known, and $0.104 stay held.')
   t.match(told, 'sallyport ledger settle OPERATION --amount-microusd N')
   t.match(told, '1 charge passed the bound of a request and is disputed.')
-  t.match(told, '7 failed, for 2 reasons . Run sallyport x --y .')
+  t.match(told, '7 failed, for 2 reasons. Run sallyport x --y . Reasons')
   t.match(told, '2 blocked: Taken before. before_consent Run sallyport x --y .')
   t.notMatch(told, 'budget_exhausted')
   t.match(part({}, 'waits'), 'Nothing of this period does.')
@@ -117,7 +117,7 @@ t.test('a model is named once on a page: alone before its texts, among several b
   }
   t.match(plain, 'Written by 3 language models.')
   t.match(plain, '1 gateway/acme/report-1 (replied as acme/report-1-2026 ) , 25 texts')
-  t.match(plain, 'Digests All by model 1 . 2026-11-20 07:30')
+  t.match(plain, 'Episodes All by model 1 . 07:30 to 08:00')
   t.match(plain, /2 written 07:53.*3 written 07:56/)
   const alone = plainOf(reportPage(buildReport({ ...day, observations: day.observations.slice(0, 1),
     conclusion: null, digests: [] })))

@@ -18,14 +18,22 @@ const lanes = (changes: Partial<ScreenReportInput>, day = '2026-11-20') => {
 const spans = (bars: readonly { from: number; to: number }[]) =>
   bars.map(({ from, to }) => [from, to])
 
-t.test('the timeline is the first part of the page, with lanes for episodes, screens and spend above one axis', async (t) => {
+t.test('what the person did comes first on the page, then what waits, then, folded, what the program did and spent', async (t) => {
   const page = reportPage(buildReport(busyDay()))
   const headings = [...page.matchAll(/<h2 id="([a-z]+)"/g)].map(([, id]) => id)
-  t.strictSame(headings.slice(0, 2), ['timeline', 'waits'])
+  t.strictSame(headings, [
+    'time', 'conclusion', 'episodes', 'summaries', 'timeline', 'longest', 'waits',
+    'program', 'mix', 'hours', 'spend', 'spent', 'screens', 'provenance',
+  ])
+  const folded = page.slice(page.indexOf('<details class="program"><summary>'))
+  for (const id of ['mix', 'spent', 'screens', 'provenance']) t.match(folded, `id="${id}"`)
+  t.notMatch(folded, 'id="waits"')
+  t.match(folded.replace(/<[^>]*>/g, '').replace(/\s+/g, ' '),
+    /^What the program did and spent 750 images, 40 observations, \$0\.51782 spent in 24 hours/)
   const first = page.slice(page.indexOf('<figure class="day">'), page.indexOf('</figure>'))
   const names = [...first.matchAll(/<div class="name" aria-hidden="true">([A-Za-z ]+)/g)]
     .map(([, name]) => name?.trim())
-  t.strictSame(names, ['Episodes', 'Analysed', 'Unfinished', 'Spend'])
+  t.strictSame(names, ['Episodes', 'Analysed', 'Unfinished'])
   t.equal([...first.matchAll(/class="axis"/g)].length, 1)
   t.match(first, '<title>07:15 to 07:22, 7 min, succeeded, Screenshot 2026-11-20')
   const longest = page.slice(page.indexOf('class="longest"')).replace(/<[^>]*>/g, ' ')
@@ -97,8 +105,9 @@ t.test('the days of a report share one axis and one scale of money', (t) => {
   })))
   const days = page.split('<figure class="day">').slice(1)
     .map((day) => day.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '))
-  t.equal(days.length, 2)
-  for (const day of days) t.match(day, '09:00 to 20:00 , spend up to $0.05 an hour')
+  t.equal(days.length, 4, 'two of screens, two of money')
+  for (const day of days) t.match(day, '09:00 to 20:00')
+  for (const day of days.slice(2)) t.match(day, '09:00 to 20:00 , spend up to $0.05 an hour')
   const spent = [...page.matchAll(/class="spent"[^>]*height="([0-9.]+)"/g)].map(([, one]) => one)
   t.strictSame(spent, ['24', '2.4'])
   t.end()

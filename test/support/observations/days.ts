@@ -2,6 +2,7 @@
 import type {
   ModelText, ScreenDigestInput, ScreenObservationInput, ScreenReason, ScreenReportInput,
 } from '../../../src/observations/types.js'
+import { periodNamed } from '../../../src/observations/periods.js'
 import { input, said, seen } from './inputs.js'
 
 const at = (minutes: number): string =>
@@ -131,6 +132,41 @@ export const fullDay = (rows = 5_000): ScreenReportInput => input({
   reasons: [reason('failed', 'reply_not_json', rows / 50,
     'The reply was not what was asked for; the charge stands.', retry)],
 })
+
+const activities = ['coding', 'reading', 'writing mail', 'meeting']
+const projects = ['harbour', 'quay', 'invoices and the annual report', null]
+
+/** A day whose charges are disputed and use its budget up. */
+export const disputedDay = (): ScreenReportInput => ({
+  ...busyDay(), moneyDue: { unknownCharges: 0, heldMicrousd: 0, overruns: 2 },
+  spend: {
+    since: at(0), budgetMicrousd: 500_000, spentMicrousd: 917_820, heldMicrousd: 0,
+    budgetRequests: 60, requests: 57, disputedCharges: 2,
+  },
+})
+
+/** A week of days of different length, described but for its last screens. */
+export const fullWeek = (): ScreenReportInput => {
+  const rows = Array.from({ length: 5 }, (_, d) => Array.from({ length: 40 + d * 9 }, (__, n) => {
+    const from = (d - 4) * 1_440 + 480 + n * 7
+    return seen({
+      observationId: `obs_${d}_${n}`, filename: `Screenshot ${d} ${n}.png`, capturedAt: at(from),
+      lastSeenAt: at(from + (n % 4)), likeImages: n % 4, status: n > 60 ? 'pending' : 'succeeded',
+      ...(n > 60 ? {} : {
+        summary: said(sentences[n % 5] ?? '', models[0]), namedBy: 'gateway/acme/vision-2',
+        named: {
+          activity: activities[(n >> 2) % 4] ?? null, applications: ['Editor', 'Browser'],
+          project: projects[(n >> 3) % 4] ?? null,
+        },
+      }),
+    })
+  })).flat()
+  return input({
+    calendar: periodNamed('week', '2026-11-20'), since: at(-4 * 1_440), until: at(3 * 1_440),
+    madeAt: at(1_200), observations: rows,
+    digests: Array.from({ length: 12 }, (_, n) => digestAt(n - 150, paragraph)),
+  })
+}
 
 const word = 'Donaudampfschifffahrtsgesellschaftskapitän'.repeat(6)
 const nasty = [

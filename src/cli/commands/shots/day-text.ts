@@ -83,9 +83,9 @@ const episodeLine = (
 }
 
 const endLines = (told: DayDocument, view: View): string[] => [
+  `What waits for you: ${view.command('status')}`,
   `cost  ${moneyText(told.spent_microusd)}`
     + (told.held_microusd === 0 ? '' : `, ${moneyText(told.held_microusd)} held`),
-  `What waits for you: ${view.command('status')}`,
 ]
 
 /** All that others wrote of a day: what is wide in a terminal is in it. */

@@ -1,21 +1,40 @@
 import { fail } from '../../../base/errors.js'
 import { gatewayReceiptLine } from '../../../gateway/receipt.js'
 import { shotsReport, type ReportDocument } from '../../../shots/report/contract.js'
-import { reportPeriod, type ReportPeriod } from '../../../shots/report/period.js'
+import { calendarPeriod, reportPeriod, type ReportPeriod } from '../../../shots/report/period.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { recoverFirst } from '../../work.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
-import { timeZoneOf } from '../../../observations/zone.js'
+import { periodKinds, type PeriodKind } from '../../../observations/periods.js'
+import { timeZoneOf, zoneOf } from '../../../observations/zone.js'
 import { pointInTime } from '../../since.js'
 
-/** Flags of `shots report`. */
-type ReportOptions = Omit<LineOf<typeof shotsReport>, 'timeZone'>
+/** Flags of `shots report`; a period without its day is that of today. */
+type ReportOptions = Omit<LineOf<typeof shotsReport>, 'timeZone' | PeriodKind>
+  & { readonly [Kind in PeriodKind]?: string | true }
 
-const periodOf = ({ since, until }: ReportOptions, deps: VerbDeps): ReportPeriod => {
+/** Throws `usage` `periods_together`. */
+const kindOf = (options: ReportOptions): PeriodKind | null => {
+  const kinds = periodKinds.filter((kind) => options[kind] !== undefined)
+  const isSpan = options.since !== undefined || options.until !== undefined
+  if (kinds.length + Number(isSpan) > 1) {
+    throw fail.usage('periods_together',
+      'Give --since and --until, or one of --day, --week and --month.')
+  }
+  return kinds[0] ?? null
+}
+
+const periodOf = (options: ReportOptions, deps: VerbDeps): ReportPeriod => {
   const timeZone = timeZoneOf(deps.env)
+  const [kind, nowMs] = [kindOf(options), deps.clock.wallMs()]
+  if (kind !== null) {
+    const day = options[kind] === true ? undefined : options[kind]
+    return calendarPeriod(nowMs, { kind, day, timeZone: zoneOf(timeZone).name })
+  }
+  const { since, until } = options
   const point = (flag: string, text: string): string =>
     pointInTime(flag, text, deps.clock, timeZone)
-  return reportPeriod(deps.clock.wallMs(), {
+  return reportPeriod(nowMs, {
     ...(since === undefined ? {} : { since: point('--since', since) }),
     ...(until === undefined ? {} : { until: point('--until', until) }),
     timeZone,
@@ -32,15 +51,21 @@ const open = async (options: ReportOptions, deps: VerbDeps) => {
 export const report: VerbRecord<ReportOptions, ReportDocument> = {
   summary: 'report a period: facts, what the model wrote, and where it comes from',
   description:
-    'Reports the screenshots of a period, the last 24 hours unless said; a day without a time '
-    + 'begins at its midnight in the zone of TZ, or of the machine. It holds names, formats, '
-    + 'dimensions and sizes; the course of the day; digests and summaries with the model that '
-    + 'wrote them; and the ids that they rest on. No picture is in it and nobody is contacted. '
-    + '--html writes one page that loads nothing. --conclude first lets the model of the report '
-    + 'slot write a conclusion, once for the same inputs; later reports show it.',
+    'Reports the screenshots of a period, the last 24 hours unless said; days are those of the '
+    + 'zone of TZ, or of the machine. First comes what was done: time by project, activity and '
+    + 'application as a model named them, then episodes with their stored sentences. Then '
+    + 'what waits for a person, and last what the program did and spent, with names, formats, '
+    + 'dimensions and sizes of the files. No picture is in it and nobody is contacted. --day, '
+    + '--week (from Monday) and --month report a whole one, today\'s where no day of it is given; '
+    + 'the days of a week or month stand beside each other on one scale. --html writes one page '
+    + 'that loads nothing. Where a folder is named for the page of a day, week or month, its name '
+    + 'is screenshots-2026-11-20.html, screenshots-2026-W47.html or screenshots-2026-11.html, and '
+    + 'such pages link to each other. --conclude first lets the model of the report slot write a '
+    + 'conclusion, once for the same inputs; later reports show it.',
   examples: [
     '$ sallyport shots report',
-    '$ sallyport shots report --since 2026-11-20 --html day.html',
+    '$ sallyport shots report --day yesterday --html day.html',
+    '$ sallyport shots report --week 2026-11-20',
     '$ sallyport shots report --conclude --json',
   ],
   session: 'none',
@@ -53,7 +78,10 @@ export const report: VerbRecord<ReportOptions, ReportDocument> = {
   flags: (command) => command
     .option('--since <time>', 'begin of the period, included: a day, a time, or an age (8h)')
     .option('--until <time>', 'end of the period, excluded, in the same forms')
-    .option('--html <file>', 'write a page to a new file')
+    .option('--day [day]', 'the whole of a day such as 2026-11-20, today or yesterday')
+    .option('--week [day]', 'the whole week, from Monday, in which a day lies')
+    .option('--month [day]', 'the whole month in which a day lies')
+    .option('--html <file>', 'write a page to a new file, or into a folder')
     .option('--conclude', 'let the model write a conclusion first (paid, once)')
     .option('--retry', 'with --conclude: one more paid call after one that was refused'),
   text: async ({ report, html_file: file, conclusion }, view) => {
@@ -62,6 +90,7 @@ export const report: VerbRecord<ReportOptions, ReportDocument> = {
     return {
       out: reportText(report, {
         foreign: (text) => view.foreign(text), strong: (text) => view.paint('bold', text),
+        told: (text) => view.told(text),
       }),
       notes: [
         ...(file === null ? [] : [`page written to ${file}`]),
