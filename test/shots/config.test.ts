@@ -200,7 +200,7 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
   t.equal(folder.saved_folder, other)
   const [set, typed] = [['shots', 'config', 'set'], 'another value']
   const answers = [
-    other, true, true, true, typed, '900000', '50', 'leave it unset', false, true,
+    other, true, true, true, typed, '900000', '50', 'leave it unset', '60 seconds', false, true,
   ]
   const yes = await world.run(set, { terminal, answers })
   t.equal(yes.status, 0, yes.stderr)
@@ -208,12 +208,12 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
     analysis: { value: 'on' }, cloud_upload: { value: 'on' }, fallbacks: { value: 'deny' },
     data_collection: { value: 'deny' }, zdr: { value: 'on' }, budget_microusd: { value: 900_000 },
     budget_requests: { value: 50 }, request_cost_bound_microusd: { value: null },
-    renew_proof: { value: null },
+    settle_seconds: { value: 60 }, renew_proof: { value: null },
   })
   t.match(yes.stderr, /With renew_proof on/, 'what it pays for is said before it is asked')
   t.match(yes.stderr, 'budget_microusd: not set -> $0.90 (900,000 µUSD)\n', 'the change is shown')
   const renews = await world.run(set, {
-    terminal, answers: [other, 'keep', 'keep', 'leave it unset', true, true],
+    terminal, answers: [other, 'keep', 'keep', 'leave it unset', 'keep', true, true],
   })
   t.equal(renews.status, 0, renews.stderr)
   t.equal(renews.stderr.split('With renew_proof on').length, 2, 'once')
