@@ -2,7 +2,8 @@
 // once, runs what a change reaches and what else fits into 540 processor seconds (`--seconds N`),
 // the tables of cases by slices; it ends with what it left.
 // `npm test -- --all`: every file with every cell and every round, and coverage.
-// `npm test -- test/cli/process.test.ts …`: builds and runs these files only, all of their cells;
+// `npm test -- test/cli/process.test.ts …`: builds and runs these files only, all of their cells
+// (a folder: those below it);
 // with `--short` by slices, with `--cell ID` one cell. `npm test -- --changed` runs the files that
 // what was changed reaches (`--since COMMIT`: changed since then), by slices.
 // `--seed N` repeats the choices of a run; `--write-seconds` keeps what the files took.
@@ -11,7 +12,7 @@
 // test that cites a row and asserts nothing, a skip or todo for no allowed reason; in a whole run
 // also a claimed row of docs/requirements that no passing test cites.
 import { spawn } from 'node:child_process'
-import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { askedBy } from './tool/asked.js'
 import { installMissing } from './tool/install.js'
@@ -38,7 +39,11 @@ const [
 ])
 
 const { whole, short, cell } = asked
-const reached = asked.changed ? reachedFiles(asked.since) : { files: asked.files, left: [] }
+/** The test files below a folder; a file is itself. */
+const below = (path) => (!existsSync(path) || !statSync(path).isDirectory() ? [path]
+  : testSources().filter((one) => one.startsWith(`${resolve(path)}/`)))
+const reached = asked.changed ? reachedFiles(asked.since)
+  : { files: asked.files.flatMap(below), left: [] }
 const files = reached.files.map((path) => resolve(path))
 /** What is not committed yet reaches these; without git none are known. */
 const reachedFirst = () => {

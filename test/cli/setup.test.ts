@@ -97,6 +97,7 @@ const shotsSteps = (folder: string): readonly Step[] => [
   { at: 'Spend of a rolling day', keys: `${down}${enter}` },
   { at: 'Requests of a rolling day', keys: `${down}${enter}` },
   { at: 'Hold for one image', keys: `${down}${enter}` },
+  { at: 'Of a region that goes on changing', keys: `${down}${enter}` },
   yes('Let jobs renew'), yes('Save this change'),
 ]
 
