@@ -1,14 +1,12 @@
 /** Approving exactly what was previewed, in the record that says all that it rests on. */
-import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { appendAudit } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
-import { holdGuard } from '../../governance/guard.js'
 import { liveSession } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx } from '../../state/types.js'
 import { codehostBase } from '../context.js'
-import { findTools, type ToolPlaces } from '../producer/tools.js'
+import type { ToolPlaces } from '../producer/tools.js'
 import { requirePrerequisites } from './boundary.js'
 import {
   needsApprovalAgain, putJob, requireJobRevision, requireOriginalRoot, requireOwnJob,
@@ -17,77 +15,8 @@ import { previewDigest, sealedApproval } from './digests.js'
 import { publicationKind } from './kinds.js'
 import { openPlan } from './plan.js'
 import { requirePreviewable } from './preview.js'
-import {
-  bindProducer, nextProducerJob, nextRunProblem, registerBinding, unbindProducer,
-  type BoundProducer,
-} from './publication/bind.js'
-import { openPublication, type OpenPublication } from './publication/open.js'
-import type { Approval, Job } from './rows.js'
-
-// Approving a publication: its stage is made and its producer bound before the record that says
-// so. One that is approved stays as it is while all of that would hold for its next run; where it
-// would not, the approval is taken back first, so that no run finds half of it.
-
-/** What the approval of a publication says of its producer, in the record that is being made. */
-type ProducerOf = (tx: Tx, now: string, job: Job) => Approval['producer']
-
-/** How an approval is written, and how one is taken back; both answer the job as it is then. */
-interface ApprovalRecords {
-  readonly approve: (producerOf: ProducerOf) => Promise<Job>
-  readonly withdraw: () => Promise<Job>
-}
-
-/** The connection may have been used meanwhile: then the run would be under another fence. */
-const registered = (bound: BoundProducer): ProducerOf => (tx, now, job) => {
-  if (canonicalJson(nextProducerJob(tx, job)) !== canonicalJson(bound.binding.job)) {
-    throw fail.conflict('job_changed', 'The connection was used while this was approved.', {
-      next: 'Approve it again.', details: { job_id: job.job_id },
-    })
-  }
-  return registerBinding(tx, now, job, bound)
-}
-
-const bindAndRecord = async (
-  gov: Gov, job: Job, open: OpenPublication, places: ToolPlaces | undefined,
-  records: ApprovalRecords,
-): Promise<Job> => {
-  open.verify()
-  const tools = await findTools(places)
-  const bound = bindProducer(gov, gov.store.read(), job, open, tools)
-  let kept = false
-  try {
-    await gov.observer.at('codehost.bound')
-    const approved = await records.approve(registered(bound))
-    kept = true
-    return approved
-  } finally {
-    if (!kept) unbindProducer(gov, bound)
-  }
-}
-
-/**
- * Approves a publication that was looked at. Throws `producer_unsupported` (blocked),
- * `producer_changed` and `job_changed` (conflict), `guard_held` (conflict) where another process
- * approves it just now, what `openPublication` throws, and the disk's failures.
- */
-const approvePublication = async (
-  gov: Gov, seen: Job, places: ToolPlaces | undefined, records: ApprovalRecords,
-): Promise<Job> => {
-  const guard = await holdGuard(gov.store.dir, seen.job_id)
-  try {
-    const view = gov.store.read()
-    const open = openPublication(gov, view, seen)
-    try {
-      if (seen.state !== 'approved') return await bindAndRecord(gov, seen, open, places, records)
-      if (nextRunProblem(gov, view, seen, open) === null) return seen
-      return await bindAndRecord(gov, await records.withdraw(), open, places, records)
-    } finally {
-      open.close()
-    }
-  } finally {
-    guard.release()
-  }
-}
+import { approvePublication, type ProducerOf } from './publication/approve.js'
+import type { Job } from './rows.js'
 
 /** What is approved: a job, by the digest of its preview. */
 interface ApproveRequest {
