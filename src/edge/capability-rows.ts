@@ -1,13 +1,30 @@
 /** Rows of the paired edge, for check, repair and restore. */
 import type { CapabilityRows } from '../governance/capability.js'
 import type { Carrier } from '../governance/carrier.js'
+import { endedDevices } from '../governance/devices.js'
+import { own, type Exported, type Taker } from '../governance/exported.js'
 import { each, findEach } from '../state/each.js'
 import type { Tx, View } from '../state/types.js'
 import { edgeLabel } from './constants.js'
-import { exportedOfEdge } from './exported.js'
 import { limitsOf } from './limits.js'
 import { edgeCollections, spentId, type EdgeArtifact, type EdgeDevice } from './rows.js'
 import { countArtifacts, verifyEdge } from './verify.js'
+
+const isOwnDevice = ({ view, owner }: Taker, deviceId: string): boolean =>
+  view.get(edgeCollections.devices, deviceId)?.owner === owner
+
+/** What is given out. */
+const exportedOfEdge: readonly Exported[] = [
+  own(edgeCollections.codes, (doc, { owner }) => doc.owner === owner,
+    ({ digest: _digest, ...shown }) => shown),
+  own(edgeCollections.devices, (doc, { owner }) => doc.owner === owner,
+    ({ credential_digest: _digest, ...shown }) => shown),
+  own(edgeCollections.artifacts, (doc, { owner }) => doc.owner === owner),
+  // Ids: that of the device, a slash, that of the request.
+  own(edgeCollections.spent, (_doc, taker, id) => isOwnDevice(taker, id.split('/')[0] ?? '')),
+  own(endedDevices, (doc, taker, id) =>
+    doc.principal === taker.owner || isOwnDevice(taker, id)),
+]
 
 // What an old copy that comes into force must not forget of uploads: sequences and request ids that
 // were accepted since stay spent, although their bytes are gone with the state that had them. Open

@@ -1,5 +1,5 @@
 /** Whose a token is: asked of the host with each consent, and what comes of its answers. */
-import { isViaApp, judgeAuthor } from '../../src/codehost/adapter/author.js'
+import { isViaApp, judgeAuthor } from '../../src/codehost/adapter/look.js'
 import { bindingOf } from '../../src/governance/connections/grant.js'
 import { connected } from '../support/codehost/connected.js'
 import { must } from '../support/must.js'

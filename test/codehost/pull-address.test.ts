@@ -1,6 +1,6 @@
 /** Where the page of a pull request is, by the address of the host. */
 import t from 'tap'
-import { pullAddress } from '../../src/codehost/pull-address.js'
+import { pullAddress } from '../../src/codehost/jobs/publish-contract.js'
 
 t.test('the page of a pull request follows from the host in the profile, and from no reply', (t) => {
   for (const [base, pages] of [

@@ -7,21 +7,54 @@ import { runOrder } from '../../contact/engine.js'
 import type { Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/read.js'
 import type { Author, Connection } from '../../governance/connections/rows.js'
+import { orUndefined } from '../../governance/judge/fact.js'
 import { policyHead } from '../../governance/policy/head.js'
 import type { Session } from '../../governance/session/types.js'
 import { ContactError } from '../../net/contact-error.js'
+import type { HttpsReply } from '../../net/types.js'
 import { afterRead } from '../after-read.js'
 import { codehostLimits } from '../constants.js'
 import type { CodehostContext } from '../context.js'
 import type { Bound } from '../readiness.js'
+import { readReply } from '../replies/read.js'
 import { hostPath, repositoryOf } from '../repository.js'
-import { isShared, isViaApp, judgeAuthor, type AuthorVerdict } from './author.js'
-import { backDetails, backText } from './refusal.js'
 import { boundOf, readOrder, type Get, type Reading } from './reads.js'
+import { backDetails, backText, isLimited } from './refusal.js'
 import {
-  judgeRepositoryReply, type HostRepository, type Refused, type RepositoryRefusal,
-  type RepositoryVerdict,
+  judgeRepositoryReply, refusalOf, refusedAs, type HostRepository, type Refused,
+  type RepositoryRefusal, type RepositoryVerdict,
 } from './repository-reply.js'
+
+/** A judged reply. `none`: a token of an installation or a workflow may not ask that. */
+type AuthorVerdict =
+  | { readonly kind: 'told'; readonly author: Author }
+  | { readonly kind: 'none' }
+  | Refused
+
+/** What a token begins with that an app was given by a person, and that is an installation's. */
+const prefixes = { app: 'ghu_', installation: 'ghs_' } as const
+
+const begins = (token: Uint8Array, prefix: string): boolean =>
+  Buffer.from(token.subarray(0, prefix.length)).toString('latin1') === prefix
+
+/** Whether what a token makes is told as made by an app for its account. */
+export const isViaApp = (token: Uint8Array): boolean => begins(token, prefixes.app)
+
+/** Whether a token is of an installation or a workflow, whose account others share. */
+const isShared = (token: Uint8Array): boolean => begins(token, prefixes.installation)
+
+/** Judges the reply to the question whose a token is. Total. */
+export const judgeAuthor = (reply: HttpsReply, viaApp: boolean): AuthorVerdict => {
+  const { status } = reply
+  if ((status === 403 || status === 404) && !isLimited(reply)) return { kind: 'none' }
+  const code = refusalOf(reply)
+  if (code !== null) return refusedAs(code, reply)
+  const told = orUndefined(() => readReply('user', reply.body))
+  if (told === undefined) return refusedAs('codehost_reply', reply)
+  // The account of an app is shared by whoever uses that: it proves nothing.
+  return told.type === 'Bot' ? { kind: 'none' }
+    : { kind: 'told', author: { id: told.id, via_app: viaApp } }
+}
 
 /** What was read, and the credential that it was read with. */
 export interface Look {

@@ -3,16 +3,29 @@ import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { nullableText, text } from '../../base/fields.js'
 import { closedObject } from '../../base/schema.js'
-import { orUndefined } from '../../governance/judge/fact.js'
 import type { Gov } from '../../governance/context.js'
+import { orUndefined } from '../../governance/judge/fact.js'
 import { codehostBase } from '../context.js'
-import { pullAddress } from '../pull-address.js'
+import { hostPath, repositoryOf } from '../repository.js'
 import { jobDocument, jobShape } from './contract.js'
 import { previewDocument, previewShape } from './preview-contract.js'
 import type { Preview } from './preview.js'
 import { openPublication } from './publication/open.js'
 import type { Job } from './rows.js'
 import { onItsWay, type JobOnItsWay } from './way-now.js'
+
+/** The public host has its pages under another name; one of one's own has them beside `/api/v3`. */
+const pagesOf = (base: string): string => {
+  const { protocol, host, pathname } = new URL(base)
+  if (host === 'api.github.com') return 'https://github.com'
+  return `${protocol}//${host}${pathname.replace(/\/(?:api\/v3\/?)?$/, '')}`
+}
+
+/** Address of the page of a pull request; `base` is the host's, as the sealed profile has it. */
+export const pullAddress = (base: string, repository: string, number: number): string => {
+  const [, , owner, name, , pull] = hostPath.pull(repositoryOf(repository), number).split('/')
+  return `${pagesOf(base)}/${owner}/${name}/pull/${pull}`
+}
 
 const { state, reason, connection, repository, effects, way_on: wayOn } = jobShape.entries
 

@@ -3,11 +3,10 @@ import fc from 'fast-check'
 import { canonicalJson } from '../../../src/base/canonical.js'
 import { canonicalCopy, canonicalText } from '../../../src/state/log/canonical-text.js'
 import {
-  decodeLogHeader, encodeLogHeader, encodeRecord, firstChain,
+  crc32, decodeLogHeader, encodeLogHeader, encodeRecord, firstChain,
 } from '../../../src/state/log/format.js'
 import { countRecordHeaders } from '../../../src/state/log/scan.js'
 import type { Change } from '../../../src/state/log/record.js'
-import { crc32 } from '../../../src/state/log/crc.js'
 import {
   decodePayload, encodePayload, isDocumentId, opsIn,
 } from '../../../src/state/log/record.js'

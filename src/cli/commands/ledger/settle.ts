@@ -1,27 +1,50 @@
 import { Option } from 'commander'
-import { countText } from '../../../base/counted.js'
-import { microusdOf, moneyText } from '../../../base/money.js'
-import { fail } from '../../../base/errors.js'
 import { sha256Hex } from '../../../base/canonical.js'
-import {
-  ledgerReservations, ledgerSettle, reasonOfWhere, whereForm, type SettleDocument,
-  type SettledDocument,
-} from '../../../governance/ledger/contract.js'
-import { amountMicrousdMax } from '../../../governance/ledger/limits.js'
-import { chargeRange } from '../../../gateway/usage/range.js'
+import { countText } from '../../../base/counted.js'
+import { fail } from '../../../base/errors.js'
+import { microusdOf, moneyText } from '../../../base/money.js'
 import type { Work } from '../../../fabric/operation.js'
 import { settleCharges } from '../../../fabric/tasks.js'
+import { chargeRange, type ChargeRange, type Unbounded } from '../../../gateway/usage/range.js'
 import { requireUnknownCharge, type FoundAmount } from '../../../governance/ledger/by-hand.js'
+import {
+  ledgerReservations, ledgerSettle, reasonOfWhere, whereForm, type SettledDocument,
+  type SettleDocument,
+} from '../../../governance/ledger/contract.js'
+import { amountMicrousdMax } from '../../../governance/ledger/limits.js'
 import { ownUnknownFor, settledAtOnceMax } from '../../../governance/ledger/own.js'
 import type { Reservation } from '../../../governance/rows.js'
 import { moneyFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { tell } from '../../output.js'
 import { requestOf } from '../../request.js'
-import type { VerbRecord, VerbDeps } from '../../verb.js'
+import type { VerbDeps, VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { reservationsTable, reservationText } from './ledger.js'
-import { rangeText } from './range-text.js'
+
+const why: Readonly<Record<Unbounded, string>> = {
+  no_reading_before: 'none was taken before it under the same count',
+  no_reading_after: 'none was taken after it yet',
+  another_key: 'the key was changed between them',
+  went_down: 'the gateway told less than before',
+  billed_elsewhere: 'some of it is billed by an upstream itself',
+  late_or_shared: 'they disagree with what replies told: it counts late, or others use the key',
+  not_confirmed: 'none shows yet that all is counted',
+  too_coarse: 'they are too coarse for it',
+  more_than_held: 'they tell more than was held for it',
+}
+
+const time = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z')
+
+/** What a person reads of a range before an amount is typed. */
+const rangeText = (range: ChargeRange): string => {
+  if (!range.bounding) return `Readings of the key's usage do not bound it: ${why[range.reason]}.`
+  const { lowMicrousd, highMicrousd, of, before, after, confirmed } = range
+  const whose = of === 1 ? 'this charge' : `${countText(of, 'unknown charge')} together`
+  return `Readings of the key's usage put ${whose} between ${moneyText(lowMicrousd)} and `
+    + `${moneyText(highMicrousd)}\n(read ${time(before)} and ${time(after)}, the same at `
+    + `${time(confirmed)}).\nThey show what was counted by then; the bill decides.`
+}
 
 /** Flags of `ledger settle`. */
 interface SettleOptions {

@@ -5,7 +5,7 @@
  * (C-237, C-276 to C-279).
  */
 import { isoFromMs } from '../../../base/clock.js'
-import { fail } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import { readUnrecorded } from '../../../contact/unrecorded.js'
 import { discardStored } from '../../../governance/artifacts.js'
 import { momentOf } from '../../../governance/judge/moment.js'
@@ -13,14 +13,16 @@ import { liveSession, requireLiveRow, sessionMoment } from '../../../governance/
 import type { Session } from '../../../governance/session/types.js'
 import type { ArtifactRef, View } from '../../../state/types.js'
 import { boundOf } from '../../adapter/reads.js'
+import { afterRead } from '../../after-read.js'
 import { codehostProfile, codehostRuntime } from '../../constants.js'
 import { codehostBase, type CodehostContext } from '../../context.js'
+import { closeRequestOf, type CloseRequest } from '../../jobs/closed/request.js'
 import { provesAnother, type ReadReceipt } from '../../jobs/receipt.js'
 import { keepReads } from '../../jobs/settle.js'
 import { keptLimits } from '../../plan/limits.js'
 import { requireRead, type Bound } from '../../readiness.js'
 import { observationBindings, type Bindings } from '../bindings.js'
-import { closureBlocked } from '../blockers.js'
+import { closureBlocked, closureBlockers, type ClosureBlocker } from '../blockers.js'
 import { ReadBudget } from '../budget.js'
 import { requireReadRoom } from '../commit.js'
 import type { Evidence } from '../evidence.js'
@@ -29,11 +31,38 @@ import { rowedReceipts, sealJournals } from '../journals.js'
 import type { Observing } from '../kind.js'
 import { closureKinds } from '../kinds.js'
 import type { ReadLimits } from '../limits.js'
-import { closeRequestOf, type CloseRequest } from '../../jobs/closed/request.js'
 import { covered, partyOf, requireUnstopped } from '../stops.js'
 import { requireObservable, requireObserved, type ClosedJob } from './authority.js'
-import { observationError } from './refusal.js'
 import type { ObserveRequest } from './request.js'
+
+const isBlocker = (reason: string | null): reason is ClosureBlocker =>
+  reason !== null && reason in closureBlockers
+
+interface Asked {
+  readonly jobId: string
+  readonly request: ObserveRequest
+}
+
+const again = ({ jobId, request }: Asked): string =>
+  `The closure stands. To look again: \`sallyport codehost observe ${jobId} `
+    + `--expected-read-revision ${request.expected_read_revision}\`.`
+
+/** The error of a look, whatever it was; after reads none that says that nothing was sent. */
+const observationError = (error: unknown, asked: Asked, reads: boolean): unknown => {
+  if (!(error instanceof SallyportError)) return error
+  const parts = { next: again(asked), details: { job_id: asked.jobId }, cause: error }
+  if (error.code === 'closure_blocked' && isBlocker(error.reason)) {
+    return fail.blocked(
+      'observation_blocked', `${closureBlockers[error.reason].text} Nothing was recorded.`,
+      { ...parts, reason: error.reason },
+    )
+  }
+  if (error.kind === 'cancelled') {
+    return fail.cancelled(
+      'observe_cancelled', 'The look was cancelled; nothing was recorded.', parts)
+  }
+  return reads ? afterRead(error) : error
+}
 
 /** What is asked for. */
 interface ObserveOrder {

@@ -8,17 +8,46 @@ import { SallyportError } from '../../../base/errors.js'
 import { readArtifact } from '../../../governance/artifacts.js'
 import type { Gov } from '../../../governance/context.js'
 import type { View } from '../../../state/types.js'
-import { journalLabel } from '../../constants.js'
 import { readbackPath } from '../../adapter/readback.js'
+import { journalLabel } from '../../constants.js'
+import { commitId } from '../../git/commit.js'
+import { objectHash, type ObjectId } from '../../git/object-id.js'
+import { jobEntries, readHistory } from '../../jobs/histories.js'
 import { followThroughKind } from '../../jobs/kinds.js'
 import { openPlan } from '../../jobs/plan.js'
-import { openPublication } from '../../jobs/publication/open.js'
+import {
+  openPublication, type OpenPublication, type RegisteredPost,
+} from '../../jobs/publication/open.js'
 import {
   isSealed, isWhole, type EffectIdentity, type ReadReceipt, type ReceiptRow,
 } from '../../jobs/receipt.js'
-import { jobEntries, readHistory } from '../../jobs/histories.js'
 import type { Job } from '../../jobs/rows.js'
-import { objectIdsOf } from './object-ids.js'
+
+/** Throws a defect for nothing: contents that are not whole give another id, or are refused. */
+const blobId = (plan: OpenPublication, id: ObjectId, bytes: number): ObjectId => {
+  const hash = objectHash('blob', bytes)
+  for (const piece of plan.piecesOf(id)) hash.update(piece)
+  return hash.id()
+}
+
+/** Every content that was sent has the id under which trees and blobs name it. */
+const haveTheirIds = (plan: OpenPublication): boolean =>
+  plan.manifest.files.every(([id, bytes]) => blobId(plan, id, bytes) === id)
+
+/**
+ * The id of what a POST makes; null where the host chooses a number, and for all of them where a
+ * content is not what its id says. Contents are hashed once, at the first question.
+ */
+export const objectIdsOf = (plan: OpenPublication): ((post: RegisteredPost) => ObjectId | null) => {
+  let whole: boolean | undefined
+  return ({ kind, id, tree }) => {
+    whole ??= haveTheirIds(plan)
+    if (!whole) return ''
+    if (kind === 'chunk' || kind === 'growth') return tree?.id ?? ''
+    if (kind === 'commit' || kind === 'ref') return commitId(plan.draft)
+    return id
+  }
+}
 
 /** Where readbacks are looked at. */
 export interface Rows {

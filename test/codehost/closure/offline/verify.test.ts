@@ -2,8 +2,9 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SallyportError } from '../../../../src/base/errors.js'
-import { objectIdsOf } from '../../../../src/codehost/closure/offline/object-ids.js'
-import { areKept, areOfJob, areOfPlan } from '../../../../src/codehost/closure/offline/readbacks.js'
+import {
+  areKept, areOfJob, areOfPlan, objectIdsOf,
+} from '../../../../src/codehost/closure/offline/readbacks.js'
 import { verifyReceipt } from '../../../../src/codehost/closure/offline/verify-receipt.js'
 import { closureCollection } from '../../../../src/codehost/jobs/closed/rows.js'
 import { openPublication } from '../../../../src/codehost/jobs/publication/open.js'
