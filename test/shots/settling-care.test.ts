@@ -3,9 +3,11 @@ import { isoFromMs, systemClock } from '../../src/base/clock.js'
 import { nowIso } from '../../src/governance/context.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import { isYoung } from '../../src/shots/analysis/settling.js'
+import { prepareImage } from '../../src/shots/analysis/one.js'
+import { isYoung, Settling } from '../../src/shots/analysis/settling.js'
+import { makeExaminer } from '../../src/shots/scan/examiner.js'
 import { must } from '../support/must.js'
-import { greyPng } from '../support/png.js'
+import { greyPng, image } from '../support/png.js'
 import { analyze, healthy, rowOf, scan, sent, set } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
@@ -146,4 +148,32 @@ t.test('a picture from far ahead of a clock that was set back waits for nothing'
   t.ok(young(29_000))
   t.notOk(young(-30_000))
   t.notOk(young(86_400_000))
+})
+
+t.test('each picture is looked into once for all around it, as many as they are', async (t) => {
+  const world = await stage(t)
+  for (let i = 0; i < 100; i += 1) world.file(`${i}.png`, image(i), at(i))
+  await scan(world)
+  const rows = world.rows().sort((a, b) => (a.captured_at < b.captured_at ? -1 : 1))
+  t.equal(rows.length, 100)
+  const ctx = world.ctx('read')
+  const examiner = makeExaminer()
+  let looks = 0
+  const counting: typeof examiner = {
+    ...examiner, examine: (bytes) => {
+      looks += 1
+      return examiner.examine(bytes)
+    },
+  }
+  const settling = new Settling(ctx, counting, {
+    seconds: 600, described: { find: async () => null, add: () => undefined },
+  })
+  for (const row of rows) {
+    const { verdict } = await prepareImage(
+      ctx, row, { recursive: false, examiner, released: false })
+    if (verdict.kind === 'ready') await settling.find({ row, image: verdict })
+  }
+  await examiner.close()
+  ctx.gov.store.close()
+  t.ok(looks > 64 && looks <= 100, String(looks))
 })
