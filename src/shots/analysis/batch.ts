@@ -253,7 +253,7 @@ const sendSets = async (
       if (batch.stop !== null) break
       set = nextOf(rows, Math.min(size, limit - placesTaken(batch)))
     }
-    await described?.keep()
+    if (described !== null || settling !== null) await before.keep()
   } finally {
     await examiner.close()
   }
@@ -293,7 +293,9 @@ const sendOrWait = async (
   batch: Batch, rows: Iterator<Observation, unknown>, pausedBy: string | null,
 ): Promise<void> => {
   if (pausedBy === null) return sendAll(batch, rows)
-  if (nextOf(rows, 1).length > 0) batch.pausedBy = pausedBy
+  const { options, passedOverReasons } = batch
+  const isAsked = passedOverReasons.some(({ reason }) => reason === options.include)
+  if (isAsked || nextOf(rows, 1).length > 0) batch.pausedBy = pausedBy
 }
 
 const work = async (batch: Batch): Promise<void> => {
@@ -308,7 +310,9 @@ const work = async (batch: Batch): Promise<void> => {
     batch.consentId = standing.route?.consent.consent_id ?? null
     batch.restored = await restoreBlocked(ctx, standing, limit)
   }
-  const first = batch.options.include === undefined || closed !== null
+  const pause = closed === null
+    ? pauseBehind(ctx, 'screenshot', batch.renewal?.operation_id ?? null) : null
+  const first = batch.options.include === undefined || closed !== null || pause !== null
     ? [] : await restoreHeld(ctx, standing, limit)
   batch.restored += first.length
   const view = ctx.gov.store.read()
@@ -317,10 +321,7 @@ const work = async (batch: Batch): Promise<void> => {
   batch.passedOver = blockedCount(ctx, view)
   if (batch.passedOver > 0) batch.passedOverReasons = blockedReasons(ctx, view)
   if (closed !== null) await blockAll(batch, nextOf(rows, limit), closed)
-  else {
-    const pause = pauseBehind(ctx, 'screenshot', batch.renewal?.operation_id ?? null)
-    await sendOrWait(batch, rows, pause?.reason ?? null)
-  }
+  else await sendOrWait(batch, rows, pause?.reason ?? null)
   await returnUncertain(ctx, uncertain)
 }
 

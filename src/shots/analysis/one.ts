@@ -117,7 +117,8 @@ const sendOne = async (
     return { ...without, outcome: 'blocked', reason: unsettled }
   }
   const end = endOf(ctx, await countingLock(ctx.gov, () => sendImage(attempt)))
-  if (end.outcome === 'succeeded') described?.add(row, image.fingerprint)
+  const known = described ?? settling
+  if (end.outcome === 'succeeded') known?.add(row, image.fingerprint)
   return end
 }
 

@@ -22,6 +22,8 @@ const shareMax = 0.25
 const gap = 16
 /** How much of a side a change may leave out and still be one of the whole region. */
 const edgeShare = 0.1
+/** The same in pixels, at most: a line of text beside a video is no edge of it. */
+const edgeMax = 8
 
 /** Pictures of one format and size, in the order in which they were captured. */
 export interface Passage {
@@ -65,10 +67,12 @@ const changingRegion = (
   return region.width * region.height <= now.width * now.height * shareMax ? region : null
 }
 
+const edgeOf = (pixels: number): number => Math.min(pixels * edgeShare, edgeMax)
+
 /** Whether what a change brought is still another than before it: from edge to edge, nearly. */
 const isKept = (change: PixelRect, since: PixelRect | null): boolean => {
   if (since === null) return false
-  const [x, y] = [change.width * edgeShare, change.height * edgeShare]
+  const [x, y] = [edgeOf(change.width), edgeOf(change.height)]
   return liesIn({
     x: change.x + x, y: change.y + y, width: change.width - 2 * x, height: change.height - 2 * y,
   }, since)

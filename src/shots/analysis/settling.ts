@@ -11,7 +11,7 @@ import { nowIso } from '../../governance/context.js'
 import type { Tx, View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { gateTextOf } from '../gates.js'
+import { consentReaches, gateTextOf, standingOf } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { findObservations } from '../observations/find.js'
 import { putObservation } from '../observations/observation-store.js'
@@ -20,9 +20,10 @@ import { isMerging } from '../scan/gate.js'
 import type { Examiner } from '../scan/types.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { ignoredAsTaken, mayRepeat } from './described.js'
-import { readForUpload } from './privacy.js'
+import { earlierCall } from './earlier-call.js'
+import { lookInto, readForUpload } from './privacy.js'
 import type { DescribedBefore } from './reuse.js'
-import type { ReadyImage } from './send-image.js'
+import { admit, termsOf, type Attempt, type ReadyImage } from './send-image.js'
 import { stoodFor, type Passage, type Stood } from './settling-rule.js'
 import { unsettled } from '../observations/unsettled.js'
 
@@ -43,41 +44,58 @@ export interface Standing {
   isAsked(row: Observation): boolean
 }
 
-type Settings = Pick<ShotsContext, 'gov'>
-
 const secondsBefore = (iso: string, seconds: number): string =>
   isoWithin(msFromIso(iso) - seconds * 1_000)
 
-/** Whether a picture is so young that the one which stands for it may not be taken in yet. */
-export const isYoung = (row: Observation, seconds: number, nowMs: number): boolean =>
-  !row.captured_in_future && msFromIso(row.captured_at) > nowMs - seconds * 1_000
+/**
+ * Whether a picture is so young that the one which stands for it may not be taken in yet. One from
+ * further ahead is of a clock that was set back since: it would wait for as long.
+ */
+export const isYoung = (
+  row: Pick<Observation, 'captured_at' | 'captured_in_future'>, seconds: number, nowMs: number,
+): boolean =>
+  !row.captured_in_future && Math.abs(nowMs - msFromIso(row.captured_at)) < seconds * 1_000
 
 /** As rows say it. */
 const standsInRows = (view: View, { observation_id: id, ...row }: Observation): boolean => {
-  const { root_digest: folderDigest, captured_at: until } = row
+  const { root_digest: folderDigest, captured_at: at } = row
   const earlier = findObservations(view, {
-    folderDigest, until, statuses: ['blocked'], newestFirst: true,
-    since: secondsBefore(until, shotLimits.settleSecondsMax),
+    folderDigest, statuses: ['blocked'], newestFirst: true,
+    // One may be of the same moment.
+    until: isoWithin(msFromIso(at) + 1), since: secondsBefore(at, shotLimits.settleSecondsMax),
     meant: ({ reason }) => reason === unsettled,
   })
   for (const { stood_for_by: by } of earlier) if (by === id) return true
   return false
 }
 
-const mayStand = ({ analysis_status: status, ...row }: Observation): boolean =>
-  (status === 'pending' || status === 'succeeded')
-  && row.archived_at === null && row.classification === null
+/** Whether nothing but its turn keeps a picture that waits from being asked about. */
+const willBeAsked = (ctx: ShotsContext, view: View, row: Observation): boolean => {
+  const consent = standingOf(ctx, view).route?.consent
+  if (consent !== undefined && !consentReaches(consent, row)) return false
+  const { kind } = earlierCall(ctx, view, row)
+  return kind === 'none' || kind === 'running'
+}
 
-const standingInRows = ({ gov }: Settings): Standing => {
-  const stands = (row: Observation): boolean => standsInRows(gov.store.read(), row)
+const mayStand = (ctx: ShotsContext, view: View, row: Observation): boolean => {
+  const { analysis_status: status } = row
+  if (row.archived_at !== null || row.classification !== null) return false
+  return status === 'succeeded' || (status === 'pending' && willBeAsked(ctx, view, row))
+}
+
+/** As rows say it now. */
+export const standingInRows = (ctx: ShotsContext): Standing => {
+  const { store } = ctx.gov
+  const stands = (row: Observation): boolean => standsInRows(store.read(), row)
   return {
-    mayStand, stands, isAsked: (row) => row.analysis_status === 'succeeded' || stands(row),
+    stands, isAsked: (row) => row.analysis_status === 'succeeded' || stands(row),
+    mayStand: (row) => mayStand(ctx, store.read(), row),
   }
 }
 
 interface SettlingParts {
   /** What shows again what was described stands for nothing. */
-  readonly described: Pick<DescribedBefore, 'find'>
+  readonly described: Pick<DescribedBefore, 'find' | 'add'>
   readonly seconds: number
   /** As rows tell it, unless said. */
   readonly standing?: Standing
@@ -87,15 +105,15 @@ interface SettlingParts {
 
 /** What one pass knows of pictures of regions that go on changing. */
 export class Settling {
-  readonly #ctx: Settings
+  readonly #ctx: ShotsContext
   readonly #examiner: Examiner
-  readonly #described: Pick<DescribedBefore, 'find'>
+  readonly #described: Pick<DescribedBefore, 'find' | 'add'>
   readonly #seconds: number
   readonly #standing: Standing
   readonly #fingerprints: Map<string, Fingerprint | null>
 
   constructor(
-    ctx: Settings, examiner: Examiner,
+    ctx: ShotsContext, examiner: Examiner,
     { described, seconds, standing, fingerprints = new Map() }: SettlingParts,
   ) {
     this.#ctx = ctx
@@ -106,13 +124,23 @@ export class Settling {
     this.#standing = standing ?? standingInRows(ctx)
   }
 
-  /** Holds a picture for a later one. False: none stands for it, or no longer. */
-  async hold(one: { readonly row: Observation, readonly image: ReadyImage }): Promise<boolean> {
-    const by = await this.find(one)
+  /**
+   * Holds a picture for a later one. False: none stands for it, or no longer. Throws what keeps a
+   * picture from being claimed: `blocked`, `budget`, `conflict`, `locked`.
+   */
+  async hold(attempt: Attempt): Promise<boolean> {
+    const by = await this.find(attempt)
     if (by === null) return false
-    const { gov } = this.#ctx
-    await gov.observer.at('analyze.unsettled')
-    return transactCounted(gov, 'shots analyze', (tx) => this.#record(tx, one.row, by))
+    const ctx = this.#ctx
+    await ctx.gov.observer.at('analyze.unsettled')
+    const terms = termsOf(ctx, ctx.gov.store.read())
+    return transactCounted(ctx.gov, 'shots analyze', (tx) =>
+      this.#record(tx, admit(attempt, terms, tx).row, by))
+  }
+
+  /** A picture that was described in this pass. */
+  add(row: Observation, fingerprint: Fingerprint | null): void {
+    this.#described.add(row, fingerprint)
   }
 
   /** The later picture that stands for one, by their files as they are now; null where none. */
@@ -163,13 +191,11 @@ export class Settling {
     return await this.#described.find({ row, image: { ...image, fingerprint } }, region) === null
   }
 
-  #record(tx: Tx, { observation_id: id }: Observation, { observation_id: by }: Observation) {
-    const [row, other] = [tx.get(c.observations, id), tx.get(c.observations, by)]
+  #record(tx: Tx, row: Observation, { observation_id: by }: Observation) {
+    const other = tx.get(c.observations, by)
     const isOn = savedSettings(tx).settle_seconds === this.#seconds
-    if (row === undefined || other === undefined || !isOn) return false
-    const isWaiting = row.analysis_status === 'pending' && row.analyzer.contact !== 'claimed'
-      && row.archived_at === null
-    if (!isWaiting || !mayStand(other) || standsInRows(tx, row)) return false
+    if (other === undefined || !isOn) return false
+    if (!mayStand(this.#ctx, tx, other) || standsInRows(tx, row)) return false
     const now = nowIso(this.#ctx.gov)
     putObservation(tx, now, {
       ...row, analysis_status: 'blocked', stood_for_by: by,
@@ -233,9 +259,13 @@ export class Settling {
 
   async #fingerprintOf(row: Observation): Promise<Fingerprint | null> {
     const kept = this.#fingerprints.get(row.observation_id)
+    // Looked at once more, it is kept longer: each picture is looked at for all around it.
+    if (kept !== undefined) this.#keep(row, kept)
     if (kept !== undefined) return kept
     const image = this.#read(row)
-    const made = image === null ? null : (await this.#examiner.examine(image.bytes)).fingerprint
+    // What may not leave is told of by nobody, so it tells nothing of others.
+    const seen = image === null ? null : await lookInto(image, this.#examiner, false)
+    const made = seen?.kind === 'ready' ? seen.fingerprint : null
     this.#keep(row, made)
     return made
   }

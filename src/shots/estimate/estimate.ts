@@ -13,6 +13,7 @@ import { prepareImage } from '../analysis/one.js'
 import type { PrivacyVerdict } from '../analysis/privacy.js'
 import type { ReadyImage } from '../analysis/send-image.js'
 import { ReasonCounts } from '../analysis/reason-counts.js'
+import { standingInRows } from '../analysis/settling.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { consentReaches, standingOf } from '../gates.js'
@@ -125,11 +126,17 @@ class Count {
   /** The whole day in each way, as if nothing of it had been described. */
   readonly ways: readonly { readonly way: Way, readonly day: Payer }[]
 
-  constructor(ctx: ShotsContext, examiner: Examiner, { since }: MeantDay) {
+  constructor(
+    ctx: ShotsContext, examiner: Examiner, { since }: MeantDay,
+    standing: (row: Observation) => Standing,
+  ) {
     const saved = savedSettings(ctx.gov.store.read())
     const shared = { ctx, examiner, fingerprints: new Map<string, Fingerprint | null>() }
     const now = { reuses: reusesAnalyses(saved), settleSeconds: saved.settle_seconds ?? null }
-    this.waiting = new Payer({ ...shared, ...now })
+    // One that is blocked for a reason which is gone will be asked about as well.
+    const mayStand = (row: Observation): boolean =>
+      row.analysis_status === 'succeeded' || standing(row).kind === 'waits'
+    this.waiting = new Payer({ ...shared, ...now, now: { ...standingInRows(ctx), mayStand } })
     this.ways = waysOf(now).map((way) => ({
       way, day: new Payer({ ...shared, ...way, before: since }),
     }))
@@ -191,11 +198,13 @@ const requireGoing = ({ signal }: ShotsContext): void => {
 /** Looks at the images of a day in the order of an analysis, a few files at a time. */
 const lookAtAll = async (
   ctx: ShotsContext, rows: readonly Observation[], count: Count,
-  { examiner, msMax }: { readonly examiner: Examiner, readonly msMax: number },
+  { examiner, msMax, standing }: {
+    readonly examiner: Examiner, readonly msMax: number,
+    readonly standing: (row: Observation) => Standing,
+  },
 ): Promise<void> => {
   const { clock, observer, store } = ctx.gov
   const view = store.read()
-  const standing = standingReader(ctx, view, currentFacts(ctx, view))
   const preparing = { recursive: isRecursive(savedSettings(view)), examiner, released: false }
   const untilMs = clock.monotonicMs() + msMax
   await observer.at('estimate.look')
@@ -231,9 +240,10 @@ export const estimateDay = async (
   const view = gov.store.read()
   const rows = imagesOf(ctx, view, meant)
   const examiner = makeExaminer()
-  const count = new Count(ctx, examiner, meant)
+  const standing = standingReader(ctx, view, currentFacts(ctx, view))
+  const count = new Count(ctx, examiner, meant, standing)
   try {
-    await lookAtAll(ctx, rows, count, { examiner, msMax })
+    await lookAtAll(ctx, rows, count, { examiner, msMax, standing })
   } finally {
     await examiner.close()
   }

@@ -7,7 +7,7 @@ import { gatewayCollection, gatewayRouteId } from '../../gateway/setup.js'
 import { isDescribed } from '../analysis/described.js'
 import { DescribedBefore } from '../analysis/reuse.js'
 import type { ReadyImage } from '../analysis/send-image.js'
-import { Settling } from '../analysis/settling.js'
+import { Settling, type Standing } from '../analysis/settling.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import type { Observation } from '../observations/rows.js'
@@ -22,6 +22,8 @@ interface Paying {
   readonly reuses: boolean
   readonly settleSeconds: number | null
   readonly fingerprints: Map<string, Fingerprint | null>
+  /** How rows stand now; left out where it is as if none had been looked at. */
+  readonly now?: Standing
 }
 
 /** What an analysis would do with an image. */
@@ -38,17 +40,20 @@ export class Payer {
   readonly #standing = new Set<string>()
   calls = 0
 
-  constructor({ ctx, examiner, before, reuses, settleSeconds, fingerprints }: Paying) {
+  constructor({ ctx, examiner, before, reuses, settleSeconds, fingerprints, now }: Paying) {
     this.#ctx = ctx
     this.#reuses = reuses
     this.#known = new DescribedBefore(ctx, examiner, {
       most: shotLimits.describedMax, ...(before === undefined ? {} : { before }),
     })
-    const stands = ({ observation_id: id }: Observation): boolean => this.#standing.has(id)
-    const mayStand = ({ observation_id: id }: Observation): boolean => !this.#held.has(id)
+    const stands = (row: Observation): boolean =>
+      this.#standing.has(row.observation_id) || now?.stands(row) === true
+    const mayStand = (row: Observation): boolean =>
+      !this.#held.has(row.observation_id) && now?.mayStand(row) !== false
+    const isAsked = (row: Observation): boolean => stands(row) || now?.isAsked(row) === true
     this.#settling = settleSeconds === null ? null : new Settling(ctx, examiner, {
       described: this.#known, seconds: settleSeconds, fingerprints,
-      standing: { stands, mayStand, isAsked: stands },
+      standing: { stands, mayStand, isAsked },
     })
   }
 

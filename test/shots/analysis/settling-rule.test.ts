@@ -56,6 +56,15 @@ t.test('a change outside of the region ends it: what lies behind it stands for n
   t.end()
 })
 
+t.test('a line of text that comes and goes beside a large video is stood for by no picture without it', (t) => {
+  const large = (level: number, ...more: Part[]): Fingerprint =>
+    picture([cells(8, 6, 8, 22), level], ...more)
+  const line = cells(8, 28, 8, 2)
+  t.equal(by([large(10), large(20), large(30, [line, 9]), large(40)]), null)
+  t.strictSame(by([large(10), large(20), large(30, [line, 9]), large(40, [line, 9])]), [0])
+  t.end()
+})
+
 t.test('a dialog that comes and goes is stood for by no picture without it', (t) => {
   const line = cells(4, 30, 6, 2)
   const typed = (level: number, ...more: readonly Part[]) => picture([line, level], ...more)
