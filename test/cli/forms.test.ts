@@ -121,6 +121,7 @@ t.test('`shots setup` judges the folder as its field is left, and saves what was
     { at: 'Spend of a rolling day', keys: `${down}${enter}` },
     { at: 'Requests of a rolling day', keys: enter },
     { at: 'Hold for one image', keys: enter },
+    { at: 'Of a region that goes on changing', keys: enter },
     { at: 'Let jobs renew', keys: enter },
     { at: 'Save this change', keys: `y${enter}` },
   ])
@@ -144,6 +145,7 @@ t.test('`shots setup` does not save over what changed while the person was think
     { at: 'Spend of a rolling day', keys: `${down}${enter}` },
     { at: 'Requests of a rolling day', keys: enter },
     { at: 'Hold for one image', keys: enter },
+    { at: 'Of a region that goes on changing', keys: enter },
     { at: 'Let jobs renew', keys: enter },
     {
       at: 'Save this change', keys: `y${enter}`,
