@@ -3,61 +3,21 @@
  * that the host has there now, by its number; then the exact words are acknowledged; then one save
  * writes it (C-030, C-046, C-162, C-163).
  */
-import { sha256Hex } from '../base/canonical.js'
-import { durationText } from '../base/duration.js'
 import { fail } from '../base/errors.js'
 import {
   requireFree, requireOwnConnection, requireRevision, standingConnection, type StandingConnection,
 } from '../governance/connections/read.js'
 import { issueGrant } from '../governance/connections/save.js'
-import { nowIso } from '../governance/context.js'
 import { requireDefaultPrincipal } from '../governance/principals.js'
+import { nowIso } from '../governance/context.js'
 import { liveSession } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
+import { afterRead } from './after-read.js'
 import { requireActions } from './actions.js'
 import { lookAtRepository, type Look } from './adapter/look.js'
-import { afterRead } from './after-read.js'
-import { actionTexts, codehostLimits, type CodehostAction } from './constants.js'
+import { codehostStatement, type CodehostStatement } from './consent-text.js'
+import { codehostLimits, type CodehostAction } from './constants.js'
 import type { CodehostContext } from './context.js'
-
-/** Version of the wording; a change of one word is a new version. */
-const codehostConsentVersion = 'codehost.finite-writes.v1'
-
-/** The text with the digest that the consent's row keeps: SHA-256 of its UTF-8 bytes. */
-interface CodehostStatement {
-  readonly version: string
-  readonly text: string
-  readonly sha256: string
-}
-
-/** What the statement is about. */
-interface StatementFacts {
-  readonly host: string
-  readonly repository: string
-  readonly repositoryId: number
-  readonly actions: readonly CodehostAction[]
-  readonly durationMs: number
-}
-
-/** The exact text that is shown before the acknowledgment. */
-const codehostStatement = (facts: StatementFacts): CodehostStatement => {
-  const { host, repository, repositoryId, actions, durationMs } = facts
-  const text = [
-    `Consent to writes on ${host} (${codehostConsentVersion})`,
-    '',
-    `1. For ${durationText(durationMs)}, and never longer than this session, programs of this`,
-    `   state may do this in ${repository} (number ${repositoryId}), and nothing else:`,
-    ...actions.map((action) => `   - ${action}: ${actionTexts[action]}`),
-    '2. Each job still needs its own approval of the exact effects that it names.',
-    '3. What was written cannot be taken back from here. What may have been sent is never sent',
-    '   again; where nobody knows, the connection stays occupied until that is settled.',
-    '4. The host sees everything that is published. A new branch may start its automation.',
-    '5. It ends at once with `sallyport codehost revoke`, with `sallyport policy revoke` and with',
-    '   the session that gives it; a new session needs a new consent.',
-    '',
-  ].join('\n')
-  return { version: codehostConsentVersion, text, sha256: sha256Hex(text) }
-}
 
 /** What somebody wants to allow. */
 interface ConsentWish {
