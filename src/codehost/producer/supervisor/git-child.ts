@@ -33,6 +33,7 @@ export class GitChild {
   #text = ''
   #exit: Exit | null = null
   #broken = false
+  #isStopped = false
   #wake: (() => void) | null = null
 
   private constructor(child: ChildProcess, pid: number) {
@@ -40,6 +41,8 @@ export class GitChild {
     this.pid = pid
     this.startTicks = startTicksOf(pid)
     child.stdout?.setEncoding('latin1').on('data', (text: string) => {
+      // Once it is stopped the pipe is read to its end: paused again it would never close.
+      if (this.#isStopped) return
       this.#text += text
       // One line is waited for at a time; whoever writes more is stopped.
       if (this.#text.length > producerLimits.lineBytes) child.stdout?.pause()
@@ -90,6 +93,7 @@ export class GitChild {
   }
 
   stop(): void {
+    this.#isStopped = true
     this.#child.kill('SIGKILL')
     this.#child.stdin?.destroy()
     // What it wrote beyond its line is not kept, but the pipe has to come to its end.
