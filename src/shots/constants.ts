@@ -73,8 +73,6 @@ export const shotLimits = {
   /** Seconds of a region that goes on changing, of which one image is paid for. */
   settleSecondsMin: 5,
   settleSecondsMax: 600,
-  /** Images that one pass holds for later ones, beside those that it sends. */
-  heldPerPassMax: 200,
   /** Images that were described, newest first, which one that waits may be a repeat of. */
   describedMax: 256,
   /** Those of them that look nearest and are compared in full. */

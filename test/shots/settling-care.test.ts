@@ -1,64 +1,21 @@
 /** Images that are held for later ones: what is sent although a region goes on changing. */
 import { isoFromMs, systemClock } from '../../src/base/clock.js'
-import { nowIso } from '../../src/governance/context.js'
-import { putObservation } from '../../src/shots/observations/observation-store.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { prepareImage } from '../../src/shots/analysis/one.js'
 import { isYoung, Settling } from '../../src/shots/analysis/settling.js'
 import { makeExaminer } from '../../src/shots/scan/examiner.js'
 import { must } from '../support/must.js'
-import { greyPng, image } from '../support/png.js'
-import { analyze, healthy, rowOf, scan, sent, set } from '../support/shots.js'
+import { image } from '../support/png.js'
+import { analyze, healthy, rowOf, scan, sent } from '../support/shots.js'
+import { at, change, desk, held, play, settled } from '../support/settling.js'
 import { t } from '../support/tests-in-slices.js'
-import { forImages } from '../world/gateway.js'
-import { allowed } from '../world/images.js'
-import { World, type AnalysisWorld } from '../world/world.js'
-
-const [width, height] = [640, 360]
-
-/** A desk with a video of its own frame; each `window` looks different everywhere. */
-const desk = (frame: number | null, window = 1, level = 6): Buffer =>
-  greyPng(width, height, (x, y) => {
-    const isIn = x >= 200 && x < 360 && y >= 100 && y < 220
-    const shade = isIn && frame !== null ? 100 + frame * 7 : window
-    return ((((x >> 4) + 3 * (y >> 4)) * 37 + shade * 101) * 53) & 0xff
-  }, level)
-
-const at = (second: number): string =>
-  new Date(Date.UTC(2026, 10, 20, 10, 0, second)).toISOString()
-
-const stage = async (
-  t: Parameters<typeof World.in>[0], ...flags: string[]
-): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session()
-    .gateway(forImages).images(allowed).proof('screenshot')
-  await set(world, '--settle-seconds', '30', ...flags)
-  return world
-}
-
-/** A desk, then frames of a video, one each ten seconds; the first one is `0.png`. */
-const play = async (world: AnalysisWorld, frames: number): Promise<void> => {
-  for (let i = 0; i < frames; i += 1) {
-    world.file(`${i}.png`, desk(i === 0 ? null : i), at(10 * i))
-  }
-  await scan(world)
-}
-
-const change = async (
-  world: AnalysisWorld, name: string, next: (row: Observation) => Observation,
-): Promise<void> => {
-  const { gov } = world.ctx('write')
-  await gov.store.transact('test', (tx) =>
-    putObservation(tx, nowIso(gov), next(rowOf(world, name))))
-  gov.store.close()
-}
 
 t.test('the last frame of a video is sent also where repeats are asked about: its end shows what this pass described', async (t) => {
-  const world = await stage(t, '--reuse', 'off')
+  const world = await settled(t, '--reuse', 'off')
   await play(world, 5)
-  world.file('a.png', desk(null, 9), at(100))
-  for (const i of [1, 2, 3]) world.file(`a${i}.png`, desk(i, 9), at(100 + 10 * i))
-  world.file('b.png', desk(null, 9, 9), at(140))
+  world.file('a.png', desk(null, { window: 9 }), at(100))
+  for (const i of [1, 2, 3]) world.file(`a${i}.png`, desk(i, { window: 9 }), at(100 + 10 * i))
+  world.file('b.png', desk(null, { window: 9, level: 9 }), at(140))
   await scan(world)
   must(await analyze(world))
   t.equal(rowOf(world, 'a3.png').analysis_status, 'succeeded')
@@ -66,23 +23,21 @@ t.test('the last frame of a video is sent also where repeats are asked about: it
 })
 
 t.test('a picture that stands for one of the same moment is not held itself', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   for (const i of [0, 1]) world.file(`${i}.png`, desk(i === 0 ? null : i), at(10 * i))
   for (const i of [2, 3]) world.file(`${i}.png`, desk(i), at(20))
   world.file('4.png', desk(4), at(30))
   await scan(world)
   const [first, second] = world.rows().filter(({ captured_at: time }) => time === at(20))
     .map(({ paths }) => paths[0]!.name.text)
-  await change(world, first!, (row) => ({
-    ...row, analysis_status: 'blocked', stood_for_by: rowOf(world, second!).observation_id,
-    analyzer: { ...row.analyzer, reason: 'unsettled' },
-  }))
+  const { observation_id: by } = rowOf(world, second!)
+  await change(world, first!, (row) => held(row, by))
   must(await analyze(world))
   t.equal(rowOf(world, second!).analysis_status, 'succeeded')
 })
 
 t.test('what may not leave itself stands for nothing: nobody would tell of either', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 3)
   world.file('3.png', Buffer.concat([desk(3), Buffer.from('behind the end')]), at(30))
   await scan(world)
@@ -92,7 +47,7 @@ t.test('what may not leave itself stands for nothing: nobody would tell of eithe
 })
 
 t.test('what waits from before the consent stands for nothing, and is not held', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 4)
   const early = (row: Observation): Observation =>
     ({ ...row, observed_revision: 0, observed_at: '2020-01-01T00:00:00.000Z' })
@@ -100,15 +55,39 @@ t.test('what waits from before the consent stands for nothing, and is not held',
   await analyze(world)
   t.equal(rowOf(world, '3.png').analyzer.reason, 'before_consent')
   t.equal(rowOf(world, '2.png').analysis_status, 'succeeded')
-  const other = await stage(t)
+  const other = await settled(t)
   await play(other, 4)
   await change(other, '2.png', early)
   await analyze(other)
   t.equal(rowOf(other, '2.png').analyzer.reason, 'before_consent', 'gates come first')
 })
 
+t.test('what was sent before and is not known stands for nothing', async (t) => {
+  const world = await settled(t)
+  await play(world, 4)
+  await change(world, '3.png', (row) => ({
+    ...row, analyzer: { ...row.analyzer, contact: 'uncertain' },
+  }))
+  await analyze(world)
+  t.equal(rowOf(world, '2.png').analysis_status, 'succeeded')
+  t.equal(sent(world), 3)
+})
+
+t.test('what is held from before the consent stays held, also for who asks for it', async (t) => {
+  const world = await settled(t)
+  await play(world, 5)
+  must(await analyze(world))
+  const count = sent(world)
+  await change(world, '2.png', (row) =>
+    ({ ...row, observed_revision: 0, observed_at: '2020-01-01T00:00:00.000Z' }))
+  const before = rowOf(world, '2.png')
+  t.hasStrict((await analyze(world, '--include', 'unsettled')).json(), { restored: 1 })
+  t.strictSame(rowOf(world, '2.png'), before)
+  t.equal(sent(world), count + 1)
+})
+
 t.test('an estimate holds nothing for what stands for nothing', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 4)
   await change(world, '3.png', (row) => ({
     ...row, analysis_status: 'blocked', analyzer: { ...row.analyzer, reason: 'image_damaged' },
@@ -121,12 +100,12 @@ t.test('an estimate holds nothing for what stands for nothing', async (t) => {
 })
 
 t.test('while the gateway is left alone nothing that is held is taken up', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 5)
   must(await analyze(world))
   const held = rowOf(world, '2.png')
   t.equal(held.analyzer.reason, 'unsettled')
-  world.file('new.png', desk(null, 9), at(400))
+  world.file('new.png', desk(null, { window: 9 }), at(400))
   await scan(world)
   const type = { 'content-type': 'application/json' }
   world.sandbox.faults.reply(
@@ -151,7 +130,7 @@ t.test('a picture from far ahead of a clock that was set back waits for nothing'
 })
 
 t.test('each picture is looked into once for all around it, as many as they are', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   for (let i = 0; i < 100; i += 1) world.file(`${i}.png`, image(i), at(i))
   await scan(world)
   const rows = world.rows().sort((a, b) => (a.captured_at < b.captured_at ? -1 : 1))
@@ -166,7 +145,7 @@ t.test('each picture is looked into once for all around it, as many as they are'
     },
   }
   const settling = new Settling(ctx, counting, {
-    seconds: 600, described: { find: async () => null, add: () => undefined },
+    seconds: 600, described: { find: async () => null },
   })
   for (const row of rows) {
     const { verdict } = await prepareImage(

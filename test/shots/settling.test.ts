@@ -2,52 +2,12 @@
 import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs, systemClock } from '../../src/base/clock.js'
-import { nowIso } from '../../src/governance/context.js'
-import { putObservation } from '../../src/shots/observations/observation-store.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { must } from '../support/must.js'
-import { greyPng } from '../support/png.js'
 import { analyze, healthy, rowOf, scan, sent, set } from '../support/shots.js'
+import { at, change, desk, held, play, settled } from '../support/settling.js'
 import { t } from '../support/tests-in-slices.js'
-import { forImages } from '../world/gateway.js'
-import { allowed } from '../world/images.js'
-import { World, type AnalysisWorld } from '../world/world.js'
-
-const [width, height] = [640, 360]
-const video = { x: 200, y: 100, w: 160, h: 120 }
-
-/**
- * A desk with a video of its own frame; `window`: another one looks different everywhere; `dot`:
- * one pixel beside the video is another, which no cell's average tells.
- */
-const desk = (
-  frame: number | null, window = 1, dot = false,
-): Buffer => greyPng(width, height, (x, y) => {
-  if (dot && x === 400 && y === 150) return 128
-  const isIn = x >= video.x && x < video.x + video.w && y >= video.y && y < video.y + video.h
-  const shade = isIn && frame !== null ? 100 + frame * 7 : window
-  return ((((x >> 4) + 3 * (y >> 4)) * 37 + shade * 101) * 53) & 0xff
-})
-
-const at = (second: number): string =>
-  new Date(Date.UTC(2026, 10, 20, 10, 0, second)).toISOString()
-
-const stage = async (
-  t: Parameters<typeof World.in>[0], ...flags: string[]
-): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session()
-    .gateway(forImages).images(allowed).proof('screenshot')
-  await set(world, '--settle-seconds', '30', ...flags)
-  return world
-}
-
-/** A desk, then frames of a video, one each ten seconds; the first one is `0.png`. */
-const play = async (world: AnalysisWorld, frames: number): Promise<void> => {
-  for (let i = 0; i < frames; i += 1) {
-    world.file(`${i}.png`, desk(i === 0 ? null : i), at(10 * i))
-  }
-  await scan(world)
-}
+import type { AnalysisWorld } from '../world/world.js'
 
 /** What became of each picture: `sent`, or the name of the one that stands for it. */
 const ends = (world: AnalysisWorld): Record<string, string> => {
@@ -59,7 +19,7 @@ const ends = (world: AnalysisWorld): Record<string, string> => {
 }
 
 t.test('S-145 of a video one picture in half a minute is sent, the others name the one that stands for them, and nobody is told to act', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 8)
   for (const row of world.rows()) t.equal(row.analysis_status, 'pending', 'the scan holds nothing')
   const ran = must(await analyze(world))
@@ -84,7 +44,7 @@ t.test('S-145 of a video one picture in half a minute is sent, the others name t
 })
 
 t.test('no pass takes them up by itself, also where the setting is off; only who asks for them does', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 8)
   must(await analyze(world))
   t.equal(sent(world), 4)
@@ -107,10 +67,10 @@ t.test('no pass takes them up by itself, also where the setting is off; only who
 })
 
 t.test('what was asked for comes first, as many as the pass may take', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 6)
   must(await analyze(world))
-  world.file('new.png', desk(null, 9), at(400))
+  world.file('new.png', desk(null, { window: 9 }), at(400))
   await scan(world)
   t.hasStrict(must(await analyze(world, '--include', 'unsettled', '--limit', '2')).json(),
     { analyzed: 2, restored: 2, waiting: 1 })
@@ -118,13 +78,13 @@ t.test('what was asked for comes first, as many as the pass may take', async (t)
 })
 
 t.test('held images take no place of those that are sent', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 8)
   t.hasStrict(must(await analyze(world, '--limit', '4')).json(), { analyzed: 4, unsettled: 4 })
 })
 
 t.test('off unless it is set: every picture of a video is sent', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await set(world, '--unset', 'settle_seconds')
   await play(world, 5)
   t.hasStrict(must(await analyze(world)).json(), { analyzed: 5, unsettled: 0 })
@@ -136,10 +96,10 @@ const asked: Readonly<Record<string, (world: AnalysisWorld) => unknown>> = {
     world.file('3.png', desk(3), at(51))
   },
   'another window comes behind it': (world) => {
-    world.file('3.png', desk(3, 9), at(30))
+    world.file('3.png', desk(3, { window: 9 }), at(30))
   },
   'a single pixel elsewhere is another one in the later picture': (world) => {
-    world.file('3.png', desk(3, 1, true), at(30))
+    world.file('3.png', desk(3, { window: 1, dot: true }), at(30))
   },
   'the file of the later one is gone': (world) => {
     world.file('3.png', desk(3), at(30))
@@ -153,7 +113,7 @@ const asked: Readonly<Record<string, (world: AnalysisWorld) => unknown>> = {
 
 for (const [why, go] of Object.entries(asked)) {
   t.test(`a picture is sent where ${why}`, async (t) => {
-    const world = await stage(t)
+    const world = await settled(t)
     for (const i of [0, 1, 2]) world.file(`${i}.png`, desk(i === 0 ? null : i), at(10 * i))
     const did = go(world)
     await scan(world)
@@ -166,21 +126,20 @@ for (const [why, go] of Object.entries(asked)) {
 }
 
 t.test('where a video ends in what was described before, its last frame is sent', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 3)
-  world.file('3.png', greyPng(width, height, (x, y) =>
-    ((((x >> 4) + 3 * (y >> 4)) * 37 + 101) * 53) & 0xff, 9), at(30))
+  world.file('3.png', desk(null, { level: 9 }), at(30))
   await scan(world)
   t.hasStrict(must(await analyze(world)).json(), { analyzed: 4, reused: 1, unsettled: 0 })
   t.equal(rowOf(world, '2.png').analysis_status, 'succeeded')
 })
 
 t.test('a picture waits until the one that may stand for it can be there, one ahead of the clock does not', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   const nowMs = systemClock.wallMs()
   world.file('old.png', desk(1), isoFromMs(nowMs - 120_000))
-  world.file('young.png', desk(2, 5), isoFromMs(nowMs - 2_000))
-  world.file('ahead.png', desk(3, 9), isoFromMs(nowMs + 3_600_000))
+  world.file('young.png', desk(2, { window: 5 }), isoFromMs(nowMs - 2_000))
+  world.file('ahead.png', desk(3, { window: 9 }), isoFromMs(nowMs + 3_600_000))
   await scan(world)
   t.hasStrict(must(await analyze(world)).json(), { analyzed: 2, waiting: 1 })
   t.equal(rowOf(world, 'young.png').analysis_status, 'pending')
@@ -203,23 +162,9 @@ const races: Readonly<Record<string, (world: AnalysisWorld) => Promise<unknown>>
   },
 }
 
-const held = (row: Observation, by = 'obs_x'): Observation => ({
-  ...row, analysis_status: 'blocked', stood_for_by: by,
-  analyzer: { ...row.analyzer, reason: 'unsettled' },
-})
-
-const change = async (
-  world: AnalysisWorld, name: string, next: (row: Observation) => Observation,
-): Promise<void> => {
-  const { gov } = world.ctx('write')
-  await gov.store.transact('test', (tx) =>
-    putObservation(tx, nowIso(gov), next(rowOf(world, name))))
-  gov.store.close()
-}
-
 for (const [why, go] of Object.entries(races)) {
   t.test(`the record holds no picture where meanwhile ${why}`, async (t) => {
-    const world = await stage(t)
+    const world = await settled(t)
     await play(world, 5)
     let raced = false
     await world.run(['shots', 'analyze', '--json'], {
@@ -236,7 +181,7 @@ for (const [why, go] of Object.entries(races)) {
 }
 
 t.test('killed before its record a picture waits as it did, and the next pass holds it', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 5)
   const ran = await world.place.spawn(['shots', 'analyze', '--json'], {
     entry: 'test', env: { TEST_STOP_AT: 'analyze.unsettled' }, coverage: false,
@@ -249,7 +194,7 @@ t.test('killed before its record a picture waits as it did, and the next pass ho
 })
 
 t.test('a picture that stands for another one is never held itself, whatever comes behind it later', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 4)
   const { observation_id: last } = rowOf(world, '3.png')
   await change(world, '2.png', (row) => held(row, last))
@@ -263,7 +208,7 @@ t.test('a picture that stands for another one is never held itself, whatever com
 })
 
 t.test('one that is held stands for none: the next one that may does', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 5)
   await change(world, '4.png', held)
   must(await analyze(world))
@@ -271,7 +216,7 @@ t.test('one that is held stands for none: the next one that may does', async (t)
 })
 
 t.test('an estimate tells of each setting, and what would be held is counted as blocked', async (t) => {
-  const world = await stage(t)
+  const world = await settled(t)
   await play(world, 8)
   const told = must(await world.run(['shots', 'estimate', '--json', '--day', '2026-11-20',
     '--time-zone', 'UTC'])).json()

@@ -4,25 +4,20 @@
  * kept; evidence is read; account and journal are sealed; one short record. A closure that is
  * refused leaves the state as it was, but for the kept request (C-020, C-094, C-239).
  */
-import { isoFromMs, systemClock } from '../../base/clock.js'
-import { fail, SallyportError } from '../../base/errors.js'
+import { isoFromMs } from '../../base/clock.js'
 import { newId } from '../../base/ids.js'
 import { readUnrecorded } from '../../contact/unrecorded.js'
 import { discardStored } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
-import { holdGuard, type Guard } from '../../governance/guard.js'
 import { momentOf } from '../../governance/judge/moment.js'
 import { liveSession, sessionMoment } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
-import { boundOf } from '../adapter/reads.js'
 import { afterRead } from '../after-read.js'
+import { boundOf } from '../adapter/reads.js'
 import { codehostProfile, codehostRuntime } from '../constants.js'
 import { codehostBase, type CodehostContext } from '../context.js'
 import { getJob } from '../jobs/change.js'
-import { keepPending } from '../jobs/closed/pending.js'
-import type { ReadRequest } from '../jobs/closed/request.js'
-import { closureCollection, type Closure } from '../jobs/closed/rows.js'
 import { dropStage } from '../jobs/publication/stages.js'
 import type { Job } from '../jobs/rows.js'
 import { keptLimits } from '../plan/limits.js'
@@ -33,47 +28,17 @@ import { ReadBudget } from './budget.js'
 import { commitClosure, requireHistoryRoom, type Committed, type Prepared } from './commit.js'
 import { appliedClosure, requireClosable, requireIdentity, type Identified } from './eligible.js'
 import type { Evidence } from './evidence.js'
-import { closeCancelled, closureGet } from './get.js'
+import { closureGet } from './get.js'
+import { holdClosureGuard } from './guard.js'
 import { sealJournals, type SealedJournal } from './journals.js'
 import type { Proving } from './kind.js'
 import { closureKinds } from './kinds.js'
 import type { ReadLimits } from './limits.js'
-import { covered, partyOf, requireUnstopped } from './stops.js'
+import { keepPending } from '../jobs/closed/pending.js'
 import { watchedGet } from './watched.js'
-
-const pauseMs = 20
-
-const underWay = (jobId: string) => fail.locked(
-  'closure_under_way', 'Another process works on closing the capacity of this job.', {
-    next: `Try again: \`sallyport codehost close-capacity ${jobId} --retry\`.`,
-    details: { job_id: jobId },
-  },
-)
-
-const isHeldElsewhere = (error: unknown): boolean =>
-  error instanceof SallyportError && error.code === 'guard_held'
-
-/**
- * The guard of the closures of one job; whoever comes second waits for the first one's end, at most
- * the window of its own reads (milliseconds). Throws `locked` `closure_under_way` behind it, and
- * `cancelled` where the operator stops it meanwhile (C-191).
- */
-const holdClosureGuard = async (
-  { gov, signal }: CodehostContext, jobId: string, windowMs: number,
-): Promise<Guard> => {
-  const endMs = performance.now() + windowMs
-  for (;;) {
-    try {
-      return await holdGuard(gov.store.dir, `close_${jobId}`)
-    } catch (error) {
-      if (!isHeldElsewhere(error)) throw error
-    }
-    await gov.observer.at('closure.waits')
-    if (signal.aborted) throw closeCancelled(jobId)
-    if (performance.now() > endMs) throw underWay(jobId)
-    await systemClock.sleep(pauseMs)
-  }
-}
+import type { ReadRequest } from '../jobs/closed/request.js'
+import { closureCollection, type Closure } from '../jobs/closed/rows.js'
+import { covered, partyOf, requireUnstopped } from './stops.js'
 
 /** What is asked for. */
 interface CloseOrder {

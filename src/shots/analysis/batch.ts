@@ -7,7 +7,7 @@
 import { SallyportError } from '../../base/errors.js'
 import { nowIso } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
-import { shotLimits, type ReanalyzeReason } from '../constants.js'
+import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { disputedIn } from '../disputed.js'
 import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
@@ -31,7 +31,7 @@ import { shotCollections as c, type Observation } from '../observations/rows.js'
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
 import {
-  isRecursive, resolveSettings, reusesAnalyses, savedSettings, type ShotSettings,
+  isRecursive, resolveSettings, savedSettings, type ShotSettings,
 } from '../source/settings.js'
 import { blockedCount, blockedReasons, reasonGone } from './blocked.js'
 import { earlierCall } from './earlier-call.js'
@@ -185,10 +185,8 @@ const blockAll = async (
 type Known = Pick<Parameters<typeof endImage>[2], 'described' | 'settling'>
 
 /** Images that are held for later ones take no place of those that are sent. */
-const placesTaken = ({ items }: Batch): number => {
-  const held = items.filter(({ reason }) => reason === unsettled).length
-  return items.length - Math.min(held, shotLimits.heldPerPassMax)
-}
+const placesTaken = ({ items }: Batch): number =>
+  items.filter(({ reason }) => reason !== unsettled).length
 
 /** A prepared set, at most the concurrency window (S-133), one after the other. */
 const sendSet = async (
@@ -242,18 +240,17 @@ const sendSets = async (
   let set = first
   const examiner = makeExaminer()
   // Whoever asks for an image by name has it asked anew.
-  const before = new DescribedBefore(ctx, examiner)
-  const described = batch.reason === null && reusesAnalyses(settings.saved) ? before : null
+  const described = batch.reason === null ? new DescribedBefore(ctx, examiner) : null
   const seconds = settleSecondsOf(batch)
-  const settling = seconds === null
-    ? null : new Settling(ctx, examiner, { described: before, seconds })
+  const settling = described === null || seconds === null
+    ? null : new Settling(ctx, examiner, { described, seconds })
   try {
     while (set.length > 0) {
       await sendSet(batch, set, examiner, { described, settling })
       if (batch.stop !== null) break
       set = nextOf(rows, Math.min(size, limit - placesTaken(batch)))
     }
-    if (described !== null || settling !== null) await before.keep()
+    await described?.keep()
   } finally {
     await examiner.close()
   }

@@ -100,7 +100,7 @@ const refused = async (
 interface OneRequest {
   readonly reason: ReanalyzeReason | null
   readonly timeoutMs: number
-  /** What this pass knows of images that were described; null: none is repeated. */
+  /** What this pass knows of images that were described; null: each is asked anew. */
   readonly described: DescribedBefore | null
   /** What it knows of regions that go on changing; null: no image is held for a later one. */
   readonly settling: Settling | null
@@ -117,8 +117,7 @@ const sendOne = async (
     return { ...without, outcome: 'blocked', reason: unsettled }
   }
   const end = endOf(ctx, await countingLock(ctx.gov, () => sendImage(attempt)))
-  const known = described ?? settling
-  if (end.outcome === 'succeeded') known?.add(row, image.fingerprint)
+  if (end.outcome === 'succeeded') described?.add(row, image.fingerprint)
   return end
 }
 

@@ -8,6 +8,8 @@ import { sha256Hex } from '../../base/canonical.js'
 import { readImageFacts } from '../../images/facts.js'
 import type { Fingerprint } from '../../images/types.js'
 import type { Examiner } from '../scan/types.js'
+import type { ShotsContext } from '../context.js'
+import { isRecursive, savedSettings } from '../source/settings.js'
 import { hasSize, integrityOf } from './integrity.js'
 import { latin1Of, pathBelow } from '../scan/names.js'
 import { exactStamp, readOnce, type ReadFacts } from '../scan/read-once.js'
@@ -33,6 +35,9 @@ export type PrivacyVerdict =
   | { readonly kind: 'source_missing' }
   /** It is there and may not go out, or cannot be read now. */
   | { readonly kind: 'refused'; readonly reason: string }
+
+/** An image that passed the gate of local bytes. */
+export type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>
 
 const judge = (bytes: Buffer, source: ImageSource): PrivacyVerdict => {
   const facts = readImageFacts(bytes)
@@ -91,6 +96,15 @@ export const readForUpload = (
   }
   return unreadable === null
     ? { kind: 'source_missing' } : { kind: 'refused', reason: unreadable }
+}
+
+/** The image of a row as its file is now; null where it may not go out or is not there. */
+export const readyNow = (
+  { gov }: Pick<ShotsContext, 'gov'>, row: Observation,
+): ReadyImage | null => {
+  const recursive = isRecursive(savedSettings(gov.store.read()))
+  const verdict = readForUpload(row, gov.clock.wallMs(), recursive)
+  return verdict.kind === 'ready' ? verdict : null
 }
 
 const isGone = (folder: string, name: string): boolean => {

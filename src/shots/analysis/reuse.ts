@@ -21,11 +21,11 @@ import { putObservation } from '../observations/observation-store.js'
 import { shotCollections as c, type Observation } from '../observations/rows.js'
 import { isMerging } from '../scan/gate.js'
 import type { Examiner } from '../scan/types.js'
-import { isRecursive, reusesAnalyses, savedSettings } from '../source/settings.js'
+import { reusesAnalyses, savedSettings } from '../source/settings.js'
 import { ignoredAsTaken, isDescribed, mayRepeat, type Described } from './described.js'
 import { rowRepeating } from './outcome.js'
-import { isUnchanged, readForUpload } from './privacy.js'
-import { admit, requireSource, termsOf, type Attempt, type ReadyImage } from './send-image.js'
+import { isUnchanged, readyNow, type ReadyImage } from './privacy.js'
+import { admit, requireSource, termsOf, type Attempt } from './send-image.js'
 import { keepSketches, readSketches } from './sketches.js'
 
 /** An image that another one was found to repeat, and its file as it was read for that. */
@@ -77,13 +77,14 @@ export class DescribedBefore {
   }
 
   /**
-   * Whether the image took the analysis of one that it repeats. Throws what keeps an image from
-   * being claimed: `blocked`, `budget`, `conflict`, `locked`.
+   * Whether the image took the analysis of one that it repeats: never where that is switched off.
+   * Throws what keeps an image from being claimed: `blocked`, `budget`, `conflict`, `locked`.
    */
   async take(attempt: Attempt): Promise<boolean> {
+    const ctx = this.#ctx
+    if (!reusesAnalyses(savedSettings(ctx.gov.store.read()))) return false
     const repeated = await this.find(attempt)
     if (repeated === null) return false
-    const ctx = this.#ctx
     await ctx.gov.observer.at('analyze.repeated')
     const terms = termsOf(ctx, ctx.gov.store.read())
     return transactCounted(ctx.gov, 'shots analyze', (tx) => {
@@ -160,7 +161,7 @@ export class DescribedBefore {
   async #lookAgain(row: Observation): Promise<Sketch | null> {
     if (this.#looks === 0 || this.#ctx.signal.aborted) return null
     this.#looks -= 1
-    const fingerprint = await this.#fingerprintOf(this.#read(row))
+    const fingerprint = await this.#fingerprintOf(readyNow(this.#ctx, row))
     if (fingerprint === null) return null
     const sketch = sketchOf(fingerprint)
     this.#sketches.set(row.sha256, sketch)
@@ -170,7 +171,7 @@ export class DescribedBefore {
   async #confirm(
     { bytes }: ReadyImage, fingerprint: Fingerprint, row: Observation, rects: readonly PixelRect[],
   ): Promise<Repeated | null> {
-    const image = this.#read(row)
+    const image = readyNow(this.#ctx, row)
     const other = await this.#fingerprintOf(image)
     if (image === null || other === null) return null
     const { comparable, measure } = compareOutside(other, fingerprint, rects)
@@ -178,14 +179,6 @@ export class DescribedBefore {
     const standing = { sha256: row.sha256, bytes: image.bytes }
     const { verdict } = await this.#examiner.compare({ bytes, standing, ignored: rects })
     return isMerging(verdict) ? { row, source: image.source } : null
-  }
-
-  /** The file of a described image, where it is still there with its content. */
-  #read(row: Observation): ReadyImage | null {
-    const { gov } = this.#ctx
-    const recursive = isRecursive(savedSettings(gov.store.read()))
-    const verdict = readForUpload(row, gov.clock.wallMs(), recursive)
-    return verdict.kind === 'ready' ? verdict : null
   }
 
   async #fingerprintOf(image: ReadyImage | null): Promise<Fingerprint | null> {

@@ -29,13 +29,10 @@ import { isRecursive, savedSettings } from '../source/settings.js'
 import { contentCalls, earlierCall, inputDigestOf } from './earlier-call.js'
 import { folderChanged, rowAfter, sourceChanged, sourceMissing } from './outcome.js'
 import { judgeAnalysis } from '../payload/parse.js'
-import { isSelected, isSourceGone, isUnchanged, type PrivacyVerdict } from './privacy.js'
+import { isSelected, isSourceGone, isUnchanged, type ReadyImage } from './privacy.js'
 import { analysisContent } from './prompt.js'
 import { runningCollection } from './rows.js'
 import type { AnalysisPayload } from '../payload/schema.js'
-
-/** An image that passed the gate of local bytes. */
-export type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>
 
 /** One analysis that is meant. */
 export interface Attempt {

@@ -18,12 +18,12 @@ import { putObservation } from '../observations/observation-store.js'
 import { shotCollections as c, type Observation } from '../observations/rows.js'
 import { isMerging } from '../scan/gate.js'
 import type { Examiner } from '../scan/types.js'
-import { isRecursive, savedSettings } from '../source/settings.js'
+import { savedSettings } from '../source/settings.js'
 import { ignoredAsTaken, mayRepeat } from './described.js'
 import { earlierCall } from './earlier-call.js'
-import { lookInto, readForUpload } from './privacy.js'
+import { lookInto, readyNow, type ReadyImage } from './privacy.js'
 import type { DescribedBefore } from './reuse.js'
-import { admit, termsOf, type Attempt, type ReadyImage } from './send-image.js'
+import { admit, termsOf, type Attempt } from './send-image.js'
 import { stoodFor, type Passage, type Stood } from './settling-rule.js'
 import { unsettled } from '../observations/unsettled.js'
 
@@ -56,49 +56,42 @@ export const isYoung = (
 ): boolean =>
   !row.captured_in_future && Math.abs(nowMs - msFromIso(row.captured_at)) < seconds * 1_000
 
-/** As rows say it. */
-const standsInRows = (view: View, { observation_id: id, ...row }: Observation): boolean => {
-  const { root_digest: folderDigest, captured_at: at } = row
-  const earlier = findObservations(view, {
-    folderDigest, statuses: ['blocked'], newestFirst: true,
-    // One may be of the same moment.
-    until: isoWithin(msFromIso(at) + 1), since: secondsBefore(at, shotLimits.settleSecondsMax),
-    meant: ({ reason }) => reason === unsettled,
-  })
-  for (const { stood_for_by: by } of earlier) if (by === id) return true
-  return false
+/** Ids of pictures near one that others are held for. */
+const standersNear = (
+  view: View, { root_digest: folderDigest, captured_at: at }: Observation,
+): ReadonlySet<string | undefined> => {
+  const { settleSecondsMax: most } = shotLimits
+  return new Set([...findObservations(view, {
+    folderDigest, statuses: ['blocked'], meant: ({ reason }) => reason === unsettled,
+    since: secondsBefore(at, most), until: secondsBefore(at, -most),
+  })].map(({ stood_for_by: by }) => by))
 }
 
-/** Whether nothing but its turn keeps a picture that waits from being asked about. */
-const willBeAsked = (ctx: ShotsContext, view: View, row: Observation): boolean => {
+/** How the rows near a picture stand as a view has them. */
+export const standingInRows = (ctx: ShotsContext, view: View, near: Observation): Standing => {
   const consent = standingOf(ctx, view).route?.consent
-  if (consent !== undefined && !consentReaches(consent, row)) return false
-  const { kind } = earlierCall(ctx, view, row)
-  return kind === 'none' || kind === 'running'
-}
-
-const mayStand = (ctx: ShotsContext, view: View, row: Observation): boolean => {
-  const { analysis_status: status } = row
-  if (row.archived_at !== null || row.classification !== null) return false
-  return status === 'succeeded' || (status === 'pending' && willBeAsked(ctx, view, row))
-}
-
-/** As rows say it now. */
-export const standingInRows = (ctx: ShotsContext): Standing => {
-  const { store } = ctx.gov
-  const stands = (row: Observation): boolean => standsInRows(store.read(), row)
+  const standers = standersNear(view, near)
+  const stands = ({ observation_id: id }: Observation): boolean => standers.has(id)
+  /** Whether nothing but its turn keeps a picture that waits from being asked about. */
+  const willBeAsked = (row: Observation): boolean => {
+    if (consent !== undefined && !consentReaches(consent, row)) return false
+    const { kind } = earlierCall(ctx, view, row)
+    return kind === 'none' || kind === 'running'
+  }
   return {
     stands, isAsked: (row) => row.analysis_status === 'succeeded' || stands(row),
-    mayStand: (row) => mayStand(ctx, store.read(), row),
+    mayStand: (row) => row.archived_at === null && row.classification === null
+      && (row.analysis_status === 'succeeded'
+        || (row.analysis_status === 'pending' && willBeAsked(row))),
   }
 }
 
 interface SettlingParts {
   /** What shows again what was described stands for nothing. */
-  readonly described: Pick<DescribedBefore, 'find' | 'add'>
+  readonly described: Pick<DescribedBefore, 'find'>
   readonly seconds: number
-  /** As rows tell it, unless said. */
-  readonly standing?: Standing
+  /** As rows near a picture tell it, unless said. */
+  readonly standing?: typeof standingInRows
   /** Of the pictures looked at last, by their ids; shared where several look at the same ones. */
   readonly fingerprints?: Map<string, Fingerprint | null>
 }
@@ -107,21 +100,21 @@ interface SettlingParts {
 export class Settling {
   readonly #ctx: ShotsContext
   readonly #examiner: Examiner
-  readonly #described: Pick<DescribedBefore, 'find' | 'add'>
+  readonly #described: Pick<DescribedBefore, 'find'>
   readonly #seconds: number
-  readonly #standing: Standing
+  readonly #standing: typeof standingInRows
   readonly #fingerprints: Map<string, Fingerprint | null>
 
   constructor(
     ctx: ShotsContext, examiner: Examiner,
-    { described, seconds, standing, fingerprints = new Map() }: SettlingParts,
+    { described, seconds, standing = standingInRows, fingerprints = new Map() }: SettlingParts,
   ) {
     this.#ctx = ctx
     this.#examiner = examiner
     this.#described = described
     this.#seconds = seconds
     this.#fingerprints = fingerprints
-    this.#standing = standing ?? standingInRows(ctx)
+    this.#standing = standing
   }
 
   /**
@@ -138,11 +131,6 @@ export class Settling {
       this.#record(tx, admit(attempt, terms, tx).row, by))
   }
 
-  /** A picture that was described in this pass. */
-  add(row: Observation, fingerprint: Fingerprint | null): void {
-    this.#described.add(row, fingerprint)
-  }
-
   /** The later picture that stands for one, by their files as they are now; null where none. */
   async find(
     { row, image }: { readonly row: Observation, readonly image: ReadyImage },
@@ -151,7 +139,8 @@ export class Settling {
     const ignored = ignoredAsTaken(view, row)
     const { fingerprint: now } = image
     const isMeant = now !== null && ignored !== undefined && !row.captured_in_future
-    if (!isMeant || this.#standing.stands(row)) return null
+    const standing = this.#standing(this.#ctx, view, row)
+    if (!isMeant || standing.stands(row)) return null
     this.#keep(row, now)
     const [before, twoBefore] = await this.#before(view, row)
     if (before === undefined || twoBefore === undefined) return null
@@ -161,10 +150,9 @@ export class Settling {
       twoBefore, before, now, later: later.map(({ fingerprint }) => fingerprint), ignored: rects,
     })
     if (stood === null) return null
-    const able = stood.by.map((at) => later[at]!.row)
-      .filter((one) => this.#standing.mayStand(one))
+    const able = stood.by.map((at) => later[at]!.row).filter((one) => standing.mayStand(one))
     // One that is asked about anyway serves as well: each further one would be a request more.
-    const asked = able.filter((one) => this.#standing.isAsked(one))
+    const asked = able.filter((one) => standing.isAsked(one))
     const within = { ignored: rects, region: stood.region }
     for (const other of [...new Set([...asked, ...able])].slice(0, comparedMax)) {
       if (await this.#standsFor(image, other, within)) return other
@@ -180,7 +168,7 @@ export class Settling {
     { bytes }: ReadyImage, row: Observation,
     { ignored, region }: Pick<Passage, 'ignored'> & Pick<Stood, 'region'>,
   ): Promise<boolean> {
-    const image = this.#read(row)
+    const image = readyNow(this.#ctx, row)
     if (image === null) return false
     const standing = { sha256: row.sha256, bytes: image.bytes }
     const { verdict } = await this.#examiner.compare({
@@ -191,11 +179,12 @@ export class Settling {
     return await this.#described.find({ row, image: { ...image, fingerprint } }, region) === null
   }
 
-  #record(tx: Tx, row: Observation, { observation_id: by }: Observation) {
+  #record(tx: Tx, row: Observation, { observation_id: by }: Observation): boolean {
     const other = tx.get(c.observations, by)
     const isOn = savedSettings(tx).settle_seconds === this.#seconds
     if (other === undefined || !isOn) return false
-    if (!mayStand(this.#ctx, tx, other) || standsInRows(tx, row)) return false
+    const standing = standingInRows(this.#ctx, tx, row)
+    if (!standing.mayStand(other) || standing.stands(row)) return false
     const now = nowIso(this.#ctx.gov)
     putObservation(tx, now, {
       ...row, analysis_status: 'blocked', stood_for_by: by,
@@ -250,19 +239,14 @@ export class Settling {
     return found
   }
 
-  #read(row: Observation): ReadyImage | null {
-    const { gov } = this.#ctx
-    const recursive = isRecursive(savedSettings(gov.store.read()))
-    const verdict = readForUpload(row, gov.clock.wallMs(), recursive)
-    return verdict.kind === 'ready' ? verdict : null
-  }
-
   async #fingerprintOf(row: Observation): Promise<Fingerprint | null> {
     const kept = this.#fingerprints.get(row.observation_id)
-    // Looked at once more, it is kept longer: each picture is looked at for all around it.
-    if (kept !== undefined) this.#keep(row, kept)
-    if (kept !== undefined) return kept
-    const image = this.#read(row)
+    if (kept !== undefined) {
+      // Looked at once more, it is kept longer: each picture is looked at for all around it.
+      this.#keep(row, kept)
+      return kept
+    }
+    const image = readyNow(this.#ctx, row)
     // What may not leave is told of by nobody, so it tells nothing of others.
     const seen = image === null ? null : await lookInto(image, this.#examiner, false)
     const made = seen?.kind === 'ready' ? seen.fingerprint : null

@@ -10,10 +10,8 @@ import type { View } from '../../state/types.js'
 import { blockedRowReader, reasonGone } from '../analysis/blocked.js'
 import { earlierCall } from '../analysis/earlier-call.js'
 import { prepareImage } from '../analysis/one.js'
-import type { PrivacyVerdict } from '../analysis/privacy.js'
-import type { ReadyImage } from '../analysis/send-image.js'
+import type { PrivacyVerdict, ReadyImage } from '../analysis/privacy.js'
 import { ReasonCounts } from '../analysis/reason-counts.js'
-import { standingInRows } from '../analysis/settling.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { consentReaches, standingOf } from '../gates.js'
@@ -134,9 +132,9 @@ class Count {
     const shared = { ctx, examiner, fingerprints: new Map<string, Fingerprint | null>() }
     const now = { reuses: reusesAnalyses(saved), settleSeconds: saved.settle_seconds ?? null }
     // One that is blocked for a reason which is gone will be asked about as well.
-    const mayStand = (row: Observation): boolean =>
+    const mayStandNow = (row: Observation): boolean =>
       row.analysis_status === 'succeeded' || standing(row).kind === 'waits'
-    this.waiting = new Payer({ ...shared, ...now, now: { ...standingInRows(ctx), mayStand } })
+    this.waiting = new Payer({ ...shared, ...now, mayStandNow })
     this.ways = waysOf(now).map((way) => ({
       way, day: new Payer({ ...shared, ...way, before: since }),
     }))

@@ -5,9 +5,9 @@
 import type { Fingerprint } from '../../images/types.js'
 import { gatewayCollection, gatewayRouteId } from '../../gateway/setup.js'
 import { isDescribed } from '../analysis/described.js'
+import type { ReadyImage } from '../analysis/privacy.js'
 import { DescribedBefore } from '../analysis/reuse.js'
-import type { ReadyImage } from '../analysis/send-image.js'
-import { Settling, type Standing } from '../analysis/settling.js'
+import { Settling, standingInRows, type Standing } from '../analysis/settling.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import type { Observation } from '../observations/rows.js'
@@ -22,8 +22,8 @@ interface Paying {
   readonly reuses: boolean
   readonly settleSeconds: number | null
   readonly fingerprints: Map<string, Fingerprint | null>
-  /** How rows stand now; left out where it is as if none had been looked at. */
-  readonly now?: Standing
+  /** Which rows may stand for others now; left out where it is as if none was looked at. */
+  readonly mayStandNow?: (row: Observation) => boolean
 }
 
 /** What an analysis would do with an image. */
@@ -40,21 +40,27 @@ export class Payer {
   readonly #standing = new Set<string>()
   calls = 0
 
-  constructor({ ctx, examiner, before, reuses, settleSeconds, fingerprints, now }: Paying) {
+  constructor({ ctx, examiner, before, reuses, settleSeconds, fingerprints, mayStandNow }: Paying) {
     this.#ctx = ctx
     this.#reuses = reuses
     this.#known = new DescribedBefore(ctx, examiner, {
       most: shotLimits.describedMax, ...(before === undefined ? {} : { before }),
     })
-    const stands = (row: Observation): boolean =>
-      this.#standing.has(row.observation_id) || now?.stands(row) === true
-    const mayStand = (row: Observation): boolean =>
-      !this.#held.has(row.observation_id) && now?.mayStand(row) !== false
-    const isAsked = (row: Observation): boolean => stands(row) || now?.isAsked(row) === true
     this.#settling = settleSeconds === null ? null : new Settling(ctx, examiner, {
       described: this.#known, seconds: settleSeconds, fingerprints,
-      standing: { stands, mayStand, isAsked },
+      standing: (...near) => this.#standingWith(
+        mayStandNow, mayStandNow === undefined ? null : standingInRows(...near)),
     })
+  }
+
+  /** What was counted so far, beside what rows say, where they count. */
+  #standingWith(mayStandNow: Paying['mayStandNow'], now: Standing | null): Standing {
+    const stands = (row: Observation): boolean =>
+      this.#standing.has(row.observation_id) || now?.stands(row) === true
+    return {
+      stands, isAsked: (row) => stands(row) || now?.isAsked(row) === true,
+      mayStand: (row) => !this.#held.has(row.observation_id) && mayStandNow?.(row) !== false,
+    }
   }
 
   /** Whether every described image could be looked at. */

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { accountBytes, type AccountParts } from '../../../src/codehost/closure/account.js'
 import { ReadBudget } from '../../../src/codehost/closure/budget.js'
-import { followInventory } from '../../../src/codehost/closure/evidence.js'
+import { followInventory } from '../../../src/codehost/closure/inventory.js'
 import type { EffectEntry } from '../../../src/codehost/jobs/histories.js'
 import { sealedExtraBytes } from '../../../src/state/keys.js'
 

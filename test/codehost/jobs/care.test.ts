@@ -1,7 +1,7 @@
 /** Jobs in a state that is looked after: copied, restored, unable to write, checked. */
 import { join } from 'node:path'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
-import { carryJobs } from '../../../src/codehost/capability-rows.js'
+import { carryJobs } from '../../../src/codehost/jobs/carry.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { must } from '../../support/must.js'

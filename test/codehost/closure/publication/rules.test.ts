@@ -7,7 +7,7 @@ import {
   changedPathsProblem, judgePage, pagesOf, type ListedFile,
 } from '../../../../src/codehost/closure/publication/changed-paths.js'
 import { publicationInventory } from '../../../../src/codehost/closure/publication/inventory.js'
-import { minutePace } from '../../../../src/codehost/closure/publication/kind.js'
+import { minutePace } from '../../../../src/codehost/closure/publication/pace.js'
 import { objectId } from '../../../../src/codehost/git/object-id.js'
 import { treeId, type TreeEntry } from '../../../../src/codehost/git/tree-entry.js'
 import type { EffectEntry } from '../../../../src/codehost/jobs/histories.js'

@@ -1,7 +1,7 @@
 /** A second between two POSTs to a host of others. */
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { pacing } from '../../../../src/codehost/jobs/run-order.js'
+import { pacing } from '../../../../src/codehost/jobs/send-posts.js'
 import { stillClock } from '../../../support/clock.js'
 
 t.test('the first POST is not waited for, each other a second from the one before, however long that took', async (t) => {
