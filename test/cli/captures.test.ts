@@ -117,7 +117,8 @@ t.test('a shell reads a command that was broken as it was, however long its word
     for (const before of ['  ', 'next:      ', 'due        1 charge: ']) {
       // A command that is all words of one letter or so is as narrow as prose: it begins as one.
       if (!/^sallyport [a-z-]/.test(line)) break
-      t.equal(read(fitted(before + line, columns).slice(before.length)), told, before + line)
+      const shown = fitted(before + line, columns)
+      t.equal(read(shown.slice(shown.indexOf('sallyport '))), told, before + line)
     }
     const hint = fitted(`next: Run it as \`${line}\` once more.`, columns)
     t.equal(read(/`([^`]*)`/.exec(hint)?.[1] ?? ''), told, hint)
