@@ -1,10 +1,11 @@
 // `node scripts/generate.js`: writes man pages, completions and JSON Schemas from the commands, the
-// page of refusals from the source, the picture of a terminal from the tutorial, and the modules
-// that hold the project's WebAssembly.
+// page of refusals from the source, the picture of a terminal from the tutorial, the modules that
+// hold the project's WebAssembly, and the column of mutations in the tables of requirements.
 // With `--check` it writes nothing and fails when a file differs or should not be there.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { compileTree, treeDir } from './tool/tree.js'
 import { refusalsPage } from './tool/refusals.js'
+import { tablesWithMutations } from './tool/requirements.js'
 import { root } from './tool/run.js'
 import { terminalPicture } from './tool/terminal.js'
 import { wasmFiles } from './tool/wasm.js'
@@ -12,7 +13,7 @@ import { wasmFiles } from './tool/wasm.js'
 const check = process.argv.includes('--check')
 const modules = [
   ...(await wasmFiles()), ['docs/refusals.md', refusalsPage()],
-  ['docs/pictures/terminal.svg', terminalPicture()],
+  ['docs/pictures/terminal.svg', terminalPicture()], ...tablesWithMutations(),
 ]
 const textOf = (path) =>
   existsSync(`${root}/${path}`) ? readFileSync(`${root}/${path}`, 'utf8') : ''

@@ -1,7 +1,8 @@
 // `npm run mutate -- named [AREA…]`: breaks one guard after the other in a copy of the project, as
 // scripts/mutations/*.json names them, and expects that the tests named there fail. The area
 // `codehost:12` is the twelfth of codehost alone.
-// `--share 2/4` takes the second quarter, `--jobs 2` works on two at once.
+// `--share 2/4` takes the second quarter, `--jobs 2` works on two at once, `--write` keeps which
+// test failed in scripts/tool/mutate/killers.json.
 // `npm run mutate -- rules [FILE…] [--jobs N]`: Stryker breaks every expression of the pure rule
 // files in scripts/tool/mutate/rules.json, which lists the survivors with their reasons.
 // `npm run mutate -- guards [FILTER…|--changed]`: takes away every guard that stands in one line
@@ -17,13 +18,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { installMissing } from './tool/install.js'
 import { root, run } from './tool/run.js'
 
-const usage = 'npm run mutate -- named [AREA[:N]…] [--share N/OF] [--jobs N]'
+const usage = 'npm run mutate -- named [AREA[:N]…] [--share N/OF] [--jobs N] [--write]'
   + '\n  | rules [FILE…] [--jobs N]'
   + '\n  | guards [FILTER…] [--changed] [--near] [--quick] [--cells] [--limit SECONDS] [--fresh]'
   + ' [--test FILE] [--write] [--list] [--jobs N]'
 
 const flags = {
-  named: ['--share', '--jobs'], rules: ['--jobs'],
+  named: ['--share', '--jobs', '--write'], rules: ['--jobs'],
   guards: [
     '--changed', '--near', '--quick', '--cells', '--limit', '--fresh', '--write', '--list',
     '--test', '--jobs',
@@ -65,9 +66,9 @@ const rules = async ({ names, jobs }) => {
   return results.length > 0 && open + wrong === 0
 }
 
-const named = async ({ names, jobs, share }) => {
+const named = async ({ names, jobs, share, '--write': write = false }) => {
   const { runNamed } = await import('./tool/mutate/named.js')
-  const results = await runNamed({ areas: names, jobs, share })
+  const results = await runNamed({ areas: names, jobs, share, write })
   keep('named', results)
   const count = (verdict) => results.filter((one) => one.verdict === verdict).length
   const unlisted = results.filter((one) => one.verdict === 'survived' && !one.excused)

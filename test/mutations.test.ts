@@ -4,7 +4,9 @@ import { transformSync } from 'esbuild'
 import { join } from 'node:path'
 import t from 'tap'
 
-interface Entry { readonly area: string, readonly at: number, readonly file: string }
+interface Entry {
+  readonly area: string, readonly at: number, readonly file: string, readonly promise: string
+}
 
 interface Entries {
   namedMutations(root: string, areas?: readonly string[]): readonly Entry[]
@@ -176,6 +178,41 @@ t.test('of every guard it is known which test fails without it, or why none can'
   const absent = { 'test/absent.test.ts': { '': ['src/a.ts one: requireA()'] } }
   t.strictSame(killerProblems(root, [a], [], { open: [], killed: absent }),
     ['no such test: test/absent.test.ts'])
+})
+
+t.test('of a named mutation it is kept which test failed, and a row that this test cites names it', async (t) => {
+  type ByTest = Killers['killed']
+  const { namedProblems, writeNamed } = (
+    await import(join(root, 'scripts/tool/mutate/killers.js'))) as {
+    namedProblems(
+      root: string, entries: readonly object[], kept?: { readonly named: ByTest },
+    ): readonly string[]
+    writeNamed(root: string, entries: readonly object[], found: ReadonlyMap<string, object>): void
+  }
+  t.strictSame(namedProblems(root, namedMutations(root)), [])
+  const dir = t.testdir({ scripts: { tool: { mutate: {
+    'killers.json': JSON.stringify({ killed: {}, open: ['a guard'], named: {
+      'test/a.test.ts': { old: ['money: kept', 'money: gone'] },
+    } }),
+  } } } })
+  const entry = (promise: string): object => ({ area: 'money', promise })
+  const title = 'A-001 S-002 it fails'
+  writeNamed(dir, ['kept', 'new', 'unseen'].map(entry),
+    new Map([['money: new', { test: 'test/a.test.ts', title }]]))
+  const written = JSON.parse(
+    readFileSync(join(dir, 'scripts/tool/mutate/killers.json'), 'utf8')) as Killers
+  const named = { 'test/a.test.ts': { [title]: ['money: new'], old: ['money: kept'] } }
+  t.strictSame(written, { killed: {}, named, open: ['a guard'] })
+  t.strictSame(namedProblems(dir, [entry('new')], { named }),
+    ['no such test: test/a.test.ts', 'no such named mutation: money: kept'])
+
+  const { mutationsByRow } = (await import(join(root, 'scripts/tool/requirements.js'))) as {
+    mutationsByRow(kept: { killed: ByTest, named: ByTest }): ReadonlyMap<string, readonly string[]>
+  }
+  const killed = { 'test/b.test.ts': { 'A-001 alone': ['src/a.ts one: requireA()'] } }
+  t.strictSame([...mutationsByRow({ killed, named })], [
+    ['A-001', ['src/a.ts one: requireA()', 'money: new']], ['S-002', ['money: new']],
+  ])
 })
 
 t.test('guards are statements that only ask or only make durable, and the conditions of a judge', async (t) => {

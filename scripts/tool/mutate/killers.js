@@ -1,7 +1,8 @@
 // The checked list of what notices that a guard is gone: by test file and title, the guards whose
 // absence that test was seen to fail for, alone. It lies in killers.json; guards that nothing can
 // notice stand in guards.json, with the reason. `open` there are those for which nothing was found
-// yet: it only ever gets shorter.
+// yet: it only ever gets shorter. `named` are, in the same form, the named mutations that were seen
+// to fail a test; of those the list may be short.
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { guardExcuse } from './guard-list.js'
@@ -10,8 +11,9 @@ const path = 'scripts/tool/mutate/killers.json'
 
 /**
  * Reads the list of a project.
- * @returns {{ killed: Record<string, Record<string, readonly string[]>>, open: readonly string[] }}
- *   keys of guards by test file and title; no title: the file as a whole
+ * @returns {{ killed: Killed, named: Killed, open: readonly string[] }} keys of guards, and of
+ *   named mutations, by test file and title; no title: the file as a whole
+ * @typedef {Record<string, Record<string, readonly string[]>>} Killed
  */
 export const readKillers = (root) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
@@ -49,20 +51,47 @@ export const knownKillers = ({ killed }) => {
 export const writeKillers = (root, guards, found) => {
   const kept = readKillers(root)
   const known = knownKillers(kept)
+  const killed = killedBy(guards, (key) => found(key) ?? known(key))
+  const isOpen = new Set(kept.open)
+  const open = guards.map(({ key }) => key)
+    .filter((key) => isOpen.has(key) && found(key) === undefined && known(key) === undefined)
+  write(root, { ...kept, killed, open })
+}
+
+/**
+ * Writes what a run of named mutations has found into the list. Mutations that are no longer there
+ * leave it.
+ * @param {string} root
+ * @param {readonly { area: string, promise: string }[]} entries all there are
+ * @param {ReadonlyMap<string, { test: string, title: string }>} found by `namedKey`
+ */
+export const writeNamed = (root, entries, found) => {
+  const kept = readKillers(root)
+  const known = knownKillers({ killed: kept.named })
+  const keys = [...new Set(entries.map(namedKey))].map((key) => ({ key }))
+  write(root, { ...kept, named: killedBy(keys, (key) => found.get(key) ?? known(key)) })
+}
+
+/** What a named mutation is in the list, wherever it stands in its area. */
+export const namedKey = ({ area, promise }) => `${area}: ${promise}`
+
+/** Keys in the form of the list, sorted by file and title. */
+const killedBy = (all, killerOf) => {
   const killed = {}
-  for (const { key } of guards) {
-    const killer = found(key) ?? known(key)
+  for (const { key } of all) {
+    const killer = killerOf(key)
     if (killer === undefined) continue
     const titles = killed[killer.test] ??= {}
     titles[killer.title] = [...(titles[killer.title] ?? []), key]
   }
   const sorted = (of, make = (one) => one) => Object.fromEntries(Object.keys(of).sort()
     .map((name) => [name, make(of[name])]))
-  const isOpen = new Set(kept.open)
-  const open = guards.map(({ key }) => key)
-    .filter((key) => isOpen.has(key) && found(key) === undefined && known(key) === undefined)
-  const list = { killed: sorted(killed, sorted), open }
-  writeFileSync(join(root, `${path}.tmp`), `${JSON.stringify(list, null, 1)}\n`)
+  return sorted(killed, sorted)
+}
+
+const write = (root, { killed, named, open }) => {
+  const text = JSON.stringify({ killed, named, open }, null, 1)
+  writeFileSync(join(root, `${path}.tmp`), `${text}\n`)
   renameSync(join(root, `${path}.tmp`), join(root, path))
 }
 
@@ -92,13 +121,30 @@ export const killerProblems = (root, guards, excused, kept = readKillers(root)) 
   const unknown = tried.filter(({ key }) => known(key) === undefined).map(({ key, file }) =>
     'nothing is known to notice that this is gone '
     + `(npm run mutate -- guards ${file} --write): ${key}`)
-  const absent = Object.entries(kept.killed).flatMap(([test, titles]) => {
-    const text = textOf(join(root, test))
-    return text === null ? [`no such test: ${test}`] : Object.keys(titles)
-      .filter((title) => !hasTitle(text, title)).map((title) => `no such test: ${test}: ${title}`)
-  })
+  const absent = absentTests(root, kept.killed)
   const listed = Object.values(kept.killed).flatMap((titles) => Object.values(titles)).flat()
   const stale = listed.filter((key) => !keys.has(key) && !names.has(withoutFile(key)))
     .map((key) => `no such guard: ${key}`)
   return [...unknown, ...absent, ...stale]
 }
+
+/**
+ * What is wrong with the named mutations of the list, a line each: a test that is not there, a
+ * mutation that is none.
+ * @param {string} root
+ * @param {readonly { area: string, promise: string }[]} entries all there are
+ */
+export const namedProblems = (root, entries, { named } = readKillers(root)) => {
+  const keys = new Set(entries.map(namedKey))
+  const listed = Object.values(named).flatMap((titles) => Object.values(titles)).flat()
+  return [
+    ...absentTests(root, named),
+    ...listed.filter((key) => !keys.has(key)).map((key) => `no such named mutation: ${key}`),
+  ]
+}
+
+const absentTests = (root, killed) => Object.entries(killed).flatMap(([test, titles]) => {
+  const text = textOf(join(root, test))
+  return text === null ? [`no such test: ${test}`] : Object.keys(titles)
+    .filter((title) => !hasTitle(text, title)).map((title) => `no such test: ${test}: ${title}`)
+})

@@ -9,6 +9,7 @@ import { folderInMemory } from '../memory.js'
 import { copyProject } from './copy.js'
 import { equivalents, excuseOf, mutated, namedMutations, placeOf, problemOf } from './entries.js'
 import { environment } from './environment.js'
+import { namedKey, writeNamed } from './killers.js'
 import { endTests, runTest } from './run-test.js'
 import { weaveCopy } from './woven.js'
 
@@ -16,12 +17,13 @@ const limitMs = 300_000
 
 /**
  * Runs the mutations of some areas, or all.
- * @param {{ areas: readonly string[], share: readonly [number, number], jobs: number }} options
- *   `share` is which part of how many, from 1
+ * @param {{ areas: readonly string[], share: readonly [number, number], jobs: number,
+ *   write: boolean }} options `share` is which part of how many, from 1; `write` keeps what noticed
+ *   which in killers.json
  * @returns {Promise<readonly { verdict: 'killed' | 'survived' | 'invalid', why: string,
  *   excused: boolean, area: string, at: number, file: string, promise: string }[]>}
  */
-export const runNamed = async ({ areas, share: [part, parts], jobs }) => {
+export const runNamed = async ({ areas, share: [part, parts], jobs, write }) => {
   const list = equivalents(root)
   const problems = await compileTree()
   if (problems.length > 0) throw new Error(`the checkout does not compile: ${problems[0]}`)
@@ -33,7 +35,9 @@ export const runNamed = async ({ areas, share: [part, parts], jobs }) => {
   }
   process.once('SIGINT', stop).once('SIGTERM', stop)
   const results = []
-  const note = (entry, { verdict, why }) => {
+  const killers = new Map()
+  const note = (entry, { verdict, why, killer }) => {
+    if (killer !== undefined) killers.set(namedKey(entry), killer)
     const excused = excuseOf(list, entry) !== undefined
     results.push({ ...entry, verdict, why, excused })
     const mark = verdict === 'survived' && excused ? ' (listed as equivalent)' : ''
@@ -60,6 +64,7 @@ export const runNamed = async ({ areas, share: [part, parts], jobs }) => {
       }
     }))
   } finally {
+    if (write) writeNamed(root, namedMutations(root), killers)
     if (memory !== null) rmSync(memory, { recursive: true, force: true })
   }
   return results
@@ -101,7 +106,7 @@ const tryApart = async (worker, entry) => {
 const killerOf = async ({ env }, copy, { tests }) => {
   for (const test of tests) {
     const ran = await runTest(jobOf(copy, env, test))
-    if (!ran.ok) return { test, why: ran.why }
+    if (!ran.ok) return { test, why: ran.why, title: ran.last }
   }
   return null
 }
@@ -111,7 +116,8 @@ const verdictOf = async (worker, copy, { tests }, killed) => {
   if (!(await passes(worker, copy, killed.test))) {
     return { verdict: 'invalid', why: `${killed.test} fails without the mutation, too` }
   }
-  return { verdict: 'killed', why: `${killed.test}: ${killed.why}` }
+  const { test, why, title } = killed
+  return { verdict: 'killed', why: `${test}: ${why}`, killer: { test, title } }
 }
 
 /** Whether a test passes on the unbroken copy; asked once for each. */

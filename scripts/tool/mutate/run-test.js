@@ -8,10 +8,11 @@ const whyCharactersMax = 160
  * Runs a compiled test file, or the one test in it that has a title.
  * @param {{ dir: string, file: string, env: NodeJS.ProcessEnv, limitMs: number, title?: string }}
  *   options
- * @returns {Promise<{ ok: boolean, why: string, ms: number, late: boolean,
+ * @returns {Promise<{ ok: boolean, why: string, ms: number, late: boolean, last: string,
  *   ran: readonly { title: string, ok: boolean, why: string, ms: number }[] }>} `why` is the first
- *   assertion that failed, or how the process ended; `late`: it was ended, for its time; `ran` are
- *   its tests in their order, those that were skipped left out
+ *   assertion that failed, or how the process ended; `late`: it was ended, for its time; `last` is
+ *   the title of the test that began last, which is the one that failed where the first failure
+ *   ends a file; `ran` are its tests in their order, those that were skipped left out
  */
 export const runTest = ({ dir, file, env, limitMs, title = '' }) =>
   new Promise((resolve) => {
@@ -37,7 +38,10 @@ export const runTest = ({ dir, file, env, limitMs, title = '' }) =>
       const failed = /^\s*not ok \d+ - (.*?)\s*(?:#.*|\{)?$/m.exec(output)?.[1]
       const how = late ? `took more than ${limitMs} ms` : `ended with ${signal ?? code}`
       const why = (late ? how : (failed ?? how)).slice(0, whyCharactersMax)
-      resolve({ ok: code === 0, why, ms: Date.now() - began, late, ran: ranIn(output) })
+      const last = [...output.matchAll(/^# Subtest: (.*)$/gm)].at(-1)?.[1] ?? ''
+      resolve({
+        ok: code === 0, why, ms: Date.now() - began, late, last: bare(last), ran: ranIn(output),
+      })
     })
   })
 
@@ -46,6 +50,9 @@ const only = (title) =>
 
 const line = /^(\s*)(not )?ok \d+ - (.*?)(?: # (?:time=([\d.]+)ms|(SKIP|TODO).*))?(?: \{)?$/
 
+/** A title as it was given. */
+const bare = (title) => title.replace(/\\([\\#])/g, '$1')
+
 /** The tests of a file as tap tells them, each with the first of its assertions that failed. */
 const ranIn = (output) => {
   const ran = []
@@ -53,7 +60,7 @@ const ranIn = (output) => {
   for (const text of output.split('\n')) {
     const [, indent, not, told, ms, skipped] = line.exec(text) ?? []
     if (told === undefined) continue
-    const name = told.replace(/\\([\\#])/g, '$1')
+    const name = bare(told)
     if (indent !== '') {
       if (not !== undefined) failed ??= name
       continue
