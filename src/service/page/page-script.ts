@@ -35,7 +35,8 @@ let timer: ReturnType<typeof setTimeout> | undefined
 const brand = (): string => (name === '' ? 'Sallyport' : `${name} - Sallyport`)
 
 const showWaiting = ({ waiting }: Overview): void => {
-  const count = waiting.reduce((sum, one) => sum + one.count, 0)
+  // What is shown is counted, as `sallyport status` does, and not what each of them counts.
+  const count = waiting.length
   say('waiting-count', String(count))
   at('waiting-count').classList.toggle('none', count === 0)
   document.title = count === 0 ? brand() : `(${count}) ${brand()}`

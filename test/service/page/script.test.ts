@@ -6,6 +6,7 @@ import { pairOver } from '../../support/service/devices.js'
 import { serving } from '../../support/service/serving.js'
 import { image } from '../../support/png.js'
 import { must } from '../../support/must.js'
+import { take } from '../../support/shots.js'
 import { until } from '../../support/until.js'
 import { t } from '../../support/tests-in-slices.js'
 import type { Teardown } from '../../world/place.js'
@@ -33,7 +34,7 @@ const scan = 'POST /api/observer/screenshot-folder/scan'
 
 t.test('S-193 one click on scan is exactly one call of the scan endpoint, with a valid body', async (t) => {
   const { world, page } = await setup(t)
-  for (const n of [1, 2]) world.file(`${n}.png`, image(n))
+  for (const n of [1, 120]) world.file(`${n}.png`, image(n))
   page.at('scan').does('click')
   page.at('scan').does('click')
   await until('the scan to be told', () => /^Looked/.test(page.at('scan-told').textContent))
@@ -116,6 +117,25 @@ t.test('the money of the day says how many of its charges are disputed', async (
   const at = await serving(t, world, { page: world.session().root.root_id })
   const { page } = await setup(t, { world, at })
   t.match(page.at('spend-parts').textContent, /requests, 1 charge disputed/)
+})
+
+t.test('what waits is counted by what is shown of it, as a terminal counts it', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').texts()
+  const { reply_model: model, reply_provider: provider } = (await world.json(['gateway', 'show']))
+    .gateway.slots.screenshot.proof
+  for (const name of ['1.png', '2.png']) {
+    await take(world, name)
+    world.say('{', { model, provider })
+    t.not((await world.run(['shots', 'analyze'])).status, 0)
+  }
+  const at = await serving(t, world, { page: world.session().root.root_id })
+  const { page } = await setup(t, { world, at })
+  const rows = page.at('waiting').children.map(({ textContent }) => textContent)
+  t.match(rows[0], /^2 images failed /)
+  const { waiting } = await world.json(['status'])
+  t.equal(page.at('waiting-count').textContent, String(waiting.length))
+  t.equal(rows.length, waiting.length)
 })
 
 t.test('a confirmation starts unchecked, and nothing is revoked until it is checked', async (t) => {
