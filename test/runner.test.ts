@@ -106,6 +106,20 @@ t.test('an error that nobody catches is one of the test that it comes from, and 
   t.equal(own.passed, 1, 'what a test looks after itself is none')
 })
 
+/** Whether a process is given a part of tap to load; Node's `--eval` takes the text of it. */
+const isGivenTap = "Object.entries(process.env).some(([name, value]) => name.startsWith('_TAPJS_')"
+  + " || name === 'NODE_OPTIONS' && value.includes('tapjs'))"
+
+t.test('no Node process that a test starts loads a part of tap', async (t) => {
+  const { stdout } = spawnSync(process.execPath, ['-p', isGivenTap], { encoding: 'utf8' })
+  t.equal(stdout, 'false\n', 'nor does this one')
+  const script = `console.log((${isGivenTap} ? 'not ok' : 'ok') + ' 1 - it loads none')`
+  const run = runWithTap(t, [
+    `await t.spawn(process.execPath, ['-e', ${JSON.stringify(`${script}; console.log('1..1')`)}])`,
+  ])
+  t.equal(run.passed, 1, 'nor does what tap starts')
+})
+
 t.test('a failure says where it lies in the source', async (t) => {
   const { inSources } = await loaded<{ inSources(text: string): string }>('positions.js')
   const file = join(root, '.build/tree/test/runner.test.js')

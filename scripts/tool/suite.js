@@ -5,7 +5,6 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter, relative } from 'node:path'
-import t from 'tap'
 import { countingOf, coverageDir, reportCoverage, trimCoverage } from './coverage.js'
 import { root, run } from './run.js'
 import { severalFiles } from './count.js'
@@ -17,6 +16,8 @@ import { expectedSeconds, spentIn } from './seconds.js'
 import { fitting, shortRun } from './short-run.js'
 import { outputOf, treeDir } from './tree.js'
 
+// With tap as it is installed, each Node process that a test starts would load a part of tap.
+const { real: t } = await import(`${treeDir}/node_modules/tap/index.js`)
 const node = process.execPath
 const { files: only, whole, many, short, seconds, seed, reached } = JSON.parse(process.argv[2])
 const counting = whole && !short
@@ -49,8 +50,6 @@ const env = {
   TAP: '1',
   TAP_TIMEOUT: String(fileTimeoutMs / 1000),
   SALLYPORT_TEST_START_MS: String(startMs()),
-  // Tap's own counting would end that of V8 in the process, and its files would be missing here.
-  _TAPJS_PROCESSINFO_COVERAGE_: '0',
 }
 if (counting) {
   rmSync(coverageDir, { recursive: true, force: true })

@@ -1,5 +1,5 @@
-// Tap in one file for the test processes: nearly two hundred of them each load it, and its
-// small modules take them as long as everything else that most of them load.
+// Tap in one file for the runner and the test processes: nearly two hundred of them each load it,
+// and its small modules take them as long as everything else that most of them load.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,6 +8,9 @@ import { root } from './run.js'
 
 /** What knows whose an error is that nobody catches. */
 const domains = `${root}/scripts/tool/running-test.js`
+
+/** What starts a process of tests, and nothing beside it. */
+const starting = `${root}/scripts/tool/plain-spawn.js`
 
 // Stack traces leave out what lies in packages of this scope.
 const bundled = '@tapjs/in-one'
@@ -19,7 +22,8 @@ const require = 'import{createRequire as of}from"node:module";const require=of(i
  */
 export const bundleTap = async (dir) => {
   const { version } = JSON.parse(readFileSync(`${root}/node_modules/tap/package.json`, 'utf8'))
-  const name = `tap-${version}-${digestOf(readFileSync(domains))}.js`
+  const ours = Buffer.concat([domains, starting].map((path) => readFileSync(path)))
+  const name = `tap-${version}-${digestOf(ours)}.js`
   const file = `${dir}/node_modules/${bundled}/${name}`
   const manifest = (exports) => JSON.stringify({ type: 'module', exports })
   publish(`${dirname(file)}/shared.js`, shared(`./${name}`))
@@ -33,7 +37,7 @@ export const bundleTap = async (dir) => {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    alias: { 'async-hook-domain': domains },
+    alias: { 'async-hook-domain': domains, '@tapjs/processinfo': starting },
     banner: { js: require },
     write: false,
     logLevel: 'silent',

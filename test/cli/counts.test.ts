@@ -63,10 +63,9 @@ const namesIn = async (place: Place): Promise<Readonly<Record<string, string>>> 
 const countsOf = async (place: Place, argv: readonly string[]): Promise<Counts> => {
   const told = place.path('counts.json')
   const script = join(await shippedApp(), 'sallyport.js')
-  // The runner loads modules of Node into every Node, which would hide those of the program.
-  const { status } = spawnSync('sh', ['-c', 'unset NODE_OPTIONS; exec "$0" "$@"',
-    process.execPath, '--require', counting, script, ...argv],
-  { cwd: place.cwd, env: { ...place.env, SALLYPORT_COUNTS: told } })
+  const { status } = spawnSync(process.execPath, ['--require', counting, script, ...argv], {
+    cwd: place.cwd, env: { ...place.env, SALLYPORT_COUNTS: told },
+  })
   if (status === 2) throw new Error(`it is no line of the program: ${argv.join(' ')}`)
   return JSON.parse(readFileSync(told, 'utf8')) as Counts
 }
