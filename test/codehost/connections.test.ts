@@ -208,6 +208,11 @@ t.test('C-014 C-015 C-016 an occupied connection keeps its scope, and revoking i
     'codehost', 'connect', '--connection', at.id, '--repo', 'octo-org/other',
     '--expected-revision', '2', '--json',
   ])).error().code, 'capacity_reserved')
+  // A job may have taken it between that look and the record.
+  const { changeConnection } = await import('../../src/governance/connections/save.js')
+  await t.rejects(at.transact((tx) => changeConnection(tx, occupied.updated_at, at.session(), {
+    connectionId: at.id, expectedRevision: 2, repository: 'octo-org/other',
+  })), { code: 'capacity_reserved' })
   t.equal(canonicalJson(at.row()), canonicalJson(occupied))
   must(await at.run(['codehost', 'revoke', at.id]))
   t.hasStrict(at.row(), {
