@@ -6,6 +6,8 @@ export const imageLimits = {
   cellPixels: 8,
   /** Longest time one image may take before its worker is ended. */
   examineMsMax: 10_000,
+  /** So often it is given that time again where the process had hardly a processor meanwhile. */
+  examineMoreMax: 5,
   workersMax: 4,
   /** Images that wait for a worker. */
   waitingMax: 64,

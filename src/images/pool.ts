@@ -55,6 +55,8 @@ interface Thread {
   timer: NodeJS.Timeout | null
 }
 
+const usPerMs = 1_000
+
 /** What is known of an image whose thread was ended: hash and facts all the same. */
 const withoutThread = (bytes: Uint8Array, reason: ImageReason): Examined => ({
   sha256: createHash('sha256').update(bytes).digest('hex'),
@@ -141,13 +143,26 @@ class Pool implements ImagePool {
     if (isComparison(job.asked)) this.#comparer = thread
     thread.job = job
     thread.worker.ref()
+    this.#watch(thread)
+    thread.worker.postMessage(job.asked)
+    this.#next()
+  }
+
+  /**
+   * Ends the thread past its time. A process that was stopped meanwhile, or had hardly a processor,
+   * is given the time once more: otherwise a sound picture would be recorded as one that cannot be
+   * decoded, and each one like it would be taken in and paid for.
+   */
+  #watch(thread: Thread, more: number = imageLimits.examineMoreMax): void {
+    const before = process.cpuUsage()
     thread.timer = setTimeout(() => {
+      const { user, system } = process.cpuUsage(before)
+      const wasIdle = (user + system) / usPerMs < this.#timeLimitMs / 2
+      if (wasIdle && more > 0) return this.#watch(thread, more - 1)
       this.#end(thread, 'decode_timed_out')
       void thread.worker.terminate()
       this.#next()
     }, this.#timeLimitMs)
-    thread.worker.postMessage(job.asked)
-    this.#next()
   }
 
   /** An idle thread, or a new one; comparisons go to one thread, whatever it is doing. */

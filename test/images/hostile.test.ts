@@ -200,6 +200,8 @@ const obeying = `
     if (bytes[0] === 1) while (true) {}
     if (bytes[0] === 2) process.exit(3)
     if (bytes[0] === 3) throw new Error('broken')
+    if (bytes[0] === 4) return setTimeout(() => parentPort.postMessage({ fine: 4 }), 1_000)
+    if (bytes[0] === 5) return
     parentPort.postMessage({ fine: bytes[0] })
   })`
 
@@ -210,6 +212,15 @@ t.test('a thread that hangs is ended at its time and the pool goes on', async (t
   t.equal(hung?.reason, 'decode_timed_out')
   t.equal(hung?.sha256, sha256(Uint8Array.of(1)))
   t.strictSame(fine, { fine: 9 })
+  await pool.close()
+})
+
+t.test('a picture keeps its time while the process has no processor, and no thread waits for ever', async (t) => {
+  const pool = createImagePool({ workers: 1, timeLimitMs: 400, program: program(obeying) })
+  t.strictSame(await pool.examine(Uint8Array.of(9)), { fine: 9 }, 'the thread has started')
+  t.strictSame(await pool.examine(Uint8Array.of(4)), { fine: 4 }, 'behind two of its times')
+  t.equal((await pool.examine(Uint8Array.of(5))).reason, 'decode_timed_out')
+  t.strictSame(await pool.examine(Uint8Array.of(8)), { fine: 8 })
   await pool.close()
 })
 
