@@ -1,9 +1,9 @@
 /** A destruction that is killed, that the disk refuses, and one beside others. */
-import type { ChildProcess } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SallyportError } from '../../src/base/errors.js'
 import { collections } from '../../src/governance/rows.js'
+import { holdService } from '../../src/governance/service/running.js'
 import { destroyState } from '../../src/state/care/destroy.js'
 import { destructionAt } from '../../src/state/destruction.js'
 import { nodeFiles } from '../../src/state/files.js'
@@ -11,7 +11,7 @@ import { isStateAt } from '../../src/state/paths.js'
 import { openStore } from '../../src/state/store.js'
 import { destroy, keyNames, treeOf } from '../support/fabric/destroyed.js'
 import { must } from '../support/must.js'
-import { sliced } from '../support/slice.js'
+import { slice } from '../support/slice.js'
 import { faulty, plan, Stopped, type Plan } from '../support/state/faults.js'
 import { t } from '../support/tests-in-slices.js'
 import { until } from '../support/until.js'
@@ -27,7 +27,8 @@ const steps: readonly (readonly [step: string, left: 'whole' | 'rest' | 'nothing
   ['gone_witness.log', 'rest'], ['emptied', 'rest'], ['ended', 'nothing'],
 ]
 
-const cells = sliced(steps, { axesOf: ([step]) => [step], cover: 'values' })
+const cells = (): typeof steps =>
+  slice('killed', steps, { axesOf: ([, left]) => [left], idOf: ([step]) => step, atLeast: 4 })
 
 t.test('a destruction that is killed at any step leaves a revoked state, or what no command opens '
   + 'and nothing is made over; the same line again ends it', async (t) => {
@@ -35,7 +36,7 @@ t.test('a destruction that is killed at any step leaves a revoked state, or what
   const { place, run } = rig
   must(await rig.ask())
   must(await run(['state', 'backup', place.path('copy')]))
-  for (const [at, [step, left]] of cells.entries()) {
+  for (const [at, [step, left]] of cells().entries()) {
     const where = join(place.dir, `of-${at}`)
     const env = { SALLYPORT_STATE_DIR: where }
     must(await run(['state', 'restore', place.path('copy'), '--json'], { env }))
@@ -92,9 +93,12 @@ t.test('a disk that stops, or refuses, at any of its calls leaves a whole state 
   t.ok(count.calls > 20)
   const places = Array.from({ length: count.calls }, (_, at) => at + 1)
   const faults = ['stop', 'ENOSPC', 'EIO', 'EACCES'] as const
+  const callOf = (at: number): string => count.seen[at - 1]?.split(' ')[0] ?? ''
   const table = places.flatMap((at) => faults.map((fault) => [at, fault] as const))
-  const chosen = sliced(table, { axesOf: ([at, fault]) => [String(at), fault], cover: 'values' })
-  for (const [at, fault] of chosen) {
+  for (const [at, fault] of slice('refused', table, {
+    axesOf: ([at, fault]) => [callOf(at), fault], idOf: ([at, fault]) => `${fault}-${at}`,
+    cover: 'pairs',
+  })) {
     const told = `${fault} at ${at}: ${count.seen[at - 1]}`
     const dir = copy(`${fault}-${at}`)
     const error = await removal(dir, plan(at, fault))
@@ -141,9 +145,8 @@ t.test('an ask that is under way is stopped first and waited for: it sends nothi
     entry: 'test', stdin: 'what is a sally port?',
     env: { TEST_STOP_AT: 'ask.contact_intent', TEST_STOP_DO: 'wait', TEST_GO_FILE: go },
   })
-  await until('its reservation', async () =>
-    (await rig.json(['ledger', 'reservations'])).some((one: { state: string }) =>
-      one.state === 'contacted'))
+  await until('its contact mark', () => rig.view().all(collections.openReservations)
+    .some(({ doc }) => doc.state === 'contacted'))
   const open = await destroy(place, ['--wait', '0'])
   t.strictSame([open.status, open.error().code], [7, 'open_not_acknowledged'])
   t.equal((await rig.json(['policy', 'show'])).policy.state, 'active')
@@ -162,14 +165,13 @@ t.test('an ask that is under way is stopped first and waited for: it sends nothi
 
 t.test('a service that runs is named, and the state stays', async (t) => {
   const { place, json } = await World.in(t).state().session()
-  let service: ChildProcess | undefined
-  const served = place.spawn(['serve', '--port', '0'], { onChild: (child) => { service = child } })
-  await until('the service', async () => (await json(['status'])).service?.origin != null)
+  const service = await holdService(place.stateDir, '2026-11-20T12:00:00.000Z')
+  service.listensAt('https://localhost:1')
   const ran = await destroy(place, ['--wait', '0'])
   t.strictSame([ran.status, ran.error().code], [11, 'work_under_way'])
-  t.match(ran.error().message, /the service, process \d+ since .* at http/)
-  service?.kill('SIGTERM')
-  await served
+  t.match(ran.error().message, /the service, process \d+ since .* at https:\/\/localhost:1/)
+  t.equal((await json(['state', 'check'])).ok, true)
+  service.release()
   must(await destroy(place))
 })
 
