@@ -5,7 +5,6 @@
  */
 import { join } from 'node:path'
 import { namesIn, nodeFiles } from '../state/files.js'
-import { requireOwnFolders } from '../state/folders.js'
 import { probeFile, tryHoldExisting, type HeldFile } from './kernel-file.js'
 import { runningService, runningText } from './service/running.js'
 
@@ -14,22 +13,22 @@ const lockFolders = [
   'ops', 'fence', 'lane', 'lane/interactive', 'lane/high', 'lane/normal',
 ] as const
 
-const turnForm = /^job-/
+const turnForm = /\/job-[a-z]+$/
 
 /** Lock files that are there, from the state directory on. */
 const lockFiles = (stateDir: string): readonly string[] => {
-  requireOwnFolders(nodeFiles, stateDir)
-  const below = (folder: string): readonly string[] =>
-    namesIn(nodeFiles, join(stateDir, folder)).map((name) => `${folder}/${name}`)
-  const isFile = (name: string): boolean => nodeFiles.stat(join(stateDir, name))?.kind === 'file'
-  const isFolder = (name: string): boolean => nodeFiles.stat(join(stateDir, name))?.kind === 'dir'
+  const kindOf = (name: string) => nodeFiles.stat(join(stateDir, name))?.kind
+  // A link in the place of a folder leads to locks of somebody else.
+  const isFolder = (name: string): boolean => name.split('/')
+    .every((_, n, parts) => kindOf(parts.slice(0, n + 1).join('/')) === 'dir')
+  const below = (folder: string): readonly string[] => (!isFolder(folder) ? []
+    : namesIn(nodeFiles, join(stateDir, folder)).map((name) => `${folder}/${name}`))
   return [
     ...lockFolders.flatMap((folder) => below(`run/${folder}`)),
-    ...(isFolder('run/turn') ? below('run/turn').filter(isFolder).flatMap(below) : []),
-    ...(isFolder('run/shots')
-      ? below('run/shots').filter((name) => turnForm.test(name.slice('run/shots/'.length))) : []),
-    'run/service',
-  ].filter(isFile)
+    ...below('run/turn').flatMap(below),
+    ...below('run/shots').filter((name) => turnForm.test(name)),
+    ...(isFolder('run') ? ['run/service'] : []),
+  ].filter((name) => kindOf(name) === 'file')
 }
 
 /** Lock files that somebody alive holds. Changes no byte. */

@@ -66,10 +66,11 @@ export function* entriesBelow(
     const own = isWhole ? 'whole' : ownOf(path)
     const isFolder = facts.kind === 'dir'
     const isEntered = isFolder && (own === 'folder' || own === 'whole')
+    const isOwnFile = !isFolder && (own === 'whole' || (own === 'file' && facts.kind === 'file'))
     if (isEntered) yield* entriesBelow(files, dir, path, own === 'whole')
     yield {
       name: path.join('/'), kind: isFolder ? 'dir' : 'file', bytes: isFolder ? 0 : facts.size,
-      isOwn: isEntered || (!isFolder && (own === 'whole' || (own === 'file' && facts.kind === 'file'))),
+      isOwn: isEntered || isOwnFile,
     }
   }
 }

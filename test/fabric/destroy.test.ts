@@ -43,7 +43,8 @@ t.test('a whole state is destroyed: everything of it is gone, key, anchor and ba
   t.ok(existsSync(place.stateDir), 'looking changes nothing')
   const gone = must(await destroy(place)).json()
   t.equal(existsSync(place.stateDir), false)
-  t.strictSame([told.dry_run, gone.dry_run, gone.schema], [true, false, 'sallyport.state.destroy.v1'])
+  t.strictSame(
+    [told.dry_run, gone.dry_run, gone.schema], [true, false, 'sallyport.state.destroy.v1'])
   t.strictSame([gone.name, gone.state_dir, gone.begun_at], ['state', place.stateDir, null])
   t.strictSame([gone.keys, gone.artifacts], [1, 3], 'a credential, a question, an answer')
   const kinds = new Map(gone.rows.map((one: { collection: string; count: number }) =>
@@ -91,7 +92,9 @@ t.test('what is open keeps a state from being destroyed, also what a dead proces
   const rig = await asked(t)
   await withUnknown(rig)
   const before = (await rig.json(['policy', 'show'])).policy.revision
-  for (const more of [[], ['--acknowledged-open-microusd', '0'], ['--acknowledged-open', '1.00usd']]) {
+  for (const more of [
+    [], ['--acknowledged-open-microusd', '0'], ['--acknowledged-open', '1.00usd'],
+  ]) {
     const ran = await destroy(rig.place, more)
     t.strictSame([ran.status, ran.error().code], [7, 'open_not_acknowledged'], more.join(' '))
     t.equal(ran.error().details.microusd, limits.boundMicrousd)
@@ -152,12 +155,35 @@ t.test('whoever works in the state is named, and nothing is removed; then every 
   }
   t.equal((await rig.json(['policy', 'show'])).policy.state, 'revoked')
   t.equal((await rig.json(['state', 'check'])).ok, true)
+  const stop = new AbortController()
+  const guard = tryHoldFile(join(place.stateDir, 'run/ops/op_01890000-0000-7000-8000-000000000000'))
+  const stopped = await destroy(place, [], {
+    stop: stop.signal, at: (step) => void (step === 'destroy.revoked' && stop.abort()),
+  })
+  guard?.remove()
+  t.strictSame([stopped.status, stopped.error().code], [130, 'destroy_stopped'])
   const lock = tryHoldFile(join(place.stateDir, 'lock'))
   const locked = await destroy(place, ['--wait', '0'])
   lock?.release()
   t.strictSame([locked.status, locked.error().code], [11, 'lock_held'])
   t.equal((await rig.json(['state', 'check'])).ok, true)
   must(await destroy(place))
+})
+
+t.test('what comes to be open while others are waited for is acknowledged anew', async (t) => {
+  const rig = await asked(t)
+  const { place, run } = rig
+  must(await run(['state', 'backup', place.path('copy')]))
+  const ran = await destroy(place, [], {
+    at: async (step) => {
+      if (step === 'destroy.quiet') {
+        must(await run(['state', 'restore', place.path('copy'), '--yes']))
+      }
+    },
+  })
+  t.strictSame([ran.status, ran.error().code], [7, 'open_not_acknowledged'])
+  t.equal(ran.error().details.microusd, limits.ceilingMicrousd)
+  t.equal((await rig.json(['state', 'check'])).ok, true)
 })
 
 t.test('files of others stay where they are, no link is followed, and what is behind a linked '
@@ -214,4 +240,3 @@ t.test('something of others in a folder of records keeps the removal from its en
   t.strictSame([rest.open, rest.rows], [null, []])
   t.equal(existsSync(place.stateDir), false)
 })
-

@@ -4,15 +4,12 @@
  * goes last, when the removal of all else is durable, so that a run that was cut off is known for
  * what it is and goes on. Key, anchor and stops lie elsewhere and are not touched.
  */
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { destructionAt, encodeDestruction } from '../destruction.js'
-import {
-  errnoOf, orIoFailure, publish, removeFile, syncDir, syncDirIfOpen,
-} from '../files.js'
+import { errnoOf, orIoFailure, publish, removeFile, syncDir } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
-import { requireOwnFolders } from '../folders.js'
 import { takeLock } from '../lock.js'
 import { entriesBelow } from '../own-entries.js'
 import { partsOf } from '../paths.js'
@@ -52,7 +49,6 @@ export const destroyState = async (options: DestroyOptions): Promise<Destroyed> 
     return await whileNobodyFolds(site, 'state destroy', async () => {
       options.lastLook()
       if (destructionAt(files, site.dir) === undefined) {
-        requireOwnFolders(files, site.dir)
         const note = { store_id: options.storeId, begun_at: isoFromMs(clock.wallMs()) }
         orIoFailure(what, () => publish(files, places.state, encodeDestruction(note)))
       }
@@ -88,11 +84,14 @@ const lastOnes = ['fold', 'lock', 'STATE'] as const
 const isLast = (name: string): boolean => (lastOnes as readonly string[]).includes(name)
 
 /**
- * Whether an entry keeps the removal from its end. A folder that holds something of somebody else
- * does not, save one that a directory is taken for a state by. Pure.
+ * What keeps the removal from its end. A folder that holds something of somebody else does not,
+ * save one that a directory is taken for a state by.
  */
-const hinders = (site: Site, { name, errno }: Kept): boolean =>
-  errno !== 'ENOTEMPTY' || partsOf(site.places).includes(join(site.dir, name))
+const hindering = ({ files, places, dir }: Site, kept: readonly Kept[]): readonly Kept[] => [
+  ...kept.filter(({ errno }) => errno !== 'ENOTEMPTY'),
+  ...partsOf(places).filter((path) => path !== places.state && files.stat(path) !== undefined)
+    .map((path) => ({ name: relative(dir, path), errno: 'ENOTEMPTY' })),
+]
 
 /** Most names that a refusal lists. */
 const namedMax = 20
@@ -142,8 +141,8 @@ const removeAll = async (site: Site, at: DestroyOptions['at']): Promise<Destroye
   } catch (error) {
     kept.unshift(unlisted(error, dir))
   }
-  const hindering = kept.filter((one) => hinders(site, one))
-  if (hindering.length > 0) throw unfinished(hindering, foreign)
+  const left = hindering(site, kept)
+  if (left.length > 0) throw unfinished(left, foreign)
   orIoFailure(what, () => syncDir(files, dir))
   await at('emptied')
   for (const name of lastOnes) orIoFailure(what, () => removeFile(files, join(dir, name)))
@@ -155,7 +154,5 @@ const removeAll = async (site: Site, at: DestroyOptions['at']): Promise<Destroye
 /** The directory itself, unless something is left in it, or it is a link or somebody's mount. */
 const removeDirectory = ({ files, dir }: Site): boolean => {
   if (files.stat(dir)?.kind !== 'dir' || files.list(dir).length > 0) return false
-  if (refusalOf(() => files.rmdir(dir)) !== null) return false
-  syncDirIfOpen(files, dirname(dir))
-  return true
+  return refusalOf(() => files.rmdir(dir)) === null
 }
