@@ -30,8 +30,7 @@ const steps: readonly (readonly [step: string, left: 'whole' | 'rest' | 'nothing
 const cells = (): typeof steps =>
   slice('killed', steps, { axesOf: ([, left]) => [left], idOf: ([step]) => step, atLeast: 4 })
 
-t.test('a destruction that is killed at any step leaves a revoked state, or what no command opens '
-  + 'and nothing is made over; the same line again ends it', async (t) => {
+t.test('a destruction that is killed at any step leaves a revoked state, or what no command opens and nothing is made over; the same line again ends it', async (t) => {
   const rig = await asked(t)
   const { place, run } = rig
   must(await rig.ask())
@@ -67,8 +66,7 @@ t.test('a destruction that is killed at any step leaves a revoked state, or what
   }
 })
 
-t.test('a disk that stops, or refuses, at any of its calls leaves a whole state or the rest of one, '
-  + 'and says so; the next run ends it', async (t) => {
+t.test('a disk that stops, or refuses, at any of its calls leaves a whole state or the rest of one, and says so; the next run ends it', async (t) => {
   const world = await World.in(t).state().session()
   const { place } = world
   must(await world.run(['goal', 'add', 'x']))
@@ -136,8 +134,7 @@ t.test('a folder that may not be changed is told with what is left, and the next
   must(await destroy(place))
 })
 
-t.test('an ask that is under way is stopped first and waited for: it sends nothing more, and what '
-  + 'it leaves open has to be acknowledged anew', async (t) => {
+t.test('an ask that is under way is stopped first and waited for: it sends nothing more, and what it leaves open has to be acknowledged anew', async (t) => {
   const rig = await asked(t)
   const { place } = rig
   const go = place.path('go')
@@ -175,8 +172,7 @@ t.test('a service that runs is named, and the state stays', async (t) => {
   must(await destroy(place))
 })
 
-t.test('a process that had the state open writes nothing behind its end, also where the directory '
-  + 'stays', async (t) => {
+t.test('a process that had the state open writes nothing behind its end, also where the directory stays', async (t) => {
   for (const isEmpty of [true, false]) {
     const rig = await World.in(t).state().session()
     const { place } = rig

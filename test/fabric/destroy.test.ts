@@ -27,8 +27,7 @@ const withUnknown = async (rig: AlphaWorld): Promise<void> => {
 
 const terminal = { stdin: true, stdout: true, stderr: true }
 
-t.test('a whole state is destroyed: everything of it is gone, key, anchor and backups are as they '
-  + 'were, another state is untouched, and what stays is told', async (t) => {
+t.test('a whole state is destroyed: everything of it is gone, key, anchor and backups are as they were, another state is untouched, and what stays is told', async (t) => {
   const rig = await asked(t)
   const { place } = rig
   must(await rig.ask())
@@ -61,8 +60,7 @@ t.test('a whole state is destroyed: everything of it is gone, key, anchor and ba
   must(await rig.run(['status'], { env: other }))
 })
 
-t.test('on a terminal what goes and stays is shown, and its name is typed; another one, and no '
-  + 'terminal, change nothing', async (t) => {
+t.test('on a terminal what goes and stays is shown, and its name is typed; another one, and no terminal, change nothing', async (t) => {
   const rig = await asked(t)
   const { place, run } = rig
   const before = treeOf(place.stateDir)
@@ -87,8 +85,7 @@ t.test('on a terminal what goes and stays is shown, and its name is typed; anoth
   t.equal(existsSync(place.stateDir), false)
 })
 
-t.test('what is open keeps a state from being destroyed, also what a dead process left, unless '
-  + 'its very sum is acknowledged; on a terminal Enter means no', async (t) => {
+t.test('what is open keeps a state from being destroyed, also what a dead process left, unless its very sum is acknowledged; on a terminal Enter means no', async (t) => {
   const rig = await asked(t)
   await withUnknown(rig)
   const before = (await rig.json(['policy', 'show'])).policy.revision
@@ -109,8 +106,7 @@ t.test('what is open keeps a state from being destroyed, also what a dead proces
   t.equal(existsSync(rig.place.stateDir), false)
 })
 
-t.test('a backup that is restored behind it holds the whole ceiling, above what the anchor '
-  + 'remembers, also one of before an unknown charge; init makes a state of its own', async (t) => {
+t.test('a backup that is restored behind it holds the whole ceiling, above what the anchor remembers, also one of before an unknown charge; init makes a state of its own', async (t) => {
   const rig = await asked(t)
   const { place, run } = rig
   must(await run(['state', 'backup', place.path('copy')]))
@@ -186,8 +182,7 @@ t.test('what comes to be open while others are waited for is acknowledged anew',
   t.equal((await rig.json(['state', 'check'])).ok, true)
 })
 
-t.test('files of others stay where they are, no link is followed, and what is behind a linked '
-  + 'directory goes while the link stays', async (t) => {
+t.test('files of others stay where they are, no link is followed, and what is behind a linked directory goes while the link stays', async (t) => {
   const rig = await asked(t)
   const { place } = rig
   must(await rig.ask())
@@ -213,8 +208,7 @@ t.test('files of others stay where they are, no link is followed, and what is be
   rmSync(place.path('real'), { recursive: true })
 })
 
-t.test('something of others in a folder of records keeps the removal from its end: it is named, '
-  + 'nothing is taken for a state, and the same line goes on', async (t) => {
+t.test('something of others in a folder of records keeps the removal from its end: it is named, nothing is taken for a state, and the same line goes on', async (t) => {
   const rig = await asked(t)
   const { place, run } = rig
   const mine = join(place.stateDir, 'wal', 'mine')
