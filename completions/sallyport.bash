@@ -35,7 +35,7 @@ _sallyport() {
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
     "at") COMPREPLY=($(compgen -W "add list remove --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune destroy --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "setup"|"setup "*)
@@ -698,6 +698,14 @@ _sallyport() {
         --aside) COMPREPLY=(); return ;;
       esac
       COMPREPLY=($(compgen -W "--older-than --dry-run --aside --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "state destroy")
+      case "$prev" in
+        --acknowledged-destroy) COMPREPLY=(); return ;;
+        --acknowledged-open-microusd) COMPREPLY=(); return ;;
+        --acknowledged-open) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--acknowledged-destroy --acknowledged-open-microusd --acknowledged-open --dry-run --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "timers install")
       case "$prev" in

@@ -29,7 +29,7 @@ export const personCommands: readonly string[] = [
   'codehost disconnect', 'alpha drop',
   'codehost close-capacity', 'codehost observe', 'codehost adopt', 'codehost discard',
   'codehost cancel', 'codehost revoke', 'edge pair', 'edge revoke', 'state repair',
-  'state restore', 'state prune', 'state kept', 'state keys',
+  'state restore', 'state prune', 'state destroy', 'state kept', 'state keys',
   'sandbox start', 'timers install',
 ]
 

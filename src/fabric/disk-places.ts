@@ -20,7 +20,7 @@ export const diskPlaces: readonly DiskPlace[] = [
     name: 'state directory', where: '~/.local/state/sallyport',
     named: '--state-dir, --at, SALLYPORT_STATE_DIR, $XDG_STATE_HOME/sallyport',
     what: 'Everything that was decided, sent and answered, private content sealed.',
-    deleting: 'Keep it: with it goes the proof of what was sent and paid.',
+    deleting: 'Not by hand: `state destroy` ends it, and the proof of what was paid.',
   },
   {
     name: 'key folder', where: '~/.config/sallyport/keys',

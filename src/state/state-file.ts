@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { canonicalJson, digestOf, sha256Hex } from '../base/canonical.js'
 import { fail, type SallyportError } from '../base/errors.js'
+import { refuseDestroyed } from './destruction.js'
 import { readWhole, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { formatVersion, oldestFormatVersion, partsOf, placesOf, type Places } from './paths.js'
@@ -47,10 +48,11 @@ export const decodeStateFile = (bytes: Buffer): StateFile | undefined => {
 /**
  * STATE of a directory that a repair, a restore or a change of the format may take up; undefined
  * where it is missing or untrue. `blocked`: `state_too_new`, or `state_too_old` where no step leads
- * on from its format.
+ * on from its format; `no_state` `state_destroyed`.
  */
 export const looseStateFile = (files: Files, path: string): StateFile | undefined => {
   const bytes = readWhole(files, path, fileBytesMax.state)
+  refuseDestroyed(bytes)
   const state = bytes === undefined ? undefined : decodeStateFile(bytes)
   if (state !== undefined) requireKnownFormat(state.format_version)
   return state
@@ -74,7 +76,8 @@ const stateDamaged = (): SallyportError =>
 /**
  * STATE of a directory. `no_state` when there is none, `damaged`/`state_file_damaged` when it is
  * untrue or the rest of a state stands there without it, `blocked`/`state_too_new` when a newer
- * program wrote it, `state_too_old` when an older one did.
+ * program wrote it, `state_too_old` when an older one did, `no_state`/`state_destroyed` when its
+ * destruction was begun.
  */
 export const readStateFile = (files: Files, path: string): StateFile => {
   const bytes = readWhole(files, path, fileBytesMax.state)
@@ -84,6 +87,7 @@ export const readStateFile = (files: Files, path: string): StateFile => {
       next: 'Run `sallyport init`; `sallyport state path` tells which directory is meant.',
     })
   }
+  refuseDestroyed(bytes)
   const state = decodeStateFile(bytes)
   if (state === undefined) throw stateDamaged()
   if (state.format_version > formatVersion) throw tooNew(state.format_version)

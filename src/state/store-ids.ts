@@ -1,5 +1,6 @@
 /** Which store a directory is, as far as that can be told without the store being sound. */
 import { join, resolve } from 'node:path'
+import { decodeDestruction } from './destruction.js'
 import { nodeFiles, orIoFailure, readWhole, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
 import { keyPlaces, placesOf } from './paths.js'
@@ -18,7 +19,8 @@ const idsOfKeys = (files: Files, configDir: string): readonly string[] => {
 const idInState = (files: Files, path: string): string | undefined => {
   try {
     const bytes = readWhole(files, path, fileBytesMax.state)
-    return bytes === undefined ? undefined : decodeStateFile(bytes)?.store_id
+    return bytes === undefined ? undefined
+      : (decodeStateFile(bytes) ?? decodeDestruction(bytes))?.store_id
   } catch {
     // Whatever keeps it from being read: all stores are meant then.
     return undefined

@@ -41,6 +41,7 @@ const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>>
   'ledger settle': ['op_1', '--amount-microusd', '1', '--yes'],
   'codehost connect': ['--repo', 'o/r', '--token-file', '-'],
   'codehost mode': ['cnn_1', 'disabled'], 'state prune': ['--older-than', '30d', '--yes'],
+  'state destroy': ['--acknowledged-destroy', 'state'],
   'state export': ['--jsonl'],
   'codehost consent': [
     'cnn_1', '--action', 'issue.create', '--acknowledge', '--expected-revision', '1',

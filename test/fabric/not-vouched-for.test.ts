@@ -63,6 +63,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'state backup': ['kept'], 'state restore': ['none-there', '--yes'],
   'state verify': ['none-there'],
   'state prune': ['--older-than', '30d', '--yes'], 'state export': ['--jsonl'],
+  'state destroy': ['--acknowledged-destroy', 'state'],
 }
 
 /** These open no state at all. */

@@ -122,6 +122,7 @@ export const commands: CommandTable = [
     kept: () => import('./state/backup.js'),
     keys: () => import('./state/state.js'),
     prune: () => import('./state/prune.js'),
+    destroy: () => import('./state/destroy.js'),
   }),
   noun('timers', 'scan, analysis and digests on timers of systemd or cron', {
     install: () => import('./timers/install.js'),

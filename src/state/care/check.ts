@@ -16,6 +16,7 @@ import { fileBytesMax } from '../limits.js'
 import { keyPlaces, oldestFormatVersion } from '../paths.js'
 import { keptArtifacts } from './kept.js'
 import { salvage } from './salvage.js'
+import { refuseDestroyed } from '../destruction.js'
 import { decodeStateFile, readStateFile, tooOld, isStateIn, type StateFile } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, CollectionSpec, Problem, View } from '../types.js'
@@ -111,6 +112,7 @@ const checkStateFile = (
 ): StateFile | undefined => {
   const bytes = readWhole(files, places.state, fileBytesMax.state)
   if (bytes === undefined && !isStateIn(files, places)) readStateFile(files, places.state)
+  refuseDestroyed(bytes)
   const state = bytes === undefined ? undefined : decodeStateFile(bytes)
   if (state === undefined) {
     problems.push(damage('state_file_damaged', 'STATE is missing or untrue.', 'STATE'))

@@ -106,8 +106,8 @@ export const ceilings: readonly Ceiling[] = [
   of('state keys', [7, 100, 0, 1], [9, 20], [33, 900]),
   of('doctor', [9, 197, 0, 0], [10, 20], [45, 1300]),
   of('timers show', [11, 134, 0, 0], [8, 20], [43, 1200]),
-  of('schema', [26, 449, 0, 0], [0, 0], [0, 0]),
-  of('completion bash', [26, 446, 0, 0], [0, 0], [0, 0]),
+  of('schema', [26, 453, 0, 0], [0, 0], [0, 0]),
+  of('completion bash', [26, 450, 0, 0], [0, 0], [0, 0]),
   of('help', [24, 213, 0, 0], [0, 0], [0, 0]),
 ]
 
@@ -130,7 +130,8 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'codehost consent, codehost revoke, codehost prepare, codehost approve, codehost cancel, '
     + 'codehost adopt, codehost discard, config save, task review, task cancel, task recover, '
     + 'task close, policy revoke, ledger review, ledger settle, state repair, state restore, '
-    + 'state compact, state prune, timers install, timers remove, at add, at remove'),
+    + 'state compact, state prune, state destroy, timers install, timers remove, at add, '
+    + 'at remove'),
   ...named(contacts, 'alpha ask, gateway prove, shots run, shots analyze, shots reanalyze, '
     + 'shots digest, codehost preview, codehost run, codehost resume, codehost reconcile, '
     + 'codehost close-capacity, codehost observe, codehost publish'),
