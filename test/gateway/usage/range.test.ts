@@ -223,6 +223,18 @@ t.test('several unknown charges share what the key has spent', async (t) => {
   }
 })
 
+t.test('more unknown charges than are kept between two readings have no range', async (t) => {
+  const reasonOf = (calls: number): string => {
+    const day = new Day(new Gateway(8, false, 0))
+    const unknown = Array.from({ length: calls }, () => ({ amount: 30_000_000n, told: false }))
+    passes(day, { ...quiet, calls: unknown })
+    const range = day.range('op_2')
+    return range === null || range.bounding ? String(range?.of) : range.reason
+  }
+  t.equal(reasonOf(64), '64')
+  t.equal(reasonOf(65), 'too_coarse')
+})
+
 t.test('nothing is bounded without a reading before, behind, and one that confirms', async (t) => {
   const day = new Day(new Gateway(8, false, 0))
   day.read()
