@@ -93,7 +93,8 @@ t.test('bytes that are not what the name of an artifact says are put in no place
     .map(([name]) => name)
   writeFileSync(join(dir, 'state', untrue!), 'other')
   retold(dir, (facts) => ({
-    ...facts, files: files.map((one) => (one[0] === untrue ? [untrue, 5, sha256Hex('other')] : one)),
+    ...facts, files: files.map((one) =>
+      (one[0] === untrue ? [untrue, 5, sha256Hex('other')] : one)),
   }))
   rmSync(rig.place.stateDir, { recursive: true })
   await rig.run(['state', 'restore', dir, '--yes'])

@@ -271,7 +271,7 @@ t.test('a pairing that is taken away or replaced while a capture waits for its t
     () => rmSync(path), () => writeFileSync(path, '{}'),
     () => writeFileSync(path, file.replace(/"credential":"spe_....../, '"credential":"spe_AAAAAA')),
     () => chmodSync(path, 0o644),
-    () => writeFileSync(path, file.replace('"ended_at":null', '"ended_at":"2026-01-01T00:00:00.000Z"')),
+    () => writeFileSync(path, file.replace('"ended_at":null', `"ended_at":"${isoFromMs(0)}"`)),
   ]) {
     const ran = await device.place.run(['edge', 'daemon', '--once', '--json'], {
       at: (step) => { if (step === 'daemon.numbered') act() },

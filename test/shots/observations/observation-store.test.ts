@@ -1,7 +1,9 @@
 /** What is noted beside an observation, in the record that changes it. */
 import t from 'tap'
 import { nowIso } from '../../../src/governance/context.js'
-import { digestDueCollection, dropDigestDue, dueHoursBefore } from '../../../src/shots/digest/due.js'
+import {
+  digestDueCollection, dropDigestDue, dueHoursBefore,
+} from '../../../src/shots/digest/due.js'
 import { putObservation } from '../../../src/shots/observations/observation-store.js'
 import type { Observation } from '../../../src/shots/observations/rows.js'
 import { image } from '../../support/png.js'
