@@ -211,6 +211,20 @@ t.test('A-065 A-128 a set-up lists the answers that it would void and asks; sile
     t.notMatch(nothing.stderr, 'Task', 'where nothing waits, nothing is asked')
   })
 
+t.test('A-065 A-128 a save behind one that was interrupted lists the answers that it would void, too',
+  async (t) => {
+    const rig = await rigOf(t)
+    const task = await overrun(rig)
+    const died = await save(rig, ['--timeout-seconds', '10'], {
+      at: async (step) => { if (step === 'save.credential') throw new Error('died') },
+    })
+    t.not(died.status, 0)
+    const document = rig.place.write('setup.json', '{"alpha_text":{}}')
+    const refused = await rig.run(['alpha', 'setup', '--from', document, '--json'])
+    t.equal(refused.status, 5)
+    t.hasStrict(refused.error(), { code: 'save_voids_answers', details: { tasks: task } })
+  })
+
 t.test('A-050 A-128 disabling is never hard: it tells what it costs, and the flag says yes',
   async (t) => {
     const rig = await rigOf(t)

@@ -1,6 +1,6 @@
 /** A backup is read whole without being restored. */
 import {
-  readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync,
+  existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
@@ -82,6 +82,24 @@ t.test('one flipped bit of any file of a backup is told by the name of the file'
   renameSync(join(dir, 'state', last), join(dir, 'moved'))
   symlinkSync(join(dir, 'moved'), join(dir, 'state', last))
   t.equal((await verify()).status, 12, 'a link is no file of a backup')
+})
+
+t.test('bytes that are not what the name of an artifact says are put in no place by a restore', async (t) => {
+  const { rig, dir } = await backedUp()
+  const { files } = JSON.parse(readFileSync(join(dir, 'backup.json'), 'utf8').slice(0, -66)) as {
+    files: readonly (readonly [string, number, string])[]
+  }
+  const [untrue, sound] = files.filter(([name]) => name.startsWith('artifacts/'))
+    .map(([name]) => name)
+  writeFileSync(join(dir, 'state', untrue!), 'other')
+  retold(dir, (facts) => ({
+    ...facts, files: files.map((one) =>
+      (one[0] === untrue ? [untrue, 5, sha256Hex('other')] : one)),
+  }))
+  rmSync(rig.place.stateDir, { recursive: true })
+  await rig.run(['state', 'restore', dir, '--yes'])
+  t.ok(existsSync(join(rig.place.stateDir, sound!)))
+  t.notOk(existsSync(join(rig.place.stateDir, untrue!)))
 })
 
 t.test('a backup that is not what it says, lacks its key, or is none, is told', async (t) => {

@@ -1,6 +1,7 @@
 /** The rules that tie the two routes: one epoch, one fence, one ceiling, nothing comes back. */
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import { gatewayCollection } from '../../src/gateway/setup.js'
+import { ceilingOwner } from '../../src/governance/policy/ceiling.js'
 import { latestConsent } from '../../src/governance/policy/consents.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
@@ -132,6 +133,20 @@ t.test('A-067 a blank key is no regrant', async (t) => {
   t.equal((await alphaShow(rig)).consent_current, false)
   t.equal((await rig.ask()).status, 4)
   t.equal(rig.inferences().length, 0)
+})
+
+t.test('A-085 A-090 an alpha save of the ceiling that stands takes it from no gateway', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  t.equal(ceilingOwner(rig.view()), 'gateway')
+  const save = async (...flags: string[]) => rig.run([
+    'alpha', 'setup', '--json', '--enable', '--acknowledge-plaintext-egress', ...flags,
+    '--expected-policy-revision', String(await rig.revision()),
+  ])
+  must(await save('--timeout-seconds', '9'))
+  t.equal(ceilingOwner(rig.view()), 'gateway')
+  const other = await save('--spend-ceiling-microusd', '700000')
+  t.equal(other.error().code, 'ceiling_differs')
+  t.equal(checkLedger(t, rig)?.ceiling_microusd, 1_000_000)
 })
 
 t.test('A-068 the ceiling mirror follows while the consent is not current, and grants nothing', async (t) => {

@@ -12,6 +12,7 @@ import { verifyPolicy } from '../../src/governance/policy/verify.js'
 import { recoverInterrupted } from '../../src/contact/recovery.js'
 import { collections, type Consent, type SaveIntent } from '../../src/governance/rows.js'
 import { sha256Hex } from '../../src/base/canonical.js'
+import { isoFromMs } from '../../src/base/clock.js'
 import { signIn } from '../support/tasks.js'
 import { World, type StateWorld } from '../world/world.js'
 
@@ -196,4 +197,26 @@ t.test('A-070 a publication carries over what was current at the one before, and
   })
   const bound = (purpose: string) => latestConsent(bench.view(), purpose)?.bound_revision
   t.strictSame(['older', 'current', 'later'].map(bound), [2, 5, 4])
+})
+
+t.test('A-070 a consent ends at the very moment that it names, and no save carries it beyond', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const { session: { principal, root } } = await signIn(bench)
+  const { revision } = policyHead(bench.view())
+  const by = { route: 'alpha', principal: principal.principal_id, root: root.root_id } as const
+  const nowMs = bench.clock.wallMs()
+  await bench.transact((tx, now) => {
+    for (const [purpose, leftMs] of [['over', 0], ['not yet', 1]] as const) {
+      const expiresAt = isoFromMs(nowMs + leftMs)
+      grantConsent(tx, now, { purpose, statementSha256: sha256Hex('x'), expiresAt },
+        { ...by, revision })
+    }
+  })
+  const standing = policyStanding(bench.gov.store, bench.view())
+  const isCurrent = (purpose: string) =>
+    currentConsent(bench.view(), standing, purpose, nowMs) !== undefined
+  t.strictSame(['over', 'not yet'].map(isCurrent), [false, true])
+  await bench.transact((tx) => carryOver(tx, nowMs, revision, revision + 2, new Set()))
+  const bound = (purpose: string) => latestConsent(bench.view(), purpose)?.bound_revision
+  t.strictSame(['over', 'not yet'].map(bound), [revision, revision + 2])
 })

@@ -9,6 +9,7 @@ import { requireAnchored } from '../../src/governance/anchored.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { publishRevision } from '../../src/governance/policy/publish.js'
 import { policyStanding } from '../../src/governance/policy/standing.js'
+import { collections } from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { newToken } from '../../src/governance/session/token.js'
 import type { Tx } from '../../src/state/types.js'
@@ -83,6 +84,22 @@ t.test('A-070 a head that went back below its anchor is no save in between', asy
   cpSync(join(at.place.dir, 'copy'), at.place.stateDir, { recursive: true })
   const old = at.open()
   t.equal(policyStanding(old, old.read()).block, 'store_behind_anchor')
+})
+
+t.test('A-070 a head that went back together with its witness is behind what the anchor saw published', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' })
+  const witness = join(at.place.stateDir, 'witness.log')
+  const { revision } = policyHead(at.gov.store.read())
+  const lines = readFileSync(witness)
+  await publish(at, 'revoked', 'save_begin')
+  await publish(at, 'active', 'save')
+  await at.transact((tx: Tx) => tx.put(collections.policyHead, 'the', { revision }))
+  writeFileSync(witness, lines)
+  const reader = at.open()
+  t.equal(reader.anchor().status, 'ok')
+  t.hasStrict(policyStanding(reader, reader.read()), {
+    usable: false, witness: 'ok', block: 'store_behind_anchor',
+  })
 })
 
 const withSession = (t: Test) => World.in(t).state({ owner: 'ada' }).session()

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { buildReport } from '../../src/observations/report.js'
 import { reportPage } from '../../src/observations/html/page.js'
-import { namedIn } from '../../src/observations/sums.js'
+import { namedIn, secondsOf } from '../../src/observations/sums.js'
 import type { ScreenObservationInput } from '../../src/observations/types.js'
 import { input } from '../support/observations/inputs.js'
 
@@ -45,6 +45,12 @@ const day = [
   seen(6, { activity: 'coding', applications: ['Editor'], project: 'harbour' }),
   seen(40, { activity: '<b>meeting</b>', applications: [], project: 'quay' }),
 ]
+
+t.test('no picture counts beyond the end, also where another one is dated behind it', (t) => {
+  const one = (atMs: number) => ({ atMs, seenMs: atMs })
+  t.strictSame(secondsOf([one(0), one(100_000), one(900_000)], 160_000), [100, 60, 0])
+  t.end()
+})
 
 t.test('S-026 time is counted by what the model named, and told first', async (t) => {
   const report = buildReport(inputOf(day))

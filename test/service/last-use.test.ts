@@ -20,6 +20,10 @@ t.test('a use is noted at most every 30 seconds, whatever is asked', async (t) =
   world.clock.advance(touchEveryMs - 1)
   for (const path of paths) await at.ask('GET', path)
   t.equal(noted(), begun)
+  // Who asks is looked up before a body is read, too: that look is no use by itself.
+  t.equal((await at.ask('POST', '/api/policy/revoke', { body: '{' })).status, 400)
+  t.equal((await at.ask('POST', '/api/work-board/tasks', { body: '{}' })).status, 400)
+  t.equal(noted(), begun)
   for (const path of paths) {
     world.clock.advance(touchEveryMs)
     await at.ask('GET', path)

@@ -3,12 +3,18 @@ import { readdirSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { systemClock } from '../../src/base/clock.js'
+import { nowIso } from '../../src/governance/context.js'
+import {
+  analysisPromptVersion, analysisSchemaVersion, shotLimits,
+} from '../../src/shots/constants.js'
 import { meantDay } from '../../src/shots/meant-day.js'
 import { estimateDay } from '../../src/shots/estimate/estimate.js'
+import { configuredModel } from '../../src/shots/observations/as-of-now.js'
+import { putObservation } from '../../src/shots/observations/observation-store.js'
 import { zoneOf } from '../../src/observations/zone.js'
 import { casesOf, forAllWaited } from '../support/for-all.js'
 import { must } from '../support/must.js'
-import { greyPng } from '../support/png.js'
+import { greyPng, image } from '../support/png.js'
 import { analyze, rowOf, scan, sent, set } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
@@ -163,6 +169,31 @@ t.test('what was not compared counts as a request and is told as the most; a sig
   const stopped = estimateDay({ ...ctx, signal: AbortSignal.abort() }, asked)
   t.equal(await stopped.catch(({ kind }: { kind: string }) => kind), 'cancelled')
   ctx.gov.store.close()
+})
+
+t.test('where more was described than one look goes through, the number is told as the most that it can be', async (t) => {
+  const world = await stage(t)
+  for (let i = 0; i <= shotLimits.sketchedAgainMax; i += 1) {
+    world.file(`${i}.png`, image(i), new Date(Date.UTC(2026, 10, 19, 10, 0, i)).toISOString())
+  }
+  world.file('new.png', image(500), at(0))
+  await scan(world)
+  const { gov } = world.ctx('write')
+  const model = configuredModel(gov.store.read()) ?? ''
+  await gov.store.transact('test', (tx) => {
+    for (const row of world.rows()) {
+      if (row.captured_at >= at(0)) continue
+      putObservation(tx, nowIso(gov), {
+        ...row, analysis_status: 'succeeded', payload: {
+          artifact_id: 'art_x', sha256: row.sha256, model, reply_model: model,
+          prompt_version: analysisPromptVersion, schema_version: analysisSchemaVersion,
+          analyzed_at: at(0), operation_id: 'op_x', cost_microusd: 1, earlier: false,
+        },
+      })
+    }
+  })
+  gov.store.close()
+  t.hasStrict(await estimate(world), { would_pay: 1, exact: false, not_compared: 0 })
 })
 
 t.test('S-070 whatever a day looks like, the analysis pays as many requests as were told', async (t) => {

@@ -127,6 +127,8 @@ t.test('a picture from far ahead of a clock that was set back waits for nothing'
   t.ok(young(29_000))
   t.notOk(young(-30_000))
   t.notOk(young(86_400_000))
+  t.notOk(isYoung({ captured_in_future: true, captured_at: isoFromMs(nowMs) }, 30, nowMs),
+    'nothing stands for one whose time is not believed, so it waits for none')
 })
 
 t.test('each picture is looked into once for all around it, as many as they are', async (t) => {

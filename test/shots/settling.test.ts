@@ -215,6 +215,19 @@ t.test('one that is held stands for none: the next one that may does', async (t)
   t.equal(ends(world)['2.png'], '3.png')
 })
 
+t.test('one that was described in an earlier pass stands for what comes late, and is no repeat of itself', async (t) => {
+  const world = await settled(t)
+  for (const i of [0, 1, 3, 4]) world.file(`${i}.png`, desk(i === 0 ? null : i), at(10 * i))
+  await scan(world)
+  must(await analyze(world))
+  t.equal(sent(world), 3)
+  world.file('2.png', desk(2), at(20))
+  await scan(world)
+  t.hasStrict(must(await analyze(world)).json(), { analyzed: 0, unsettled: 1 })
+  t.equal(ends(world)['2.png'], '4.png')
+  t.equal(sent(world), 3)
+})
+
 t.test('an estimate tells of each setting, and what would be held is counted as blocked', async (t) => {
   const world = await settled(t)
   await play(world, 8)

@@ -1,7 +1,9 @@
 /** What the gateway key has spent, read around passes, and shown where a person settles. */
 import { join } from 'node:path'
 import { routeCollection } from '../../src/contact/routes.js'
-import { gatewayCollection, gatewayRouteId } from '../../src/gateway/setup.js'
+import {
+  gatewayCollection, gatewayRouteId, type GatewayRoute,
+} from '../../src/gateway/setup.js'
 import { readingCollection, sinceCollection } from '../../src/gateway/usage/rows.js'
 import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { policyHead } from '../../src/governance/policy/head.js'
@@ -135,17 +137,18 @@ t.test('A-197 a reading holds the lane while it is on its way, and its route nam
     [[revision, 'succeeded', null], [revision, 'succeeded', null]])
 })
 
+const rerouted = (tx: Tx, change: Partial<GatewayRoute>): void => {
+  const route = tx.get(gatewayCollection, gatewayRouteId)
+  if (route !== undefined) tx.put(gatewayCollection, gatewayRouteId, { ...route, ...change })
+}
+
 /** What changes without a save, which would put a stop: the look at the rows alone can notice. */
 const alters: Readonly<Record<string, (tx: Tx) => void>> = {
   'a gate of the pass': (tx) => tx.put(settingsCollection, settingsId, {
     ...savedSettings(tx), budget_requests: null,
   }),
-  'the route': (tx) => {
-    const route = tx.get(gatewayCollection, gatewayRouteId)
-    if (route !== undefined) {
-      tx.put(gatewayCollection, gatewayRouteId, { ...route, grant_id: 'grt_another' })
-    }
-  },
+  'the route': (tx) => rerouted(tx, { grant_id: 'grt_another' }),
+  'the key': (tx) => rerouted(tx, { credential_fingerprint: '0'.repeat(64) }),
 }
 
 t.test('what a reading rests on, changed before the first byte, keeps it back', async (t) => {

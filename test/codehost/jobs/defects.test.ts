@@ -5,8 +5,8 @@ import {
 } from '../../../src/governance/connections/rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import { codehostBase } from '../../../src/codehost/context.js'
-import { previewDigest } from '../../../src/codehost/jobs/digests.js'
-import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
+import { previewDigest, sealedApproval } from '../../../src/codehost/jobs/digests.js'
+import { jobCollection, type Approval, type Job } from '../../../src/codehost/jobs/rows.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -79,6 +79,13 @@ t.test('C-001 C-010 C-212 C-213 C-214 a job leaves no byte without the very cons
   t.equal(at.posts().length, 1, 'with its own consent it goes')
 })
 
+const resealed = ({ job_id: id, approval }: Job, change: Partial<Approval>): Job['approval'] => {
+  if (approval === null) throw new Error('it was given')
+  const { sha256: was, ...parts } = { ...approval, ...change }
+  if (was === '') throw new Error('not sealed')
+  return sealedApproval(id, parts)
+}
+
 t.test('C-009 C-032 C-041 C-051 what a job declares of itself is compared with its kind and its consent', async (t) => {
   const at = await working(t)
   const job = await at.approved()
@@ -91,10 +98,12 @@ t.test('C-009 C-032 C-041 C-051 what a job declares of itself is compared with i
     [{ consent: { ...sound.consent, binding_sha256: '0'.repeat(64) } }, 'consent_replaced'],
     [{ vault: { ...sound.vault, sha256: '0'.repeat(64) } }, 'credential_changed'],
     [{ approval: null }, 'approval_missing'],
-    [{ approval: sound.approval && { ...sound.approval, preview_sha256: '0'.repeat(64) } },
-      'approval_of_other'],
-    ...(['root', 'consent_id', 'consent_revision'] as const).map((name) => [{
-      approval: sound.approval && { ...sound.approval, [name]: name.endsWith('n') ? 9 : 'x' },
+    // Whole ones of something else: their digests are their own.
+    ...([
+      { preview_sha256: '0'.repeat(64) }, { root: 'x' }, { consent_id: 'x' },
+      { consent_revision: 9 },
+    ] as const).map((change) => [{
+      approval: resealed(sound, change),
     }, 'approval_of_other'] as const),
     ...([
       { at: '2026-01-01T00:00:00.000Z' }, { kind: 'standing' }, { sha256: '0'.repeat(64) },

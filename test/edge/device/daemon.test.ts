@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { chmodSync, copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -271,6 +271,7 @@ t.test('a pairing that is taken away or replaced while a capture waits for its t
     () => rmSync(path), () => writeFileSync(path, '{}'),
     () => writeFileSync(path, file.replace(/"credential":"spe_....../, '"credential":"spe_AAAAAA')),
     () => chmodSync(path, 0o644),
+    () => writeFileSync(path, file.replace('"ended_at":null', `"ended_at":"${isoFromMs(0)}"`)),
   ]) {
     const ran = await device.place.run(['edge', 'daemon', '--once', '--json'], {
       at: (step) => { if (step === 'daemon.numbered') act() },
@@ -343,6 +344,23 @@ t.test('S-040 numbers that were lost, or are those of an old copy, go on behind 
     ['sequence_not_greater'], 'it is not asked for ever')
   t.equal(service.stored.get(last)?.artifact['sequence'], 8, 'what was given out is never given again')
   t.strictSame(service.violations, [])
+})
+
+t.test('S-040 numbers that are told of another device count for nothing', async (t) => {
+  const device = await deviceOf(t)
+  const { service, place } = device
+  const id = await device.capture(1)
+  rmSync(join(place.edgeDir, 'sending.json'), { force: true })
+  service.tellsOf = `edge_dev_${randomUUID()}`
+  service.lastSequence = 40
+  const ran = await device.once()
+  t.hasStrict(failure({ ...ran, stdout: '' }), { status: 9, code: 'edge_not_sent' })
+  t.equal(ran.error().reason, 'reply_invalid')
+  t.equal(service.uploads.length, 0)
+  service.tellsOf = null
+  service.lastSequence = 4
+  must(await device.once())
+  t.equal(service.stored.get(id)?.artifact['sequence'], 5)
 })
 
 t.test('S-040 each capture whose number was used up gets another one, once, and none is put aside for another', async (t) => {

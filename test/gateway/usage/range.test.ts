@@ -223,6 +223,18 @@ t.test('several unknown charges share what the key has spent', async (t) => {
   }
 })
 
+t.test('more unknown charges than are kept between two readings have no range', async (t) => {
+  const reasonOf = (calls: number): string => {
+    const day = new Day(new Gateway(8, false, 0))
+    const unknown = Array.from({ length: calls }, () => ({ amount: 30_000_000n, told: false }))
+    passes(day, { ...quiet, calls: unknown })
+    const range = day.range('op_2')
+    return range === null || range.bounding ? String(range?.of) : range.reason
+  }
+  t.equal(reasonOf(64), '64')
+  t.equal(reasonOf(65), 'too_coarse')
+})
+
 t.test('nothing is bounded without a reading before, behind, and one that confirms', async (t) => {
   const day = new Day(new Gateway(8, false, 0))
   day.read()
@@ -303,6 +315,21 @@ t.test('a reading confirms only once a charge had as long as one that was seen t
   day.pass(60_000)
   day.read()
   t.strictSame(day.range(id), { bounding: false, reason: 'late_or_shared' }, 'and then it shows')
+})
+
+t.test('what a dead process sent may be answered, and counted, for two minutes behind the reading that tells of it', async (t) => {
+  const day = new Day(new Gateway(8, false, 0))
+  passes(day, { ...quiet, calls: [] })
+  noteContact(day.tx, 'op_dead', 20_000)
+  day.gateway.charges.push({ at: day.nowMs, amount: 30_000_000n })
+  day.pass(200)
+  day.read()
+  day.pass(119_000)
+  day.read()
+  t.strictSame(day.range('op_dead'), { bounding: false, reason: 'not_confirmed' })
+  day.pass(2_000)
+  day.read()
+  t.hasStrict(day.range('op_dead'), { bounding: true, lowMicrousd: 2_998, highMicrousd: 3_002 })
 })
 
 t.test('whatever breaks the count begins a new row of readings', async (t) => {

@@ -285,6 +285,19 @@ t.test('a recheck names its revision, moves no money and is bounded', async (t) 
   t.strictSame(verifyLedger(memory.view()), [])
 })
 
+t.test('no step takes more out of a total than is in it: that would be room that nobody has', async (t) => {
+  const memory = contacted()
+  memory.transact((tx) => {
+    for (const { id, doc } of tx.all(collections.ledgerAccounts)) {
+      tx.put(collections.ledgerAccounts, id, { ...doc, held_microusd: 40 })
+    }
+  })
+  t.equal(codeOf(() => settleAt(memory, 10)), 'blocked/ledger_overflow')
+  t.equal(codeOf(() => memory.transact((tx) =>
+    release(tx, now, { ...binding(), proof: 'no_request_byte_sent' }))), 'blocked/ledger_overflow')
+  t.hasStrict(balances(memory.view()), { held_microusd: 40, settled_microusd: 0 })
+})
+
 t.test('totals never leave the exact integers', async (t) => {
   const memory = contacted()
   settleAt(memory, Number.MAX_SAFE_INTEGER)

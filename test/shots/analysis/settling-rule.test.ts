@@ -81,6 +81,12 @@ t.test('what comes back to what it was is no region that goes on changing', (t) 
   t.end()
 })
 
+t.test('what was taken back wholly is told of by no picture that shows what was before it', (t) => {
+  t.equal(by([10, 20, 30, 20].map(frame)), null)
+  t.strictSame(by([10, 20, 30, 20, 40].map(frame)), [1], 'the one behind it shows it changed')
+  t.end()
+})
+
 t.test('more than a quarter of the screen is another page, and is asked about', (t) => {
   const page = (side: number) => [10, 20, 30, 40].map((level) =>
     picture([cells(10, 10, side, side), level]))

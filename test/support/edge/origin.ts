@@ -50,6 +50,7 @@ export interface TestOrigin {
   pairingString(): string
   revoke(): void
   lastSequence: number
+  tellsOf: string | null
   /** What was told of evictions. */
   readonly evictions: number[]
   /** What the next tellings of them get: a status, or nothing at all. */
@@ -106,6 +107,8 @@ class Service {
   readonly violations: string[] = []
   readonly stored: TestOrigin['stored'] = new Map()
   lastSequence = 0
+  /** Of which device it tells the numbers; null: of the one that asks. */
+  tellsOf: string | null = null
   readonly evictions: number[] = []
   readonly spoolFaults: TestOrigin['spoolFaults'] = []
   readonly ended: string[] = []
@@ -180,7 +183,7 @@ class Service {
   #facts(known: boolean, response: ServerResponse): void {
     if (!known) return refuse(response, 401, 'edge_credential_invalid')
     this.#taken(response, 200, {
-      device_id: this.#deviceId, owner: 'prn_x', device_name: 'd', revoked: false,
+      device_id: this.tellsOf ?? this.#deviceId, owner: 'prn_x', device_name: 'd', revoked: false,
       last_sequence: this.lastSequence, scope: [], limits: {}, stored: { items: 0, bytes: 0 },
     })
   }
