@@ -9,6 +9,7 @@ import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import type { Teardown } from './world/place.js'
+import { isFirstOfVerb } from './world/process.js'
 
 const root = process.cwd()
 const tool = (name: string): string => join(root, 'scripts/tool', name)
@@ -118,6 +119,13 @@ t.test('no Node process that a test starts loads a part of tap', async (t) => {
     `await t.spawn(process.execPath, ['-e', ${JSON.stringify(`${script}; console.log('1..1')`)}])`,
   ])
   t.equal(run.passed, 1, 'nor does what tap starts')
+})
+
+t.test('one program of each verb is counted in a process, whatever its flags', async (t) => {
+  const seen = new Set<string>()
+  const lines = ['goal add a', 'goal add b --json', 'goal list', 'doctor', 'doctor', 'goal list']
+  t.strictSame(lines.map((line) => isFirstOfVerb(seen, line.split(' '))),
+    [true, false, true, true, false, false])
 })
 
 t.test('a failure says where it lies in the source', async (t) => {

@@ -35,8 +35,12 @@ const png = ({ rgba, width, height }: Drawn, compressionLevel: number): Promise<
     .png({ compressionLevel }).toBuffer()
 
 /** Whether no channel of any pixel is further off than what noise explains. */
-const looksSame = (a: Drawn, b: Drawn): boolean =>
-  a.rgba.length === b.rgba.length && a.rgba.every((value, i) => Math.abs(value - b.rgba[i]!) <= 2)
+const looksSame = ({ rgba: a }: Drawn, { rgba: b }: Drawn): boolean => {
+  if (a.length !== b.length) return false
+  // No call for each of so many values: they were an eighth of this file.
+  for (let i = 0; i < a.length; i += 1) if (Math.abs(a[i]! - b[i]!) > 2) return false
+  return true
+}
 
 const put = async (
   world: AnalysisWorld, screens: readonly Drawn[], from: number, level: number,

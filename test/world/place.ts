@@ -66,8 +66,8 @@ export interface SpawnOptions {
   readonly entry?: 'shipped' | 'test'
   readonly nodeArgs?: readonly string[]
   /**
-   * False for processes that are killed or counted in hundreds: no coverage is taken, and the
-   * program is packed as the shipped one is.
+   * False for processes that are killed or counted in hundreds: no coverage is taken. Of the others
+   * it is of the first of each verb. Where none is, the program is packed as the shipped one is.
    */
   readonly coverage?: boolean
   /** Sees the process as soon as it runs, to send signals. */

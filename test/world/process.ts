@@ -11,16 +11,39 @@ export const preloadedByRun = (): readonly string[] => {
   return file === undefined ? [] : ['--require', file]
 }
 
+/** Whether a line is the first of its verb among those that were seen; it is seen from now on. */
+export const isFirstOfVerb = (seen: Set<string>, argv: readonly string[]): boolean => {
+  const verb = argv.slice(0, 2).join(' ')
+  return !seen.has(verb) && seen.add(verb).size > 0
+}
+
+/** Verbs of which coverage was taken in this process, by the program that ran them. */
+const counted = { shipped: new Set<string>(), test: new Set<string>() }
+
+/**
+ * Where the counts of a program go; undefined where none are taken. One program of each verb is
+ * counted: the others run the same files, and being counted costs more than the program does.
+ */
+const countsOf = (
+  argv: readonly string[], { coverage = true, entry = 'shipped' }: SpawnOptions,
+): string | undefined => {
+  const dir = process.env['SALLYPORT_COVERAGE_DIR']
+  return coverage && dir !== undefined && isFirstOfVerb(counted[entry], argv) ? dir : undefined
+}
+
 /** Runs one line at a place, to the end of the process; one that hangs is killed. */
 export const runSpawned = async (
   place: Place, argv: readonly string[], options: SpawnOptions,
 ): Promise<Ran> => {
   const entry = options.entry === 'test' ? 'test-entry.js' : 'sallyport.js'
-  const script = join(await (options.coverage === false ? packedApp() : builtApp()), entry)
+  const counts = countsOf(argv, options)
+  const script = join(await (counts === undefined ? packedApp() : builtApp()), entry)
   const nodeArgs = [...preloadedByRun(), ...(options.nodeArgs ?? [])]
   const child = spawnChild(process.execPath, [...nodeArgs, script, ...argv], {
     cwd: place.cwd,
-    env: { ...place.env, ...coverageEnv(options), ...options.env },
+    env: {
+      ...place.env, ...(counts === undefined ? {} : { NODE_V8_COVERAGE: counts }), ...options.env,
+    },
     stdio: 'pipe',
   })
   const out: Buffer[] = []
@@ -38,11 +61,6 @@ export const runSpawned = async (
   })
   clearTimeout(timer)
   return ranOf(status, Buffer.concat(out), Buffer.concat(err).toString('utf8'))
-}
-
-const coverageEnv = ({ coverage = true }: SpawnOptions): Record<string, string> => {
-  const dir = process.env['SALLYPORT_COVERAGE_DIR']
-  return coverage && dir !== undefined ? { NODE_V8_COVERAGE: dir } : {}
 }
 
 const signalStatus = (signal: NodeJS.Signals | null): number => {

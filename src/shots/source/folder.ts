@@ -87,8 +87,10 @@ const chainOf = (path: string): string[] => {
   return parent === path ? [path] : [path, ...chainOf(parent)]
 }
 
-/** Device and inode; null for what is not there. */
-const identityOf = (path: string): string | null => {
+/** Device and inode of a path; null for what is not there. */
+type Identify = (path: string) => string | null
+
+const identityOf: Identify = (path) => {
   try {
     const { dev, ino } = statSync(path, { bigint: true })
     return `${dev}:${ino}`
@@ -149,25 +151,38 @@ interface Forms {
   readonly ids: ReadonlySet<string>
 }
 
-const formsOf = (paths: readonly string[]): Forms => ({
+const formsOf = (paths: readonly string[], identify: Identify): Forms => ({
   // A name that is not there may still be another spelling of one: letter case decides nothing.
   names: new Set(paths.flatMap((path) =>
-    (identityOf(path) === null ? [path, path.toLowerCase()] : [path]))),
-  ids: new Set(present(paths.map(identityOf))),
+    (identify(path) === null ? [path, path.toLowerCase()] : [path]))),
+  ids: new Set(present(paths.map(identify))),
 })
 
 const meet = (a: Forms, b: Forms): boolean =>
   [...a.names].some((name) => b.names.has(name)) || [...a.ids].some((id) => b.ids.has(id))
 
+/** Looks at each path once: most of what lies above one place lies above the others, too. */
+const identifyOnce = (): Identify => {
+  const seen = new Map<string, string | null>()
+  return (path) => {
+    const known = seen.get(path)
+    if (known !== undefined) return known
+    const identity = identityOf(path)
+    seen.set(path, identity)
+    return identity
+  }
+}
+
 /** Which place makes a folder too broad; null where none does. */
 const broadPlaceOf = (world: FolderWorld, folder: string): BroadPlace | null => {
   const written = [...new Set([resolve(folder), canonicalOf(folder)])]
-  const itself = formsOf(written)
-  const within = formsOf(written.flatMap(chainOf))
+  const identify = identifyOnce()
+  const itself = formsOf(written, identify)
+  const within = formsOf(written.flatMap(chainOf), identify)
   for (const { name, path } of placesOf(world)) {
     const forms = [...new Set([resolve(path), quietly(path)])]
-    if (meet(itself, formsOf(forms.flatMap(chainOf)))) return name
-    if (name === 'own_folder' && meet(within, formsOf(forms))) return name
+    if (meet(itself, formsOf(forms.flatMap(chainOf), identify))) return name
+    if (name === 'own_folder' && meet(within, formsOf(forms, identify))) return name
   }
   return null
 }
