@@ -76,7 +76,9 @@ export const mutationCounts = (found = mutationsByRow()) => {
   const rows = tables().flatMap(givenRows)
   const bounded = rows.filter(([, , requirement]) => bounds.test(requirement))
   const of = (some) => some.filter(([id]) => found.has(id)).length
-  return { rows: rows.length, broken: of(rows), bounded: bounded.length, boundedBroken: of(bounded) }
+  return {
+    rows: rows.length, broken: of(rows), bounded: bounded.length, boundedBroken: of(bounded),
+  }
 }
 
 /** The tables as they are to be, `[path, text]`: the column of the mutation is made anew. */
