@@ -14,7 +14,7 @@ t.test('every flag that ends with -microusd has its sister beside it in help', a
       t.hasStrict(flags[at + 1], { long: long.replace('-microusd', ''), value: '<usd>' }, meta.name)
     }
   }
-  t.equal(found, 7, `${found} flags`)
+  t.equal(found, 8, `${found} flags`)
 })
 
 t.test('dollars are saved as the integer that they are', async (t) => {

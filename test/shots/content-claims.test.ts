@@ -20,10 +20,11 @@ const failures = {
   refused: { fault: 'shot_prose' },
   truncated: { fault: 'shot_cut' },
   no_cost: { fault: 'no_cost' },
-  error: { fault: 'status_500' },
   reset: { fault: 'reset_before_headers' },
   killed: { stop: 'contact_intent' },
   killed_late: { stop: 'replied' },
+  // Behind it the gateway is let alone for a while, so that nothing would be sent for another one.
+  error: { fault: 'status_500' },
 } as const
 type Failure = keyof typeof failures
 const names = Object.keys(failures) as Failure[]
