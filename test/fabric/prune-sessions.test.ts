@@ -142,8 +142,7 @@ t.test('a task that changes between the look and the lock stays', async (t) => {
   t.equal(rig.view().all(collections.taskPrunes).length, 0)
 })
 
-t.test('a backup of before that comes into force while files are about to go keeps its files, and '
-  + 'no face prunes what the anchor does not vouch for', async (t) => {
+t.test('a backup of before that comes into force while files are about to go keeps its files, and no face prunes what the anchor does not vouch for', async (t) => {
   const rig = await agingWorld(t)
   const id = await approved(rig, 0)
   must(await rig.run(['state', 'backup', rig.place.path('before')]))

@@ -24,5 +24,5 @@ t.test('a folder that is left is closed with all that lies below it; subfolders 
     [folder(belowFolder('one')), folder(belowFolder('two'))])
   t.strictSame(closes({ zdr: 'off', screenshot_folder: 'two' }),
     [{ kind: 'shots_purpose', target: null }])
-  t.strictSame(closes({ screenshot_folder: 'two' }, { analysis: 'off' }), [], 'it was closed before')
+  t.strictSame(closes({ screenshot_folder: 'two' }, { analysis: 'off' }), [], 'closed before')
 })
