@@ -140,9 +140,11 @@ t.test('A-026 a repeat that another session of its owner overtook before it was 
   const key = randomUUID()
   const real = rig.open('write')
   let id = ''
+  let sealed = 0
   const overtaken = async (): Promise<void> => {
     must(await rig.run(['login']))
     id = must(await rig.ask({ args: ['--idempotency-key', key] })).json().task.id
+    sealed = real.artifacts.list().length
   }
   const store = new Proxy(real, {
     get: (target, name) => {
@@ -164,4 +166,5 @@ t.test('A-026 a repeat that another session of its owner overtook before it was 
   t.equal(found.task.task_id, id)
   t.equal(found.task.current_root, session.root.root_id)
   t.equal(rig.inferences().length, 1)
+  t.equal(real.artifacts.list().length, sealed - 1, 'its own question, which no task has, is gone')
 })

@@ -5,12 +5,13 @@ import { beginUpload, type Upload } from '../../src/edge/upload.js'
 import { edgeUpload, type UploadHead } from '../../src/edge/contract.js'
 import { revokeDevice } from '../../src/edge/pairing.js'
 import { edgeArtifact, edgeArtifacts, openEdgeBytes } from '../../src/edge/read.js'
-import { edgeCollections } from '../../src/edge/rows.js'
+import { edgeCollections, spentId } from '../../src/edge/rows.js'
 import { verifyEdge } from '../../src/edge/verify.js'
 import { putStop } from '../../src/governance/stops/folder.js'
 import { askedThrough, newStop } from '../../src/governance/stops/act.js'
 import { deviceStop } from '../../src/governance/stops/stop.js'
 import type { Gov } from '../../src/governance/context.js'
+import { betweenLookAndRecord } from '../support/between.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { capture, headOf, pairDevice, send } from '../support/edge/uploading.js'
 import { World, type StateWorld } from '../world/world.js'
@@ -273,6 +274,17 @@ t.test('what the record refuses leaves no bytes, though they were stored by then
   })
   t.equal(seen.length, before.length + 1, 'they were there')
   t.strictSame(sealed(), before)
+})
+
+t.test('S-203 a request id that a replaced state had taken is refused in the record, too', async (t) => {
+  const { world, party } = await paired(t)
+  const body = capture()
+  const head = headOf(body, 1)
+  const spent = spentId(party.device.device_id, head.request_id)
+  const gov = betweenLookAndRecord(world.gov, () => world.transact((tx) =>
+    tx.put(edgeCollections.spent, spent, { artifact_id: 'edge_art_before', sequence: 1 })))
+  await t.rejects(send(gov, party, head, body), { code: 'request_id_conflict' })
+  t.strictSame(world.view().all(edgeCollections.artifacts), [])
 })
 
 t.test('a pairing that ended before the end of a body comes to no record at all', async (t) => {

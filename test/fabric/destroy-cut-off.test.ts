@@ -2,6 +2,8 @@
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SallyportError } from '../../src/base/errors.js'
+import { newId } from '../../src/base/ids.js'
+import { holdGuard, type Guard } from '../../src/governance/guard.js'
 import { collections } from '../../src/governance/rows.js'
 import { holdService } from '../../src/governance/service/running.js'
 import { destroyState } from '../../src/state/care/destroy.js'
@@ -158,6 +160,20 @@ t.test('an ask that is under way is stopped first and waited for: it sends nothi
   t.equal(rig.inferences().length, 0, 'nothing left behind the stop')
   const ended = await waiting
   t.strictSame([ended.status, existsSync(place.stateDir)], [0, false], ended.stderr)
+})
+
+t.test('work that began behind the wait for others is found by the last look, and nothing is removed under it', async (t) => {
+  const { place, json } = await World.in(t).state().session()
+  let guard: Guard | undefined
+  const ran = await destroy(place, [], {
+    at: async (step) => {
+      if (step === 'destroy.quiet') guard = await holdGuard(place.stateDir, newId('op'))
+    },
+  })
+  t.strictSame([ran.status, ran.error().code], [11, 'work_under_way'])
+  t.equal((await json(['state', 'check'])).ok, true)
+  guard?.release()
+  must(await destroy(place))
 })
 
 t.test('a service that runs is named, and the state stays', async (t) => {

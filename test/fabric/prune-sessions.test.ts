@@ -10,7 +10,7 @@ import { newTombstone, pruneTasks } from '../../src/fabric/prune/tasks.js'
 import { claimCollection, rootsOfClaims } from '../../src/gateway/call/claims.js'
 import type { Gov } from '../../src/governance/context.js'
 import { collections, type Root } from '../../src/governance/rows.js'
-import { finishedAsides } from '../../src/state/care/finished-asides.js'
+import { dropAsides, finishedAsides } from '../../src/state/care/finished-asides.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
 import {
   agingWorld, approved, filesOf, isSound, muchLater, prune, type AgingWorld,
@@ -78,6 +78,27 @@ t.test('a session that a claim of the model route names stays', async (t) => {
   t.strictSame(rig.view().all(collections.pastRoots).map(({ id }) => id), ['root_a'])
 })
 
+t.test('a session that a save names stays, however that save ended', async (t) => {
+  const rig = await agingWorld(t)
+  await rig.transact((tx, now) => {
+    for (const id of ['root_a', 'root_b']) {
+      tx.put(collections.pastRoots, id, {
+        root_id: id, principal_id: 'prn_x', token_digest: 'a'.repeat(64), idle_ms: 1,
+        issued_at: '2020-01-01T00:00:00.000Z', expires_at: '2020-01-01T00:00:00.000Z', ended: null,
+      })
+    }
+    tx.put(collections.saveIntents, 'int_1', {
+      intent_id: 'int_1', route: 'alpha', phase: 'rolled_back', base_revision: 1,
+      revoked_revision: 2, principal: 'prn_x', root: 'root_a', ceiling_before_microusd: null,
+      staged_credential: null, created_at: now, ended_at: now,
+    })
+  })
+  const rows = await Promise.all(capabilities.map((one) => one.rows()))
+  const named = namedRoots(rig.gov, rows, () => false)
+  t.equal(await pruneRootRows(rig.gov, '2021-01-01T00:00:00.000Z', named), 1)
+  t.strictSame(rig.view().all(collections.pastRoots).map(({ id }) => id), ['root_a'])
+})
+
 t.test('every session that a claim names is found, however many claims there are', async (t) => {
   const rig = await agingWorld(t)
   const claims = 600
@@ -121,8 +142,7 @@ t.test('a task that changes between the look and the lock stays', async (t) => {
   t.equal(rig.view().all(collections.taskPrunes).length, 0)
 })
 
-t.test('a backup of before that comes into force while files are about to go keeps its files, and '
-  + 'no face prunes what the anchor does not vouch for', async (t) => {
+t.test('a backup of before that comes into force while files are about to go keeps its files, and no face prunes what the anchor does not vouch for', async (t) => {
   const rig = await agingWorld(t)
   const id = await approved(rig, 0)
   must(await rig.run(['state', 'backup', rig.place.path('before')]))
@@ -149,6 +169,9 @@ t.test('a backup of before that comes into force while files are about to go kee
   const behind = { ...govOf(rig, () => undefined), store: rig.open('write') }
   t.equal(await codeOfWaited(() => pruneState(behind, session, request)), 'store_behind_anchor')
   t.strictSame(finishedAsides(behind.store, Number.MAX_SAFE_INTEGER), [])
+  const kept = readdirSync(aside)
+  t.equal(await dropAsides(behind.store, kept, 'state prune'), 0)
+  t.strictSame(readdirSync(aside), kept)
 })
 
 t.test('a copy of a state that could not be read whole goes by its name only', async (t) => {

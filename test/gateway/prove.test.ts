@@ -1,6 +1,8 @@
 import { systemClock, type Clock } from '../../src/base/clock.js'
+import { gatewayLimits } from '../../src/gateway/constants.js'
 import { verifyAudit } from '../../src/governance/audit.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
+import { movedClock } from '../support/clock.js'
 import { checkLedger, ledgerRowsOf } from '../support/ledger.js'
 import { t } from '../support/tests-in-slices.js'
 import { bodyOf, gatewayKey } from '../world/gateway.js'
@@ -175,4 +177,18 @@ t.test('a slot that is not set, and a name that is no slot, are refused unsent',
   t.equal((await rig.prove('alpha')).status, 3)
   t.equal((await rig.run(['gateway', 'prove', '--json'])).status, 2)
   t.equal(rig.calls().length, 0)
+})
+
+t.test('a request for which its operation has less than a second left is not begun, however long one may take', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  const clock = movedClock()
+  const ran = await rig.prove('chat', {
+    clock,
+    at: (step) => {
+      if (step === 'prove.reserved') clock.advance(gatewayLimits.operationMsMax - 800)
+    },
+  })
+  t.strictSame([ran.error().code, ran.error().reason], ['proof_not_sent', 'deadline_passed'])
+  t.strictSame(rig.calls(), [], 'nothing was sent')
+  checkLedger(t, rig)
 })

@@ -98,6 +98,8 @@ t.test('S-037 S-201 S-202 S-203 S-204 what does not fit what is declared, or com
     'Transfer-Encoding': 'chunked',
   })
   t.equal(unsaid.json().error.code, 'http_length_required')
+  const packed = await send(at, credential, body, headOf(body, 9), { 'Content-Encoding': 'gzip' })
+  t.strictSame([packed.status, marks()], [415, before], 'bytes of another coding are no image')
   const headless = await at.ask('POST', '/api/edge/artifacts', {
     token: credential, body, headers: { 'Content-Type': 'image/png' },
   })

@@ -99,3 +99,22 @@ t.test('one call under a clock that stood ahead does not wipe out what was spent
   const { requests } = (await world.run(['shots', 'status', '--json'])).json().remote_vision.budget
   t.equal(requests, 3)
 })
+
+t.test('a request that was ended before its first byte counts in no budget, and holds nothing of it', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  t.equal((await world.prove('screenshot')).status, 0)
+  const budget = async () =>
+    (await world.run(['shots', 'status', '--json'])).json().remote_vision.budget
+  const before = await budget()
+  world.file('a.png', greyPng(64, 48, 3))
+  t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
+  await world.run(['shots', 'analyze', '--json'], {
+    at: async (step) => {
+      if (step === 'analyze.before_dial') await world.run(['policy', 'revoke'])
+    },
+  })
+  t.hasStrict(world.rows()[0]?.analyzer, { attempts: 1, contact: 'none' })
+  t.equal(world.calls().length, 1, 'the proof alone')
+  const after = await budget()
+  t.strictSame(after, { ...before, since: after.since })
+})

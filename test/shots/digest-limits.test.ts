@@ -216,9 +216,11 @@ t.test('the job takes no older window of before the consent, which a person may 
     .gateway(forImages).images(allowed).proof('report').texts()
   must(await world.run(['policy', 'revoke', '--json']))
   await world.analysed({ name: 'a.png', at: moment(70, 3) })
+  await world.analysed({ name: 'half.png', at: moment(110, 3) })
   must(await world.widen(['--slot', 'report', '--model', 'gateway/acme/report-1',
     '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.digest']))
   await world.analysed({ name: 'b.png', at: moment(90, 3) })
+  await world.analysed({ name: 'other-half.png', at: moment(110, 8) })
   const asked = world.asked().length
   world.say('After the consent.')
   t.hasStrict((await world.digest()).json(), { windows: [{ window_start: moment(90) }] })

@@ -1,8 +1,9 @@
 /** A repair that ended behind its loss, before that had its consequences: the next one tells it. */
 import t from 'tap'
 import { repairState } from '../../src/state/care/repair.js'
+import { openStore } from '../../src/state/store.js'
 import type { Store } from '../../src/state/types.js'
-import { writeFileSync, readFileSync } from 'node:fs'
+import { cpSync, writeFileSync, readFileSync } from 'node:fs'
 import { recordsOf } from '../support/state/places-of-damage.js'
 import { numbers, again, placeOf, put, specs } from '../support/state/notes.js'
 import { World } from '../world/world.js'
@@ -29,4 +30,28 @@ t.test('what a repair lost that ended before it could say so is told by the next
   t.match(told.copied_to, /aside\/repair-/)
   t.hasStrict(await repair(onLoss), { changed: false, loss: { records_after: null } })
   t.strictSame(numbers(again(t, store)), { a: 0 })
+})
+
+t.test('a copy of before that moved the anchor on by one mark does not hide what a cut off repair lost', async (t) => {
+  const world = await World.in(t).store()
+  const { store } = world
+  for (const [n, id] of ['a', 'b', 'c'].entries()) await put(store, id, n)
+  await store.transact('mark', (tx) => tx.mark())
+  store.close()
+  const before = world.place.path('before')
+  cpSync(store.dir, before, { recursive: true })
+  const log = store.places.log(1)
+  const bytes = readFileSync(log)
+  const at = recordsOf(log)[1]?.start ?? 0
+  bytes.fill(0, at + 50, at + 80)
+  writeFileSync(log, bytes)
+  const repair = (hook: (one: Store) => Promise<void>) =>
+    repairState({ ...placeOf(store), specs, onLoss: hook })
+  await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))))
+  const old = openStore({ ...placeOf(store), dir: before, mode: 'write' })
+  await old.transact('mark', (tx) => tx.mark())
+  t.equal(old.anchor().status, 'ok')
+  old.close()
+  t.hasStrict(await repair(onLoss), { changed: true, done: [{ code: 'earlier_loss_settled' }] })
+  t.equal(again(t, store).anchor().status, 'ok')
 })

@@ -352,6 +352,27 @@ t.test('a restore replaces every artifact whose bytes are not its name, and keep
   t.ok(checkState(placeOf(store)).problems.every(({ severity }) => severity !== 'damage'))
 })
 
+t.test('a restore over a state that went on since begins a log behind every one that lies there', async (t) => {
+  const store = await livedIn(t)
+  const saved = numbers(store)
+  const to = join(store.dir, '..', 'backup')
+  await backupState(store, to)
+  for (const n of [7, 8, 9]) {
+    await put(store, `n${n}`, n)
+    await store.exclusive('begin', () => store.rotate())
+  }
+  await put(store, 'last', 1)
+  const newest = newestLog(store.dir)
+  store.close()
+  await restoreState({ ...placeOf(store), backup: to })
+  const next = again(t, store, 'write')
+  t.strictSame([numbers(next), next.health().damage], [saved, null])
+  t.ok(newestLog(store.dir) > newest)
+  await put(next, 'after', 2)
+  next.close()
+  t.ok(checkState(placeOf(store)).problems.every(({ severity }) => severity !== 'damage'))
+})
+
 t.test('a backup taken while another process commits and folds is one moment of the state', async (t) => {
   const store = await livedIn(t)
   const other = again(t, store, 'write')

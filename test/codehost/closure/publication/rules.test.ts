@@ -233,3 +233,23 @@ t.test('C-228 pages of changed paths that the last journal has no room for lie i
   t.strictSame(sealed(650), [[1, undefined], [1, undefined], [0, changedPaths]])
   t.end()
 })
+
+t.test('a journal that cannot be written takes those before it with it', (t) => {
+  const lying: string[] = []
+  const artifacts = {
+    write: () => {
+      if (lying.length === 2) throw new TypeError('the disk is full')
+      const stored = String(lying.push(`journal ${lying.length}`))
+      return { sha256: '', stored_sha256: stored, bytes: 1 }
+    },
+    remove: (name: string) => void lying.splice(lying.indexOf(`journal ${Number(name) - 1}`), 1),
+  }
+  const store = { artifacts } as unknown as Parameters<typeof sealJournals>[0]['store']
+  const receipts = ['a', 'b', 'c']
+    .map((one) => ({ one: one.repeat(400) }) as unknown as ReadReceipt)
+  t.throws(() => sealJournals({ store }, 'job', { receipts, earlier: [] }, {
+    journalBytesMax: 650, journalsBytesMax: 1_000_000,
+  }), new TypeError('the disk is full'))
+  t.strictSame(lying, [])
+  t.end()
+})

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { effectHistory, type EffectEntry } from '../../../../src/codehost/jobs/histories.js'
 import { runJob } from '../../../../src/codehost/jobs/run.js'
-import { earlierPosts } from '../../../../src/codehost/jobs/earlier-posts.js'
+import { earlierPosts, requireHourly } from '../../../../src/codehost/jobs/earlier-posts.js'
 import { preparePublication } from '../../../../src/codehost/jobs/publication/prepare.js'
 import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
 import { historyHead } from '../../../../src/state/history/read.js'
@@ -296,6 +296,12 @@ t.test('what a token has created is counted again when a job is run, what others
     code: 'posts_an_hour', details: { earlier: 480, needed: 1, limit: 480 },
   })
   t.equal(at.requests().length, before, 'nobody was asked')
+  const counted = at.job(other)
+  await at.transact((tx) => tx.put(jobCollection, other, {
+    ...counted, contacted: 0, token_fingerprint: 'f'.repeat(token.length),
+  }))
+  t.doesNotThrow(() => requireHourly(ctx.gov, at.view(), at.job(job)), 'of another token')
+  await at.transact((tx) => tx.put(jobCollection, other, counted))
   await more(479)
   let isLate = false
   const late = { ...ctx, gov: { ...ctx.gov, observer: { at: async (step: string) => {
