@@ -14,3 +14,15 @@ export const sha256Hex = (data: Uint8Array | string): string =>
 
 /** Lowercase hex SHA-256 of a value's canonical JSON. */
 export const digestOf = (value: unknown): string => sha256Hex(canonicalJson(value))
+
+/** Bytes of a small file that checks itself: canonical JSON, a space, its SHA-256, a newline. */
+export const encodeChecked = (value: unknown): Buffer => {
+  const text = canonicalJson(value)
+  return Buffer.from(`${text} ${sha256Hex(text)}\n`)
+}
+
+/** What such bytes hold; undefined when one of them is untrue. */
+export const decodeChecked = (bytes: Buffer): unknown => {
+  const text = bytes.toString('utf8', 0, Math.max(0, bytes.length - 66))
+  return Buffer.from(`${text} ${sha256Hex(text)}\n`).equals(bytes) ? JSON.parse(text) : undefined
+}

@@ -4,7 +4,7 @@
  * removal leaves when it is cut off tells what it is. It goes last.
  */
 import * as v from 'valibot'
-import { canonicalJson, sha256Hex } from '../base/canonical.js'
+import { decodeChecked, encodeChecked } from '../base/canonical.js'
 import { fail, type SallyportError } from '../base/errors.js'
 import { readWhole, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
@@ -19,17 +19,13 @@ const shape = v.strictObject({
 /** Of which state the rest lies there. */
 export type Destruction = v.InferOutput<typeof shape>
 
-/** Bytes of the note: canonical JSON, a space, its SHA-256, a newline, as of STATE. */
-export const encodeDestruction = (facts: Omit<Destruction, 'schema'>): Buffer => {
-  const text = canonicalJson({ schema: 'sallyport.destruction.v1', ...facts })
-  return Buffer.from(`${text} ${sha256Hex(text)}\n`)
-}
+/** Bytes of the note, in the form of STATE. */
+export const encodeDestruction = (facts: Omit<Destruction, 'schema'>): Buffer =>
+  encodeChecked({ schema: 'sallyport.destruction.v1', ...facts })
 
 /** The note; undefined for any other bytes. */
 export const decodeDestruction = (bytes: Buffer): Destruction | undefined => {
-  const text = bytes.toString('utf8', 0, Math.max(0, bytes.length - 66))
-  if (!Buffer.from(`${text} ${sha256Hex(text)}\n`).equals(bytes)) return undefined
-  const parsed = v.safeParse(shape, JSON.parse(text))
+  const parsed = v.safeParse(shape, decodeChecked(bytes))
   return parsed.success ? parsed.output : undefined
 }
 

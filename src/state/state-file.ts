@@ -1,7 +1,7 @@
 /** The STATE file: what this directory is, written once at creation (and by a migration). */
 import { dirname } from 'node:path'
 import * as v from 'valibot'
-import { canonicalJson, digestOf, sha256Hex } from '../base/canonical.js'
+import { decodeChecked, digestOf, encodeChecked } from '../base/canonical.js'
 import { fail, type SallyportError } from '../base/errors.js'
 import { refuseDestroyed } from './destruction.js'
 import { readWhole, type Files } from './files.js'
@@ -29,16 +29,11 @@ export const profileSealText = (storeId: string, profile: unknown): string =>
   `${storeId}|${digestOf(profile)}`
 
 /** Bytes of a STATE file: canonical JSON, a space, its SHA-256, a newline. */
-export const encodeStateFile = (state: StateFile): Buffer => {
-  const text = canonicalJson(state)
-  return Buffer.from(`${text} ${sha256Hex(text)}\n`)
-}
+export const encodeStateFile = (state: StateFile): Buffer => encodeChecked(state)
 
 /** Reads STATE; undefined when a byte of it is untrue. */
 export const decodeStateFile = (bytes: Buffer): StateFile | undefined => {
-  const text = bytes.toString('utf8', 0, Math.max(0, bytes.length - 66))
-  if (!Buffer.from(`${text} ${sha256Hex(text)}\n`).equals(bytes)) return undefined
-  const parsed = v.safeParse(stateFileShape, JSON.parse(text))
+  const parsed = v.safeParse(stateFileShape, decodeChecked(bytes))
   if (!parsed.success) return undefined
   return parsed.output.profile_digest === digestOf(parsed.output.profile)
     ? parsed.output
@@ -52,9 +47,9 @@ export const decodeStateFile = (bytes: Buffer): StateFile | undefined => {
  */
 export const looseStateFile = (files: Files, path: string): StateFile | undefined => {
   const bytes = readWhole(files, path, fileBytesMax.state)
-  refuseDestroyed(bytes)
   const state = bytes === undefined ? undefined : decodeStateFile(bytes)
-  if (state !== undefined) requireKnownFormat(state.format_version)
+  if (state === undefined) refuseDestroyed(bytes)
+  else requireKnownFormat(state.format_version)
   return state
 }
 
@@ -87,9 +82,11 @@ export const readStateFile = (files: Files, path: string): StateFile => {
       next: 'Run `sallyport init`; `sallyport state path` tells which directory is meant.',
     })
   }
-  refuseDestroyed(bytes)
   const state = decodeStateFile(bytes)
-  if (state === undefined) throw stateDamaged()
+  if (state === undefined) {
+    refuseDestroyed(bytes)
+    throw stateDamaged()
+  }
   if (state.format_version > formatVersion) throw tooNew(state.format_version)
   if (state.format_version < formatVersion) throw tooOld(state.format_version)
   return state

@@ -11,6 +11,7 @@ import { claimCollection, rootsOfClaims } from '../../src/gateway/call/claims.js
 import type { Gov } from '../../src/governance/context.js'
 import { collections, type Root } from '../../src/governance/rows.js'
 import { dropAsides, finishedAsides } from '../../src/state/care/finished-asides.js'
+import type { Tx } from '../../src/state/types.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
 import {
   agingWorld, approved, filesOf, isSound, muchLater, prune, type AgingWorld,
@@ -57,15 +58,20 @@ t.test('sessions that are over go, unless a task, a consent or a claim still nam
   await isSound(t, rig)
 })
 
+/** Two sessions that ended long ago. */
+const putOldRoots = (tx: Tx): void => {
+  for (const id of ['root_a', 'root_b']) {
+    tx.put(collections.pastRoots, id, {
+      root_id: id, principal_id: 'prn_x', token_digest: 'a'.repeat(64), idle_ms: 1,
+      issued_at: '2020-01-01T00:00:00.000Z', expires_at: '2020-01-01T00:00:00.000Z', ended: null,
+    })
+  }
+}
+
 t.test('a session that a claim of the model route names stays', async (t) => {
   const rig = await agingWorld(t)
   await rig.transact((tx, now) => {
-    for (const id of ['root_a', 'root_b']) {
-      tx.put(collections.pastRoots, id, {
-        root_id: id, principal_id: 'prn_x', token_digest: 'a'.repeat(64), idle_ms: 1,
-        issued_at: '2020-01-01T00:00:00.000Z', expires_at: '2020-01-01T00:00:00.000Z', ended: null,
-      })
-    }
+    putOldRoots(tx)
     tx.put(claimCollection, 'b'.repeat(64), {
       input_digest: 'b'.repeat(64), slot: 'screenshot', purpose: 'gateway.vision',
       operation_id: 'op_1', grant_id: 'grt_1', principal: 'prn_x', root: 'root_a',
@@ -81,12 +87,7 @@ t.test('a session that a claim of the model route names stays', async (t) => {
 t.test('a session that a save names stays, however that save ended', async (t) => {
   const rig = await agingWorld(t)
   await rig.transact((tx, now) => {
-    for (const id of ['root_a', 'root_b']) {
-      tx.put(collections.pastRoots, id, {
-        root_id: id, principal_id: 'prn_x', token_digest: 'a'.repeat(64), idle_ms: 1,
-        issued_at: '2020-01-01T00:00:00.000Z', expires_at: '2020-01-01T00:00:00.000Z', ended: null,
-      })
-    }
+    putOldRoots(tx)
     tx.put(collections.saveIntents, 'int_1', {
       intent_id: 'int_1', route: 'alpha', phase: 'rolled_back', base_revision: 1,
       revoked_revision: 2, principal: 'prn_x', root: 'root_a', ceiling_before_microusd: null,

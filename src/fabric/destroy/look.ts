@@ -5,6 +5,7 @@ import type { Gov } from '../../governance/context.js'
 import { ledgerStanding } from '../../governance/ledger/read.js'
 import { collections } from '../../governance/rows.js'
 import { keepFewBlocks } from '../../state/care/forget.js'
+import { each } from '../../state/each.js'
 import { nodeFiles, orIoFailure } from '../../state/files.js'
 import { entriesBelow } from '../../state/own-entries.js'
 import { keyPlaces } from '../../state/paths.js'
@@ -13,19 +14,11 @@ import { capabilities } from '../capabilities.js'
 import { stateRules } from '../state-rules.js'
 import type { OpenSum, StateDestroyDocument, Stays } from './contract.js'
 
-/** Rows that are counted at once. */
-const pageRows = 1_000
-
 const rowsIn = (view: View, spec: CollectionSpec<unknown>): number => {
+  const rows = each(view, spec)
   let count = 0
-  for (let after: string | undefined; ;) {
-    const page = view.range(spec, {
-      limit: pageRows, ...(after === undefined ? {} : { after }),
-    })
-    count += page.length
-    if (page.length < pageRows) return count
-    after = page.at(-1)?.id
-  }
+  while (rows.next().done !== true) count += 1
+  return count
 }
 
 /** What nobody knows the end of. */
