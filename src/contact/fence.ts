@@ -7,7 +7,7 @@ import { lyingStops, pendingStops } from '../governance/stops/folder.js'
 import { recordedSince, stopsRecorded } from '../governance/stops/recent.js'
 import { covers, offRoutes, stoppedError, type Aim, type Party } from '../governance/stops/stop.js'
 import type { WireFence } from '../net/types.js'
-import type { View } from '../state/types.js'
+import type { FreshView, View } from '../state/types.js'
 import { announce, type Sending } from './operation.js'
 
 const partyOf = <C>({ order, run, taskId }: Sending<C>, view: View): Party =>
@@ -21,10 +21,10 @@ const isCovered = <C>(op: Sending<C>, view: View, aim: Aim): boolean =>
  * A view of now in which no stop covers the operation. The folder is looked at first: a stop leaves
  * it only once the record that it became can be read. Throws `unauthorized`.
  */
-export const unstoppedView = <C>(op: Sending<C>): View => {
+export const unstoppedView = async <C>(op: Sending<C>): Promise<FreshView> => {
   const { store } = op.ctx.gov
   const lying = lyingStops(store.stopsDir)
-  const view = store.read()
+  const view = await store.fresh()
   requireUnstopped(op, view, lying)
   return view
 }
@@ -61,8 +61,8 @@ export const wireFenceOf = <C>(op: Sending<C>): WireFence => {
       if (first) await announce(op, 'before_first_byte')
       await fence.take(signal)
     },
-    look() {
-      const view = unstoppedView(op)
+    async look() {
+      const view = await unstoppedView(op)
       known ??= stopsRecorded(view)
       const since = recordedSince(view, known)
       if (since === 'too_many') throw stoppedError({ kind: 'all', target: null })

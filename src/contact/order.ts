@@ -12,7 +12,7 @@ import type { OwnCover, Party } from '../governance/stops/stop.js'
 import type { HttpsSession } from '../net/client.js'
 import type { Deadline } from '../net/remaining.js'
 import type { HttpsClient, HttpsReply, HttpsRequest } from '../net/types.js'
-import type { ArtifactRef, Tx, View } from '../state/types.js'
+import type { ArtifactRef, FreshView, Tx, View } from '../state/types.js'
 import type { RouteDraft } from './routes.js'
 
 /** What every contact works with. */
@@ -197,7 +197,7 @@ export interface Order<Claimed, Evidence, Kept> {
   /** Mints and stores the decision that the contact rests on; throws to refuse. */
   decide(tx: Tx, now: string, run: Running<Claimed>): Omit<RouteDraft, 'runtime' | 'profile'>
   /** Requires that decision and all it rests on; answers the policy revision. Throws to refuse. */
-  authority(view: View, boundary: Boundary, run: Running<Claimed>): number
+  authority(view: FreshView, boundary: Boundary, run: Running<Claimed>): number
   /**
    * Whose it is and what it rests on, for stops that are aimed at some of it. What it leaves out is
    * not known, and a stop of that kind covers it whatever it names.

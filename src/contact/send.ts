@@ -8,7 +8,7 @@ import { requireBound } from '../governance/ledger/post.js'
 import { markContacted, recheckRow } from '../governance/ledger/steps.js'
 import { contactOf } from '../net/contact-error.js'
 import type { AuthorityPoint, HttpsClient, HttpsReply } from '../net/types.js'
-import type { Tx, View } from '../state/types.js'
+import type { FreshView, Tx } from '../state/types.js'
 import { requireUnstopped, unstoppedView, wireFenceOf } from './fence.js'
 import {
   announce, bindingOf, requireGoing, transact, waitFor, whyUnsent, type Sending,
@@ -22,7 +22,7 @@ const tooLate: Unsent = {
 }
 
 /** Every authority of the order, as of one view; answers the policy revision it rests on. */
-const requireAuthority = <C>(op: Sending<C>, view: View, boundary: Boundary): number => {
+const requireAuthority = <C>(op: Sending<C>, view: FreshView, boundary: Boundary): number => {
   requireGoing(op)
   if (boundary === 'mark') requireUnstopped(op, view)
   const { order, run } = op
@@ -30,8 +30,8 @@ const requireAuthority = <C>(op: Sending<C>, view: View, boundary: Boundary): nu
 }
 
 /** A bill may be asked for only while the charge of this very operation is open. */
-const requireOwed = <C>(op: Sending<C>): void => {
-  const { state } = requireBound(op.ctx.gov.store.read(), bindingOf(op))
+const requireOwed = async <C>(op: Sending<C>): Promise<void> => {
+  const { state } = requireBound(await op.ctx.gov.store.fresh(), bindingOf(op))
   if (state === 'contacted') return
   throw fail.conflict('nothing_owed', 'This operation has no open charge to read back.')
 }
@@ -127,7 +127,7 @@ const askedOf = <C>(
   // The last one is announced before its fence is taken.
   if (point !== 'before_first_byte') await announce(op, point)
   if (point === 'before_resolve') waitFor(op, 'connection', timeoutMs)
-  requireAuthority(op, unstoppedView(op), 'check')
+  requireAuthority(op, await unstoppedView(op), 'check')
   if (point !== 'before_first_byte') return
   if (step.authority !== 'read') stop.end()
   waitFor(op, 'reply', timeoutMs, true)

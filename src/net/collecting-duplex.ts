@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream'
+import { setInterval } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { StatusLines } from './reply-head.js'
 
@@ -21,7 +22,7 @@ export interface Gate {
   /** Waits until the next piece may leave. Throws where it may not; then nothing was entered. */
   enter(): Promise<void>
   /** Throws once the rest may not leave any more. */
-  look(): void
+  look(): Promise<void>
   /** Ends what `enter` began; `last` when the kernel took the whole request. */
   leave(last: boolean): void
 }
@@ -170,18 +171,20 @@ export class CollectingDuplex extends Duplex {
   /** The one place where bytes of a request leave; tells whether the kernel took them all. */
   #releasePiece(piece: Buffer, gate: Gate): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      const looking = setInterval(() => {
-        try {
-          gate.look()
-        } catch (error) {
-          clearInterval(looking)
-          // From here on the kernel is given nothing more; the gate is left after that.
-          this.#socket.destroy()
-          reject(error)
-        }
-      }, lookMs)
+      const over = new AbortController()
+      const looking = async (): Promise<void> => {
+        const ticks = setInterval(lookMs, undefined, { signal: over.signal })
+        while ((await ticks.next()).done !== true) await gate.look()
+      }
+      looking().catch((error: Error) => {
+        // What the kernel took meanwhile has left: the next piece asks for itself.
+        if (over.signal.aborted) return
+        // From here on the kernel is given nothing more; the gate is left after that.
+        this.#socket.destroy()
+        reject(error)
+      })
       this.#socket.write(piece, (error) => {
-        clearInterval(looking)
+        over.abort()
         resolve(error === null || error === undefined)
       })
     })

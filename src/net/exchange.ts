@@ -254,7 +254,7 @@ const gateOf = (attempt: Attempt, connection: Connection, request: HttpsRequest)
   let isFirst = true
   const pass = async (): Promise<void> => {
     attempt.check()
-    fence?.look()
+    await fence?.look()
     if (!isFirst) return
     isFirst = false
     await attempt.ask(() => request.authority('before_first_byte'))
@@ -280,12 +280,8 @@ const gateOf = (attempt: Attempt, connection: Connection, request: HttpsRequest)
   const gate: RequestGate = {
     refused: null,
     enter: () => enter().catch(refuse),
-    look() {
-      try {
-        fence?.look()
-      } catch (error) {
-        refuse(error)
-      }
+    look: async () => {
+      await fence?.look().catch(refuse)
     },
     leave(last) {
       if (last) fence?.note('whole')

@@ -15,7 +15,7 @@ export interface WireFence {
    * Throws once something ends the request: asked with every piece, and every 50 ms while one
    * waits for the kernel. The connection is destroyed then.
    */
-  look(): void
+  look(): Promise<void>
   /** Notes what has left: `begun` before the first byte, `whole` after the last. */
   note(sent: 'begun' | 'whole'): void
   give(): void

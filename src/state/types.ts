@@ -116,8 +116,20 @@ export interface View {
   range<T>(spec: CollectionSpec<T>, options: RangeOptions): readonly Entry<T>[]
 }
 
+/** Marks a view of this moment, for the compiler alone. */
+export declare const ofNow: unique symbol
+
+/**
+ * A view of this moment: whatever was recorded before it was asked for is in it. What lets something
+ * leave is judged on such a view or in a transaction, which is one by itself, and on no view that
+ * was read for something else before: between the two a revoke may have been recorded.
+ */
+export interface FreshView extends View {
+  readonly [ofNow]: true
+}
+
 /** A transaction under the lock. Reads see its own writes. */
-export interface Tx extends View {
+export interface Tx extends FreshView {
   put<T>(spec: CollectionSpec<T>, id: string, doc: T): void
   remove<T>(spec: CollectionSpec<T>, id: string): void
   /**
@@ -340,6 +352,12 @@ export interface Store {
   readonly witness: WitnessLog
   /** Catches up with the log and returns a view; no lock, no byte changed. */
   read(): View
+  /**
+   * A view that has every record which was placed before this call, wherever the records lie; for
+   * whoever decides by it whether something may leave, go on or be given out. Where they lie in
+   * this directory that is what `read` gives.
+   */
+  fresh(): Promise<FreshView>
   /**
    * As `read`, and what is put into it is seen in it and nowhere else: it is never written. For
    * whoever shows what a record would leave.

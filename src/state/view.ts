@@ -19,7 +19,7 @@ import {
   isCollectionName, isDocumentId, type Change, type Content, type PartitionKind,
 } from './log/record.js'
 import type {
-  CollectionSpec, Entry, HistoryHead, HistorySpec, RangeOptions, Tx, View,
+  CollectionSpec, Entry, HistoryHead, HistorySpec, ofNow, RangeOptions, Tx, View,
 } from './types.js'
 /** What a view needs of its store. */
 interface ViewHost {
@@ -140,6 +140,7 @@ export class StoreTx implements Tx {
   /** Set by `mark`. */
   marked: MarkFacts | undefined
   readonly effects: (() => void)[] = []
+  declare readonly [ofNow]: true
 
   constructor(view: StoreView) {
     this.#view = view

@@ -13,8 +13,10 @@ import { runOrder } from '../../src/contact/engine.js'
 import type { ContactContext, Order, Outcome, Send, Step } from '../../src/contact/order.js'
 import { markRoute, routeCollection } from '../../src/contact/routes.js'
 import { liveGuards } from '../../src/governance/guard.js'
+import type { Gov } from '../../src/governance/context.js'
 import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { collections } from '../../src/governance/rows.js'
+import { noteRecorded, stopsRecorded } from '../../src/governance/stops/recent.js'
 import { createHttpsClient } from '../../src/net/client.js'
 import { until } from '../support/until.js'
 import { t } from '../support/tests-in-slices.js'
@@ -169,6 +171,38 @@ t.test('while the mark that reads share is not durable none of them goes on', as
   open()
   t.equal(await ended, 'reply,reply')
 })
+
+/** A store whose `read` goes on giving the rows of now, whatever is recorded later. */
+const behind = (store: Gov['store']): Gov['store'] => {
+  const seen = store.read()
+  return new Proxy(store, {
+    get: (of, name: keyof typeof store) => {
+      if (name === 'read') return () => seen
+      const found: unknown = of[name]
+      return typeof found === 'function' ? found.bind(of) as unknown : found
+    },
+  })
+}
+
+for (const step of ['claimed', 'before_resolve', 'before_dial', 'before_first_byte'] as const) {
+  t.test(`what was recorded at ${step} keeps a request back, also where a view at hand is older`, async (t) => {
+    const one = await bench(t)
+    const { gov } = one.ctx
+    one.at(async (at) => {
+      if (at !== `small.${step}`) return
+      await one.world.transact((tx) => noteRecorded(tx, { kind: 'root', target: 'root_other' }))
+    })
+    const order = orderOf(one, async (send) => [await send(getOf(one.url))], {
+      authority: (view) => {
+        if (stopsRecorded(view) > 0) throw fail.unauthorized('small_closed', 'It was closed.')
+        return 1
+      },
+    })
+    t.equal(await runOrder({ ...one.ctx, gov: { ...gov, store: behind(gov.store) } }, order),
+      'small_closed')
+    t.equal(one.world.sandbox.log.all().length, 0)
+  })
+}
 
 t.test('A-026 a step with full authority goes out once an operation', async (t) => {
   const one = await bench(t)

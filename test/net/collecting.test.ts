@@ -141,7 +141,7 @@ t.test('each piece is at most 64 KiB and waits until the one before was taken', 
   const passed: string[] = []
   const released = duplex.release(whole, {
     enter: async () => void passed.push('enter'),
-    look: () => undefined,
+    look: async () => undefined,
     leave: (last) => void passed.push(last ? 'last' : 'leave'),
   })
   for (const expected of [[65_536], [65_536, 65_536], [65_536, 65_536, 18_956]]) {
@@ -163,7 +163,7 @@ t.test('what is cut off goes no further: the connection is destroyed before the 
     const atLeave: boolean[] = []
     await t.rejects(duplex.release(await collected, {
       enter: async () => undefined,
-      look: () => { throw new Error('a stop') },
+      look: async () => { throw new Error('a stop') },
       leave: () => void atLeave.push(socket.destroyed),
     }), { message: 'a stop' })
     t.strictSame(atLeave, [true])

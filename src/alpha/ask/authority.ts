@@ -11,7 +11,7 @@ import { adoptionOf } from '../../governance/judge/policy-facts.js'
 import type { FixedRoute, TrustRequest } from '../../governance/judge/request.js'
 import { currentConsent } from '../../governance/policy/consents.js'
 import type { Task, TrustDecision } from '../../governance/rows.js'
-import type { Tx, View } from '../../state/types.js'
+import type { FreshView, Tx } from '../../state/types.js'
 import { alphaConsentStatement } from '../consent-text.js'
 import {
   alphaCapability, alphaProfile, alphaPurpose, alphaRouteName, alphaRuntime, type AlphaProvider,
@@ -86,7 +86,7 @@ interface Judged {
 
 /** Judges a task without a request: when it is begun, and when its answer is adopted. */
 const judgeTask = (
-  { gov, provider }: AskPlace, view: View, task: Task, input: AlphaTextInput, phase: Phase,
+  { gov, provider }: AskPlace, view: FreshView, task: Task, input: AlphaTextInput, phase: Phase,
 ): Judged => {
   const moment = momentOf(gov, view)
   const facts = alphaFactsAt(moment, provider)
@@ -100,7 +100,7 @@ const judgeTask = (
 
 /** Judges the exact request of a task with its lease. */
 const judgeRequest = (
-  operation: AskOperation, view: View, task: Task, route: JudgedRoute | undefined,
+  operation: AskOperation, view: FreshView, task: Task, route: JudgedRoute | undefined,
   phase: 'preflight' | 'contact',
 ): Judged => {
   const { ctx: { gov, provider }, input } = operation
@@ -130,7 +130,7 @@ const allowed = ({ denials, moment, setup }: Judged, code: string): AskAuthority
  * as for a new ask. Throws `ask_not_authorized`.
  */
 export const requireBeginning = (
-  operation: AskOperation, view: View, task: Task,
+  operation: AskOperation, view: FreshView, task: Task,
 ): AskAuthority =>
   allowed(judgeTask(operation.ctx, view, task, operation.input, 'admit'), 'ask_not_authorized')
 
@@ -154,7 +154,7 @@ export const decideAsk = (
  * of the contact mark, and around it. Throws `trust_denied`.
  */
 export const requireContact = (
-  operation: AskOperation, view: View, task: Task, route: JudgedRoute | undefined,
+  operation: AskOperation, view: FreshView, task: Task, route: JudgedRoute | undefined,
 ): AskAuthority => allowed(judgeRequest(operation, view, task, route, 'contact'), 'trust_denied')
 
 /** What stands against adopting an answer, in the words of an ask. */
@@ -167,7 +167,7 @@ interface AnswerStanding {
 
 /** Whether an answer may be adopted, judged on everything that it rests on. */
 export const answerStanding = (
-  place: AskPlace, view: View, task: Task, input: AlphaTextInput,
+  place: AskPlace, view: FreshView, task: Task, input: AlphaTextInput,
 ): AnswerStanding => {
   const { lost, suspended } = adoptionOf(judgeTask(place, view, task, input, 'adopt').denials)
   return {
@@ -180,7 +180,7 @@ export const answerStanding = (
  * session that took the task over stands in the place of the one that asked; nothing is contacted.
  */
 export const requireAdoptionAuthority = (
-  place: AskPlace, view: View, task: Task, input: AlphaTextInput,
+  place: AskPlace, view: FreshView, task: Task, input: AlphaTextInput,
 ): void => {
   const taken: Task = { ...task, original_root: task.current_root }
   allowed(judgeTask(place, view, taken, input, 'adopt'), 'ask_not_authorized')

@@ -10,7 +10,7 @@ import { leaseTask } from '../../governance/board/lease.js'
 import { moveTask } from '../../governance/board/move.js'
 import { getTask } from '../../governance/board/read.js'
 import type { Task } from '../../governance/rows.js'
-import type { Tx, View } from '../../state/types.js'
+import type { FreshView, Tx, View } from '../../state/types.js'
 import { alphaArtifactLabels } from '../constants.js'
 import { encodeInput } from '../input.js'
 import { inferenceUrl } from '../request.js'
@@ -63,7 +63,7 @@ export const decidePrepared = (
 }
 
 /** Everything that the contact rests on, judged anew; answers the policy revision. */
-export const requireAsk = (operation: AskOperation, view: View): number => {
+export const requireAsk = (operation: AskOperation, view: FreshView): number => {
   const task = requireRunnable(operation, view, 'running')
   return requireContact(operation, view, task, routeOf(view, operation.operationId)).policyRevision
 }

@@ -10,7 +10,7 @@ import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { vaultDigest } from '../../governance/vault.js'
 import type { HttpsReply } from '../../net/types.js'
-import type { View } from '../../state/types.js'
+import type { FreshView, View } from '../../state/types.js'
 import { codehostLimits, codehostProfile, codehostProvider, codehostRuntime } from '../constants.js'
 import { codehostBase, type CodehostContext } from '../context.js'
 import { requireRead, type Bound } from '../readiness.js'
@@ -30,7 +30,7 @@ export interface Reading<E, K> extends OrderParts<E, K> {
   readonly path: string
   readonly operationMsMax: number
   /** What it requires besides, of the view of each boundary; throws to refuse. */
-  readonly requires?: (view: View) => void
+  readonly requires?: (view: FreshView) => void
   readonly read: (get: Get, key: Uint8Array) => Promise<E>
   readonly unsent: (why: Unsent) => E
 }
@@ -46,7 +46,7 @@ export const boundOf = (
 
 const authorityOf = <E, K>(
   ctx: CodehostContext, { requires }: Reading<E, K>,
-) => (view: View, { claimed }: Running<Bound>): number => {
+) => (view: FreshView, { claimed }: Running<Bound>): number => {
   const moment = momentOf(ctx.gov, view)
   requireRead({ moment, bound: claimed, baseUrl: codehostBase(ctx.gov) })
   requires?.(view)

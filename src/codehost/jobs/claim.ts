@@ -11,7 +11,7 @@ import { connectionCollection } from '../../governance/connections/rows.js'
 import { policyHead } from '../../governance/policy/head.js'
 import { liveSession } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
-import type { Tx, View } from '../../state/types.js'
+import type { FreshView, Tx } from '../../state/types.js'
 import { requireUnclosed } from './closed/fence.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { requirePrerequisites, requireWrite, type Asked } from './boundary.js'
@@ -133,7 +133,9 @@ export const claimJob = (
 }
 
 /** Everything that a request of a run rests on; answers the revision of the policy. */
-export const runAuthority = (ctx: CodehostContext, view: View, run: Running<Claimed>): number => {
+export const runAuthority = (
+  ctx: CodehostContext, view: FreshView, run: Running<Claimed>,
+): number => {
   const job = getJob(view, run.claimed.jobId)
   requireUnclosed(view, job, 'post_handoff')
   requireWrite(askedOf(ctx, run), view, job, 'contact')

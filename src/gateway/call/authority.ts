@@ -9,7 +9,7 @@ import { storeDecision, type JudgedRoute } from '../../governance/judge/decision
 import { denied, judge, toldName, type Denial } from '../../governance/judge/fact.js'
 import { momentOf, type Moment } from '../../governance/judge/moment.js'
 import { adoptionOf } from '../../governance/judge/policy-facts.js'
-import type { Tx, View } from '../../state/types.js'
+import type { FreshView, Tx } from '../../state/types.js'
 import { egressPurpose, gatewayCapability } from '../constants.js'
 import {
   consentTo, gatewayFactsAt, gatewayRoute, gatewayToldAs, type CallCase, type GatewayFacts,
@@ -49,7 +49,7 @@ interface Judged {
 }
 
 const judgeCall = (
-  call: RunningCall, view: View, route: JudgedRoute | undefined,
+  call: RunningCall, view: FreshView, route: JudgedRoute | undefined,
   phase: 'preflight' | 'contact' | 'adopt',
 ): Judged => {
   const { ctx: { gov, place }, order: { slot, purpose, principal, root } } = call
@@ -93,7 +93,7 @@ export const decideCall = (
  * holds: in the record of the contact mark, and before the first byte. Answers the revision that
  * it was checked against. Throws `trust_denied`.
  */
-export const requireCall = (view: View, call: RunningCall): number => {
+export const requireCall = (view: FreshView, call: RunningCall): number => {
   const route = routeOf(view, call.operationId)
   return allowed(judgeCall(call, view, route, 'contact')).moment.policy.head.revision
 }
@@ -102,7 +102,7 @@ export const requireCall = (view: View, call: RunningCall): number => {
  * Why what came back may never be used, or null. A save that has not ended takes no consent away,
  * and nobody waits here who could accept a result later: it is used, as it was before that save.
  */
-export const callAuthorityLost = (view: View, call: RunningCall): string | null => {
+export const callAuthorityLost = (view: FreshView, call: RunningCall): string | null => {
   const { lost } = adoptionOf(
     judgeCall(call, view, routeOf(view, call.operationId), 'adopt').denials,
   )

@@ -14,7 +14,7 @@ import type { LanePriority } from '../../governance/lane.js'
 import { giversOf } from '../../governance/policy/consents.js'
 import { isIdentityEncoded, isRecord, member, parseReply } from '../../net/reply.js'
 import type { HttpsReply } from '../../net/types.js'
-import type { View } from '../../state/types.js'
+import type { FreshView } from '../../state/types.js'
 import {
   egressPurpose, gatewayCredentialRef, gatewayRuntime, profileOf,
 } from '../constants.js'
@@ -30,7 +30,7 @@ export interface ReadingFor extends SlotUse {
   /** Principal id of whoever consented to the calls. */
   readonly principal: string
   /** Every gate of those calls, asked at each boundary; throws to refuse. */
-  requires(view: View): void
+  requires(view: FreshView): void
 }
 
 /** What a reply said, as it was written. */
@@ -66,7 +66,7 @@ export const usageIn = (reply: HttpsReply): Told | { readonly reason: string } =
  * The set-up is the one that the reading began under, and every gate of the calls is open, on rows
  * of now; answers the policy revision. Throws `trust_denied`, and what the gates throw.
  */
-const requireOpen = (ctx: GatewayContext, use: ReadingFor, asked: Asked, view: View): number => {
+const requireOpen = (ctx: GatewayContext, use: ReadingFor, asked: Asked, view: FreshView): number => {
   const route = view.get(gatewayCollection, gatewayRouteId)
   const isSame = route !== undefined && route.grant_id === asked.grantId
     && route.api_base === asked.baseUrl && route.credential_fingerprint === asked.fingerprint

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { appendTo } from '../../../src/state/history/append.js'
 import { entriesOf, isIndexCollection } from '../../../src/state/indexes.js'
 import type { IndexCollection } from '../../../src/state/indexes.js'
-import type { CollectionSpec, Entry, RangeOptions, Tx, View } from '../../../src/state/types.js'
+import type { CollectionSpec, Entry, ofNow, RangeOptions, Tx, View } from '../../../src/state/types.js'
 
 /** Some of sorted documents, as a store gives them. */
 const rangeOf = <T>(
@@ -51,7 +51,7 @@ export class Memory {
       range: <T>(spec: CollectionSpec<T>, options: RangeOptions) =>
         rangeOf(isIndexCollection(spec) ? entries(spec) as Entry<T>[] : all(spec), options),
     }
-    return {
+    const tx: Omit<Tx, typeof ofNow> = {
       sequence: 1,
       all,
       ...rows,
@@ -68,5 +68,6 @@ export class Memory {
       mark: () => undefined,
       afterSync: () => undefined,
     }
+    return tx as Tx
   }
 }

@@ -11,7 +11,7 @@ import { discardStored } from '../../../governance/artifacts.js'
 import { momentOf } from '../../../governance/judge/moment.js'
 import { liveSession, requireLiveRow, sessionMoment } from '../../../governance/session/live.js'
 import type { Session } from '../../../governance/session/types.js'
-import type { ArtifactRef, View } from '../../../state/types.js'
+import type { ArtifactRef, FreshView, View } from '../../../state/types.js'
 import { boundOf } from '../../adapter/reads.js'
 import { afterRead } from '../../after-read.js'
 import { codehostProfile, codehostRuntime } from '../../constants.js'
@@ -125,7 +125,7 @@ const read = (
 ): Promise<Seen> => {
   const { session, view, connection, bindings, limits, observing } = snapshot
   const claimed: Bound = boundOf(view, session, connection, ctx.baseUrl)
-  const authority = (now: View): number => {
+  const authority = (now: FreshView): number => {
     const moment = momentOf(ctx.gov, now)
     requireRead({ moment, bound: claimed, baseUrl: codehostBase(ctx.gov) })
     requireObserved(now, snapshot, bindings)
@@ -142,7 +142,7 @@ const read = (
     const still: ClosureGet = async (path, judge, how) => {
       const value = await get(path, judge, how)
       requireUnstopped(ctx, session)
-      authority(ctx.gov.store.read())
+      authority(await ctx.gov.store.fresh())
       return value
     }
     const evidence = await observing.read(still, { budget, signal: ctx.signal })
