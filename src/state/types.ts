@@ -120,9 +120,9 @@ export interface View {
 export declare const ofNow: unique symbol
 
 /**
- * A view of this moment: whatever was recorded before it was asked for is in it. What lets something
- * leave is judged on such a view or in a transaction, which is one by itself, and on no view that
- * was read for something else before: between the two a revoke may have been recorded.
+ * A view of this moment: whatever was recorded before it was asked for is in it. What lets
+ * something leave is judged on such a view or in a transaction, which is one by itself, and on no
+ * view that was read for something else before: between the two a revoke may have been recorded.
  */
 export interface FreshView extends View {
   readonly [ofNow]: true

@@ -66,7 +66,9 @@ export const usageIn = (reply: HttpsReply): Told | { readonly reason: string } =
  * The set-up is the one that the reading began under, and every gate of the calls is open, on rows
  * of now; answers the policy revision. Throws `trust_denied`, and what the gates throw.
  */
-const requireOpen = (ctx: GatewayContext, use: ReadingFor, asked: Asked, view: FreshView): number => {
+const requireOpen = (
+  ctx: GatewayContext, use: ReadingFor, asked: Asked, view: FreshView,
+): number => {
   const route = view.get(gatewayCollection, gatewayRouteId)
   const isSame = route !== undefined && route.grant_id === asked.grantId
     && route.api_base === asked.baseUrl && route.credential_fingerprint === asked.fingerprint

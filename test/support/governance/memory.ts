@@ -3,7 +3,9 @@ import * as v from 'valibot'
 import { appendTo } from '../../../src/state/history/append.js'
 import { entriesOf, isIndexCollection } from '../../../src/state/indexes.js'
 import type { IndexCollection } from '../../../src/state/indexes.js'
-import type { CollectionSpec, Entry, ofNow, RangeOptions, Tx, View } from '../../../src/state/types.js'
+import type {
+  CollectionSpec, Entry, ofNow, RangeOptions, Tx, View,
+} from '../../../src/state/types.js'
 
 /** Some of sorted documents, as a store gives them. */
 const rangeOf = <T>(
