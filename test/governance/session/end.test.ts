@@ -65,7 +65,9 @@ t.test('a revoke that the state takes no record of is in force, and told so', as
   const done = await revokeSession(bench.gov, ada.session, id)
   t.hasStrict(done, { ended: true, recorded: { row: null, why: { code: 'lock_held' } } })
   t.hasStrict(done.session, { id, live: false, ended_reason: 'revoked' })
-  t.throws(() => authenticate(bench.gov, bob.token), { code: 'session_revoked' })
+  t.throws(() => authenticate(bench.gov, bob.token), {
+    code: 'session_ended', reason: 'session_ended',
+  })
 })
 
 t.test('live sessions of everybody are listed newest first, and a part of them is of the newest', async (t) => {
