@@ -19,7 +19,10 @@ const linted = (
 ): ReadonlyMap<string, readonly string[]> => {
   const dir = mkdtempSync(join(tmpdir(), 'sallyport-lint-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  for (const name of [config, 'tsconfig.json', 'package.json', 'scripts/tool/own-rules.js']) {
+  for (const name of [
+    config, 'tsconfig.json', 'package.json', 'scripts/tool/own-rules.js',
+    'test/support/tap-asserts.d.ts',
+  ]) {
     mkdirSync(dirname(join(dir, name)), { recursive: true })
     cpSync(join(root, name), join(dir, name))
   }
@@ -125,7 +128,10 @@ const inSource: Readonly<Record<string, string>> = {
 /** What each rule forbids in tests alone. */
 const inTests: Readonly<Record<string, string>> = {
   'local/own-time-limit': "import t from 'tap'\nt.setTimeout(1)",
-  'local/strict-comparison': "import t from 'tap'\nt.match({}, {})",
+  'local/failing-assertion': "import t from 'tap'\nt.ok(1)",
+  'typescript/no-floating-promises': "import t from 'tap'\nt.rejects(Promise.reject(new Error('a')), /a/)",
+  'typescript/no-misused-promises':
+    'export const a = (b: Promise<number>): number => (b ? 1 : 2)',
 }
 
 const inScripts: Readonly<Record<string, string>> = {
@@ -170,7 +176,9 @@ t.test('every rule of the lint finds what it forbids where it is on, and nothing
     t.strictSame(of(folder, 'types'), [], 'what is right is let be')
   }
   finds('src', inSource)
-  for (const rule of Object.keys(inSource)) t.notOk(of('test', rule).includes(rule), `test ${rule}`)
+  for (const rule of Object.keys(inSource).filter((one) => !(one in inTests))) {
+    t.notOk(of('test', rule).includes(rule), `test ${rule}`)
+  }
   for (const folder of ['test', 'bench']) finds(folder, inTests)
   for (const rule of Object.keys(inScripts)) t.strictSame(of('scripts', rule, 'js'), [rule], rule)
   t.strictSame(found.get('src/cli/io.ts'), undefined, 'the module that owns the process')
@@ -178,6 +186,35 @@ t.test('every rule of the lint finds what it forbids where it is on, and nothing
   t.strictSame(found.get('src/proc.ts'), ['local/one-platform', 'local/one-platform'])
   t.strictSame(found.get('src/unused.ts'), ['unused directive'])
   t.strictSame(found.get('src/allowed.ts'), undefined, 'a directive of its old name')
+})
+
+/** Assertions that cannot fail, as lines of a test, and such as can. */
+const idle = [
+  'void t.rejects(p, /a/)', 'void t.resolves(p)', 't.ok(a.length >= 0)', 't.ok(a.b.size >= 0)',
+  't.ok(a.length > -1)', "t.ok('a')", 't.ok(`a`)', 't.notOk(0)', 't.ok(() => a)',
+  't.throws(f, /(?:)/)', 't.throws(f, /./)', 't.rejects(p, /^.*$/)', 't.match(a, /.+/)',
+  "t.match(a, '')", 't.equal(a.b, a.b)', 't.strictSame(a, a)',
+]
+const lively = [
+  't.ok(a.length > 0)', 't.ok(a.at >= 0)', 't.ok(a.indexOf(1) >= 0)', 't.ok(a === `b`)',
+  't.throws(f, /a./)', 't.match(a, /^$|b/)', "t.match(a, 'b')", 't.equal(a(), a())',
+  't.equal(a.b, a.c)', 'await t.resolves(p)',
+]
+
+t.test('an assertion that cannot fail is found by its text, and one that can is let be', async (t) => {
+  const rule = 'local/failing-assertion'
+  const files = (kind: string, lines: readonly string[]) => lines.map((line, at) =>
+    [`test/${kind}-${at}.ts`, `import t from 'tap'\n${line}\n`] as const)
+  const imports = [
+    "import { same } from 'tap'", "import { tap } from '@tapjs/core'", "import * as a from '@tapjs/test'",
+  ]
+  const fine = ["import t, { type Test } from 'tap'", "import type { Extra } from '@tapjs/core'"]
+  const wrong = [...files('idle', idle), ...files('imports', imports)]
+  const found = linted(t, Object.fromEntries([
+    ...wrong, ...files('lively', lively), ...files('fine', fine),
+  ]))
+  const of = [...found].filter(([, rules]) => rules.includes(rule)).map(([name]) => name)
+  t.strictSame(of.sort(), wrong.map(([name]) => name).sort())
 })
 
 t.test('every rule that is set has a planted violation', async (t) => {

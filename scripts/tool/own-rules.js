@@ -43,6 +43,26 @@ const processUse = [
 const calls = (method) =>
   `CallExpression[callee.object.name='t'][callee.property.name=${method}]`
 
+const assertion = (names) => `CallExpression[callee.property.name=/^(?:${names})$/]`
+
+const report = (context, node) => context.report({ node, messageId: 'found' })
+
+/** How many there are of something is never less than nothing. */
+const counts = '[left.property.name=/^(?:length|size|byteLength)$/]'
+
+/** Assertions that cannot fail, or whose failure nobody hears of. */
+const idle = [
+  `UnaryExpression[operator='void'] > ${assertion('rejects|resolves|emits')}`,
+  `BinaryExpression[operator='>=']${counts}[right.value=0]`,
+  `BinaryExpression[operator='>']${counts}[right.operator='-']`,
+  `${assertion('ok|notOk')} > :matches(Literal, TemplateLiteral, ArrowFunctionExpression):first-child`,
+  String.raw`${assertion('throws|rejects|match')} > Literal[regex.pattern=/^(?:\^|\$|\.[*+?]?|\(\?:\))*$/]`,
+  `${assertion('match')} > Literal[value='']:nth-child(2)`,
+  // Under names of their own they are tap's, of tap's types.
+  "ImportDeclaration[source.value='tap'] > ImportSpecifier[imported.name!='Test']",
+  "ImportDeclaration[source.value=/^@tapjs/][importKind!='type']",
+]
+
 /** The rules, by name. */
 export default {
   meta: { name: 'local' },
@@ -66,11 +86,18 @@ export default {
     // A fixed limit fails on a busy machine; the runner gives each file one that grows with it.
     'own-time-limit': forbidden([calls("'setTimeout'")],
       'No test has a time limit of its own; see test/support/speed.ts.'),
-    // Tap's `same` takes 1 for '1', and `match` of an object takes 'abc' where 'a' was meant: both
-    // are replaced by strict ones. Patterns with a regular expression in them are `matchStrict`.
-    'strict-comparison': forbidden([
-      calls('/^(same|notSame|has)$/'),
-      `${calls("'match'")}[arguments.1.type=/^(Object|Array)Expression$/]`,
-    ], 'Compare strictly: t.strictSame, t.hasStrict, t.matchStrict with a pattern inside.'),
+    // What types cannot tell of an assertion that passes whatever happens; the types of all others
+    // are those of test/support/tap-asserts.d.ts.
+    'failing-assertion': {
+      ...forbidden([], 'Passes whatever happens: say what must be, so that it can fail.'),
+      create: (context) => Object.fromEntries([
+        ...idle.map((selector) => [selector, (node) => report(context, node)]),
+        [assertion('equal|strictSame|hasStrict|matchStrict|match'), (node) => {
+          const [found, wanted] = node.arguments.map((one) => context.sourceCode.getText(one))
+          const isRead = !/Call|Await|New/.test(node.arguments[0]?.type)
+          if (isRead && found === wanted) report(context, node)
+        }],
+      ]),
+    },
   },
 }

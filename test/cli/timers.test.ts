@@ -38,7 +38,7 @@ t.test('with systemd the units are shown, made, started, told and removed again'
   t.equal(names.length, 9, names.join(' '))
   for (const name of names) {
     const text = readFileSync(join(host.units, name), 'utf8')
-    t.match(made.stderr, text.split('\n')[2], 'it was shown')
+    t.ok(made.stderr.includes(text.split('\n')[2] ?? 'no such line'), 'it was shown')
     if (!/(scan|analyze|digest|age)\.service$/.test(name)) continue
     t.match(text, 'ExecStart="/usr/bin/node" "/opt/sally port/bin" "shots"', 'absolute, quoted')
     t.match(text, `"--state-dir" "${world.place.stateDir}"`)

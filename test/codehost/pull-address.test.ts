@@ -12,6 +12,8 @@ t.test('the page of a pull request follows from the host in the profile, and fro
   t.throws(() => pullAddress('https://api.github.com', 'octo-org/hello/..', 12), {
     code: 'repository_name_invalid',
   })
-  t.throws(() => pullAddress('https://api.github.com', 'octo-org/hello', 0), TypeError)
+  t.throws(() => pullAddress('https://api.github.com', 'octo-org/hello', 0), {
+    name: 'TypeError',
+  })
   t.end()
 })

@@ -46,7 +46,7 @@ t.test('a code ends after ten minutes, and with the session that offered it', as
   await t.rejects(redeemPairing(world.gov, request(orphaned)), refusal)
   const good = await offerPairing(world.gov, session, place)
   world.clock.advance(10 * minute - 1)
-  t.ok(await redeemPairing(world.gov, request(good)))
+  await t.resolves(redeemPairing(world.gov, request(good)))
 })
 
 t.test('a clock that was set back lengthens the life of no code', async (t) => {
@@ -58,7 +58,7 @@ t.test('a clock that was set back lengthens the life of no code', async (t) => {
   world.clock.stepWall(-minute - 1)
   await t.rejects(redeemPairing(world.gov, request), refusal)
   world.clock.stepWall(1)
-  t.ok(await redeemPairing(world.gov, request), 'a minute is what clocks are put right by')
+  await t.resolves(redeemPairing(world.gov, request), 'a minute is what clocks are put right by')
 })
 
 t.test('an old copy of the state opens nothing for a device and redeems no code (S-198)', async (t) => {
@@ -88,7 +88,7 @@ t.test('no number of wrong tries ends a code, or writes anything', async (t) => 
     await t.rejects(redeemPairing(world.gov, wrong), refusal)
   }
   t.equal(world.gov.store.read().sequence, before)
-  t.ok(await redeemPairing(world.gov, { code: codeOf(first.pairing), device_name: 'a' }))
+  await t.resolves(redeemPairing(world.gov, { code: codeOf(first.pairing), device_name: 'a' }))
 })
 
 t.test('a wrong, empty or missing edge credential opens nothing (S-196)', async (t) => {
@@ -101,7 +101,7 @@ t.test('a wrong, empty or missing edge credential opens nothing (S-196)', async 
   for (const bad of [flipped, token, `${credential} `, 'spe_', 'x'.repeat(47)]) {
     t.throws(() => open(bad), { kind: 'unauthorized', code: 'edge_credential_invalid' })
   }
-  t.ok(open(credential))
+  t.doesNotThrow(() => open(credential))
 })
 
 t.test('a revoked pairing is refused at once by every process (S-198)', async (t) => {
@@ -111,14 +111,14 @@ t.test('a revoked pairing is refused at once by every process (S-198)', async (t
     await pairDevice(world.gov, session), await pairDevice(world.gov, session),
   ]
   const elsewhere = { ...world.gov, store: world.open('write') }
-  t.ok(authenticateEdge(elsewhere, elsewhere.store.read(), one.credential))
+  t.doesNotThrow(() => authenticateEdge(elsewhere, elsewhere.store.read(), one.credential))
   const { device_id: id } = one.party.device
   t.hasStrict(await revokeDevice(world.gov, session, id), { ended: true })
   t.hasStrict(await revokeDevice(world.gov, session, id), { ended: false })
   const gone = { kind: 'unauthorized', code: 'edge_credential_revoked' }
   for (const gov of [elsewhere, world.gov]) {
     t.throws(() => authenticateEdge(gov, gov.store.read(), one.credential), gone)
-    t.ok(authenticateEdge(gov, gov.store.read(), two.credential), 'the other device goes on')
+    t.doesNotThrow(() => authenticateEdge(gov, gov.store.read(), two.credential), 'the other device goes on')
   }
   t.strictSame(
     listDevices(world.view(), session).map(({ ended }) => ended?.reason ?? null),

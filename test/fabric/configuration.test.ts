@@ -89,7 +89,7 @@ t.test('A-050 disabling is enabled=false; setup, key and limits remain', async (
     alphaDoc(rig) ?? { enabled: true, plaintext_egress_consent_revision: 0 }
   t.equal(enabled, false)
   t.equal(revision, null, 'the consent is withdrawn')
-  t.match(before, after)
+  t.hasStrict(before, after)
   const off = await saveConfig(rig, { gateway: { enabled: false } })
   t.matchStrict(
     off.json().gateway,

@@ -51,7 +51,9 @@ t.test('a title is one line of 1 to 200 characters', async (t) => {
   const { session } = await signIn(bench)
   const wrong = ['', '   ', 'two\nlines', 'bell\u0007', 'x'.repeat(201), '\ud800', 'a\u2028b']
   for (const title of wrong) {
-    t.throws(() => addGoal(bench.gov, session, title), { kind: 'rejected', code: 'goal_title' })
+    await t.rejects(async () => addGoal(bench.gov, session, title), {
+      kind: 'rejected', code: 'goal_title',
+    })
   }
   t.equal((await addGoal(bench.gov, session, '😀'.repeat(200))).revision, 1)
 })

@@ -56,7 +56,7 @@ t.test('names have one form and are unique whatever their letter case', async (t
       kind: 'conflict', code: 'principal_exists',
     })
   }
-  t.ok(await addPrincipal(bench.gov, session, { name: 'a'.repeat(64) }))
+  await t.resolves(addPrincipal(bench.gov, session, { name: 'a'.repeat(64) }))
   t.equal(listPrincipals(bench.view()).length, 2)
 })
 
@@ -64,8 +64,8 @@ t.test('a passphrase has 8 to 1024 bytes, counted as UTF-8', async (t) => {
   for (const wrong of ['', 'seven77', 'x'.repeat(1025), 'é'.repeat(513)]) {
     await t.rejects(hashPassphrase(wrong), { kind: 'rejected', code: 'passphrase_length' })
   }
-  t.ok(await hashPassphrase('éééé'))
-  t.ok(await hashPassphrase(Buffer.alloc(1024, 1)))
+  await t.resolves(hashPassphrase('éééé'))
+  await t.resolves(hashPassphrase(Buffer.alloc(1024, 1)))
 })
 
 t.test('a passphrase is compared byte by byte', async (t) => {

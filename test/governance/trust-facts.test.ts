@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { SallyportError } from '../../src/base/errors.js'
 import { silentObserver } from '../../src/base/observer.js'
 import type { Gov } from '../../src/governance/context.js'
 import { revokePolicy } from '../../src/governance/policy/revoke.js'
@@ -51,7 +50,7 @@ t.test('A-156 the facts know a root only while it is live', async (t) => {
   const { root } = await login(gov, { idleMs: 60_000, ttlMs: 60_000 })
   t.equal(factsOf(gov).liveRoot(root.root_id).root_id, root.root_id)
   const later: Gov = { ...gov, clock: { ...systemClock, wallMs: () => Date.now() + 61_000 } }
-  t.throws(() => factsOf(later).liveRoot(root.root_id), SallyportError, 'it expired')
+  t.throws(() => factsOf(later).liveRoot(root.root_id), { code: 'session_expired' })
   await login(gov, { idleMs: 60_000, ttlMs: 60_000, replace: true })
-  t.throws(() => factsOf(gov).liveRoot(root.root_id), SallyportError, 'it was replaced')
+  t.throws(() => factsOf(gov).liveRoot(root.root_id), { code: 'session_ended', reason: 'replaced' })
 })

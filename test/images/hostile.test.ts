@@ -252,7 +252,7 @@ t.test('closing ends what is under way and what waits, and nothing is taken afte
   await pool.close()
   t.strictSame((await Promise.all(under)).map(({ reason }) => reason),
     ['decode_failed', 'decode_failed', 'decode_failed'])
-  t.throws(() => pool.examine(Uint8Array.of(9)), new TypeError('the pool is closed'))
+  await t.rejects(async () => pool.examine(Uint8Array.of(9)), new TypeError('the pool is closed'))
 })
 
 t.test('bytes stay with the caller, in shared memory or not, and a view has no neighbours', async (t) => {

@@ -247,16 +247,16 @@ t.test('the deadline also ends a hung look-up, a hung handshake and hung authori
   const server = await serve(fine)
   t.teardown(server.close)
   const none = { code: 'timeout', contact: 'none' }
-  t.match(await failureOf(client({ resolve: never }).request(ask(server.url, { timeoutMs: 100 }))),
+  t.hasStrict(await failureOf(client({ resolve: never }).request(ask(server.url, { timeoutMs: 100 }))),
     none)
-  t.match(await failureOf(client().request(ask(hung.url, { timeoutMs: timeOf(3) }))), none)
+  t.hasStrict(await failureOf(client().request(ask(hung.url, { timeoutMs: timeOf(3) }))), none)
   for (const at of ['before_resolve', 'before_dial', 'before_first_byte']) {
     const authority = (point: string) => (point === at ? never() : undefined)
-    t.match(await failureOf(client().request(ask(server.url, { timeoutMs: timeOf(5), authority }))), none,
+    t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: timeOf(5), authority }))), none,
       at)
   }
-  t.match(await failureOf(client().request(ask(server.url, { timeoutMs: 0 }))), none)
-  t.match(await failureOf(client().request(ask(server.url, { timeoutMs: -5 }))), none)
+  t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: 0 }))), none)
+  t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: -5 }))), none)
   t.equal(server.applicationBytes(), 0)
   await t.rejects(client().request(ask(server.url, { timeoutMs: Number.NaN })),
     new RangeError('timeoutMs is not a number of range'))

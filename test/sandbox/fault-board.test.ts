@@ -39,7 +39,7 @@ t.test('a fault without a count strikes until it is cleared', async (t) => {
   t.equal(sandbox.faults.clear('status_404'), 1)
   t.equal((await ask(sandbox)).headers['content-encoding'], 'gzip')
   t.equal(sandbox.faults.clear(), 1)
-  t.notHas((await ask(sandbox)).headers, { 'content-encoding': 'gzip' })
+  t.notOk('content-encoding' in (await ask(sandbox)).headers)
 })
 
 t.test('a fault strikes its own service and route only', async (t) => {

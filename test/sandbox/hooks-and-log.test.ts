@@ -136,7 +136,7 @@ t.test('a reply can be given byte for byte', async (t) => {
   sandbox.faults.reply({ body: '{}', framing: 'close', delayMs: 1 }, once)
   const close = await ask(sandbox)
   t.hasStrict(close, { status: 200, whole: true })
-  t.notHas(close.headers, { 'content-length': String })
+  t.notOk('content-length' in close.headers)
 
   sandbox.faults.reply({ headers: { 'Content-Length': '9' }, body: '{}', framing: 'none' }, once)
   t.hasStrict(await ask(sandbox), { status: 200, whole: false })

@@ -103,7 +103,7 @@ const checks: Readonly<Record<string, Check>> = {
   br: encoded('br', brotliDecompressSync),
   deflate: encoded('deflate', inflateSync),
   encoding_unnamed_gzip: (t, reply) => {
-    t.notHas(reply.headers, { 'content-encoding': 'gzip' })
+    t.notOk('content-encoding' in reply.headers)
     t.type(JSON.parse(gunzipSync(reply.body).toString()), 'object')
   },
   not_json: notJson,
@@ -145,7 +145,7 @@ t.test('an oversize body has the asked or the smallest forbidden size', async (t
   sandbox.faults.set('oversize_chunked', { times: 1, value: 300_000 })
   const two = await ask(sandbox)
   t.equal(two.body.length, 300_000)
-  t.notHas(two.headers, { 'content-length': String })
+  t.notOk('content-length' in two.headers)
   sandbox.faults.set('billing_oversize', { times: 1 })
   t.equal((await bill(sandbox, id)).body.length, 16_385)
   sandbox.faults.set('billing_oversize_chunked', { times: 1 })

@@ -327,7 +327,7 @@ t.test('S-185 the table of settings in the docs names every field, its flag and 
   for (const [name, one] of Object.entries<{ value: string | number | boolean | null }>(settings)) {
     const [, takes, flag, , fallback] = rows.get(name) ?? []
     t.ok(takes, name)
-    t.match(help, flag?.replaceAll('`', '').split(' ')[0])
+    t.match(help, flag?.replaceAll('`', '').split(' ')[0] ?? 'no flag')
     t.equal(fallback, one.value === null ? 'not set' : String(one.value), name)
   }
 })

@@ -26,7 +26,7 @@ const newerGoes = async (t: Test, world: AnalysisWorld): Promise<void> => {
   await must(world.run(['shots', 'scan', '--json']))
   for (const expected of [{ analyzed: 1, skipped: 0 }, { scanned: 0, skipped: 0 }]) {
     const ran = await world.run(['shots', 'analyze', '--json', '--limit', '2'])
-    t.match(ran.json(), expected, ran.stderr)
+    t.hasStrict(ran.json(), expected, ran.stderr)
   }
   t.equal(rowOf(world, 'new.png').analysis_status, 'succeeded')
   t.equal(world.calls().length, calls + 1, 'and nothing uncertain is sent again')

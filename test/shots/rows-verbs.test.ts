@@ -295,7 +295,7 @@ t.test('S-025 S-068 a copy of an image does not take its name in list, show, exp
   world.file('a.png', bytes, new Date(now - 60_000).toISOString())
   await world.run(['shots', 'scan'])
   world.file('b.png', bytes, new Date(now - 30_000).toISOString())
-  t.match((await json(world, 'shots', 'scan')).duplicate, 2)
+  t.equal((await json(world, 'shots', 'scan')).duplicate, 2)
   const [row] = await json(world, 'shots', 'list')
   t.equal(row.path, 'a.png')
   const shown = await json(world, 'shots', 'show', row.observation_id)

@@ -109,3 +109,45 @@ t.test('durability 2: what a second process answers after a sync of the first on
   t.strictSame(lost, [])
   t.ok(answers > 0.6 * asked, `${answers} of ${asked} answered, at ${steps.length} failed syncs`)
 })
+
+/** Bytes of the anchor; empty where there is none. */
+const anchorOf = (disk: MemFiles): Buffer => {
+  const keys = `${site.configDir}/keys`
+  const names = disk.stat(keys) === undefined ? [] : disk.list(keys)
+  const name = names.find((one) => one.endsWith('.anchor'))
+  return name === undefined ? Buffer.alloc(0) : disk.contentOf(`${keys}/${name}`)
+}
+
+/** Opens it and begins a transaction that comes to nothing. */
+const tried = async (disk: MemFiles): Promise<void> => {
+  const nothing = new Error('it comes to nothing')
+  try {
+    await opened(disk).transact('nothing', () => {
+      throw nothing
+    })
+  } catch (error) {
+    if (error !== nothing && !(error instanceof SallyportError)) throw error
+  }
+}
+
+t.test('durability 2: an anchor that a second process moves to the mark of a dead one is not ahead of what outlasts a power cut, though its own transaction comes to nothing', async (t) => {
+  const counted = plan()
+  await script(new MemFiles(), counted)
+  const ahead: string[] = []
+  let moved = 0
+  for (const [i, call] of counted.seen.entries()) {
+    for (const fault of ['stop', 'lost'] as const) {
+      const disk = new MemFiles()
+      await script(disk, plan(i + 1, fault))
+      const before = anchorOf(disk)
+      if (before.length === 0) continue
+      await tried(disk)
+      if (anchorOf(disk).equals(before)) continue
+      moved += 1
+      const after = found(disk.crash('dropped', i + 1))
+      if (after === 'anchor') ahead.push(`${call}, ${fault}`)
+    }
+  }
+  t.strictSame(ahead, [])
+  t.ok(moved > 0, `moved ${moved} times`)
+})

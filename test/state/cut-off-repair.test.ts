@@ -21,7 +21,7 @@ t.test('what a repair lost that ended before it could say so is told by the next
   writeFileSync(log, bytes)
   const repair = (hook: (one: Store) => Promise<void>) =>
     repairState({ ...placeOf(store), specs, onLoss: hook })
-  await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))))
+  await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))), /process ends/)
   const told = await repair(onLoss)
   t.hasStrict(told, {
     changed: true, loss: { records_after: 1, records_seen: 2, documents: 0 },
@@ -47,7 +47,7 @@ t.test('a copy of before that moved the anchor on by one mark does not hide what
   writeFileSync(log, bytes)
   const repair = (hook: (one: Store) => Promise<void>) =>
     repairState({ ...placeOf(store), specs, onLoss: hook })
-  await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))))
+  await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))), /process ends/)
   const old = openStore({ ...placeOf(store), dir: before, mode: 'write' })
   await old.transact('mark', (tx) => tx.mark())
   t.equal(old.anchor().status, 'ok')

@@ -248,7 +248,7 @@ for (const kept of ['wal', 'collections', 'artifacts', 'witness.log']) {
     }
     const refusal = { kind: 'damaged', code: 'state_file_damaged', message: /missing/ }
     for (const mode of ['read', 'write'] as const) {
-      t.match(errorOf(() => again(t, store, mode)), refusal)
+      t.matchStrict(errorOf(() => again(t, store, mode)), refusal)
     }
     t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'state_file_damaged' }])
     rmSync(join(store.dir, kept), { recursive: true })

@@ -42,7 +42,7 @@ for (const folder of inside) {
     const before = readdirSync(away)
     const refusal = { kind: 'damaged', code: 'folder_replaced', details: { folder } }
     for (const mode of ['read', 'write'] as const) {
-      t.match(errorOf(() => again(t, store, mode)), refusal)
+      t.hasStrict(errorOf(() => again(t, store, mode)), refusal)
     }
     await t.rejects(repairState(placeOf(store)), refusal)
     const { ok, problems } = checkState(placeOf(store))

@@ -130,3 +130,15 @@ t.test('a damaged state is repaired before its format is changed', async (t) => 
   })
   t.equal(formatIn(disk), 5)
 })
+
+t.test('a state whose newest manifest is untrue does not change its format from the one before', async (t) => {
+  const disk = oldDisk()
+  const folder = '/tmp/state/collections'
+  const newest = disk.list(folder).filter((name) => name.startsWith('manifest.')).sort().at(-1)
+  const path = `${folder}/${newest}`
+  disk.overwrite(path, disk.contentOf(path).subarray(0, 100))
+  await t.rejects(migrateState({ ...site, files: disk, lock: memoryLock() }), {
+    kind: 'damaged', code: 'migration_refused',
+  })
+  t.equal(formatIn(disk), 5)
+})

@@ -85,7 +85,7 @@ t.test('the long run goes through every cell, and a run of one cell through that
 
 t.test('two cells of one name are refused, and another name may be given', async (t) => {
   const cells = ['a', 'a']
-  t.throws(() => slice('twice', cells, { axesOf: (one) => [one] }, all), TypeError)
+  t.throws(() => slice('twice', cells, { axesOf: (one) => [one] }, all), /two cells/)
   let number = 0
   const named = { axesOf: (one: string) => [one], idOf: (one: string) => `${one} ${number++}` }
   t.strictSame(slice('twice', cells, named, all), cells)
@@ -127,7 +127,7 @@ t.test('chance can be had again, and is another by another name or seed', async 
     t.ok(next >= 0 && next < 1)
     if (list.length > 0) t.ok(list.includes(chance.pick(list)))
   }))
-  t.throws(() => chanceOf('none', 1).pick([]), RangeError)
+  t.throws(() => chanceOf('none', 1).pick([]), /nothing to pick/)
   const counts = [0, 0, 0, 0]
   const chance = chanceOf('even', 1)
   for (let turn = 0; turn < 4_000; turn++) counts[chance.below(4)]! += 1

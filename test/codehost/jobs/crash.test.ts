@@ -92,3 +92,23 @@ t.test('a job whose dead run is cancelled before anybody recovered it is cancell
   t.equal(at.posts().length, 0)
   t.equal((await at.run(['state', 'check'])).status, 0)
 })
+
+t.test('a job that is cancelled while its run lives is ended by that run, and by nobody who recovers meanwhile', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  const seen: object[] = []
+  const ran = await at.runJob(job, {
+    at: async (step) => {
+      if (step !== 'codehost.claimed') return
+      must(await at.run(['task', 'cancel', at.job(job).task_id ?? '']))
+      must(await at.run(['goal', 'add', 'meanwhile']))
+      const { state, reserved } = at.job(job)
+      seen.push({ state, reserved, holder: at.connection().active_job_id })
+    },
+  })
+  t.strictSame(seen, [{ state: 'running', reserved: true, holder: job }])
+  t.not(ran.status, 0)
+  t.hasStrict(at.job(job), { state: 'cancelled', reserved: false })
+  t.equal(at.connection().active_job_id, null)
+  t.equal(at.posts().length, 0)
+})

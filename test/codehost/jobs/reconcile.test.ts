@@ -177,3 +177,19 @@ t.test('a connection that another job holds meanwhile is neither read through no
   }
   must(await at.reconcile(job))
 })
+
+t.test('a connection to another repository of the same name reads nothing back of what was sent to the first', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  await unread(at, job)
+  const sound = at.connection()
+  const before = at.requests().length
+  await at.transact((tx) => tx.put(connectionCollection, at.id, {
+    ...sound, repository_id: (sound.repository_id ?? 0) + 1,
+  }))
+  t.equal(failure(await at.reconcile(job)).code, 'repository_changed')
+  t.equal(at.requests().length, before, 'nobody is asked')
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', reserved: true })
+  await at.transact((tx) => tx.put(connectionCollection, at.id, sound))
+  must(await at.reconcile(job))
+})

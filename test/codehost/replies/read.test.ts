@@ -27,7 +27,7 @@ t.test('recorded replies are taken with whatever else stands in them', async (t)
       for (const [key, value] of Object.entries(read)) {
         if (value !== null && typeof value !== 'object') t.equal(value, one[key], `${name}.${key}`)
       }
-      t.notHas(read, { a_member_of_tomorrow: Object })
+      t.notOk('a_member_of_tomorrow' in read)
     }
   }
 })
@@ -39,7 +39,7 @@ t.test('two recorded issues lack their state, which the description demands, and
     t.throws(() => readReply('issue', bytesOf(one)), {
       code: 'host_reply_invalid', reason: 'shape', details: { reply: 'issue', field: 'state' },
     })
-    t.ok(readReply('issue', bytesOf({ ...one, state: 'open' })))
+    t.doesNotThrow(() => readReply('issue', bytesOf({ ...one, state: 'open' })))
   }
 })
 
@@ -58,7 +58,7 @@ t.test('a redirect or an error is none of the documents that are read', async (t
 t.test('a document that carries an error is none, whatever else it holds; an error of null is left out', async (t) => {
   for (const name of ['repository', 'ref', 'pull', 'comment'] as const) {
     const one = samples[name][0] ?? {}
-    t.ok(readReply(name, bytesOf({ ...one, error: null })))
+    t.doesNotThrow(() => readReply(name, bytesOf({ ...one, error: null })))
     for (const error of [{ message: 'x' }, '', false, []]) {
       t.throws(() => readReply(name, bytesOf({ ...one, error })), {
         code: 'host_reply_invalid', kind: 'remote', reason: 'error',
@@ -133,7 +133,7 @@ const refusedByName = (name: HostReplyName, value: unknown): boolean => {
 t.test('a needed member that is removed, renamed or of another type is refused by name', async (t) => {
   let tried = 0
   for (const [name, value] of Object.entries(needed) as [HostReplyName, object][]) {
-    t.ok(readReply(name, bytesOf(value)), name)
+    t.doesNotThrow(() => readReply(name, bytesOf(value)), name)
     for (const path of membersOf(value)) {
       const where = `${name} ${path.join('.')}`
       t.ok(refusedByName(name, changed(value, path, (holder, key) => {
@@ -212,7 +212,7 @@ t.test('each reply has its own limit of bytes', async (t) => {
     ['created', replyLimits.tree], ['pull', replyLimits.other], ['blob', replyLimits.blob],
     ['pull_files', replyLimits.filesPage], ['tree', replyLimits.tree],
   ] as const) {
-    t.ok(readReply(name, padded(needed[name], limit)), name)
+    t.doesNotThrow(() => readReply(name, padded(needed[name], limit)), name)
     t.throws(() => readReply(name, padded(needed[name], limit + 1)), {
       code: 'host_reply_invalid', reason: 'json_too_large',
     }, name)

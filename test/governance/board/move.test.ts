@@ -86,7 +86,7 @@ t.test('A-123 a task blocked on an unknown charge moves nowhere', async (t) => {
     })
   }
   t.strictSame(getTask(bench.view(), task.task_id), task)
-  t.ok(await admit(bench, session), 'it holds its liability, not its owner')
+  await t.resolves(admit(bench, session), 'it holds its liability, not its owner')
 })
 
 t.test('A-123 accounted for, it ends as failed and moves nowhere else', async (t) => {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { SallyportError } from '../../../src/base/errors.js'
 import { collections } from '../../../src/governance/rows.js'
 import { authenticate } from '../../../src/governance/session/authenticate.js'
 import { listSessions } from '../../../src/governance/session/end.js'
@@ -23,7 +22,7 @@ t.test('logout ends its own session, once, and keeps the others', async (t) => {
   t.throws(() => authenticate(bench.gov, first.token), {
     code: 'session_ended', reason: 'logout',
   })
-  t.ok(authenticate(bench.gov, second.token))
+  t.doesNotThrow(() => authenticate(bench.gov, second.token))
   const { sequence } = bench.view()
   t.hasStrict(await logout(bench.gov, first.token), { ended: false })
   t.strictSame(await logout(bench.gov, newToken()), { ended: false, rootId: null, recorded: null })
@@ -66,7 +65,9 @@ t.test('a revoke that the state takes no record of is in force, and told so', as
   const done = await revokeSession(bench.gov, ada.session, id)
   t.hasStrict(done, { ended: true, recorded: { row: null, why: { code: 'lock_held' } } })
   t.hasStrict(done.session, { id, live: false, ended_reason: 'revoked' })
-  t.throws(() => authenticate(bench.gov, bob.token), SallyportError)
+  t.throws(() => authenticate(bench.gov, bob.token), {
+    code: 'session_ended', reason: 'session_ended',
+  })
 })
 
 t.test('live sessions of everybody are listed newest first, and a part of them is of the newest', async (t) => {
@@ -106,5 +107,5 @@ t.test('a session that has ended revokes nothing', async (t) => {
   await t.rejects(revokeSession(bench.gov, first.session, second.session.root.root_id), {
     kind: 'unauthorized', code: 'session_ended',
   })
-  t.ok(authenticate(bench.gov, second.token))
+  t.doesNotThrow(() => authenticate(bench.gov, second.token))
 })

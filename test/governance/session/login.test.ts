@@ -57,8 +57,8 @@ t.test('a second login ends no session, and one with replace ends the others of 
       kind: 'unauthorized', code: 'session_ended', reason: 'replaced',
     })
   }
-  t.ok(authenticate(bench.gov, third.token))
-  t.ok(authenticate(bench.gov, bob.token), 'another owner keeps its session')
+  t.doesNotThrow(() => authenticate(bench.gov, third.token))
+  t.doesNotThrow(() => authenticate(bench.gov, bob.token), 'another owner keeps its session')
 })
 
 t.test('a wrong passphrase, an unknown owner and a disabled owner give the same error', async (t) => {
@@ -104,7 +104,7 @@ t.test('the owner may be left out only where there is one', async (t) => {
   await addPrincipal(bench.gov, session, { name: 'bob' })
   await t.rejects(login(bench.gov, usual), { kind: 'usage', code: 'owner_required' })
   await disablePrincipal(bench.gov, session, 'bob')
-  t.ok(await login(bench.gov, usual))
+  await t.resolves(login(bench.gov, usual))
 })
 
 t.test('idle time and life have bounds', async (t) => {

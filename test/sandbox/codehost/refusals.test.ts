@@ -27,7 +27,7 @@ t.test('who may not see a private repository is told that there is none', async 
 t.test('a fine-grained token is told no scopes', async (t) => {
   const host = await hostOf(t)
   const fine = await host.get(host.top, { headers: { authorization: 'Bearer github_pat_x' } })
-  t.notHas(fine.headers, { 'x-oauth-scopes': String })
+  t.notOk('x-oauth-scopes' in fine.headers)
   await settled(t, host)
 })
 
@@ -135,7 +135,7 @@ t.test('issues and comments are numbered with pull requests and read back', asyn
   const host = await hostOf(t)
   const issue = await host.create(`${host.top}/issues`, { title: 'One', body: 'Text\n' })
   t.hasStrict(issue, { status: 201, json: { number: 1, body: 'Text\n', state: 'open' } })
-  t.notHas(issue.json, { pull_request: Object })
+  t.notOk('pull_request' in issue.json)
   const comment = await host.create(`${host.top}/issues/1/comments`, { body: 'Hello' })
   t.equal(comment.status, 201)
   const read = await host.get(`${host.top}/issues/comments/${comment.json.id}`)

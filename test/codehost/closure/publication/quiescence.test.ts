@@ -172,6 +172,23 @@ t.test('a whole stage with its marker proves nothing of local work that the ledg
   }
 })
 
+t.test('a marker of local work that did not end whole proves nothing where something was sent, though no record names it', async (t) => {
+  const at = await publicationClosing(t)
+  const job = await at.stopped('blob')
+  const [row, view, stage] = [at.job(job), at.view(), stageOf(at, job)]
+  const { producer, effects } = effectLedger(jobEntries(view, effectHistory, job))
+  const spawn = jobEntries(view, effectHistory, job).find(({ type }) => type === 'spawn')
+  if (producer === null || spawn?.type !== 'spawn') throw new Error('no local work was begun')
+  stage.remark({ end: 'prefix', reason: 'wall' })
+  const proof = (contacted: typeof effects) => requireQuiescence(at.gov, view, row, {
+    spawn, producer: { ...producer, markerSha256: null }, contacted,
+  })
+  t.equal(proof([]).standing, 'prefix', 'nothing was sent')
+  t.throws(() => proof(effects.filter(({ standing }) => standing !== 'planned')), {
+    code: 'closure_blocked', reason: 'producer_marker_differs',
+  })
+})
+
 t.test('C-239 C-254 the guard is held from before the first read to behind the record, and the proof is looked at once more before it', async (t) => {
   const at = await publicationClosing(t)
   const job = await at.stopped('blob')
