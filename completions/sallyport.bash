@@ -39,7 +39,7 @@ _sallyport() {
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "setup"|"setup "*)
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "init"|"init "*)
       case "$prev" in
@@ -48,7 +48,7 @@ _sallyport() {
         --workspace) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--profile --owner --workspace --passphrase-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--profile --owner --workspace --passphrase-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "login"|"login "*)
       case "$prev" in
@@ -58,64 +58,64 @@ _sallyport() {
         --ttl) COMPREPLY=(); return ;;
         --token-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--owner --passphrase-file --idle --ttl --replace --token-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--owner --passphrase-file --idle --ttl --replace --token-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "logout"|"logout "*)
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "session show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "session list")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--all --live --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--all --live --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "session revoke")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "principal add")
       case "$prev" in
         --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--passphrase-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--passphrase-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "principal list")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "principal disable")
-      COMPREPLY=($(compgen -W "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "principal enable")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "goal add")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "goal list")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--open --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--open --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "goal show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "goal update")
       case "$prev" in
         --title) COMPREPLY=(); return ;;
         --expected-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--title --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--title --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "goal close")
       case "$prev" in
         --expected-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha setup")
       case "$prev" in
@@ -129,13 +129,13 @@ _sallyport() {
         --expected-policy-revision) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --request-cost-bound --spend-ceiling-microusd --spend-ceiling --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --request-cost-bound --spend-ceiling-microusd --spend-ceiling --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha acknowledge")
-      COMPREPLY=($(compgen -W "--acknowledge-plaintext-egress --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--acknowledge-plaintext-egress --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha ask")
       case "$prev" in
@@ -147,32 +147,32 @@ _sallyport() {
         --goal) COMPREPLY=(); return ;;
         --wait-turn) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--idempotency-key --idempotency-text --file --from --max-output-tokens --goal --wait-turn --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--idempotency-key --idempotency-text --file --from --max-output-tokens --goal --wait-turn --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha output")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha tasks")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --open --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --open --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha task")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha review")
-      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --accept-held --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --accept-held --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha cancel")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha inputs")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "alpha drop")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "gateway setup")
       case "$prev" in
@@ -190,16 +190,16 @@ _sallyport() {
         --expected-policy-revision) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--slot --model --upstream-allow --request-cost-bound-microusd --request-cost-bound --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --spend-ceiling --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--slot --model --upstream-allow --request-cost-bound-microusd --request-cost-bound --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --spend-ceiling --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "gateway show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "gateway prove")
-      COMPREPLY=($(compgen -W "chat report screenshot --all --if-stale --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "chat report screenshot --all --if-stale --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots setup")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots config")
       case "$prev" in
@@ -236,7 +236,7 @@ _sallyport() {
         --unset) COMPREPLY=($(compgen -W "screenshot_folder recursive analysis cloud_upload fallbacks data_collection zdr renew_proof reuse settle_seconds key_alone budget_microusd budget_requests request_cost_bound_microusd visual_run_refresh_minutes ingest_enabled ingest_interval_minutes ingest_limit analysis_limit analysis_concurrency analysis_interval_seconds analysis_job_timeout_seconds digest_enabled digest_interval_minutes digest_window_minutes digest_max_chars ignore" -- "$cur")); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --settle-seconds --key-alone --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --settle-seconds --key-alone --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots scan")
       case "$prev" in
@@ -244,13 +244,13 @@ _sallyport() {
         --limit) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--folder --limit --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--folder --limit --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots watch")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots run")
-      COMPREPLY=($(compgen -W "--once --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--once --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots day")
       case "$prev" in
@@ -260,28 +260,28 @@ _sallyport() {
         --csv) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --ical) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --to --time-zone --csv --ical --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --to --time-zone --csv --ical --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots estimate")
       case "$prev" in
         --day) COMPREPLY=(); return ;;
         --time-zone) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--day --time-zone --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--day --time-zone --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots analyze")
       case "$prev" in
         --include) COMPREPLY=($(compgen -W "unsettled" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--include --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--include --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots reanalyze")
       case "$prev" in
         --reason) COMPREPLY=($(compgen -W "prompt_version_changed model_version_changed provider_failure_retry manual_operator_request" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--reason --blocked --failed --needs --limit --release --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--reason --blocked --failed --needs --limit --release --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots list")
       case "$prev" in
@@ -290,13 +290,13 @@ _sallyport() {
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--status --since --limit --archived --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--status --since --limit --archived --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots show")
-      COMPREPLY=($(compgen -W "--analysis --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--analysis --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots explain")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots find")
       case "$prev" in
@@ -304,30 +304,30 @@ _sallyport() {
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--since --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--since --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots clear-stale")
-      COMPREPLY=($(compgen -W "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots status")
       case "$prev" in
         --max-age) COMPREPLY=(); return ;;
         --max-analysis-age) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--max-age --max-analysis-age --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--max-age --max-analysis-age --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots digest")
       case "$prev" in
         --window-end) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--window-end --retry --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--window-end --retry --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots digests")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "shots report")
       case "$prev" in
@@ -338,19 +338,19 @@ _sallyport() {
         --month) COMPREPLY=(); return ;;
         --html) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--since --until --day --week --month --html --conclude --retry --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--since --until --day --week --month --html --conclude --retry --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "receipt export")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "receipt key")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "receipt verify")
       case "$prev" in
         --key) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "edge pair")
       case "$prev" in
@@ -359,13 +359,13 @@ _sallyport() {
         --max-bytes) COMPREPLY=(); return ;;
         --max-items) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--name --file --allow-cloud-egress --allow-model-egress --max-bytes --max-items --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--name --file --allow-cloud-egress --allow-model-egress --max-bytes --max-items --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "edge list")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "edge revoke")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "edge artifacts")
       case "$prev" in
@@ -373,13 +373,13 @@ _sallyport() {
         --limit) COMPREPLY=(); return ;;
         --before) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--device --limit --before --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--device --limit --before --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "edge show")
       case "$prev" in
         --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--out --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--out --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "edge capture")
       case "$prev" in
@@ -387,14 +387,14 @@ _sallyport() {
         --purpose) COMPREPLY=(); return ;;
         --source) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--request-id --purpose --source --cloud-egress --model-egress --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--request-id --purpose --source --cloud-egress --model-egress --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "edge daemon")
       case "$prev" in
         --pair-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --device-name) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--once --pair-file --device-name --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--once --pair-file --device-name --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost connect")
       case "$prev" in
@@ -404,16 +404,16 @@ _sallyport() {
         --mode) COMPREPLY=($(compgen -W "disabled reconcile_only" -- "$cur")); return ;;
         --expected-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--connection --repo --token-file --mode --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--connection --repo --token-file --mode --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost connections")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost mode")
-      COMPREPLY=($(compgen -W "disabled reconcile_only --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "disabled reconcile_only --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost disconnect")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost consent")
       case "$prev" in
@@ -421,13 +421,13 @@ _sallyport() {
         --duration) COMPREPLY=(); return ;;
         --expected-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--action --duration --acknowledge --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--action --duration --acknowledge --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost grants")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost revoke")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost publish")
       case "$prev" in
@@ -443,7 +443,7 @@ _sallyport() {
         --idempotency-key) COMPREPLY=(); return ;;
         --idempotency-text) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--prepare --preview-digest --connection --base --branch --title --body-file --author --message-file --mark --goal --idempotency-key --idempotency-text --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--prepare --preview-digest --connection --base --branch --title --body-file --author --message-file --mark --goal --idempotency-key --idempotency-text --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost prepare")
       case "$prev" in
@@ -460,10 +460,10 @@ _sallyport() {
         --message-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --goal) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "issue comment publication --idempotency-key --idempotency-text --connection --title --body-file --issue --mark --source --base --branch --author --message-file --goal --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "issue comment publication --idempotency-key --idempotency-text --connection --title --body-file --issue --mark --source --base --branch --author --message-file --goal --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost preview")
-      COMPREPLY=($(compgen -W "--diff --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--diff --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost approve")
       case "$prev" in
@@ -473,13 +473,13 @@ _sallyport() {
         --until) COMPREPLY=(); return ;;
         --max-jobs) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--preview-digest --standing --connection --action --until --max-jobs --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--preview-digest --standing --connection --action --until --max-jobs --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost run")
-      COMPREPLY=($(compgen -W "--approved --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--approved --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost resume")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost jobs")
       case "$prev" in
@@ -488,26 +488,26 @@ _sallyport() {
         --after) COMPREPLY=(); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--connection --state --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--connection --state --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost job")
       case "$prev" in
         --history) COMPREPLY=($(compgen -W "effects artifacts checkpoints reads" -- "$cur")); return ;;
         --readback) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--history --readback --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--history --readback --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost cancel")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost reconcile")
       case "$prev" in
         --expected-read-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost adopt")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost close-capacity")
       case "$prev" in
@@ -520,46 +520,46 @@ _sallyport() {
         --remote-commit-id) COMPREPLY=(); return ;;
         --pr-number) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --retry --acknowledged-capacity-close --expected-job-revision --expected-connection-revision --expected-connection-fence --idempotency-key --remote-id --remote-commit-id --pr-number --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --retry --acknowledged-capacity-close --expected-job-revision --expected-connection-revision --expected-connection-fence --idempotency-key --remote-id --remote-commit-id --pr-number --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost closures")
       case "$prev" in
         --after) COMPREPLY=(); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--receipt --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--receipt --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost inspect")
       case "$prev" in
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --idempotency-key) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --idempotency-key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --idempotency-key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost discard")
       case "$prev" in
         --idempotency-key) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--idempotency-key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--idempotency-key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost observe")
       case "$prev" in
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --expected-read-revision) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --acknowledged-closure-observation --expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --acknowledged-closure-observation --expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "codehost verify")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "config show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "config save")
       case "$prev" in
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --void-answers --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --void-answers --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "task list")
       case "$prev" in
@@ -569,48 +569,48 @@ _sallyport() {
         --goal) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --open --state --kind --goal --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --open --state --kind --goal --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "task show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "task review")
-      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --accept-held --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --accept-held --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "task cancel")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "task recover")
-      COMPREPLY=($(compgen -W "--all --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--all --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "task close")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "policy show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "policy revoke")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "policy history")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "ledger show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "ledger reservations")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--all --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--all --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "ledger review")
-      COMPREPLY=($(compgen -W "--accept --reject --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--accept --reject --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "ledger settle")
       case "$prev" in
@@ -619,7 +619,7 @@ _sallyport() {
         --amount) COMPREPLY=(); return ;;
         --note-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--where --amount-microusd --amount --note-file --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--where --amount-microusd --amount --note-file --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "audit list")
       case "$prev" in
@@ -629,75 +629,75 @@ _sallyport() {
         --principal) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --since --what --principal --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --since --what --principal --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "audit show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "at add")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "at list")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "at remove")
-      COMPREPLY=($(compgen -W "$(sallyport at list 2>/dev/null | cut -f1) --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "$(sallyport at list 2>/dev/null | cut -f1) --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "status"|"status "*)
-      COMPREPLY=($(compgen -W "--watch --check --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--watch --check --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "explain"|"explain "*)
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state path")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state check")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state repair")
       case "$prev" in
         --owner) COMPREPLY=(); return ;;
         --lost) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--owner --lost --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--owner --lost --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state backup")
-      COMPREPLY=($(compgen -W "--salvage --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--salvage --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state verify")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state restore")
       case "$prev" in
         --owner) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--owner --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--owner --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state compact")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state export")
-      COMPREPLY=($(compgen -W "--jsonl --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--jsonl --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state kept")
       case "$prev" in
         --remove) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--remove --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--remove --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state keys")
       case "$prev" in
         --release) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--release --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--release --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state prune")
       case "$prev" in
         --older-than) COMPREPLY=(); return ;;
         --aside) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--older-than --dry-run --aside --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--older-than --dry-run --aside --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state destroy")
       case "$prev" in
@@ -705,7 +705,7 @@ _sallyport() {
         --acknowledged-open-microusd) COMPREPLY=(); return ;;
         --acknowledged-open) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--acknowledged-destroy --acknowledged-open-microusd --acknowledged-open --dry-run --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--acknowledged-destroy --acknowledged-open-microusd --acknowledged-open --dry-run --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "timers install")
       case "$prev" in
@@ -713,31 +713,31 @@ _sallyport() {
         --check-age) COMPREPLY=(); return ;;
         --mail-to) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--with --check-age --mail-to --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--with --check-age --mail-to --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "timers remove")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "timers show")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "serve"|"serve "*)
       case "$prev" in
         --port) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--port --log-requests --page --open --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--port --log-requests --page --open --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "sandbox start")
       case "$prev" in
         --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--dir --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--dir --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "sandbox status")
       case "$prev" in
         --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--dir --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--dir --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "sandbox fault")
       case "$prev" in
@@ -747,28 +747,28 @@ _sallyport() {
         --after) COMPREPLY=(); return ;;
         --value) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "set clear delay hang_before_headers hang_mid_body drip close_before_headers reset_before_headers reset_mid_body truncate first_line_http2 first_line_foreign first_line_nul switching chunked redirect_301 redirect_302 redirect_303 redirect_307 redirect_308 gzip br deflate encoding_unnamed_gzip oversize oversize_chunked status_400 status_401 status_402 status_403 status_404 status_408 status_413 status_429 status_500 status_502 status_503 status_504 not_json malformed trailing empty_body duplicate_key deep bom bad_utf8 lone_surrogate billing_delay billing_hang_before_headers billing_hang_mid_body billing_drip billing_close_before_headers billing_reset_before_headers billing_reset_mid_body billing_truncate billing_first_line_http2 billing_first_line_foreign billing_first_line_nul billing_switching billing_chunked billing_redirect_301 billing_redirect_302 billing_redirect_303 billing_redirect_307 billing_redirect_308 billing_gzip billing_br billing_deflate billing_encoding_unnamed_gzip billing_oversize billing_oversize_chunked billing_status_400 billing_status_401 billing_status_402 billing_status_403 billing_status_404 billing_status_408 billing_status_413 billing_status_429 billing_status_500 billing_status_502 billing_status_503 billing_status_504 billing_not_json billing_malformed billing_trailing billing_empty_body billing_duplicate_key billing_deep billing_bom billing_bad_utf8 billing_lone_surrogate read_delay read_hang_before_headers read_hang_mid_body read_drip read_close_before_headers read_reset_before_headers read_reset_mid_body read_truncate read_first_line_http2 read_first_line_foreign read_first_line_nul read_switching read_chunked read_redirect_301 read_redirect_302 read_redirect_303 read_redirect_307 read_redirect_308 read_gzip read_br read_deflate read_encoding_unnamed_gzip read_oversize read_oversize_chunked read_status_400 read_status_401 read_status_402 read_status_403 read_status_404 read_status_408 read_status_413 read_status_429 read_status_500 read_status_502 read_status_503 read_status_504 read_not_json read_malformed read_trailing read_empty_body read_duplicate_key read_deep read_bom read_bad_utf8 read_lone_surrogate write_delay write_hang_before_headers write_hang_mid_body write_drip write_close_before_headers write_reset_before_headers write_reset_mid_body write_truncate write_first_line_http2 write_first_line_foreign write_first_line_nul write_switching write_chunked write_redirect_301 write_redirect_302 write_redirect_303 write_redirect_307 write_redirect_308 write_gzip write_br write_deflate write_encoding_unnamed_gzip write_oversize write_oversize_chunked write_status_400 write_status_401 write_status_402 write_status_403 write_status_404 write_status_408 write_status_413 write_status_429 write_status_500 write_status_502 write_status_503 write_status_504 write_not_json write_malformed write_trailing write_empty_body write_duplicate_key write_deep write_bom write_bad_utf8 write_lone_surrogate wrong_id empty_id no_id id_number id_257_bytes header_absent header_wrong header_malformed header_compact header_braced header_urn header_uppercase header_empty header_repeated header_repeated_other wrong_model no_model two_choices zero_choices no_choices error_beside error_null error_in_choice chunk_object delta tool_calls tool_calls_null tool_calls_empty function_call null_content no_content content_parts wrong_role empty_answer answer_over_64k answer_64k control_characters reasoning refusal wrong_upstream no_upstream no_cost usage_cost billing_no_entry billing_no_entry_once billing_no_envelope billing_bare_list billing_error_beside billing_error_null billing_duplicate_entry billing_extra_entry billing_other_id billing_no_request_id billing_uppercase_id billing_500_once billing_500_always billing_no_cost billing_negative billing_negative_zero billing_above_range billing_top_of_range billing_huge billing_float billing_fraction billing_exponent billing_bool billing_string billing_null billing_list billing_zero_first billing_zero_always billing_cost billing_overrun billing_warning_text billing_warning_space billing_warning_empty billing_warning_null billing_warning_false billing_warning_zero billing_warning_list billing_warning_object shot_prose shot_fenced shot_trailing_text shot_truncated_json shot_comment shot_duplicate_field shot_nan shot_unknown_field shot_unknown_nested_field shot_missing_field shot_other_schema shot_other_activity shot_other_artifact shot_other_goal shot_other_needle shot_confidence_low shot_confidence_high shot_confidence_text shot_confidence_null shot_unknowns shot_secret shot_password shot_chat shot_sensitive_snippets shot_injection shot_long_snippet shot_long_log shot_cut shot_huge_error read_limit_spent write_limit_spent write_too_fast write_too_many write_not_done_500 write_not_done_422 write_limit_named write_not_done_404 write_not_done_408 write_not_done_409 write_exists_422 read_not_there write_timed_out write_cut_422 write_error_beside read_error_beside write_error_null read_error_null write_other_id write_other_text write_elsewhere write_old_time write_no_time write_no_author write_other_author tree_truncated tree_cut tree_other_row blob_other_bytes commit_other_message ref_moved repository_renumbered repository_archived repository_no_push pull_closed pull_draft pull_retitled pull_counts pull_moved issue_elsewhere read_no_time read_old_time read_spaced read_reordered read_other_author read_no_author issue_other_body comment_elsewhere files_cut files_twice read_no_date files_more --dir --service --times --after --value --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "set clear delay hang_before_headers hang_mid_body drip close_before_headers reset_before_headers reset_mid_body truncate first_line_http2 first_line_foreign first_line_nul switching chunked redirect_301 redirect_302 redirect_303 redirect_307 redirect_308 gzip br deflate encoding_unnamed_gzip oversize oversize_chunked status_400 status_401 status_402 status_403 status_404 status_408 status_413 status_429 status_500 status_502 status_503 status_504 not_json malformed trailing empty_body duplicate_key deep bom bad_utf8 lone_surrogate billing_delay billing_hang_before_headers billing_hang_mid_body billing_drip billing_close_before_headers billing_reset_before_headers billing_reset_mid_body billing_truncate billing_first_line_http2 billing_first_line_foreign billing_first_line_nul billing_switching billing_chunked billing_redirect_301 billing_redirect_302 billing_redirect_303 billing_redirect_307 billing_redirect_308 billing_gzip billing_br billing_deflate billing_encoding_unnamed_gzip billing_oversize billing_oversize_chunked billing_status_400 billing_status_401 billing_status_402 billing_status_403 billing_status_404 billing_status_408 billing_status_413 billing_status_429 billing_status_500 billing_status_502 billing_status_503 billing_status_504 billing_not_json billing_malformed billing_trailing billing_empty_body billing_duplicate_key billing_deep billing_bom billing_bad_utf8 billing_lone_surrogate read_delay read_hang_before_headers read_hang_mid_body read_drip read_close_before_headers read_reset_before_headers read_reset_mid_body read_truncate read_first_line_http2 read_first_line_foreign read_first_line_nul read_switching read_chunked read_redirect_301 read_redirect_302 read_redirect_303 read_redirect_307 read_redirect_308 read_gzip read_br read_deflate read_encoding_unnamed_gzip read_oversize read_oversize_chunked read_status_400 read_status_401 read_status_402 read_status_403 read_status_404 read_status_408 read_status_413 read_status_429 read_status_500 read_status_502 read_status_503 read_status_504 read_not_json read_malformed read_trailing read_empty_body read_duplicate_key read_deep read_bom read_bad_utf8 read_lone_surrogate write_delay write_hang_before_headers write_hang_mid_body write_drip write_close_before_headers write_reset_before_headers write_reset_mid_body write_truncate write_first_line_http2 write_first_line_foreign write_first_line_nul write_switching write_chunked write_redirect_301 write_redirect_302 write_redirect_303 write_redirect_307 write_redirect_308 write_gzip write_br write_deflate write_encoding_unnamed_gzip write_oversize write_oversize_chunked write_status_400 write_status_401 write_status_402 write_status_403 write_status_404 write_status_408 write_status_413 write_status_429 write_status_500 write_status_502 write_status_503 write_status_504 write_not_json write_malformed write_trailing write_empty_body write_duplicate_key write_deep write_bom write_bad_utf8 write_lone_surrogate wrong_id empty_id no_id id_number id_257_bytes header_absent header_wrong header_malformed header_compact header_braced header_urn header_uppercase header_empty header_repeated header_repeated_other wrong_model no_model two_choices zero_choices no_choices error_beside error_null error_in_choice chunk_object delta tool_calls tool_calls_null tool_calls_empty function_call null_content no_content content_parts wrong_role empty_answer answer_over_64k answer_64k control_characters reasoning refusal wrong_upstream no_upstream no_cost usage_cost billing_no_entry billing_no_entry_once billing_no_envelope billing_bare_list billing_error_beside billing_error_null billing_duplicate_entry billing_extra_entry billing_other_id billing_no_request_id billing_uppercase_id billing_500_once billing_500_always billing_no_cost billing_negative billing_negative_zero billing_above_range billing_top_of_range billing_huge billing_float billing_fraction billing_exponent billing_bool billing_string billing_null billing_list billing_zero_first billing_zero_always billing_cost billing_overrun billing_warning_text billing_warning_space billing_warning_empty billing_warning_null billing_warning_false billing_warning_zero billing_warning_list billing_warning_object shot_prose shot_fenced shot_trailing_text shot_truncated_json shot_comment shot_duplicate_field shot_nan shot_unknown_field shot_unknown_nested_field shot_missing_field shot_other_schema shot_other_activity shot_other_artifact shot_other_goal shot_other_needle shot_confidence_low shot_confidence_high shot_confidence_text shot_confidence_null shot_unknowns shot_secret shot_password shot_chat shot_sensitive_snippets shot_injection shot_long_snippet shot_long_log shot_cut shot_huge_error read_limit_spent write_limit_spent write_too_fast write_too_many write_not_done_500 write_not_done_422 write_limit_named write_not_done_404 write_not_done_408 write_not_done_409 write_exists_422 read_not_there write_timed_out write_cut_422 write_error_beside read_error_beside write_error_null read_error_null write_other_id write_other_text write_elsewhere write_old_time write_no_time write_no_author write_other_author tree_truncated tree_cut tree_other_row blob_other_bytes commit_other_message ref_moved repository_renumbered repository_archived repository_no_push pull_closed pull_draft pull_retitled pull_counts pull_moved issue_elsewhere read_no_time read_old_time read_spaced read_reordered read_other_author read_no_author issue_other_body comment_elsewhere files_cut files_twice read_no_date files_more --dir --service --times --after --value --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "sandbox faults")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "sandbox samples")
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "demo"|"demo "*)
-      COMPREPLY=($(compgen -W "story alpha shots edge codehost all --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "story alpha shots edge codehost all --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "doctor"|"doctor "*)
-      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "schema"|"schema "*)
-      COMPREPLY=($(compgen -W "--input --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--input --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "completion"|"completion "*)
-      COMPREPLY=($(compgen -W "bash zsh fish --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "bash zsh fish --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "help"|"help "*)
-      COMPREPLY=($(compgen -W "environment exit-status json files platforms consent money profile real-key anchor retired-route --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "environment exit-status json files platforms consent money profile real-key anchor retired-route --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
   esac
 }

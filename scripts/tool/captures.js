@@ -20,8 +20,9 @@ const colours = /\u001b\[[0-9;]*m/g
 /** A screen as text alone. */
 export const plain = (screen) => screen.replaceAll('\r', '').replaceAll(colours, '')
 
-/** Two screens are not made at the same time. */
-const times = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
+/** Two screens are not made at the same time: exact times, and those told by how long ago. */
+const times =
+  /\d{4}-\d\d-\d\dT[\d:.]+Z|\bnow\b|(?:\bin\s+)?\b\d+\s+(?:s|min|h|days)\b(?:\s+ago\b)?/g
 
 /** Words of a screen; what says that a command goes on below is none. */
 const wordsOf = (text) => text.split(/\s+/).filter((word) => word !== '' && word !== '\\')

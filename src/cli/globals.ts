@@ -21,6 +21,8 @@ export interface Globals {
   readonly verbose: boolean
   readonly noColor: boolean
   readonly noPager: boolean
+  /** Whether times are exact on a terminal, too. */
+  readonly utc: boolean
   /** Longest wait for the state's lock, milliseconds. */
   readonly waitMs: number
 }
@@ -48,6 +50,7 @@ export const globalFlags: readonly GlobalFlag[] = [
   { long: '--verbose', value: null, text: 'name each step on stderr' },
   { long: '--no-color', value: null, text: 'no colour (as NO_COLOR)' },
   { long: '--no-pager', value: null, text: 'long output is not shown through a pager' },
+  { long: '--utc', value: null, text: 'exact times in UTC on a terminal, as in a pipe' },
   { long: '--wait', value: 'SECONDS', text: 'longest wait for the state lock (default 10)' },
 ]
 
@@ -120,6 +123,7 @@ const globalsOf = (given: ReadonlyMap<string, string>): Globals => {
     verbose: given.has('--verbose'),
     noColor: given.has('--no-color'),
     noPager: given.has('--no-pager'),
+    utc: given.has('--utc'),
     waitMs: wait === undefined ? waitMsDefault : waitMs(wait),
   }
 }

@@ -9,7 +9,9 @@ import { version } from './version.js'
 const versionFlags = ['--version', '-V']
 
 /** Switches that may stand beside a version flag, on either side. */
-const besideVersion = ['--json', '--no-input', '--quiet', '--verbose', '--no-color', '--no-pager']
+const besideVersion = [
+  '--json', '--no-input', '--quiet', '--verbose', '--no-color', '--no-pager', '--utc',
+]
 
 const asksVersion = (argv: readonly string[]): boolean =>
   argv.some((word) => versionFlags.includes(word))

@@ -1,12 +1,14 @@
 /** One result value, printed as JSON or as text; only this last step differs. */
 import { styleText } from 'node:util'
 import { shortOf } from '../base/ids.js'
+import { timeZoneOf, zoneOf, type Zone } from '../observations/zone.js'
 import { commandLine, toldCommand, toldSentence, toldText, type Carried } from '../base/told.js'
 import type { Globals } from './globals.js'
 import type { CliDeps } from './deps.js'
 import { fitted, helpText, widthFor } from './fit.js'
 import { isLong, pagerOf } from './pager.js'
 import { terminalSafe, visible } from './text.js'
+import { relativeTime } from './time-text.js'
 
 /** What the stream that carries results can show. */
 export interface View {
@@ -28,6 +30,8 @@ export interface View {
   told(text: string): string
   /** An id in a list: short for a person, whole in a pipe and with `--no-input`. */
   id(id: string): string
+  /** An ISO time: for a person how long ago, in a pipe and with `--utc` as it is. */
+  time(iso: string): string
 }
 
 /** Styles in use. */
@@ -45,11 +49,12 @@ export interface Rendered {
 
 /** What stdout can show in this run. */
 export const viewOf = (
-  { io, env }: CliDeps, globals: Globals, carried: Carried,
+  { io, env, clock }: CliDeps, globals: Globals, carried: Carried,
 ): View => {
   const terminal = io.terminal.stdout
   const refused = globals.noColor || Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
   const color = terminal && !refused
+  let zone: Zone | null = null
   return {
     terminal,
     color,
@@ -59,6 +64,8 @@ export const viewOf = (
     command: (line) => toldCommand(commandLine(line), carried),
     told: (text) => toldSentence(text, carried),
     id: (id) => (terminal && !globals.noInput ? shortOf(id) : id),
+    time: (iso) => (terminal && !globals.utc
+      ? relativeTime(iso, clock.wallMs(), () => (zone ??= zoneOf(timeZoneOf(env)))) : iso),
     foreign: (text) => (terminal ? visible(text) : text),
   }
 }

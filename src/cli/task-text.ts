@@ -12,7 +12,7 @@ const costText = (
 }
 
 /** The lines that every task has. */
-export const taskText = (task: TaskDocument): string => {
+export const taskText = (task: TaskDocument, view: View): string => {
   const line = (name: string, value: string): string => `${name.padEnd(14)}${value}\n`
   const cost = task.cost
   return [
@@ -28,8 +28,8 @@ export const taskText = (task: TaskDocument): string => {
       line('cost', costText(cost)),
       ...(cost.overrun === 'none' ? [] : [line('overrun', cost.overrun)]),
     ]),
-    line('created', task.created_at),
-    line('updated', task.updated_at),
+    line('created', view.time(task.created_at)),
+    line('updated', view.time(task.updated_at)),
   ].join('')
 }
 
@@ -37,5 +37,5 @@ export const taskText = (task: TaskDocument): string => {
 export const boardTaskText = (task: BoardTaskDocument, view: View): string => {
   const next = task.access === 'current'
     ? '' : `, see: ${view.command(`task recover ${task.id}`)}`
-  return `${taskText(task)}${'access'.padEnd(14)}${task.access}${next}\n`
+  return `${taskText(task, view)}${'access'.padEnd(14)}${task.access}${next}\n`
 }

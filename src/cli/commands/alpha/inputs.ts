@@ -12,7 +12,7 @@ export const inputs = verbOf(alpha.inputs, {
   // Whole ids: an artifact has no short one.
   text: (waiting, view) => (waiting.length === 0 ? 'No question waits for its task.\n'
     : renderTable(view, ['input', 'removed at'],
-      waiting.map((one) => [one.input_artifact_id, one.expires_at]))),
+      waiting.map((one) => [one.input_artifact_id, view.time(one.expires_at)]))),
 })
 
 export const drop = verbOf(alpha.drop, {

@@ -27,7 +27,7 @@ export const tasks = verbOf(operation(alphaTasks, 'see', (work, request) =>
     view, ['task', 'state', 'review', 'charged', 'created'],
     rows.map((row) => [
       view.id(row.id), row.blocked ? `blocked (${row.blocked.reason})` : row.state, row.review,
-      amountCell(view, row.cost?.charged_microusd ?? null), row.created_at,
+      amountCell(view, row.cost?.charged_microusd ?? null), view.time(row.created_at),
     ]),
   ),
 })
@@ -38,8 +38,8 @@ export const task = verbOf({ ...board.show, contract: alphaTask }, {
   examples: ['$ sallyport alpha task task_0190f…', '$ sallyport alpha task task_0190f… --json'],
   of: 'task',
   exits: ['rejected', 'not_found'],
-  text: ({ task, receipt }) =>
-    taskText(task) + (receipt === null ? '' : `${receiptLine(receipt)}\n`),
+  text: ({ task, receipt }, view) =>
+    taskText(task, view) + (receipt === null ? '' : `${receiptLine(receipt)}\n`),
 })
 
 export const output = verbOf(alpha.output, {

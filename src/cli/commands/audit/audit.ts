@@ -34,7 +34,7 @@ export const list = verbOf(audit.list, {
   text: (rows, view) => renderTable(
     view, ['row', 'at', 'what', 'owner', 'subject', 'facts'],
     rows.map((row) => [
-      view.id(row.id), row.at, row.what, row.principal_name ?? row.principal ?? '-',
+      view.id(row.id), view.time(row.at), row.what, row.principal_name ?? row.principal ?? '-',
       view.id(row.subject ?? '-'), factsText(row),
     ]),
   ),

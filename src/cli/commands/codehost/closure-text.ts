@@ -26,8 +26,8 @@ export const receiptText = (receipt: ClosureReceipt): string => {
 
 /** Cells of a closure in a list. */
 export const closureCells = (view: View, line: ClosureLine): readonly string[] => [
-  view.id(line.closure), line.closed_at, view.id(line.job), line.job_state, line.repository,
-  String(line.observed_effects),
+  view.id(line.closure), view.time(line.closed_at), view.id(line.job), line.job_state,
+  line.repository, String(line.observed_effects),
 ]
 /** Heads of those cells. */
 export const closureHeads =

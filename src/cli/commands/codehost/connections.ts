@@ -65,7 +65,7 @@ export const grants = verbOf(operation(codehostGrants, 'read', ({ gov, session }
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],
     rows.map((row) => [
-      view.id(row.connection), row.repository, row.state, row.expires_at,
+      view.id(row.connection), row.repository, row.state, view.time(row.expires_at),
       row.actions.join(', '),
       row.standing.map((one) =>
         `${one.jobs_used} of ${one.jobs_max} jobs until ${one.expires_at}`).join('; '),

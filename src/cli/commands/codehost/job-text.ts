@@ -62,7 +62,7 @@ export const shownJobText = ({ history, readback, ...job }: ShownJobDocument): s
 /** Cells of a job in a list. */
 export const jobCells = (view: View, job: JobDocument): readonly string[] => [
   view.id(job.id), job.kind, job.reason === null ? job.state : `${job.state} (${job.reason})`,
-  job.repository, job.reserved ? 'reserved' : 'free', job.created_at,
+  job.repository, job.reserved ? 'reserved' : 'free', view.time(job.created_at),
 ]
 /** Heads of those cells. */
 export const jobHeads = ['job', 'kind', 'state', 'repository', 'capacity', 'prepared'] as const

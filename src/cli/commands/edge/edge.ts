@@ -26,7 +26,8 @@ export const list = verbOf(edge.list, {
     ? `No device is paired. Pair one: ${view.command('edge pair')}\n`
     : renderTable(view, ['device', 'name', 'last upload', 'last', 'stored', 'evicted', 'state'],
       devices.map((one) => [
-        view.id(one.device_id), view.foreign(one.device_name), one.last_upload_at ?? 'never',
+        view.id(one.device_id), view.foreign(one.device_name),
+        one.last_upload_at === null ? 'never' : view.time(one.last_upload_at),
         String(one.last_sequence), `${one.stored.items}, ${bytesText(one.stored.bytes)}`,
         one.spool_evictions === null ? 'none told' : String(one.spool_evictions),
         one.revoked ? `ended (${one.ended_reason ?? 'revoked'})` : 'paired',
@@ -68,8 +69,8 @@ export const artifacts = verbOf(edge.artifacts, {
     out: artifacts.length === 0 ? 'Nothing was sent yet.\n' : await renderTable(view,
       ['artifact', 'sequence', 'captured', 'received', 'kind', 'size'],
       artifacts.map((one) => [
-        view.id(one.artifact_id), String(one.sequence), one.captured_at, one.received_at, one.mime,
-        bytesText(one.bytes),
+        view.id(one.artifact_id), String(one.sequence), view.time(one.captured_at),
+        view.time(one.received_at), one.mime, bytesText(one.bytes),
       ])),
     notes: next === null ? [] : [`More: ${next}`],
   }),
@@ -116,7 +117,7 @@ export const show = verb(edgeShow, {
     .option('--out <file>', 'write its bytes to this new file'),
   text: (one, view) => fieldLines([
     ['capture', one.artifact_id], ['device', one.device_id], ['sequence', String(one.sequence)],
-    ['captured', one.captured_at], ['received', one.received_at],
+    ['captured', view.time(one.captured_at)], ['received', view.time(one.received_at)],
     ['kind', `${one.mime}, ${bytesText(one.bytes)}`], ['sha256', one.sha256],
     ['purpose', one.purpose],
     ...(one.source === null ? [] : [['source', view.foreign(one.source)] as const]),

@@ -14,8 +14,9 @@ const statusText = (view: View, one: { status: string; reason_code: string | nul
 const proofText = (view: View, { proof }: SlotProjection): string => {
   if (proof.state === 'missing') return 'none'
   const reason = proof.reason === null ? '' : ` (${proof.reason})`
+  const made = proof.made_at === null ? '' : view.time(proof.made_at)
   const names = `${proof.reply_model ?? ''} by ${proof.reply_provider ?? ''}`
-  return `${proof.state}${reason}, ${proof.made_at ?? ''}, ${view.foreign(names)}`
+  return `${proof.state}${reason}, ${made}, ${view.foreign(names)}`
 }
 
 type Consents = NonNullable<GatewayShow['gateway']>['consents']

@@ -8,17 +8,18 @@ import {
   addGoal, listGoals, requireOwnGoal, updateGoal, closeGoal,
 } from '../../../governance/goals.js'
 import { numberFlag, partFlag } from '../../flags.js'
+import type { View } from '../../output.js'
 import { renderTable } from '../../table.js'
 import { fieldLines, visibleLine } from '../../text.js'
 import { verbOf } from '../../verb-of.js'
 
 /** A goal as lines of text. */
-const goalText = (goal: GoalDocument): string => fieldLines([
+const goalText = (goal: GoalDocument, view: View): string => fieldLines([
   ['goal', goal.id],
   ['title', visibleLine(goal.title)],
   ['state', goal.is_default ? `${goal.state} (default)` : goal.state],
   ['revision', String(goal.revision)],
-  ['updated', goal.updated_at],
+  ['updated', view.time(goal.updated_at)],
 ])
 
 /** `--expected-revision`: a change of the goal in between is then a conflict. */

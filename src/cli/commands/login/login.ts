@@ -82,11 +82,11 @@ export const login: VerbRecord<LoginOptions, LoginDocument> = {
     }).default(8 * 3_600_000, '8h'))
     .option('--replace', 'end the other sessions of this owner')
     .option('--token-file <file>', 'write the token to this file (mode 600) and nowhere else'),
-  text: ({ root }) => fieldLines([
+  text: ({ root }, view) => fieldLines([
     ['session', root.id],
     ['owner', root.principal],
-    ['idle until', root.idle_expires_at],
-    ['expires', root.expires_at],
+    ['idle until', view.time(root.idle_expires_at)],
+    ['expires', view.time(root.expires_at)],
   ]),
   run: async (options, deps) => {
     const gov = await deps.gov('write')

@@ -117,7 +117,7 @@ export const history = verbOf(operation(policyHistory, 'read', (work, request) =
     view, ['revision', 'state', 'reason', 'epoch', 'fence', 'published'],
     rows.map((row) => [
       String(row.revision), row.state, row.reason, String(row.epoch), String(row.fence),
-      row.published_at,
+      view.time(row.published_at),
     ]),
   ),
 })

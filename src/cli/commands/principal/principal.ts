@@ -84,7 +84,8 @@ export const list = verbOf(operation(principalList, 'read', ({ gov }) => {
   text: (rows, view) => renderTable(
     view, ['owner', 'state', 'passphrase', 'added', 'id'],
     rows.map((row) => [
-      row.name, principalState(row), row.has_passphrase ? 'yes' : 'none', row.created_at, row.id,
+      row.name, principalState(row), row.has_passphrase ? 'yes' : 'none',
+      view.time(row.created_at), row.id,
     ]),
   ),
 })

@@ -21,21 +21,21 @@ const sessionState = ({ live, ended_reason }: SessionDocument): string =>
   live ? 'live' : ended_reason === null ? 'expired' : `ended (${ended_reason})`
 
 /** A session as lines of text. */
-const sessionText = (facts: SessionDocument): string => fieldLines([
+const sessionText = (facts: SessionDocument, view: View): string => fieldLines([
   ['session', facts.id],
   ['owner', facts.principal],
   ['state', sessionState(facts)],
-  ['opened', facts.issued_at],
-  ['last use', facts.last_use_at],
-  ['idle until', facts.idle_expires_at],
-  ['expires', facts.expires_at],
+  ['opened', view.time(facts.issued_at)],
+  ['last use', view.time(facts.last_use_at)],
+  ['idle until', view.time(facts.idle_expires_at)],
+  ['expires', view.time(facts.expires_at)],
 ])
 
 export const show = verbOf(session.show, {
   summary: 'show the session in use',
   description: 'Shows whose session is in use and when it ends. Looking counts as a use.',
   examples: ['$ sallyport session show', '$ sallyport session show --json'],
-  text: ({ root }) => sessionText(root),
+  text: ({ root }, view) => sessionText(root, view),
 })
 
 // A session of another owner is ended by its whole id alone.
@@ -66,8 +66,8 @@ export const list = verbOf(operation(sessionList, 'read', (work, { limit, ...fil
   text: (rows, view) => renderTable(
     view, ['session', 'owner', 'state', 'opened', 'idle until', 'expires'],
     rows.map((row) => [
-      shownId(rows, row, view), row.principal, sessionState(row), row.issued_at,
-      row.idle_expires_at, row.expires_at,
+      shownId(rows, row, view), row.principal, sessionState(row),
+      view.time(row.issued_at), view.time(row.idle_expires_at), view.time(row.expires_at),
     ]),
   ),
 })
@@ -81,7 +81,7 @@ export const revoke = verb(sessionRevoke, {
   of: 'session',
   decides: true,
   exits: ['rejected', 'not_found', 'locked'],
-  text: ({ root }) => sessionText(root),
+  text: ({ root }, view) => sessionText(root, view),
   run: async (request, deps) => {
     const { gov, session: own, stopped } = await workFor(deps, 'write')
     const revoked = await revokeSession(gov, own, request.session)

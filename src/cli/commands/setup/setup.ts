@@ -91,7 +91,7 @@ const globalWords = ({ globals }: VerbDeps): readonly string[] => [
   ...(globals.stateDir === null ? [] : ['--state-dir', globals.stateDir]),
   ...(globals.configDir === null ? [] : ['--config-dir', globals.configDir]),
   ...(globals.quiet ? ['--quiet'] : []), ...(globals.verbose ? ['--verbose'] : []),
-  ...(globals.noColor ? ['--no-color'] : []),
+  ...(globals.noColor ? ['--no-color'] : []), ...(globals.utc ? ['--utc'] : []),
   '--wait', String(globals.waitMs / 1_000),
 ]
 

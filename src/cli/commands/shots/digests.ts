@@ -37,7 +37,8 @@ export const digests = verb(shotsDigests, {
         view, ['digest', 'window start', 'window end', 'screenshots', 'characters', 'written'],
         result.map((one) => [
           view.id(one.episode_id), one.window_start, one.window_end,
-          String(one.observation_count), String(one.content_chars), one.written_at,
+          String(one.observation_count), String(one.content_chars),
+          view.time(one.written_at),
         ]),
       )
     }

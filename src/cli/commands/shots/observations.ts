@@ -54,7 +54,7 @@ export const list: VerbRecord<ShotsListOptions, Listed[]> = {
   text: (rows, view) => renderTable(
     view, ['observation', 'captured', 'status', 'size', 'like', 'file', 'reason'],
     rows.map((row) => [
-      view.id(row.observation_id), row.captured_at,
+      view.id(row.observation_id), view.time(row.captured_at),
       row.classification ?? (row.archived_at === null ? row.analysis_status : 'archived'),
       row.width === null ? row.format : `${row.width}x${row.height} ${row.format}`,
       String(row.suppressed_count), row.path, reasonOf(row),
@@ -77,10 +77,10 @@ const runText = ({ screenshot_visual_run: run }: ObservationDocument): [string, 
     'like images', `${run.suppressed_count}, from ${run.first_seen} to ${run.last_seen}`,
   ]]
 
-const analysisText = (one: ObservationDocument): [string, string][] => {
+const analysisText = (one: ObservationDocument, view: View): [string, string][] => {
   const { analysis: made } = one
   return made === null ? [] : [[
-    'analysed', `${made.analyzed_at} by ${made.model} (${made.reply_model}), `
+    'analysed', `${view.time(made.analyzed_at)} by ${made.model} (${made.reply_model}), `
       + `${moneyText(made.cost_microusd)}${made.earlier ? ', before the newest attempt' : ''}`,
   ], ...(made.payload_of === null ? [] : [[
     'as image', `${made.payload_of}, captured ${made.payload_captured_at}: it looks the same`,
@@ -99,17 +99,18 @@ const showText = (one: ObservationDocument, view: View): string => {
     ['source', one.source],
     ['folder', shown(one.root)],
     ...one.paths.map(({ path }): [string, string] => ['file', shown(path)]),
-    ['captured', `${one.captured_at}${one.captured_in_future ? ' (ahead of the clock)' : ''}`],
-    ['observed', one.observed_at],
+    ['captured', view.time(one.captured_at)
+      + (one.captured_in_future ? ' (ahead of the clock)' : '')],
+    ['observed', view.time(one.observed_at)],
     ['image', `${one.format}, ${size}, ${bytesText(one.bytes)}`],
     ['sha256', one.sha256],
     ...runText(one),
     ['status', `${one.analysis_status}${reason}`],
     ...(one.classification === null ? [] : [['class', one.classification] as const]),
-    ...(one.archived_at === null ? [] : [['archived', one.archived_at] as const]),
+    ...(one.archived_at === null ? [] : [['archived', view.time(one.archived_at)] as const]),
     ['attempts', String(one.analyzer.attempts)],
     ['for reports', one.report_readiness.replace('_', ' ')],
-    ...analysisText(one),
+    ...analysisText(one, view),
   ])
   return one.payload === undefined ? facts : facts + view.foreign(payloadText(one.payload))
 }
@@ -171,7 +172,7 @@ export const find = verbOf(operation(shotsFind, 'read', async ({ gov, world, cut
     out: await renderTable(
       view, ['time', 'kind', 'id', 'in', 'text'],
       result.found.map(({ at, kind, id, field, line }) =>
-        [at, kind, view.id(id), field, visibleLine(view.foreign(line))]),
+        [view.time(at), kind, view.id(id), field, visibleLine(view.foreign(line))]),
     ),
     notes: notesOf(result),
   }),

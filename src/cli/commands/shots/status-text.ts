@@ -12,6 +12,9 @@ const money = (value: number | null): string => (value === null ? '?' : moneyTex
 
 const known = (value: number | string | null): string => (value === null ? '?' : String(value))
 
+const timeText = (view: View, at: string | null): string =>
+  (at === null ? 'none' : view.time(at))
+
 const unitOf = (seconds: number): number =>
   [86_400, 3_600, 60].find((unit) => seconds >= 2 * unit) ?? 1
 
@@ -39,14 +42,14 @@ const folderLines = (folder: Folder, view: View): string[] => {
   const shown = path === null ? 'unknown' : visibleLine(view.foreign(path))
   const scan = [
     folder.local_scan_status,
-    ...(folder.last_scan_at === null ? [] : [folder.last_scan_at]),
+    ...(folder.last_scan_at === null ? [] : [view.time(folder.last_scan_at)]),
     ...(folder.last_scan_reason === null ? [] : [`(${folder.last_scan_reason})`]),
   ]
   const age = folder.newest_item_age_seconds
   return [
     line('folder', `${shown} (${folder.configuration_source ?? 'unknown'}`
       + `${folder.editable ? '' : ', not editable'})`),
-    line('images', `${known(folder.image_count)}, newest ${folder.latest_image_at ?? 'none'}`
+    line('images', `${known(folder.image_count)}, newest ${timeText(view, folder.latest_image_at)}`
       + (folder.image_count_at === null ? '' : `, counted by the scan of ${folder.image_count_at}`)
       + partial(view, folder.summary_status, folder.summary_failure)),
     line('last scan', scan.join(' ')),
@@ -95,10 +98,10 @@ const analysisLines = ({ analysis }: Folder, view: View): string[] => {
       + `${known(stale.archived_count)} archived`),
     line('visual runs', `${known(analysis.visual_run_count)} with `
       + `${known(analysis.visual_suppression_count)} like images`),
-    line('latest', `observed ${analysis.latest_observation_at ?? 'none'}, `
-      + `analysed ${analysis.latest_analyzed_at ?? 'none'}`),
+    line('latest', `observed ${timeText(view, analysis.latest_observation_at)}, `
+      + `analysed ${timeText(view, analysis.latest_analyzed_at)}`),
     line('digests', `${known(analysis.digest_count)}, `
-      + `latest ${analysis.latest_digest_at ?? 'none'}`),
+      + `latest ${timeText(view, analysis.latest_digest_at)}`),
     line('state lock', `${lock.retry_count} retries, ${lock.failure_count} failures`),
   ]
 }
@@ -135,7 +138,8 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
     ...(disputed === 0 ? [] : [line('  disputed', view.paint('yellow',
       `${countText(disputed, 'charge')} above the bound: ${view.told(
         '`sallyport ledger reservations`, then `sallyport ledger review OPERATION`')}`))]),
-    line('  proof', `${proof.state}${proof.made_at === null ? '' : ` (${proof.made_at})`}`
+    line('  proof', proof.state
+      + (proof.made_at === null ? '' : ` (${view.time(proof.made_at)})`)
       + `, ${vision.renew_proof === 'on' ? 'renewed by the jobs' : 'renewed by a person alone'}`),
   ]
 }

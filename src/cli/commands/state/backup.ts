@@ -123,7 +123,7 @@ const verifyText = (report: StateVerifyDocument, view: View): string => {
   const { loss } = report
   const facts = fieldLines([
     ['store', report.store_id],
-    ['made', report.created_at],
+    ['made', view.time(report.created_at)],
     ['up to record', String(report.sequence)],
     ['files', `${report.files}, ${bytesText(report.bytes)}`],
     ['documents', String(report.documents)],

@@ -126,7 +126,8 @@ export const keys = verb(stateKeys, {
     if (ranges.length === 0) return 'No keys were lost.\n'
     return renderTable(view, ['range', 'from', 'to before', 'lost', 'released'],
       ranges.map(({ id, from, to, at, released_at: freed }) =>
-        [id, view.foreign(from), view.foreign(to ?? 'the end'), at, freed ?? 'no']))
+        [id, view.foreign(from), view.foreign(to ?? 'the end'), view.time(at),
+          freed === null ? 'no' : view.time(freed)]))
   },
   run: async ({ release }, deps, line: { readonly yes?: boolean }) => {
     if (release === undefined) {

@@ -32,7 +32,7 @@ export const list = verbOf(tasks.list, {
     view, ['task', 'kind', 'state', 'review', 'access', 'created'],
     rows.map((row) => [
       view.id(row.id), row.kind, row.blocked ? `blocked (${row.blocked.reason})` : row.state,
-      row.done ? 'done' : row.review, row.access, row.created_at,
+      row.done ? 'done' : row.review, row.access, view.time(row.created_at),
     ]),
   ),
 })

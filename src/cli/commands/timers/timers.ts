@@ -40,7 +40,7 @@ export const timersText = (timers: Timers, view: View): string => [
   ...timers.entries.map((entry) => line('', entry)),
   ...lingeringText(timers),
   ...(timers.last_runs === null ? [] : Object.entries(timers.last_runs).map(([job, at]) =>
-    line('last run', `${job}: ${at ?? 'none known'}`))),
+    line('last run', `${job}: ${at === null ? 'none known' : view.time(at)}`))),
   ...proofLines(timers, view),
   '',
 ].join('\n')
