@@ -11,6 +11,7 @@ import type { Mark } from './snapshot/manifest.js'
 import { artifactsAt } from './artifacts.js'
 import { Committer } from './commit.js'
 import { createState } from './create.js'
+import type { Directory } from './directory.js'
 import { ioFailure, nodeFiles, type Files } from './files.js'
 import { Follower } from './follow.js'
 import { KeyRing, readKey } from './keys.js'
@@ -80,8 +81,9 @@ export interface CreateOptions extends Omit<OpenOptions, 'mode'> {
 const waitMsDefault = 10_000
 const logBytesMaxDefault = 256 * 1024
 
-/** Behind `Store`, for the use cases of this folder (check, repair, compact, backup, restore). */
-export class FileStore implements Store {
+/** A store whose truth is the directory that it was opened from. */
+export class FileStore implements Directory {
+  readonly keptIn = 'directory'
   readonly dir: string
   readonly places: Places
   readonly keyPlaces: KeyPlaces

@@ -11,13 +11,13 @@ import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { copyFile, digestFile, filesBelow } from './copy.js'
+import { directoryOf, type Directory } from '../directory.js'
 import {
   ensureDirs, errnoOf, ioFailure, isTemporary, orIoFailure, publish, readWhole, removeFile,
   removeTree, syncDir, namesIn, type Files,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { manifestDigest, segmentsIn, type Manifest } from '../snapshot/manifest.js'
-import { FileStore } from '../store.js'
 import type { Store, View, WitnessLog } from '../types.js'
 import { asideName } from './use-case.js'
 
@@ -108,9 +108,9 @@ const inner = (path: string, root: string): boolean =>
  * as a former state, for a restore to look through.
  */
 export const backupState = async (
-  store: Store, to: string, options: BackupOptions = {},
+  opened: Store, to: string, options: BackupOptions = {},
 ): Promise<BackupReport> => {
-  if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
+  const store = directoryOf(opened)
   const { files } = store
   const target = resolve(to)
   if (inner(target, store.dir)) {
@@ -177,14 +177,14 @@ const refused = (code: string, message: string): Error =>
   })
 
 class Copy {
-  readonly #store: FileStore
+  readonly #store: Directory
   readonly #to: string
   readonly #options: BackupOptions
   readonly #done = new Map<string, { readonly bytes: number; readonly sha256: string }>()
   readonly #damage = new Set<string>()
   readonly #lost = new Set<string>()
 
-  constructor(store: FileStore, to: string, options: BackupOptions) {
+  constructor(store: Directory, to: string, options: BackupOptions) {
     this.#store = store
     this.#to = to
     this.#options = options

@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path'
 import { sweepOrphans } from '../artifacts.js'
+import { directoryOf } from '../directory.js'
 import { isTemporary, removeFile, type Files } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
-import { FileStore } from '../store.js'
 import type { Store, View } from '../types.js'
 
 /** What a compaction did. */
@@ -24,9 +24,9 @@ export interface CompactReport {
  * because their record may be about to be written.
  */
 export const compactState = async (
-  store: Store, referenced?: (view: View) => ReadonlySet<string>,
+  opened: Store, referenced?: (view: View) => ReadonlySet<string>,
 ): Promise<CompactReport> => {
-  if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
+  const store = directoryOf(opened)
   const before = await store.exclusive('state compact', () => {
     const { end } = store.generation
     store.rotate()

@@ -2,18 +2,13 @@
 import { dirname } from 'node:path'
 import { storedPath } from '../artifact-folder.js'
 import { oldTemporaries, orphansIn, sweepOrphans } from '../artifacts.js'
+import { directoryOf } from '../directory.js'
 import { orIoFailure, removeFile, syncDir } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
-import { FileStore } from '../store.js'
 import type { Store, View } from '../types.js'
 
 /** Files that one turn at the lock removes. */
 const turnMax = 64
-
-const requireFileStore = (store: Store): FileStore => {
-  if (store instanceof FileStore) return store
-  throw new TypeError('not a store of this program')
-}
 
 /** A stored file whose row is gone. */
 export interface DroppedFile {
@@ -43,7 +38,7 @@ function* turnsOf<T>(values: Iterable<T>): Generator<readonly T[]> {
 export const dropStored = async (
   store: Store, dropped: Iterable<DroppedFile>, verb: string,
 ): Promise<{ readonly files: number; readonly bytes: number }> => {
-  const at = requireFileStore(store)
+  const at = directoryOf(store)
   const { files, places } = at
   let [count, bytes] = [0, 0]
   for (const turn of turnsOf(dropped)) {
@@ -71,7 +66,7 @@ export const dropStored = async (
 export const sweepStored = async (
   store: Store, referenced: (view: View) => ReadonlySet<string>, verb: string,
 ): Promise<number> => {
-  const at = requireFileStore(store)
+  const at = directoryOf(store)
   const { files, places, clock } = at
   // Looked at without the lock: where there is nothing to sweep, nobody waits.
   const now = clock.wallMs()
@@ -84,7 +79,7 @@ export const sweepStored = async (
 
 /** Removes old unfinished files, which needs no look at any record; answers how many. */
 export const sweepTemporaries = (store: Store): number => {
-  const { files, places, clock, dir } = requireFileStore(store)
+  const { files, places, clock, dir } = directoryOf(store)
   requireOwnFolders(files, dir, ['artifacts'])
   return orIoFailure('removing unfinished files', () => {
     const found = oldTemporaries(files, places.artifacts, clock.wallMs())

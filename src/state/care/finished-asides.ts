@@ -6,10 +6,10 @@
 import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { isReadWhole, settledFormers, type FinishedFormer } from './aside.js'
+import { directoryOf } from '../directory.js'
 import { orIoFailure, removeTree, syncDir, type Files } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { placesOf } from '../paths.js'
-import { FileStore } from '../store.js'
 import type { Store } from '../types.js'
 
 /** Folders under such a name are being removed; nothing is ever carried over from one. */
@@ -28,14 +28,9 @@ const mayGo = (files: Files, storeId: string, former: FinishedFormer): boolean =
   !files.list(former.path).some(isUntrue) && isPlain(files, former.path)
   && isReadWhole(former, storeId, files)
 
-const requireFileStore = (store: Store): FileStore => {
-  if (store instanceof FileStore) return store
-  throw new TypeError('not a store of this program')
-}
-
 /** Finished copies of before `beforeMs` that may go without being named; reads only. */
 export const finishedAsides = (store: Store, beforeMs: number): readonly string[] => {
-  const { files, dir, storeId } = requireFileStore(store)
+  const { files, dir, storeId } = directoryOf(store)
   if (store.anchor().status !== 'ok') return []
   return settledFormers(dir, files)
     .filter((former) => former.atMs < beforeMs && mayGo(files, storeId, former))
@@ -44,7 +39,7 @@ export const finishedAsides = (store: Store, beforeMs: number): readonly string[
 
 /** Whether a finished copy has this name, whatever of it could be read. Reads only. */
 export const isFinishedAside = (store: Store, name: string): boolean => {
-  const { files, dir } = requireFileStore(store)
+  const { files, dir } = directoryOf(store)
   return store.anchor().status === 'ok'
     && settledFormers(dir, files).some((one) => one.name === name)
 }
@@ -57,7 +52,7 @@ export const isFinishedAside = (store: Store, name: string): boolean => {
 export const dropAsides = async (
   store: Store, names: readonly string[], verb: string,
 ): Promise<number> => {
-  const at = requireFileStore(store)
+  const at = directoryOf(store)
   const { files, dir } = at
   const { aside } = placesOf(dir)
   if (files.stat(aside) === undefined) return 0

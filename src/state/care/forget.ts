@@ -5,11 +5,11 @@
  * that has been swept too.
  */
 import { fail } from '../../base/errors.js'
+import { directoryOf, isDirectory, type Directory } from '../directory.js'
 import { ioFailure } from '../files.js'
 import { logEpochs, manifestNumbers } from '../paths.js'
 import { mergeBytesAtClose } from '../snapshot/fold.js'
 import type { Manifest } from '../snapshot/manifest.js'
-import { FileStore } from '../store.js'
 import type { Store } from '../types.js'
 
 /** A generation goes with each pass; others may fold in between. */
@@ -26,10 +26,10 @@ const cachedBytes = 2 * 1024 * 1024
  * garbage that is old, and a process waits with collecting that until there is much of it.
  */
 export const keepFewBlocks = (store: Store): void => {
-  if (store instanceof FileStore) store.keepAtMost(cachedBytes)
+  if (isDirectory(store)) store.keepAtMost(cachedBytes)
 }
 
-const folding = (store: FileStore, mergeBytesMax: number): void => {
+const folding = (store: Directory, mergeBytesMax: number): void => {
   try {
     store.fold({ mergeBytesMax })
   } catch (error) {
@@ -42,13 +42,13 @@ const folding = (store: FileStore, mergeBytesMax: number): void => {
  * few of them: what is in the log, it has in memory. For between two transactions.
  */
 export const foldMeanwhile = async (store: Store, verb: string): Promise<void> => {
-  if (!(store instanceof FileStore) || store.generation.end <= logBytesMax) return
+  if (!isDirectory(store) || store.generation.end <= logBytesMax) return
   await store.exclusive(verb, () => store.rotate())
   folding(store, mergeBytesAtClose)
 }
 
 /** Whether a generation of before the merge, or a log that leads up to it, is still there. */
-const isLeft = ({ files, places }: FileStore, { number, epoch }: Manifest): boolean =>
+const isLeft = ({ files, places }: Directory, { number, epoch }: Manifest): boolean =>
   (manifestNumbers(files.list(places.collections))[0] ?? 0) < number
   || (logEpochs(files.list(places.wal))[0] ?? epoch + 1) <= epoch
 
@@ -65,7 +65,7 @@ const notForgotten = (): Error =>
  * A manifest that holds everything up to a record in one run, made here or by somebody who merged
  * meanwhile: what this process made is not the newest then.
  */
-const mergedWhole = async (store: FileStore, verb: string, upTo: number): Promise<Manifest> => {
+const mergedWhole = async (store: Directory, verb: string, upTo: number): Promise<Manifest> => {
   await store.exclusive(verb, () => store.rotate())
   for (let n = 0; n < passesMax; n += 1) {
     await store.mergeAll(verb)
@@ -81,8 +81,8 @@ const mergedWhole = async (store: FileStore, verb: string, upTo: number): Promis
  * removed before the call. Others may read, write and fold beside it. Throws disk errors (all that
  * is durable stands, and the next call goes on) and `failed` `not_forgotten`.
  */
-export const forgetRemoved = async (store: Store, verb: string): Promise<void> => {
-  if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
+export const forgetRemoved = async (opened: Store, verb: string): Promise<void> => {
+  const store = directoryOf(opened)
   const upTo = store.read().sequence
   const manifest = await mergedWhole(store, verb, upTo)
   for (let n = 0; n < passesMax && isLeft(store, manifest); n += 1) {

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { storedPath } from '../artifact-folder.js'
 import { storedNames } from '../artifacts.js'
+import { directoryOf } from '../directory.js'
 import { ensureDir, ioFailure, nodeFiles, removeFile, syncDir, type Files } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { placesOf } from '../paths.js'
-import { FileStore } from '../store.js'
 import type { Store, View } from '../types.js'
 
 /** Folder below `aside/`. */
@@ -42,11 +42,11 @@ export const keptArtifacts = (dir: string, files: Files = nodeFiles): readonly K
 export const keepUnreferenced = (
   store: Store, referenced: (view: View) => ReadonlySet<string>,
 ): Promise<number> => {
-  if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
-  const { files, dir, places } = store
-  return store.exclusive('keep artifacts', () => {
+  const at = directoryOf(store)
+  const { files, dir, places } = at
+  return at.exclusive('keep artifacts', () => {
     requireOwnFolders(files, dir)
-    const named = referenced(store.viewLocked())
+    const named = referenced(at.viewLocked())
     const loose = storedNames(files, places.artifacts).filter((name) => !named.has(name))
     if (loose.length === 0) return 0
     const folder = folderOf(dir)

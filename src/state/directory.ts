@@ -1,0 +1,48 @@
+/**
+ * What the care of a state asks of a store whose truth lies in a directory of this machine: its
+ * files, its newest generation, its lock and its folding. A store whose truth lies elsewhere has no
+ * directory, and is refused here alone.
+ */
+import type { Clock } from '../base/clock.js'
+import { fail } from '../base/errors.js'
+import type { Files } from './files.js'
+import type { KeyPlaces, Places } from './paths.js'
+import type { FoldOptions } from './snapshot/fold.js'
+import type { Generation } from './snapshot/generation.js'
+import type { Store, View } from './types.js'
+
+/** A store that is open, with the directory behind it. */
+export interface Directory extends Store {
+  readonly keptIn: 'directory'
+  readonly places: Places
+  readonly keyPlaces: KeyPlaces
+  readonly files: Files
+  readonly clock: Clock
+  /** The generation that this process stands on. */
+  readonly generation: Generation
+  /** A view of this very moment, for callers that hold the lock. */
+  viewLocked(): View
+  /** Keeps at most so many bytes of blocks in memory from now on. */
+  keepAtMost(bytes: number): void
+  /** Runs `fn` under the lock, caught up with the log. */
+  exclusive<T>(verb: string, fn: () => T): Promise<T>
+  /** Runs `fn` while nobody folds. */
+  withoutFolding<T>(verb: string, fn: () => Promise<T>): Promise<T>
+  /** Begins a new log. The lock must be held, see `exclusive`. */
+  rotate(): void
+  /** Folds sealed logs and merges; no lock is needed. True when nothing is left to do. */
+  fold(options: FoldOptions): boolean
+  /** Folds all sealed logs and merges every run into one, once nobody else folds. */
+  mergeAll(verb: string): Promise<void>
+}
+
+/** Whether a state is kept in a directory: no other kind of store has this mark. */
+export const isDirectory = (store: Store): store is Directory => store.keptIn === 'directory'
+
+/** The directory behind a store. `rejected` `state_elsewhere` where there is none. */
+export const directoryOf = (store: Store): Directory => {
+  if (isDirectory(store)) return store
+  throw fail.rejected('state_elsewhere', 'This state is not kept in a directory of this machine.', {
+    next: 'Do this where the state is kept, or name the directory of another with --state-dir.',
+  })
+}
