@@ -36,5 +36,5 @@ t.test('whatever a directory alone can be asked is state_elsewhere for a state t
   // Hints to save memory and a long log are for a directory; elsewhere there is nothing to do.
   keepFewBlocks(elsewhere)
   t.equal(await foldMeanwhile(elsewhere, 'test'), undefined)
-  t.ok(await compactState(store))
+  t.equal((await compactState(store)).orphans_removed, 0)
 })

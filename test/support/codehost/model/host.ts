@@ -123,7 +123,7 @@ export class ModelHost {
     try {
       await request.authority('before_first_byte')
       if (this.gone) throw new ContactError('connect_failed', 'none', 'Nobody listens.')
-      fence?.look()
+      await fence?.look()
       fence?.note('begun')
       const seen: Seen = {
         method: request.method, path: new URL(request.url).pathname,
