@@ -3,7 +3,7 @@
  * Only what rests on authority has one: reading back a charge that is owed is ended by nobody.
  */
 import { Fence } from '../governance/stops/fence.js'
-import { lyingStops, pendingStops } from '../governance/stops/folder.js'
+import { pendingStops } from '../governance/stops/pending.js'
 import { recordedSince, stopsRecorded } from '../governance/stops/recent.js'
 import { covers, offRoutes, stoppedError, type Aim, type Party } from '../governance/stops/stop.js'
 import type { WireFence } from '../net/types.js'
@@ -23,7 +23,7 @@ const isCovered = <C>(op: Sending<C>, view: View, aim: Aim): boolean =>
  */
 export const unstoppedView = <C>(op: Sending<C>): View => {
   const { store } = op.ctx.gov
-  const lying = lyingStops(store.stopsDir)
+  const lying = store.stops.lying()
   const view = store.read()
   requireUnstopped(op, view, lying)
   return view
@@ -31,7 +31,7 @@ export const unstoppedView = <C>(op: Sending<C>): View => {
 
 /** The same for a view at hand, under the lock of the state: nothing is recorded meanwhile. */
 export const requireUnstopped = <C>(
-  op: Sending<C>, view: View, lying = lyingStops(op.ctx.gov.store.stopsDir),
+  op: Sending<C>, view: View, lying = op.ctx.gov.store.stops.lying(),
 ): void => {
   const stop = pendingStops(lying, view).find((one) => isCovered(op, view, one))
   if (stop !== undefined) throw stoppedError(stop)

@@ -19,6 +19,8 @@ import { keyPlaces, placesOf, type KeyPlaces, type Places } from './paths.js'
 import type { FoldOptions } from './snapshot/fold.js'
 import { freezeDeep, type Generation } from './snapshot/generation.js'
 import { profileSealText, readStateFile, type StateFile } from './state-file.js'
+import type { StopBoard } from './stop-board.js'
+import { stopsAt } from './stop-folder.js'
 import type {
   AnchorStanding, Artifacts, FirstRecord, Store, StoreHealth, Turn, Tx, View, WitnessLog,
   WriteHookContext,
@@ -92,7 +94,7 @@ export class FileStore implements Store {
   readonly artifacts: Artifacts
   readonly witness: WitnessLog
   readonly runDir: string
-  readonly stopsDir: string
+  readonly stops: StopBoard
   readonly #mode: 'read' | 'write'
   readonly #anchor: Anchor
   readonly #follower: Follower
@@ -124,7 +126,7 @@ export class FileStore implements Store {
     })
     this.witness = witnessAt(files, places.witness)
     this.runDir = places.run
-    this.stopsDir = this.keyPlaces.stops
+    this.stops = stopsAt(this.keyPlaces.stops)
     this.#anchor = anchorAt(files, this.keyPlaces.anchor, this.keys, this.storeId)
     this.#committer = new Committer({
       dir, places, keyPlaces: this.keyPlaces, files, clock,

@@ -19,7 +19,7 @@ import { liveRoot } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { askedThrough } from '../stops/act.js'
-import { lyingStops, pendingStops } from '../stops/folder.js'
+import { pendingStops } from '../stops/pending.js'
 import { closeBySave, type Narrowed, type Spend } from '../stops/narrow.js'
 import { covers, offRoutes, type SaveAim } from '../stops/stop.js'
 import {
@@ -212,7 +212,7 @@ const superseded = (): SallyportError =>
 
 /** A stop that nobody has recorded yet came in between as well. */
 const requireUnstopped = (gov: Gov, tx: Tx, { principal, root }: SaveIntent): void => {
-  const pending = pendingStops(lyingStops(gov.store.stopsDir), tx)
+  const pending = pendingStops(gov.store.stops.lying(), tx)
   const party = { principal, root, task: null, connection: null, ...offRoutes }
   if (pending.some((stop) => covers(stop, party))) throw superseded()
 }

@@ -5,6 +5,7 @@
  */
 import { fail, SallyportError } from '../../base/errors.js'
 import { isoFromMs, type Clock } from '../../base/clock.js'
+import type { Stop } from '../../state/stop-board.js'
 import type { FirstRecord, Store, Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { requestCancel } from '../board/cancel.js'
@@ -20,9 +21,9 @@ import { collections, type RecordedStop } from '../rows.js'
 import { endRootRow } from '../session/end.js'
 import { dropLastUse } from '../session/last-use.js'
 import { requireRootRow } from '../session/live.js'
-import { dropStop, lyingStops, pendingStops, sweepHalfWritten } from './folder.js'
+import { pendingStops } from './pending.js'
 import { noteRecorded } from './recent.js'
-import { connectionStops, deviceStop, isOfSave, type ConnectionStop, type Stop } from './stop.js'
+import { connectionStops, deviceStop, isOfSave, type ConnectionStop } from './stop.js'
 
 type Facts = RecordedStop['facts']
 
@@ -175,7 +176,7 @@ const writeRows = (
  * In a store that is not the newest of its kind the files stay: the newest has to record them too.
  */
 export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
-  const lying = lyingStops(store.stopsDir)
+  const lying = store.stops.lying()
     .filter(({ id, kind, name }) => name !== null && !(isOfSave(kind) && isHeld(store.dir, id)))
   if (lying.length === 0) return null
   return {
@@ -185,8 +186,8 @@ export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
     },
     done: () => {
       if (store.anchor().status !== 'ok') return
-      for (const stop of lying) dropStop(store.stopsDir, stop)
-      sweepHalfWritten(store.stopsDir, clock.wallMs())
+      for (const stop of lying) store.stops.drop(stop)
+      store.stops.sweep(clock.wallMs())
     },
   }
 }
