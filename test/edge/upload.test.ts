@@ -198,7 +198,8 @@ t.test('a revocation that waits for the lock is in force for the record too', as
   const upload = await begun(at, headOf(body, 1))
   upload.write(body)
   const aim = { kind: deviceStop, target: party.device.device_id }
-  putStop(stopsDirOf(world.gov.store), newStop(world.clock, aim, askedThrough('edge revoke', session)))
+  const stop = newStop(world.clock, aim, askedThrough('edge revoke', session))
+  putStop(stopsDirOf(world.gov.store), stop)
   await t.rejects(upload.finish(), { code: 'edge_credential_revoked' })
   t.strictSame(world.view().all(edgeCollections.artifacts), [])
 })
@@ -255,7 +256,8 @@ const beforeRecords = (store: Gov['store'], first: () => void): Gov['store'] =>
 
 const stopOf = ({ world, party, session }: Awaited<ReturnType<typeof paired>>) => () => {
   const aim = { kind: deviceStop, target: party.device.device_id }
-  putStop(stopsDirOf(world.gov.store), newStop(world.clock, aim, askedThrough('edge revoke', session)))
+  const stop = newStop(world.clock, aim, askedThrough('edge revoke', session))
+  putStop(stopsDirOf(world.gov.store), stop)
 }
 
 t.test('what the record refuses leaves no bytes, though they were stored by then', async (t) => {

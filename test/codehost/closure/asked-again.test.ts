@@ -53,7 +53,8 @@ const stop = (at: Closing, job: string): void => putStop(stopsDirOf(at.gov.store
   { principal: null, root: null, verb: 'principal disable' }))
 
 const clearStops = (at: Closing): void => {
-  for (const name of readdirSync(stopsDirOf(at.gov.store))) rmSync(join(stopsDirOf(at.gov.store), name))
+  const folder = stopsDirOf(at.gov.store)
+  for (const name of readdirSync(folder)) rmSync(join(folder, name))
 }
 
 const orderOf = (at: Closing, job: string, more: Loose = {}) => ({
