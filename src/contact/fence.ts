@@ -2,7 +2,7 @@
  * What a request passes on its way out: the fence of its operation, and the stops that cover it.
  * Only what rests on authority has one: reading back a charge that is owed is ended by nobody.
  */
-import { Fence } from '../governance/stops/fence.js'
+import { Fence } from '../state/holds/fence.js'
 import { pendingStops } from '../governance/stops/pending.js'
 import { recordedSince, stopsRecorded } from '../governance/stops/recent.js'
 import { covers, offRoutes, stoppedError, type Aim, type Party } from '../governance/stops/stop.js'

@@ -2,7 +2,7 @@
 import { nowIso } from '../governance/context.js'
 import { fail, SallyportError } from '../base/errors.js'
 import type { WaitsFor } from '../base/observer.js'
-import type { Fence } from '../governance/stops/fence.js'
+import type { Fence } from '../state/holds/fence.js'
 import { ContactError } from '../net/contact-error.js'
 import type { Binding } from '../governance/ledger/post.js'
 import { errnoOf, ioFailure } from '../state/files.js'

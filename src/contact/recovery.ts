@@ -12,7 +12,7 @@ import { moveTask } from '../governance/board/move.js'
 import { isOutstanding } from '../governance/board/states.js'
 import type { Carrier } from '../governance/carrier.js'
 import { nowIso, type Gov } from '../governance/context.js'
-import { isHeld, sweepGuards } from '../governance/guard.js'
+import { isHeld, sweepGuards } from '../state/holds/guard.js'
 import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
 import { carryKeys } from '../governance/board/carry-keys.js'
 import { carryLiabilities } from '../governance/ledger/carry.js'
@@ -25,7 +25,7 @@ import {
 import {
   collections, taskStates, reservationsByState, tasksByState, type Reservation, type Task,
 } from '../governance/rows.js'
-import { sweepFences } from '../governance/stops/fence.js'
+import { sweepFences } from '../state/holds/fence.js'
 import type { Former } from '../state/care/former.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'

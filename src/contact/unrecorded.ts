@@ -4,7 +4,7 @@
  * it comes to its own end; only reads may be sent so.
  */
 import { newId } from '../base/ids.js'
-import { holdGuard } from '../governance/guard.js'
+import { holdGuard } from '../state/holds/guard.js'
 import { openCredential } from '../governance/vault.js'
 import type { HttpsSession } from '../net/client.js'
 import { startDeadline, type Deadline } from '../net/remaining.js'

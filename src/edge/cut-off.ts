@@ -6,7 +6,7 @@
 import { SallyportError } from '../base/errors.js'
 import { discardStored } from '../governance/artifacts.js'
 import type { Gov } from '../governance/context.js'
-import { holdGuard, type Guard } from '../governance/guard.js'
+import { holdGuard, type Guard } from '../state/holds/guard.js'
 import { rowsUnder } from '../state/indexes.js'
 import {
   dropArrival, noteArrival, arrivalNames, readArrival,

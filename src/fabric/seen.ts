@@ -10,7 +10,7 @@ import { findTask } from '../governance/board/place.js'
 import { getTask } from '../governance/board/read.js'
 import type { Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
-import { hasDeadGuard } from '../governance/guard.js'
+import { hasDeadGuard } from '../state/holds/guard.js'
 import type { Store, Tx } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 

@@ -6,7 +6,7 @@
 import { rowsUnder } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
 import type { Gov } from './context.js'
-import { isHeld } from './guard.js'
+import { isHeld } from '../state/holds/guard.js'
 import { endConsents } from './policy/consents.js'
 import { policyAt, policyHead } from './policy/head.js'
 import { publishRevision } from './policy/publish.js'

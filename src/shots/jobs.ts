@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
-import { tryHoldFile } from '../governance/kernel-file.js'
+import { tryHoldFile } from '../state/holds/kernel-file.js'
 import type { JobName, TurnOutcome } from './constants.js'
 import type { ShotsContext } from './context.js'
 import type { DigestReceipt } from './digest/types.js'

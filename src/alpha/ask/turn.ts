@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { isTaken } from '../../governance/board/place.js'
-import { isSomebodyWaiting, joinLine } from '../../governance/waiting-line.js'
+import { isSomebodyWaiting, joinLine } from '../../state/holds/waiting-line.js'
 import { alphaCapability } from '../constants.js'
 import type { Asking } from './operation.js'
 

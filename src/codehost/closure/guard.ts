@@ -1,7 +1,7 @@
 /** One closure of a job at a time: identical retries wait, and one of them reads the host. */
 import { systemClock } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
-import { holdGuard, type Guard } from '../../governance/guard.js'
+import { holdGuard, type Guard } from '../../state/holds/guard.js'
 import type { CodehostContext } from '../context.js'
 import { closeCancelled } from './get.js'
 

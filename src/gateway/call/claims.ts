@@ -6,7 +6,7 @@
 import * as v from 'valibot'
 import { sha256 } from '../../base/fields.js'
 import { fail } from '../../base/errors.js'
-import { isHeld } from '../../governance/guard.js'
+import { isHeld } from '../../state/holds/guard.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import { noteNamed } from '../../governance/session/named.js'
 import type { CollectionSpec, Index, Store, Tx, View } from '../../state/types.js'

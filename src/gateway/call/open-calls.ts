@@ -3,7 +3,7 @@
  * found without a look at every claim there ever was.
  */
 import * as v from 'valibot'
-import { isHeld } from '../../governance/guard.js'
+import { isHeld } from '../../state/holds/guard.js'
 import type { Gov } from '../../governance/context.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'

@@ -1,6 +1,6 @@
 import type { Store, View } from '../../state/types.js'
 import { placesOf } from '../../state/paths.js'
-import { probeFile } from '../kernel-file.js'
+import { probeFile } from '../../state/holds/kernel-file.js'
 import type { PolicyRevision } from '../rows.js'
 import { pendingStops } from '../stops/pending.js'
 import { stopsEverybody } from '../stops/stop.js'

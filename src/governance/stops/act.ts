@@ -12,10 +12,10 @@ import type { Gov } from '../context.js'
 import { collections, type RecordedStop } from '../rows.js'
 import type { Session } from '../session/types.js'
 import {
-  partyOfFence, reachFences, watchFences, type FenceFacts, type Reached, type Watched,
-} from './fence.js'
+  reachFences, watchFences, type FenceFacts, type Reached, type Watched,
+} from '../../state/holds/fence.js'
 import { recordStops } from './record.js'
-import { covers, type Aim } from './stop.js'
+import { covers, type Aim, type Party } from './stop.js'
 
 /** How long a fence is tried for that somebody holds, milliseconds. */
 export const fenceWaitMs = 2_000
@@ -28,6 +28,10 @@ export const newStop = (clock: Clock, aim: Aim, by: Stop['by']): Stop =>
 export const askedThrough = (verb: string, session: Session): Stop['by'] => ({
   principal: session.principal.principal_id, root: session.root.root_id, verb,
 })
+
+/** Whose operation it is, as its fence says it. */
+const partyOfFence = ({ principal, pid: _pid, sent: _sent, ...rest }: FenceFacts): Party =>
+  ({ ...rest, principal: principal ?? undefined })
 
 /** Finds what is on its way of everything that the stops cover, or was when `watched` began. */
 export const reachStopped = (

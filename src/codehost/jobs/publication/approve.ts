@@ -6,7 +6,7 @@
 import { canonicalJson } from '../../../base/canonical.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
-import { holdGuard } from '../../../governance/guard.js'
+import { holdGuard } from '../../../state/holds/guard.js'
 import type { Tx } from '../../../state/types.js'
 import { findTools, type ToolPlaces } from '../../producer/tools.js'
 import type { Approval, Job } from '../rows.js'

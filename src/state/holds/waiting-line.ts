@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fail } from '../base/errors.js'
+import { fail } from '../../base/errors.js'
 import { holdFreshFile, probeFile, removeDeadFile } from './kernel-file.js'
 
 /** A place in a line. */

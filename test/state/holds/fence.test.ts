@@ -3,13 +3,13 @@ import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:f
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { newId } from '../../../src/base/ids.js'
-import { holdGuard } from '../../../src/governance/guard.js'
+import { holdGuard } from '../../../src/state/holds/guard.js'
 import { policyHead } from '../../../src/governance/policy/head.js'
 import { collections } from '../../../src/governance/rows.js'
 import { newStop } from '../../../src/governance/stops/act.js'
 import {
   Fence, reachFences, sweepFences, watchFences,
-} from '../../../src/governance/stops/fence.js'
+} from '../../../src/state/holds/fence.js'
 import { putStop } from '../../../src/state/stop-folder.js'
 import { disablePrincipal } from '../../../src/governance/stops/people.js'
 import { noteRecorded, recordedSince } from '../../../src/governance/stops/recent.js'

@@ -5,9 +5,9 @@
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fail } from '../base/errors.js'
-import { nodeFiles } from '../state/files.js'
-import { requireOwnFolders } from '../state/folders.js'
+import { fail } from '../../base/errors.js'
+import { nodeFiles } from '../files.js'
+import { requireOwnFolders } from '../folders.js'
 import { holdFreshFile, probeFile, removeDeadFile } from './kernel-file.js'
 
 const nameBytesMax = 200
