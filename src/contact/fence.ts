@@ -2,7 +2,7 @@
  * What a request passes on its way out: the fence of its operation, and the stops that cover it.
  * Only what rests on authority has one: reading back a charge that is owed is ended by nobody.
  */
-import { Fence } from '../state/holds/fence.js'
+import type { SendFence } from '../state/holds/holds.js'
 import { pendingStops } from '../governance/stops/pending.js'
 import { recordedSince, stopsRecorded } from '../governance/stops/recent.js'
 import { covers, offRoutes, stoppedError, type Aim, type Party } from '../governance/stops/stop.js'
@@ -37,11 +37,11 @@ export const requireUnstopped = <C>(
   if (stop !== undefined) throw stoppedError(stop)
 }
 
-const fenceFileOf = <C>(op: Sending<C>): Fence => {
+const fenceFileOf = <C>(op: Sending<C>): SendFence => {
   const { store } = op.ctx.gov
   const { principal, root, connection = null, givers, provider, slot, purpose, folder } =
     partyOf(op, store.read())
-  op.fence ??= new Fence(store.dir, {
+  op.fence ??= store.holds.fence({
     operation: op.run.operationId, task: op.taskId, principal: principal ?? null,
     // Not known is not none: a stop of any session may be meant for it, and has to wait for it.
     ...(root === undefined ? {} : { root }), connection, pid: process.pid,

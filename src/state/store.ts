@@ -13,6 +13,7 @@ import { Committer } from './commit.js'
 import { createState } from './create.js'
 import { ioFailure, nodeFiles, type Files } from './files.js'
 import { Follower } from './follow.js'
+import { holdsAt, type Holds } from './holds/holds.js'
 import { KeyRing, readKey } from './keys.js'
 import { kernelStateLock, type LockMaker } from './lock.js'
 import { keyPlaces, placesOf, type KeyPlaces, type Places } from './paths.js'
@@ -95,6 +96,7 @@ export class FileStore implements Store {
   readonly witness: WitnessLog
   readonly runDir: string
   readonly stops: StopBoard
+  readonly holds: Holds
   readonly #mode: 'read' | 'write'
   readonly #anchor: Anchor
   readonly #follower: Follower
@@ -126,6 +128,7 @@ export class FileStore implements Store {
     })
     this.witness = witnessAt(files, places.witness)
     this.runDir = places.run
+    this.holds = holdsAt(dir)
     this.stops = stopsAt(this.keyPlaces.stops)
     this.#anchor = anchorAt(files, this.keyPlaces.anchor, this.keys, this.storeId)
     this.#committer = new Committer({

@@ -3,6 +3,7 @@
  * transaction, so that no lock is ever held across waiting; only taking the lock is awaited.
  */
 import type { GenericSchema } from 'valibot'
+import type { Holds } from './holds/holds.js'
 import type { StopBoard } from './stop-board.js'
 
 /** What a row is found under beside its id: as many texts as its index has parts. */
@@ -368,6 +369,8 @@ export interface Store {
   readonly createdAt: string
   /** `<state>/run`: session token and last use, lanes, guards; nothing that must survive. */
   readonly runDir: string
+  /** What processes of this state hold while they live. */
+  readonly holds: Holds
   /** Stops that wait to be recorded. */
   readonly stops: StopBoard
   health(): StoreHealth

@@ -3,7 +3,8 @@ import type { Clock } from '../../base/clock.js'
 import type { Gov } from '../context.js'
 import type { PolicyRevision } from '../rows.js'
 import { newStop, reachStopped, recordStop, type StopRecord } from '../stops/act.js'
-import { watchFences, type Reached, type Watched } from '../../state/holds/fence.js'
+import type { Reached } from '../../state/holds/fence.js'
+import type { FenceWatch, Holds } from '../../state/holds/holds.js'
 import { recordDirectly } from '../stops/record.js'
 import type { Stop, StopBoard } from '../../state/stop-board.js'
 import { policyAt } from './head.js'
@@ -23,7 +24,7 @@ export const recordWaitMs = 2_000
 
 /** Where and by whom everything is stopped. */
 export interface RevokeOrder {
-  readonly stateDir: string
+  readonly holds: Holds
   /** Where stops lie: one board, or those of every store that may be meant. */
   readonly boards: readonly StopBoard[]
   readonly clock: Clock
@@ -83,8 +84,8 @@ const requireInReach = (boards: readonly StopBoard[], why: SallyportError | null
 }
 
 /** Opening the state may take long: what was leaving may have ended when it is looked at. */
-const stopAll = async (order: RevokeOrder, watched: Watched): Promise<Revoked> => {
-  const { stateDir, boards, clock, by } = order
+const stopAll = async (order: RevokeOrder, watched: FenceWatch): Promise<Revoked> => {
+  const { boards, clock, by } = order
   const stop = newStop(clock, { kind: 'all', target: null }, { ...by, verb: 'policy revoke' })
   const unwritten = await putAll(boards, stop)
   const gov = await opened(order)
@@ -94,12 +95,12 @@ const stopAll = async (order: RevokeOrder, watched: Watched): Promise<Revoked> =
       throw gov
     }
     if (unwritten !== null) throw unwritten
-    const reached = await reachStopped(stateDir, [stop], watched)
+    const reached = await reachStopped([stop], watched)
     requireInReach(boards, gov)
     return { stop, policy: null, why: gov, reached }
   }
   if (unwritten !== null) await recordOnly(gov, stop)
-  const reached = await reachStopped(stateDir, [stop], watched)
+  const reached = await reachStopped([stop], watched)
   const recorded = await recordStop(gov, stop)
   requireInReach(boards, recorded.why)
   return { stop, policy: policyOf(gov, recorded), why: recorded.why, reached }
@@ -112,7 +113,7 @@ const stopAll = async (order: RevokeOrder, watched: Watched): Promise<Revoked> =
  * does where neither the stop nor its record can be written.
  */
 export const revokePolicy = async (order: RevokeOrder): Promise<Revoked> => {
-  const watched = watchFences(order.stateDir)
+  const watched = order.holds.watch()
   try {
     return await stopAll(order, watched)
   } finally {

@@ -12,7 +12,6 @@ import type { Tx, View } from '../../state/types.js'
 import { discardStored } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../context.js'
-import { holdGuard } from '../../state/holds/guard.js'
 import { setCeiling } from '../ledger/account.js'
 import { collections, intentsOpen, type Consent, type RouteName, type SaveIntent } from '../rows.js'
 import { liveRoot } from '../session/live.js'
@@ -377,7 +376,7 @@ const publish = async (
 ): Promise<SaveOutcome | null> => {
   const intentId = newId('int')
   // Held for the whole save: recovery takes a save for dead only when it can lock this file.
-  const guard = await holdGuard(gov.store.dir, intentId)
+  const guard = await gov.store.holds.hold('save', intentId)
   try {
     const begun = await begin(gov, session, plan, intentId)
     if (begun === null) return null

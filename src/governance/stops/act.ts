@@ -11,9 +11,8 @@ import { requireAnchored } from '../anchored.js'
 import type { Gov } from '../context.js'
 import { collections, type RecordedStop } from '../rows.js'
 import type { Session } from '../session/types.js'
-import {
-  reachFences, watchFences, type FenceFacts, type Reached, type Watched,
-} from '../../state/holds/fence.js'
+import type { FenceFacts, Reached } from '../../state/holds/fence.js'
+import type { FenceWatch, Holds } from '../../state/holds/holds.js'
 import { recordStops } from './record.js'
 import { covers, type Aim, type Party } from './stop.js'
 
@@ -35,20 +34,20 @@ const partyOfFence = ({ principal, pid: _pid, sent: _sent, ...rest }: FenceFacts
 
 /** Finds what is on its way of everything that the stops cover, or was when `watched` began. */
 export const reachStopped = (
-  stateDir: string, stops: readonly Stop[], watched: Watched,
-): Promise<Reached> => reachFences(stateDir, (facts) => {
+  stops: readonly Stop[], watched: FenceWatch,
+): Promise<Reached> => watched.reach((facts) => {
   const party = partyOfFence(facts)
   return stops.some((stop) => covers(stop, party))
-}, fenceWaitMs, watched)
+}, fenceWaitMs)
 
 /** Puts stops into force by `put`, and finds what was on its way of everything that they cover. */
 export const putAndReach = async (
-  stateDir: string, stops: readonly Stop[], put: () => Promise<void>,
+  holds: Holds, stops: readonly Stop[], put: () => Promise<void>,
 ): Promise<Reached> => {
-  const watched = watchFences(stateDir)
+  const watched = holds.watch()
   try {
     await put()
-    return await reachStopped(stateDir, stops, watched)
+    return await reachStopped(stops, watched)
   } finally {
     watched.close()
   }
@@ -144,7 +143,7 @@ export const stopNow = async (
   const order = decide()
   if (order === null) return null
   const stop = newStop(gov.clock, order.aim, order.by)
-  const reached = await putAndReach(gov.store.dir, [stop], () => gov.store.stops.put(stop))
+  const reached = await putAndReach(gov.store.holds, [stop], () => gov.store.stops.put(stop))
   const recorded = { ...await recordStop(gov, stop), sent: reached.sent }
   const [silent] = reached.underWay
   if (silent !== undefined) throw underWayError(silent, stop)

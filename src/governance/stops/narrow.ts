@@ -10,7 +10,7 @@ import { SallyportError } from '../../base/errors.js'
 import type { Stop } from '../../state/stop-board.js'
 import type { Tx } from '../../state/types.js'
 import { nowIso, type Gov } from '../context.js'
-import { holdGuard, type Guard } from '../../state/holds/guard.js'
+import type { Guard } from '../../state/holds/guard.js'
 import { collections } from '../rows.js'
 import { newStop, putAndReach, recordStop, underWayError } from './act.js'
 import type { FenceFacts, Reached } from '../../state/holds/fence.js'
@@ -43,8 +43,8 @@ const spendIn = (gov: Gov, stops: readonly Stop[]): Spend => (tx) => {
 const putAll = async (
   { store }: Gov, stops: readonly Stop[], guards: Guard[],
 ): Promise<Reached> => {
-  for (const { id } of stops) guards.push(await holdGuard(store.dir, id))
-  return putAndReach(store.dir, stops, async () => {
+  for (const { id } of stops) guards.push(await store.holds.hold('stop', id))
+  return putAndReach(store.holds, stops, async () => {
     for (const stop of stops) await store.stops.put(stop)
   })
 }

@@ -13,7 +13,6 @@ import { narrowedConnection, revokedConnection } from '../connections/narrow.js'
 import { requireOwnConnection } from '../connections/read.js'
 import { connectionCollection } from '../connections/rows.js'
 import { endDevice } from '../devices.js'
-import { isHeld } from '../../state/holds/guard.js'
 import { endConsents } from '../policy/consents.js'
 import { publishRevision } from '../policy/publish.js'
 import { disableRow } from '../principals.js'
@@ -177,7 +176,7 @@ const writeRows = (
  */
 export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
   const lying = store.stops.lying()
-    .filter(({ id, kind, name }) => name !== null && !(isOfSave(kind) && isHeld(store.dir, id)))
+    .filter(({ id, kind, name }) => name !== null && !(isOfSave(kind) && store.holds.isHeld('stop', id)))
   if (lying.length === 0) return null
   return {
     write: (tx) => {

@@ -27,7 +27,7 @@ const frontPollMs = 5
 const behindPollMs = 20
 
 /** What taking the lane needs. */
-interface LaneRequest {
+export interface LaneRequest {
   /** The state directory. */
   readonly dir: string
   readonly priority: LanePriority

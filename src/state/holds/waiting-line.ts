@@ -10,7 +10,7 @@ import { fail } from '../../base/errors.js'
 import { holdFreshFile, probeFile, removeDeadFile } from './kernel-file.js'
 
 /** A place in a line. */
-interface LinePlace {
+export interface LinePlace {
   /** Sorts by arrival. */
   readonly ticket: string
   /** Gives the place up. A second call does nothing. */

@@ -8,6 +8,7 @@ import {
 } from '../../../governance/policy/contract.js'
 import { listPolicy } from '../../../governance/policy/head.js'
 import { recordWaitMs, revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
+import { holdsAt } from '../../../state/holds/holds.js'
 import { stopBoardsOf } from '../../../state/stop-folder.js'
 import { limitFlag, numberFlag } from '../../flags.js'
 import { sentBeforeLines } from '../../sent-before.js'
@@ -94,7 +95,9 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
     let gov: Gov | null = null
     const open = async (): Promise<Gov> => (gov = await openForStop(deps, recordWaitMs))
     try {
-      const revoked = await revokePolicy({ stateDir, boards, clock: deps.clock, by, open })
+      const revoked = await revokePolicy({
+        holds: holdsAt(stateDir), boards, clock: deps.clock, by, open,
+      })
       if (gov !== null && revoked.why === null) await recoverAfter(deps, gov)
       return policyRevoke.answer(revoked)
     } finally {
