@@ -36,7 +36,7 @@ t.test('A-071 A-168 a stop that came and was recorded between two looks ends a r
   fence.look()
   const second = world.open('write')
   const revoked = await revokePolicy({
-    holds: gov.store.holds, boards: [second.stops], clock: gov.clock,
+    stateHolds: gov.store.holds, boards: [second.stops], clock: gov.clock,
     by: { principal: null, root: null }, open: async () => ({ ...gov, store: second }),
   })
   t.equal(revoked.why, null)

@@ -85,7 +85,7 @@ const answerOf = (
 const revoke = async (site: StateSite, gov: Gov, session: Session): Promise<void> => {
   const { dir: stateDir, configDir, clock } = site
   const { why } = await revokePolicy({
-    holds: gov.store.holds, boards: stopBoardsOf({ dir: stateDir, configDir }), clock,
+    stateHolds: gov.store.holds, boards: stopBoardsOf({ dir: stateDir, configDir }), clock,
     by: { principal: session.principal.principal_id, root: session.root.root_id },
     open: () => Promise.resolve(gov),
   })

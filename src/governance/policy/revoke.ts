@@ -24,7 +24,8 @@ export const recordWaitMs = 2_000
 
 /** Where and by whom everything is stopped. */
 export interface RevokeOrder {
-  readonly holds: Holds
+  /** What processes of the state hold. */
+  readonly stateHolds: Holds
   /** Where stops lie: one board, or those of every store that may be meant. */
   readonly boards: readonly StopBoard[]
   readonly clock: Clock
@@ -113,7 +114,7 @@ const stopAll = async (order: RevokeOrder, watched: FenceWatch): Promise<Revoked
  * does where neither the stop nor its record can be written.
  */
 export const revokePolicy = async (order: RevokeOrder): Promise<Revoked> => {
-  const watched = order.holds.watch()
+  const watched = order.stateHolds.watch()
   try {
     return await stopAll(order, watched)
   } finally {

@@ -176,7 +176,8 @@ const writeRows = (
  */
 export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
   const lying = store.stops.lying()
-    .filter(({ id, kind, name }) => name !== null && !(isOfSave(kind) && store.holds.isHeld('stop', id)))
+    .filter(({ id, kind, name }) => name !== null
+      && !(isOfSave(kind) && store.holds.isHeld('stop', id)))
   if (lying.length === 0) return null
   return {
     write: (tx) => {

@@ -96,7 +96,7 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
     const open = async (): Promise<Gov> => (gov = await openForStop(deps, recordWaitMs))
     try {
       const revoked = await revokePolicy({
-        holds: holdsAt(stateDir), boards, clock: deps.clock, by, open,
+        stateHolds: holdsAt(stateDir), boards, clock: deps.clock, by, open,
       })
       if (gov !== null && revoked.why === null) await recoverAfter(deps, gov)
       return policyRevoke.answer(revoked)
