@@ -65,3 +65,44 @@ t.test('no test is left alone, skipped or unfinished', async (t) => {
   const unfinished = /\bt\.only\(|\bonly: true|\bskip: true|\btodo: /
   t.strictSame(linesWith(tests, (line) => unfinished.test(line)), [])
 })
+
+t.test('a store is asked for what it keeps, and by few for where that lies', async (t) => {
+  // What is shown to people, given to a child, or of this machine alone: each by its reason.
+  const allowed: Readonly<Record<string, readonly string[]>> = {
+    'told to people, or measured for them': [
+      'src/fabric/init-contract.ts', 'src/fabric/init.ts', 'src/fabric/status.ts',
+      'src/fabric/destroy/look.ts', 'src/fabric/prune/prune.ts', 'src/fabric/state-care.ts',
+    ],
+    'stages and evidence, which a child works in': [
+      'src/codehost/closure/publication/quiescence.ts', 'src/codehost/jobs/publication/bind.ts',
+      'src/codehost/jobs/publication/produce.ts', 'src/codehost/jobs/publication/stages.ts',
+    ],
+    'tokens, last uses and the service of this machine': [
+      'src/cli/commands/login/login.ts', 'src/cli/commands/logout/logout.ts',
+      'src/cli/commands/session/session.ts', 'src/cli/login.ts', 'src/fabric/doctor-service.ts',
+      'src/fabric/prune/roots.ts', 'src/fabric/sweep-unfinished.ts', 'src/governance/context.ts',
+      'src/governance/session/authenticate.ts', 'src/governance/session/login.ts',
+      'src/governance/stops/people.ts', 'src/governance/stops/record.ts',
+      'src/service/material.ts',
+    ],
+    'what this machine read or was publishing when it was cut off': [
+      'src/codehost/closure/ask.ts', 'src/codehost/closure/close.ts',
+      'src/codehost/closure/look.ts', 'src/codehost/jobs/close-line.ts', 'src/edge/cut-off.ts',
+    ],
+    'what this machine found in its image folders': [
+      'src/shots/last-runs.ts', 'src/shots/scan/open-pass.ts', 'src/shots/scan/scan.ts',
+      'src/shots/status/analysis.ts',
+    ],
+    'how the lock of this directory is had': [
+      'src/governance/policy/standing.ts', 'src/shots/locked.ts', 'src/shots/status/analysis.ts',
+      'src/shots/status/status.ts',
+    ],
+  }
+  const asks = new RegExp([
+    String.raw`\bstore\.(dir|runDir)\b`, String.raw`\.(stopsDir|runDir)\b`,
+    String.raw`\{ (dir|runDir) \}: Pick<Store`, String.raw`\{ dir \} = gov\.store\b`,
+  ].join('|'))
+  const asking = code.filter((path) => /^src\/(?!state\/)/.test(path)
+    && asks.test(readFileSync(path, 'utf8')))
+  t.strictSame(asking.sort(), [...new Set(Object.values(allowed).flat())].sort())
+})

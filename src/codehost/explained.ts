@@ -7,7 +7,6 @@ import {
   type ExplainSite,
 } from '../governance/explained.js'
 import { collections } from '../governance/rows.js'
-import { lyingStops } from '../governance/stops/folder.js'
 import { rowsUnder } from '../state/indexes.js'
 import {
   closureLabel, journalLabel, planLabel, producerLabel, publicationLabel, sourceLabel,
@@ -57,7 +56,7 @@ const grantTexts: Readonly<Record<GrantState, string>> = {
 }
 
 const grantOf = ({ gov, view }: ExplainSite, one: Connection): GrantState | null =>
-  grantStateAt(gov, view, one, lyingStops(gov.store.stopsDir))
+  grantStateAt(gov, view, one, gov.store.stops.lying())
 
 const connectionText = (one: Connection, state: GrantState | null): string => {
   const consent = state === null ? 'no consent was ever given' : `its consent is ${state}`

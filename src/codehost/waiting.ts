@@ -2,7 +2,6 @@
 import { countText } from '../base/counted.js'
 import { grantStateAt, listConnections } from '../governance/connections/read.js'
 import type { Session } from '../governance/session/types.js'
-import { lyingStops } from '../governance/stops/folder.js'
 import {
   grouped, someOf, type FindWaiting, type Looking, type OwnWaiting,
 } from '../governance/waiting.js'
@@ -50,7 +49,7 @@ const anybodysJobs = ({ view }: Looking): readonly OwnWaiting[] =>
 const expired = (
   { gov, view }: Looking, session: Session,
 ): readonly OwnWaiting[] => {
-  const lying = lyingStops(gov.store.stopsDir)
+  const lying = gov.store.stops.lying()
   const found = listConnections(view, session).filter((one) =>
     one.mode === 'active' && grantStateAt(gov, view, one, lying) === 'expired')
   return grouped('consent', someOf(found), {

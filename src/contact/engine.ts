@@ -10,8 +10,7 @@ import { SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
 import { discardStored } from '../governance/artifacts.js'
 import { nowIso } from '../governance/context.js'
-import { holdGuard } from '../governance/guard.js'
-import { acquireLane, type Lane } from '../governance/lane.js'
+import type { Lane } from '../state/holds/lane.js'
 import { reserve } from '../governance/ledger/steps.js'
 import { openCredential } from '../governance/vault.js'
 import type { HttpsSession } from '../net/client.js'
@@ -165,8 +164,8 @@ const underLane = async <C, E, K>(op: Op<C, E, K>): Promise<K> => {
 const waitForLane = <C, E, K>({ ctx, order, run }: Op<C, E, K>): Promise<Lane> | null => {
   const { gov, signal } = ctx
   if (order.lane === null) return null
-  return acquireLane({
-    dir: gov.store.dir, priority: order.lane, clock: gov.clock, signal, observer: gov.observer,
+  return gov.store.holds.lane({
+    priority: order.lane, clock: gov.clock, signal, observer: gov.observer,
     deadlineMs: gov.clock.monotonicMs() + run.deadline.remainingMs(),
   })
 }
@@ -240,7 +239,7 @@ export const runOrder = async <C, E, K>(
   await ctx.client()
   const operationId = newId('op')
   // Held before the claim exists, so that recovery never takes a live operation for a dead one.
-  const guard = await holdGuard(gov.store.dir, operationId)
+  const guard = await gov.store.holds.hold('operation', operationId)
   const claiming = {
     operationId, deadline: startDeadline(gov.clock, order.operationMsMax),
     stopped: () => signal.aborted,

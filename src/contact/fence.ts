@@ -2,8 +2,8 @@
  * What a request passes on its way out: the fence of its operation, and the stops that cover it.
  * Only what rests on authority has one: reading back a charge that is owed is ended by nobody.
  */
-import { Fence } from '../governance/stops/fence.js'
-import { lyingStops, pendingStops } from '../governance/stops/folder.js'
+import type { SendFence } from '../state/holds/holds.js'
+import { pendingStops } from '../governance/stops/pending.js'
 import { recordedSince, stopsRecorded } from '../governance/stops/recent.js'
 import { covers, offRoutes, stoppedError, type Aim, type Party } from '../governance/stops/stop.js'
 import type { WireFence } from '../net/types.js'
@@ -23,7 +23,7 @@ const isCovered = <C>(op: Sending<C>, view: View, aim: Aim): boolean =>
  */
 export const unstoppedView = async <C>(op: Sending<C>): Promise<FreshView> => {
   const { store } = op.ctx.gov
-  const lying = lyingStops(store.stopsDir)
+  const lying = store.stops.lying()
   const view = await store.fresh()
   requireUnstopped(op, view, lying)
   return view
@@ -31,17 +31,17 @@ export const unstoppedView = async <C>(op: Sending<C>): Promise<FreshView> => {
 
 /** The same for a view at hand, under the lock of the state: nothing is recorded meanwhile. */
 export const requireUnstopped = <C>(
-  op: Sending<C>, view: View, lying = lyingStops(op.ctx.gov.store.stopsDir),
+  op: Sending<C>, view: View, lying = op.ctx.gov.store.stops.lying(),
 ): void => {
   const stop = pendingStops(lying, view).find((one) => isCovered(op, view, one))
   if (stop !== undefined) throw stoppedError(stop)
 }
 
-const fenceFileOf = <C>(op: Sending<C>): Fence => {
+const fenceFileOf = <C>(op: Sending<C>): SendFence => {
   const { store } = op.ctx.gov
   const { principal, root, connection = null, givers, provider, slot, purpose, folder } =
     partyOf(op, store.read())
-  op.fence ??= new Fence(store.dir, {
+  op.fence ??= store.holds.fence({
     operation: op.run.operationId, task: op.taskId, principal: principal ?? null,
     // Not known is not none: a stop of any session may be meant for it, and has to wait for it.
     ...(root === undefined ? {} : { root }), connection, pid: process.pid,

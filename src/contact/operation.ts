@@ -2,7 +2,7 @@
 import { nowIso } from '../governance/context.js'
 import { fail, SallyportError } from '../base/errors.js'
 import type { WaitsFor } from '../base/observer.js'
-import type { Fence } from '../governance/stops/fence.js'
+import type { SendFence } from '../state/holds/holds.js'
 import { ContactError } from '../net/contact-error.js'
 import type { Binding } from '../governance/ledger/post.js'
 import { errnoOf, ioFailure } from '../state/files.js'
@@ -24,7 +24,7 @@ export interface Operation<Claimed, Evidence, Kept> {
   /** The contact mark, once it was begun. */
   mark: Promise<void> | null
   /** What its requests pass on their way out, once one was about to leave. */
-  fence: Fence | null
+  fence: SendFence | null
 }
 
 /** Any operation, for what looks into nothing that an order brings of its own. */
@@ -47,7 +47,7 @@ export interface Sending<Claimed> extends AnyOperation {
   readonly terms: Terms | null
   unsentBy: unknown
   mark: Promise<void> | null
-  fence: Fence | null
+  fence: SendFence | null
 }
 
 /** Announces a step and waits for whoever watches. */

@@ -5,7 +5,7 @@
  */
 import type { ErrorKind, SallyportError } from '../base/errors.js'
 import type { Gov } from '../governance/context.js'
-import type { LanePriority } from '../governance/lane.js'
+import type { LanePriority } from '../state/holds/lane.js'
 import type { ChargeSources, Evidence as ChargeEvidence } from '../governance/ledger/steps.js'
 import type { Runtime } from '../governance/rows.js'
 import type { OwnCover, Party } from '../governance/stops/stop.js'

@@ -12,7 +12,6 @@ import { moveTask } from '../governance/board/move.js'
 import { isOutstanding } from '../governance/board/states.js'
 import type { Carrier } from '../governance/carrier.js'
 import { nowIso, type Gov } from '../governance/context.js'
-import { isHeld, sweepGuards } from '../governance/guard.js'
 import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
 import { carryKeys } from '../governance/board/carry-keys.js'
 import { carryLiabilities } from '../governance/ledger/carry.js'
@@ -25,7 +24,6 @@ import {
 import {
   collections, taskStates, reservationsByState, tasksByState, type Reservation, type Task,
 } from '../governance/rows.js'
-import { sweepFences } from '../governance/stops/fence.js'
 import type { Former } from '../state/care/former.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
@@ -71,7 +69,7 @@ const outstandingTasks = (view: View): Leftovers['tasks'] =>
 const deadWork = (
   { store }: Gov, view: View,
 ): Pick<Leftovers, 'reservations' | 'tasks'> => {
-  const dead = (id: string): boolean => !isHeld(store.dir, id)
+  const dead = (id: string): boolean => !store.holds.isHeld('operation', id)
   return {
     reservations: heldReservations(view).filter(({ id }) => dead(id)),
     tasks: outstandingTasks(view).filter(({ doc }) => dead(doc.operation_id)),
@@ -188,8 +186,7 @@ export const recoverInterrupted = async (
   if (isEmpty(leftovers(gov, gov.store.read()))) return nothing
   const report = await gov.store.transact('recovery', (tx) =>
     resolve(gov, tx, rules, leftovers(gov, tx)))
-  sweepGuards(gov.store.dir)
-  sweepFences(gov.store.dir)
+  gov.store.holds.sweep()
   return report
 }
 

@@ -4,7 +4,6 @@
  * it comes to its own end; only reads may be sent so.
  */
 import { newId } from '../base/ids.js'
-import { holdGuard } from '../governance/guard.js'
 import { openCredential } from '../governance/vault.js'
 import type { HttpsSession } from '../net/client.js'
 import { startDeadline, type Deadline } from '../net/remaining.js'
@@ -57,7 +56,7 @@ export const readUnrecorded = async <C, T>(
     operationId, claimed: reads.claimed,
     deadline: startDeadline(gov.clock, reads.operationMsMax), stopped: () => signal.aborted,
   }
-  const guard = await holdGuard(gov.store.dir, operationId)
+  const guard = await gov.store.holds.hold('operation', operationId)
   const op = sendingOf(ctx, reads, run)
   let session: HttpsSession | undefined
   let key: Buffer | undefined

@@ -10,7 +10,7 @@ import { requireAnchored } from '../governance/anchored.js'
 import type { Gov } from '../governance/context.js'
 import { endOfDevice } from '../governance/devices.js'
 import { collections, type Principal } from '../governance/rows.js'
-import { lyingStops, pendingStops } from '../governance/stops/folder.js'
+import { pendingStops } from '../governance/stops/pending.js'
 import { covers, offRoutes } from '../governance/stops/stop.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { Store, View } from '../state/types.js'
@@ -42,8 +42,8 @@ const revoked = () => fail.unauthorized(
 )
 
 /** Whether a stop that waits to be recorded ends this pairing, or disables its owner. */
-const isStopped = (store: Pick<Store, 'stopsDir'>, view: () => View, row: EdgeDevice): boolean => {
-  const lying = lyingStops(store.stopsDir)
+const isStopped = (store: Pick<Store, 'stops'>, view: () => View, row: EdgeDevice): boolean => {
+  const lying = store.stops.lying()
   if (lying.length === 0) return false
   const party = {
     principal: row.owner, root: null, task: null, connection: null, device: row.device_id,

@@ -6,7 +6,7 @@
 import { SallyportError } from '../base/errors.js'
 import { discardStored } from '../governance/artifacts.js'
 import type { Gov } from '../governance/context.js'
-import { holdGuard, type Guard } from '../governance/guard.js'
+import type { Guard } from '../state/holds/guard.js'
 import { rowsUnder } from '../state/indexes.js'
 import {
   dropArrival, noteArrival, arrivalNames, readArrival,
@@ -52,7 +52,7 @@ const deviceForm = /^edge_dev_[0-9a-f-]{36}$/
 
 const guardOf = async (gov: Gov, device: string): Promise<Guard | null> => {
   try {
-    return await holdGuard(gov.store.dir, device)
+    return await gov.store.holds.hold('device', device)
   } catch (error) {
     if (error instanceof SallyportError && error.code === 'guard_held') return null
     throw error

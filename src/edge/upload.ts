@@ -9,7 +9,7 @@ import { fail, SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
 import { discardStored } from '../governance/artifacts.js'
 import { nowIso, type Gov } from '../governance/context.js'
-import { holdGuard, type Guard } from '../governance/guard.js'
+import type { Guard } from '../state/holds/guard.js'
 import { formatOf } from '../images/facts.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { ArtifactRef, StreamWriter, Tx, View } from '../state/types.js'
@@ -256,9 +256,9 @@ const record = (
   return artifact
 }
 
-const holdOnly = async (stateDir: string, device: string): Promise<Guard> => {
+const holdOnly = async ({ store }: Gov, device: string): Promise<Guard> => {
   try {
-    return await holdGuard(stateDir, device)
+    return await store.holds.hold('device', device)
   } catch (error) {
     if (!(error instanceof SallyportError) || error.code !== 'guard_held') throw error
     throw fail.conflict('upload_under_way', 'An upload of this device is under way.', {
@@ -288,7 +288,7 @@ export const beginUpload = async (
   }
   const before = look()
   if (before !== null) return before
-  const guard = await holdOnly(gov.store.dir, party.device.device_id)
+  const guard = await holdOnly(gov, party.device.device_id)
   try {
     sweepCutOff(gov, party.device.device_id)
     // Whoever held it may have stored this very upload.

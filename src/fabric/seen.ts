@@ -10,7 +10,6 @@ import { findTask } from '../governance/board/place.js'
 import { getTask } from '../governance/board/read.js'
 import type { Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
-import { hasDeadGuard } from '../governance/guard.js'
 import type { Store, Tx } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 
@@ -65,7 +64,7 @@ const look = async (gov: Gov, registry: Registry): Promise<Seen | null> => {
   for (let looks = 0; looks < looksMax; looks += 1) {
     const tx = gov.store.rehearse()
     const { sequence } = tx
-    if (!hasDeadWork(gov, tx) && !hasDeadGuard(gov.store.dir)) return null
+    if (!hasDeadWork(gov, tx) && !gov.store.holds.hasDead()) return null
     const seen = await rehearsed(gov, tx, registry)
     // Rows that it leaves as they are need no second look.
     if (tx.rows !== undefined) return null

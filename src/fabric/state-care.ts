@@ -4,7 +4,6 @@ import { fail } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
 import type { Registry } from '../governance/capability.js'
 import type { Face, Gov } from '../governance/context.js'
-import { liveGuards } from '../governance/guard.js'
 import { isInitLost } from '../governance/initialized.js'
 import { settleRestored } from '../contact/recovery.js'
 import { formerStates, settleFormers } from '../state/care/aside.js'
@@ -173,5 +172,5 @@ export const compactWhole = async (
   store: Store, registry: Registry = capabilities,
 ): Promise<CompactReport> => {
   const { referenced } = await stateRules(registry)
-  return compactState(store, liveGuards(store.dir) > 0 ? undefined : referenced)
+  return compactState(store, store.holds.live() > 0 ? undefined : referenced)
 }

@@ -15,7 +15,7 @@ import {
   collections, reservationsByOverrun, reservationsByState, tasksToReview, type Reservation,
   type Task,
 } from '../governance/rows.js'
-import { lyingStops, pendingStops } from '../governance/stops/folder.js'
+import { pendingStops } from '../governance/stops/pending.js'
 import {
   grouped, someOf, type Looking, type OwnWaiting, type Some, type Waiting,
 } from '../governance/waiting.js'
@@ -38,7 +38,7 @@ const policyWaits = (block: PolicyBlock): readonly OwnWaiting[] => (block === nu
 
 /** Stops are in force before they are recorded; whoever writes next does that. */
 const stopWaits = ({ gov: { store } }: Looking): readonly OwnWaiting[] => {
-  const count = pendingStops(lyingStops(store.stopsDir), store.read()).length
+  const count = pendingStops(store.stops.lying(), store.read()).length
   return count === 0 ? [] : [{
     what: 'stop', count, command: 'sallyport policy show',
     text: `${countText(count, 'stop')} ${count === 1 ? 'is' : 'are'} in force and not recorded `

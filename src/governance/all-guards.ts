@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import { namesIn, nodeFiles } from '../state/files.js'
-import { probeFile, tryHoldExisting, type HeldFile } from './kernel-file.js'
+import { probeFile, tryHoldExisting, type HeldFile } from '../state/holds/kernel-file.js'
 import { runningService, runningText } from './service/running.js'
 
 /** Folders below `run/` in which every file is a lock. */

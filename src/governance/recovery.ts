@@ -6,7 +6,6 @@
 import { rowsUnder } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
 import type { Gov } from './context.js'
-import { isHeld } from './guard.js'
 import { endConsents } from './policy/consents.js'
 import { policyAt, policyHead } from './policy/head.js'
 import { publishRevision } from './policy/publish.js'
@@ -27,7 +26,7 @@ export interface PolicyLeftovers {
 export const policyLeftovers = (gov: Gov, view: View): PolicyLeftovers => ({
   intents: rowsUnder(view, collections.saveIntents, intentsOpen)
     .map(({ doc }) => doc)
-    .filter((doc) => !isHeld(gov.store.dir, doc.intent_id)),
+    .filter((doc) => !gov.store.holds.isHeld('save', doc.intent_id)),
   witnessBehind:
     witnessStatus(view, gov.store.witness, (n) => policyAt(view, n)) === 'behind_by_one',
 })

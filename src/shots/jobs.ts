@@ -3,10 +3,8 @@
  * that fails is told and comes again; the others go on. Of one job there is never a second one
  * under way, neither here nor in another process of the same state directory.
  */
-import { join } from 'node:path'
 import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
-import { tryHoldFile } from '../governance/kernel-file.js'
 import type { JobName, TurnOutcome } from './constants.js'
 import type { ShotsContext } from './context.js'
 import type { DigestReceipt } from './digest/types.js'
@@ -67,7 +65,7 @@ export interface JobTurn {
 }
 
 const holdJob = (ctx: ShotsContext, name: JobName) =>
-  tryHoldFile(join(ctx.gov.store.runDir, 'shots', `job-${name}`))
+  ctx.gov.store.holds.tryTurn(name)
 
 /** What stops a scheduler rather than one turn: nothing later could go better. */
 const isFinal = (ctx: ShotsContext, error: unknown): boolean =>

@@ -4,7 +4,7 @@
  */
 import { SallyportError } from '../base/errors.js'
 import type { Gov } from '../governance/context.js'
-import { probeFile } from '../governance/kernel-file.js'
+import { probeFile } from '../state/holds/kernel-file.js'
 import { placesOf } from '../state/paths.js'
 import type { Tx } from '../state/types.js'
 import { countLockEvent } from './lock-counters.js'

@@ -14,12 +14,15 @@ import { createState } from './create.js'
 import type { Directory } from './directory.js'
 import { ioFailure, nodeFiles, type Files } from './files.js'
 import { Follower } from './follow.js'
+import { holdsAt, type Holds } from './holds/holds.js'
 import { KeyRing, readKey } from './keys.js'
 import { kernelStateLock, type LockMaker } from './lock.js'
 import { keyPlaces, placesOf, type KeyPlaces, type Places } from './paths.js'
 import type { FoldOptions } from './snapshot/fold.js'
 import { freezeDeep, type Generation } from './snapshot/generation.js'
 import { profileSealText, readStateFile, type StateFile } from './state-file.js'
+import type { StopBoard } from './stop-board.js'
+import { stopsAt } from './stop-folder.js'
 import type {
   AnchorStanding, Artifacts, FirstRecord, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
   WriteHookContext,
@@ -94,7 +97,8 @@ export class FileStore implements Directory {
   readonly artifacts: Artifacts
   readonly witness: WitnessLog
   readonly runDir: string
-  readonly stopsDir: string
+  readonly stops: StopBoard
+  readonly holds: Holds
   readonly #mode: 'read' | 'write'
   readonly #anchor: Anchor
   readonly #follower: Follower
@@ -126,7 +130,8 @@ export class FileStore implements Directory {
     })
     this.witness = witnessAt(files, places.witness)
     this.runDir = places.run
-    this.stopsDir = this.keyPlaces.stops
+    this.holds = holdsAt(dir)
+    this.stops = stopsAt(this.keyPlaces.stops)
     this.#anchor = anchorAt(files, this.keyPlaces.anchor, this.keys, this.storeId)
     this.#committer = new Committer({
       dir, places, keyPlaces: this.keyPlaces, files, clock,

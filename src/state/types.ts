@@ -3,6 +3,8 @@
  * transaction, so that no lock is ever held across waiting; only taking the lock is awaited.
  */
 import type { GenericSchema } from 'valibot'
+import type { Holds } from './holds/holds.js'
+import type { StopBoard } from './stop-board.js'
 
 /** What a row is found under beside its id: as many texts as its index has parts. */
 export type IndexKey = readonly string[]
@@ -387,8 +389,10 @@ export interface Store {
   readonly createdAt: string
   /** `<state>/run`: session token and last use, lanes, guards; nothing that must survive. */
   readonly runDir: string
-  /** Folder of stops beside the anchor, outside the state directory; absent until the first. */
-  readonly stopsDir: string
+  /** What processes of this state hold while they live. */
+  readonly holds: Holds
+  /** Stops that wait to be recorded. */
+  readonly stops: StopBoard
   health(): StoreHealth
   close(): void
 }

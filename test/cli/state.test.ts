@@ -3,7 +3,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { tryHoldFile } from '../../src/governance/kernel-file.js'
+import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { openStore } from '../../src/state/store.js'
 import type { CollectionSpec } from '../../src/state/types.js'
 import type { Place, Ran } from '../world/place.js'

@@ -1,7 +1,7 @@
 import { verifyAudit } from '../../src/governance/audit.js'
 import { getTask } from '../../src/governance/board/read.js'
 import { verifyBoard } from '../../src/governance/board/verify.js'
-import { holdGuard } from '../../src/governance/guard.js'
+import { holdGuard } from '../../src/state/holds/guard.js'
 import { bootstrapLedger } from '../../src/governance/ledger/account.js'
 import { markContacted, reserve } from '../../src/governance/ledger/steps.js'
 import { collections, type Task } from '../../src/governance/rows.js'

@@ -4,12 +4,13 @@ import { connectionCollection, type Connection } from '../../src/governance/conn
 import { changeConnection, issueGrant } from '../../src/governance/connections/save.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { newStop } from '../../src/governance/stops/act.js'
-import { putStop } from '../../src/governance/stops/folder.js'
+import { putStop } from '../../src/state/stop-folder.js'
 import { collections } from '../../src/governance/rows.js'
 import { vaultDigest } from '../../src/governance/vault.js'
 import { connected, type Connected } from '../support/codehost/connected.js'
 import { must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
+import { stopsDirOf } from '../support/stops-dir.js'
 
 const alter = (at: Connected, change: Partial<Connection>): Promise<void> =>
   at.transact((tx) => tx.put(connectionCollection, at.id, { ...at.row(), ...change }))
@@ -71,7 +72,7 @@ t.test('a stop of everything that nobody has recorded yet ends no read either', 
   const ran = await at.consent([], {
     at: async (name) => {
       if (name !== 'look.before_dial') return
-      putStop(at.gov.store.stopsDir, newStop(at.clock, { kind: 'all', target: null }, nobody))
+      putStop(stopsDirOf(at.gov.store), newStop(at.clock, { kind: 'all', target: null }, nobody))
     },
   })
   t.equal(at.host.requests.length, 1)

@@ -7,6 +7,7 @@ import type { Gov } from '../../src/governance/context.js'
 import { revokePolicy } from '../../src/governance/policy/revoke.js'
 import { noteRecorded } from '../../src/governance/stops/recent.js'
 import { World } from '../world/world.js'
+import { stopsDirOf } from '../support/stops-dir.js'
 
 const leaving = (gov: Gov) => wireFenceOf({
   ctx: { gov },
@@ -35,10 +36,10 @@ t.test('A-071 A-168 a stop that came and was recorded between two looks ends a r
   await fence.look()
   const second = world.open('write')
   const revoked = await revokePolicy({
-    stateDir: world.place.stateDir, folders: [second.stopsDir], clock: gov.clock,
+    stateHolds: gov.store.holds, boards: [second.stops], clock: gov.clock,
     by: { principal: null, root: null }, open: async () => ({ ...gov, store: second }),
   })
   t.equal(revoked.why, null)
-  t.strictSame(readdirSync(second.stopsDir), [], 'nothing lies in the folder any more')
+  t.strictSame(readdirSync(stopsDirOf(second)), [], 'nothing lies in the folder any more')
   await t.rejects(fence.look(), { code: 'policy_revoked' })
 })

@@ -259,7 +259,7 @@ for (const kind of ['recorded', 'waiting for the lock'] as const) {
       const release = kind === 'recorded' ? () => undefined : holdLock(world)
       const second = world.open('write')
       const revoked = await revokePolicy({
-        stateDir: world.place.stateDir, folders: [second.stopsDir], clock: gov.clock,
+        stateHolds: gov.store.holds, boards: [second.stops], clock: gov.clock,
         by: { principal: null, root: null },
         open: async () => ({ ...gov, store: kind === 'recorded' ? second : impatient(world) }),
       })

@@ -7,7 +7,7 @@ import { revokeDevice } from '../../src/edge/pairing.js'
 import { edgeArtifact, edgeArtifacts, openEdgeBytes } from '../../src/edge/read.js'
 import { edgeCollections, spentId } from '../../src/edge/rows.js'
 import { verifyEdge } from '../../src/edge/verify.js'
-import { putStop } from '../../src/governance/stops/folder.js'
+import { putStop } from '../../src/state/stop-folder.js'
 import { askedThrough, newStop } from '../../src/governance/stops/act.js'
 import { deviceStop } from '../../src/governance/stops/stop.js'
 import type { Gov } from '../../src/governance/context.js'
@@ -15,6 +15,7 @@ import { betweenLookAndRecord } from '../support/between.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { capture, headOf, pairDevice, send } from '../support/edge/uploading.js'
 import { World, type StateWorld } from '../world/world.js'
+import { stopsDirOf } from '../support/stops-dir.js'
 
 /** Every file of the state directory with its length; logs and guards of no content left out. */
 const files = (dir: string): readonly string[] =>
@@ -197,7 +198,8 @@ t.test('a revocation that waits for the lock is in force for the record too', as
   const upload = await begun(at, headOf(body, 1))
   upload.write(body)
   const aim = { kind: deviceStop, target: party.device.device_id }
-  putStop(world.gov.store.stopsDir, newStop(world.clock, aim, askedThrough('edge revoke', session)))
+  const stop = newStop(world.clock, aim, askedThrough('edge revoke', session))
+  putStop(stopsDirOf(world.gov.store), stop)
   await t.rejects(upload.finish(), { code: 'edge_credential_revoked' })
   t.strictSame(world.view().all(edgeCollections.artifacts), [])
 })
@@ -254,7 +256,8 @@ const beforeRecords = (store: Gov['store'], first: () => void): Gov['store'] =>
 
 const stopOf = ({ world, party, session }: Awaited<ReturnType<typeof paired>>) => () => {
   const aim = { kind: deviceStop, target: party.device.device_id }
-  putStop(world.gov.store.stopsDir, newStop(world.clock, aim, askedThrough('edge revoke', session)))
+  const stop = newStop(world.clock, aim, askedThrough('edge revoke', session))
+  putStop(stopsDirOf(world.gov.store), stop)
 }
 
 t.test('what the record refuses leaves no bytes, though they were stored by then', async (t) => {

@@ -4,7 +4,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { balances } from '../../src/governance/ledger/read.js'
-import { tryHoldFile } from '../../src/governance/kernel-file.js'
+import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { openStore } from '../../src/state/store.js'
 import { destroy, keyNames, treeOf } from '../support/fabric/destroyed.js'

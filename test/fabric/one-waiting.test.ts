@@ -6,7 +6,7 @@ import type { Images } from '../world/images.js'
 import { fail } from '../../src/base/errors.js'
 import { offerPairing } from '../../src/edge/pairing.js'
 import type { Capability } from '../../src/governance/capability.js'
-import { putStop } from '../../src/governance/stops/folder.js'
+import { putStop } from '../../src/state/stop-folder.js'
 import { notePause } from '../../src/gateway/call/pause.js'
 import { collections } from '../../src/governance/rows.js'
 import type { Waiting } from '../../src/governance/waiting.js'
@@ -23,6 +23,7 @@ import { taskAt } from '../support/tasks.js'
 import { t } from '../support/tests-in-slices.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'
+import { stopsDirOf } from '../support/stops-dir.js'
 
 type Rich = Working & Images
 
@@ -109,7 +110,7 @@ t.test('the text of `status` has one row of all that waits, each with its comman
 
 t.test('a pending stop is told until the next command that writes records it', async (t) => {
   const world = await World.in(t).state().session()
-  const { stopsDir } = world.open()
+  const stopsDir = stopsDirOf(world.open())
   putStop(stopsDir, {
     id: newId('stp'), kind: 'root', target: newId('root'), at: '2026-11-20T10:00:00.000Z',
     by: { principal: null, root: null, verb: 'session revoke' },

@@ -6,12 +6,13 @@ import { collections } from '../../src/governance/rows.js'
 import { openWork } from '../../src/fabric/open-work.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { newStop } from '../../src/governance/stops/act.js'
-import { putStop } from '../../src/governance/stops/folder.js'
+import { putStop } from '../../src/state/stop-folder.js'
 import { minute } from '../support/clock.js'
 import { notes } from '../support/state/notes.js'
 import { taskAt } from '../support/tasks.js'
 import { sessionOf } from '../world/session.js'
 import { World, type StateWorld } from '../world/world.js'
+import { stopsDirOf } from '../support/stops-dir.js'
 
 const placeOf = (at: StateWorld) => ({
   stateDir: at.place.stateDir, configDir: at.place.configDir, clock: at.clock,
@@ -86,7 +87,7 @@ t.test('work alone writes its own record and changes nothing else', async (t) =>
     for (let n = 0; n < 40; n += 1) tx.put(notes, `n${n}`, { n, text: 'x'.repeat(10_000) })
   })
   const task = await taskAt(at, sessionOf(at), 'queued')
-  putStop(store.stopsDir, newStop(at.clock, { kind: 'principal', target: 'nobody' },
+  putStop(stopsDirOf(store), newStop(at.clock, { kind: 'principal', target: 'nobody' },
     { principal: null, root: null, verb: 'principal disable' }))
   const { stateDir } = at.place
   const walNames = readdirSync(join(stateDir, 'wal'))
@@ -105,10 +106,10 @@ t.test('work alone writes its own record and changes nothing else', async (t) =>
   t.equal(at.view().sequence, before + 1)
   t.equal(at.view().get(collections.openTasks, task.task_id)?.state, 'queued')
   t.equal(readFileSync(lastUse, 'utf8'), used)
-  t.equal(readdirSync(store.stopsDir).length, 1, 'the next other writer records it')
+  t.equal(readdirSync(stopsDirOf(store)).length, 1, 'the next other writer records it')
   t.strictSame(readdirSync(join(stateDir, 'wal')), walNames)
   await at.json(['goal', 'add', 'another'])
-  t.equal(readdirSync(store.stopsDir).length, 0)
+  t.equal(readdirSync(stopsDirOf(store)).length, 0)
 })
 
 t.test('where there is no state, or an unfinished one, nothing opens', async (t) => {

@@ -1,7 +1,7 @@
 /** Looking after a whole state: what a restore keeps, what a check opens, what a sweep spares. */
 import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { holdGuard } from '../../src/governance/guard.js'
+import { holdGuard } from '../../src/state/holds/guard.js'
 import { collections } from '../../src/governance/rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { limits, setupFlags } from '../world/alpha.js'

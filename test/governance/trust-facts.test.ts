@@ -25,7 +25,7 @@ t.test('A-158 the facts see a revoked policy and a removed or altered witness', 
   const { place, gov } = await deployment(t)
   t.hasStrict(factsOf(gov).policy, { block: null, witness: 'ok', head: { revision: 1 } })
   await revokePolicy({
-    stateDir: gov.store.dir, folders: [gov.store.stopsDir], clock: gov.clock,
+    stateHolds: gov.store.holds, boards: [gov.store.stops], clock: gov.clock,
     by: { principal: null, root: null }, open: async () => gov,
   })
   t.hasStrict(factsOf(gov).policy, {

@@ -1,7 +1,7 @@
 /** Charges that nobody knows, and those above their bound: who hears of them, with which status. */
 import { join } from 'node:path'
 import { systemClock, type Clock } from '../../src/base/clock.js'
-import { tryHoldFile } from '../../src/governance/kernel-file.js'
+import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'

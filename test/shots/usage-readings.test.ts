@@ -5,7 +5,7 @@ import {
   gatewayCollection, gatewayRouteId, type GatewayRoute,
 } from '../../src/gateway/setup.js'
 import { readingCollection, sinceCollection } from '../../src/gateway/usage/rows.js'
-import { tryHoldFile } from '../../src/governance/kernel-file.js'
+import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
 import {

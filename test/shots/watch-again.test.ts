@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs, systemClock, type Clock } from '../../src/base/clock.js'
-import { tryHoldFile, type HeldFile } from '../../src/governance/kernel-file.js'
+import { tryHoldFile, type HeldFile } from '../../src/state/holds/kernel-file.js'
 import type { ScanReceipt } from '../../src/shots/receipts/scan.js'
 import { watchFolder } from '../../src/shots/watch/watch.js'
 import { placesOf } from '../../src/state/paths.js'

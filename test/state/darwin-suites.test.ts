@@ -13,7 +13,7 @@ import { patienceMs } from '../support/speed.js'
 /** State, locks, scan, watch, edge, service, screenshots and alpha. */
 const suites = [
   'state/lock', 'state/lock-turns', 'state/store', 'state/folders', 'state/not-regular',
-  'state/artifacts', 'state/fold', 'state/faults', 'governance/guard',
+  'state/artifacts', 'state/fold', 'state/faults', 'state/holds/guard',
   'shots/scan', 'shots/swapped-files', 'shots/folder', 'shots/watch',
   'shots/analyze', 'shots/watch/lookout', 'edge/pairing', 'edge/upload', 'edge/device/capture',
   'edge/device/daemon-process', 'service/process', 'service/edge', 'alpha/ask', 'alpha/receipt',

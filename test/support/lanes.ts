@@ -1,8 +1,8 @@
 /** Who waits for the provider lane, seen from outside as the kernel locks of its folder tell it. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { probeFile } from '../../src/governance/kernel-file.js'
-import { lanePriorities, type LanePriority } from '../../src/governance/lane.js'
+import { probeFile } from '../../src/state/holds/kernel-file.js'
+import { lanePriorities, type LanePriority } from '../../src/state/holds/lane.js'
 
 const placesOf = (folder: string): readonly string[] => {
   try {

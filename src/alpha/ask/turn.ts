@@ -4,10 +4,8 @@
  * of the owner's and stays in it until its ask has ended, so that they are served as they came; an
  * ask that does not wait may still be faster.
  */
-import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { isTaken } from '../../governance/board/place.js'
-import { isSomebodyWaiting, joinLine } from '../../governance/waiting-line.js'
 import { alphaCapability } from '../constants.js'
 import type { Asking } from './operation.js'
 
@@ -34,13 +32,13 @@ export interface Turn {
 export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
   const { gov: { clock, store, observer }, signal } = ctx
   const owner = session.principal.principal_id
-  const folder = join(store.runDir, 'turn', owner)
+  const line = store.holds.line(owner)
   const beganMs = clock.monotonicMs()
   const spentMs = (): number => clock.monotonicMs() - beganMs
   const isLeft = (): boolean => spentMs() < waitMs
   const isFree = (): boolean =>
     !isTaken(store.read(), { owner, kind: alphaCapability, place: null })
-  let place: Awaited<ReturnType<typeof joinLine>> | null = null
+  let place: Awaited<ReturnType<typeof line.join>> | null = null
   const pause = async (ms: number): Promise<void> => {
     try {
       await clock.sleep(Math.min(ms, Math.max(0, waitMs - spentMs())), signal)
@@ -51,11 +49,11 @@ export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
   const wait = async (isDone: () => boolean): Promise<void> => {
     if (!isLeft()) return
     if (place === null) {
-      place = await joinLine(folder)
+      place = await line.join()
       await observer.at('ask.turn')
     }
     while (isLeft() && !isDone()) {
-      const behind = isSomebodyWaiting(folder, place.ticket)
+      const behind = line.isSomebodyBefore(place.ticket)
       if (!behind && isFree()) return
       await pause(behind ? behindPollMs : frontPollMs)
     }

@@ -1,7 +1,7 @@
 /** One closure of a job at a time: identical retries wait, and one of them reads the host. */
 import { systemClock } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
-import { holdGuard, type Guard } from '../../governance/guard.js'
+import type { Guard } from '../../state/holds/guard.js'
 import type { CodehostContext } from '../context.js'
 import { closeCancelled } from './get.js'
 
@@ -28,7 +28,7 @@ export const holdClosureGuard = async (
   const endMs = performance.now() + windowMs
   for (;;) {
     try {
-      return await holdGuard(gov.store.dir, `close_${jobId}`)
+      return await gov.store.holds.hold('closure', jobId)
     } catch (error) {
       if (!isHeldElsewhere(error)) throw error
     }

@@ -4,7 +4,7 @@
  * the same (C-132).
  */
 import type { Gov } from '../../governance/context.js'
-import type { Guard } from '../../governance/guard.js'
+import type { Guard } from '../../state/holds/guard.js'
 import type { View } from '../../state/types.js'
 import type { Job } from '../jobs/rows.js'
 import type { ReadBudget } from './budget.js'

@@ -3,7 +3,7 @@
  * nobody records one here; the next writer does (C-239).
  */
 import type { Session } from '../../governance/session/types.js'
-import { stopCovering } from '../../governance/stops/folder.js'
+import { stopCovering } from '../../governance/stops/pending.js'
 import { offRoutes, stoppedError, type Aim, type Party } from '../../governance/stops/stop.js'
 import type { CodehostContext } from '../context.js'
 

@@ -17,7 +17,6 @@ import { momentOf, type Moment } from '../../governance/judge/moment.js'
 import { storeFacts } from '../../governance/judge/policy-facts.js'
 import { collections } from '../../governance/rows.js'
 import type { GrantState } from '../../governance/connections/grant.js'
-import { lyingStops } from '../../governance/stops/folder.js'
 import { vaultDigest } from '../../governance/vault.js'
 import { rowsUnder } from '../../state/indexes.js'
 import { ofRows } from '../../state/row-memo.js'
@@ -246,7 +245,7 @@ export const writeDenials = (
 ): readonly Denial[] => {
   const connection = view.get(connectionCollection, job.connection_id)
   const grant = connection === undefined
-    ? null : grantStateAt(gov, view, connection, lyingStops(gov.store.stopsDir))
+    ? null : grantStateAt(gov, view, connection, gov.store.stops.lying())
   const moment = momentOf(gov, view)
   return judge(writeFacts, {
     moment, job, connection, grant, at, host: { sealed: sealedHost, asked: askedHost },

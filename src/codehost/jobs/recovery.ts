@@ -9,7 +9,6 @@ import { findTask } from '../../governance/board/place.js'
 import { isOutstanding } from '../../governance/board/states.js'
 import type { CapabilityRecovery } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
-import { isHeld } from '../../governance/guard.js'
 import type { Task } from '../../governance/rows.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
@@ -56,7 +55,7 @@ const leftTasks = ({ store }: Gov, view: View): readonly Task[] =>
   rowsUnder(view, jobCollection, jobsByState, { under: ['running'] }).flatMap(({ doc }) => {
     const task = doc.task_id === null ? undefined : findTask(view, doc.task_id)
     if (task === undefined || isOutstanding(task.state)) return []
-    return isHeld(store.dir, task.operation_id) ? [] : [task]
+    return store.holds.isHeld('operation', task.operation_id) ? [] : [task]
   })
 
 /** How its cut-off tasks end, and what becomes of their jobs in the same record. */

@@ -10,7 +10,6 @@ import { grantStateAt, requireOwnConnection } from '../../governance/connections
 import { nowIso, type Gov } from '../../governance/context.js'
 import { liveSession } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
-import { lyingStops } from '../../governance/stops/folder.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { requireActions } from '../actions.js'
@@ -63,7 +62,7 @@ export const giveStanding = (
     const current = liveSession(tx, gov, session.root.root_id)
     const connection = requireOwnConnection(tx, current, request.connectionId)
     const { consent } = connection
-    const state = grantStateAt(gov, tx, connection, lyingStops(gov.store.stopsDir))
+    const state = grantStateAt(gov, tx, connection, gov.store.stops.lying())
     const allowed = consent !== null && state === 'issued' && consent.root === current.root.root_id
       && actions.every((action) => consent.actions.includes(action))
     if (!allowed) {

@@ -7,7 +7,7 @@
  */
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
-import { tryHoldFile } from '../../governance/kernel-file.js'
+import { tryHoldFile } from '../../state/holds/kernel-file.js'
 import { ContactError } from '../../net/contact-error.js'
 import { refuseLeakyRuntime } from '../../net/leaky-runtime.js'
 import { gapAfter } from './backoff.js'

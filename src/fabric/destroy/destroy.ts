@@ -11,7 +11,7 @@ import type { Session } from '../../governance/session/types.js'
 import { destroyState as removeState, type Destroyed } from '../../state/care/destroy.js'
 import { destructionAt, type Destruction } from '../../state/destruction.js'
 import { nodeFiles, orIoFailure } from '../../state/files.js'
-import { stopFoldersOf } from '../../state/store-ids.js'
+import { stopBoardsOf } from '../../state/stop-folder.js'
 import { recoverState } from '../recovery.js'
 import type { StateSite } from '../state-care.js'
 import type { StateDestroyDocument } from './contract.js'
@@ -85,7 +85,7 @@ const answerOf = (
 const revoke = async (site: StateSite, gov: Gov, session: Session): Promise<void> => {
   const { dir: stateDir, configDir, clock } = site
   const { why } = await revokePolicy({
-    stateDir, folders: stopFoldersOf({ dir: stateDir, configDir }), clock,
+    stateHolds: gov.store.holds, boards: stopBoardsOf({ dir: stateDir, configDir }), clock,
     by: { principal: session.principal.principal_id, root: session.root.root_id },
     open: () => Promise.resolve(gov),
   })

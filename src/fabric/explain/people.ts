@@ -6,7 +6,6 @@ import { consentLapse, type ConsentLapse } from '../../governance/policy/consent
 import { policyStanding } from '../../governance/policy/standing.js'
 import { collections, type SaveIntent } from '../../governance/rows.js'
 import { sessionFacts } from '../../governance/session/live.js'
-import { lyingStops } from '../../governance/stops/folder.js'
 
 const everybodys = (): boolean => true
 
@@ -112,7 +111,7 @@ const stopKind: ExplainedKind = {
   kind: 'stop',
   find: ({ view, gov }, id) => {
     const row = view.get(collections.stops, id)
-    const lying = row === undefined ? lyingStops(gov.store.stopsDir).find((one) => one.id === id)
+    const lying = row === undefined ? gov.store.stops.lying().find((one) => one.id === id)
       : undefined
     const stop = row ?? lying
     if (stop === undefined) return undefined

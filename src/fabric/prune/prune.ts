@@ -12,7 +12,6 @@ import { requireAnchored } from '../../governance/anchored.js'
 import { appendAudit } from '../../governance/audit.js'
 import type { CapabilityRows, IdleRows, Registry } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
-import { liveGuards } from '../../governance/guard.js'
 import { artifactsOfTask, type TaskAge } from '../../governance/retention/tasks.js'
 import { collections } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
@@ -206,7 +205,7 @@ const dropFiles = async (
   await announce(gov, 'files_gone')
   // While an operation is under way its file may lie there with its record still to come.
   const { referenced } = await stateRules(registry)
-  const swept = liveGuards(gov.store.dir) > 0 ? 0 : await sweepStored(gov.store, referenced, verb)
+  const swept = gov.store.holds.live() > 0 ? 0 : await sweepStored(gov.store, referenced, verb)
   return { files, swept }
 }
 

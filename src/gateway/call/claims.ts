@@ -6,7 +6,6 @@
 import * as v from 'valibot'
 import { sha256 } from '../../base/fields.js'
 import { fail } from '../../base/errors.js'
-import { isHeld } from '../../governance/guard.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import { noteNamed } from '../../governance/session/named.js'
 import type { CollectionSpec, Index, Store, Tx, View } from '../../state/types.js'
@@ -66,10 +65,10 @@ export type ClaimStanding = CallOutcome | 'running' | 'interrupted'
  * will: only a released hold, or none, says that nothing was sent.
  */
 export const claimStanding = (
-  store: Pick<Store, 'dir'>, view: View, claim: CallClaim,
+  store: Pick<Store, 'holds'>, view: View, claim: CallClaim,
 ): ClaimStanding => {
   if (claim.ended !== null) return claim.ended.outcome
-  if (isHeld(store.dir, claim.operation_id)) return 'running'
+  if (store.holds.isHeld('operation', claim.operation_id)) return 'running'
   const state = findReservation(view, claim.operation_id)?.state
   if (state === undefined || state === 'released' || state === 'reserved') return 'interrupted'
   return 'charge_unknown'

@@ -3,7 +3,6 @@
  * found without a look at every claim there ever was.
  */
 import * as v from 'valibot'
-import { isHeld } from '../../governance/guard.js'
 import type { Gov } from '../../governance/context.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
@@ -24,7 +23,7 @@ export const openCallCollection: CollectionSpec<OpenCall> = {
 }
 
 const deadCalls = (gov: Gov, view: View): readonly { id: string; doc: OpenCall }[] =>
-  view.all(openCallCollection).filter(({ id }) => !isHeld(gov.store.dir, id))
+  view.all(openCallCollection).filter(({ id }) => !gov.store.holds.isHeld('operation', id))
 
 /** What was provably not sent is no request of its hour; anything else stays counted in full. */
 const settle = (tx: Tx, operationId: string, call: OpenCall): void => {

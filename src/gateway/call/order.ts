@@ -1,6 +1,6 @@
 import type { FinishReason } from '../../base/finish-reason.js'
 import type { ErrorKind } from '../../base/errors.js'
-import type { LanePriority } from '../../governance/lane.js'
+import type { LanePriority } from '../../state/holds/lane.js'
 import type { Party } from '../../governance/stops/stop.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
 import { gatewayRuntime, profileOf, type GatewayPurpose, type SlotName } from '../constants.js'

@@ -6,7 +6,8 @@ import { policyHead } from '../policy/head.js'
 import { liveRoot } from '../session/live.js'
 import type { Session } from '../session/types.js'
 import { orUndefined } from '../judge/fact.js'
-import { lyingStops, pendingStops, type LyingStop } from '../stops/folder.js'
+import { pendingStops } from '../stops/pending.js'
+import type { LyingStop } from '../../state/stop-board.js'
 import { covers, offRoutes } from '../stops/stop.js'
 import { grantState, type GrantState } from './grant.js'
 import { connectionCollection, type Connection } from './rows.js'
@@ -79,7 +80,7 @@ export interface StandingConnection {
 export const standingConnections = (
   gov: Gov, session: Session,
 ): readonly StandingConnection[] => {
-  const lying = lyingStops(gov.store.stopsDir)
+  const lying = gov.store.stops.lying()
   const view = gov.store.read()
   return listConnections(view, session).map((connection) =>
     ({ connection, state: grantStateAt(gov, view, connection, lying) }))
@@ -89,7 +90,7 @@ export const standingConnections = (
 export const standingConnection = (
   gov: Gov, session: Session, connectionId: string,
 ): StandingConnection => {
-  const lying = lyingStops(gov.store.stopsDir)
+  const lying = gov.store.stops.lying()
   const view = gov.store.read()
   const connection = requireOwnConnection(view, session, connectionId)
   return { connection, state: grantStateAt(gov, view, connection, lying) }

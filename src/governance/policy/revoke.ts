@@ -3,11 +3,10 @@ import type { Clock } from '../../base/clock.js'
 import type { Gov } from '../context.js'
 import type { PolicyRevision } from '../rows.js'
 import { newStop, reachStopped, recordStop, type StopRecord } from '../stops/act.js'
-import { watchFences, type Reached, type Watched } from '../stops/fence.js'
-import { dropStop, putStop } from '../stops/folder.js'
+import type { Reached } from '../../state/holds/fence.js'
+import type { FenceWatch, Holds } from '../../state/holds/holds.js'
 import { recordDirectly } from '../stops/record.js'
-import type { Stop } from '../stops/stop.js'
-import { isBesideKey } from '../../state/store-ids.js'
+import type { Stop, StopBoard } from '../../state/stop-board.js'
 import { policyAt } from './head.js'
 
 /** What came of a global revoke. It is in force whatever the rest says. */
@@ -25,21 +24,24 @@ export const recordWaitMs = 2_000
 
 /** Where and by whom everything is stopped. */
 export interface RevokeOrder {
-  readonly stateDir: string
-  /** Folders of stops: one, or those of every store that may be meant. */
-  readonly folders: readonly string[]
+  /** What processes of the state hold. */
+  readonly stateHolds: Holds
+  /** Where stops lie: one board, or those of every store that may be meant. */
+  readonly boards: readonly StopBoard[]
   readonly clock: Clock
   readonly by: { readonly principal: string | null; readonly root: string | null }
   /** Opens the state for writing; its errors keep the stop from being recorded and nothing else. */
   open(): Promise<Gov>
 }
 
-/** Writes the stop into every folder; null where that was done, or why it was not. */
-const putAll = (folders: readonly string[], stop: Stop): SallyportError | null => {
+/** Puts the stop on every board; null where that was done, or why it was not. */
+const putAll = async (
+  boards: readonly StopBoard[], stop: Stop,
+): Promise<SallyportError | null> => {
   let why: SallyportError | null = null
-  for (const folder of folders) {
+  for (const board of boards) {
     try {
-      putStop(folder, stop)
+      await board.put(stop)
     } catch (error) {
       if (!(error instanceof SallyportError)) throw error
       why = error
@@ -69,8 +71,8 @@ const policyOf = (gov: Gov, { row }: StopRecord): PolicyRevision | null => {
 }
 
 /** Unrecorded, a stop is in force for those alone who look into the key folder that it lies in. */
-const requireInReach = (folders: readonly string[], why: SallyportError | null): void => {
-  if (why === null || folders.some((folder) => isBesideKey(folder))) return
+const requireInReach = (boards: readonly StopBoard[], why: SallyportError | null): void => {
+  if (why === null || boards.some((board) => board.isInReach())) return
   throw fail.locked(
     'stop_out_of_reach',
     'The stop lies in a key folder without key and anchor of this state directory, and could not '
@@ -83,25 +85,25 @@ const requireInReach = (folders: readonly string[], why: SallyportError | null):
 }
 
 /** Opening the state may take long: what was leaving may have ended when it is looked at. */
-const stopAll = async (order: RevokeOrder, watched: Watched): Promise<Revoked> => {
-  const { stateDir, folders, clock, by } = order
+const stopAll = async (order: RevokeOrder, watched: FenceWatch): Promise<Revoked> => {
+  const { boards, clock, by } = order
   const stop = newStop(clock, { kind: 'all', target: null }, { ...by, verb: 'policy revoke' })
-  const unwritten = putAll(folders, stop)
+  const unwritten = await putAll(boards, stop)
   const gov = await opened(order)
   if (gov instanceof SallyportError) {
     if (gov.kind === 'no_state') {
-      for (const folder of folders) dropStop(folder, { ...stop, name: stop.id })
+      for (const board of boards) board.drop({ name: stop.id })
       throw gov
     }
     if (unwritten !== null) throw unwritten
-    const reached = await reachStopped(stateDir, [stop], watched)
-    requireInReach(folders, gov)
+    const reached = await reachStopped([stop], watched)
+    requireInReach(boards, gov)
     return { stop, policy: null, why: gov, reached }
   }
   if (unwritten !== null) await recordOnly(gov, stop)
-  const reached = await reachStopped(stateDir, [stop], watched)
+  const reached = await reachStopped([stop], watched)
   const recorded = await recordStop(gov, stop)
-  requireInReach(folders, recorded.why)
+  requireInReach(boards, recorded.why)
   return { stop, policy: policyOf(gov, recorded), why: recorded.why, reached }
 }
 
@@ -112,7 +114,7 @@ const stopAll = async (order: RevokeOrder, watched: Watched): Promise<Revoked> =
  * does where neither the stop nor its record can be written.
  */
 export const revokePolicy = async (order: RevokeOrder): Promise<Revoked> => {
-  const watched = watchFences(order.stateDir)
+  const watched = order.stateHolds.watch()
   try {
     return await stopAll(order, watched)
   } finally {

@@ -12,14 +12,13 @@ import type { Tx, View } from '../../state/types.js'
 import { discardStored } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../context.js'
-import { holdGuard } from '../guard.js'
 import { setCeiling } from '../ledger/account.js'
 import { collections, intentsOpen, type Consent, type RouteName, type SaveIntent } from '../rows.js'
 import { liveRoot } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { askedThrough } from '../stops/act.js'
-import { lyingStops, pendingStops } from '../stops/folder.js'
+import { pendingStops } from '../stops/pending.js'
 import { closeBySave, type Narrowed, type Spend } from '../stops/narrow.js'
 import { covers, offRoutes, type SaveAim } from '../stops/stop.js'
 import {
@@ -212,7 +211,7 @@ const superseded = (): SallyportError =>
 
 /** A stop that nobody has recorded yet came in between as well. */
 const requireUnstopped = (gov: Gov, tx: Tx, { principal, root }: SaveIntent): void => {
-  const pending = pendingStops(lyingStops(gov.store.stopsDir), tx)
+  const pending = pendingStops(gov.store.stops.lying(), tx)
   const party = { principal, root, task: null, connection: null, ...offRoutes }
   if (pending.some((stop) => covers(stop, party))) throw superseded()
 }
@@ -377,7 +376,7 @@ const publish = async (
 ): Promise<SaveOutcome | null> => {
   const intentId = newId('int')
   // Held for the whole save: recovery takes a save for dead only when it can lock this file.
-  const guard = await holdGuard(gov.store.dir, intentId)
+  const guard = await gov.store.holds.hold('save', intentId)
   try {
     const begun = await begin(gov, session, plan, intentId)
     if (begun === null) return null

@@ -1,8 +1,8 @@
 import type { Store, View } from '../../state/types.js'
 import { placesOf } from '../../state/paths.js'
-import { probeFile } from '../kernel-file.js'
+import { probeFile } from '../../state/holds/kernel-file.js'
 import type { PolicyRevision } from '../rows.js'
-import { lyingStops, pendingStops } from '../stops/folder.js'
+import { pendingStops } from '../stops/pending.js'
 import { stopsEverybody } from '../stops/stop.js'
 import { policyAt, policyHead } from './head.js'
 import { witnessStatus, type WitnessStatus } from './witness.js'
@@ -90,7 +90,7 @@ export const policyStanding = (store: Store, view: View): PolicyStanding => {
   // Head and witness can be rolled back together; what the anchor last saw published cannot.
   const anchor = store.anchor()
   const anchored = anchor.status === 'ok' && anchor.policyRevision <= head.revision
-  const isStopped = pendingStops(lyingStops(store.stopsDir), view).some(stopsEverybody)
+  const isStopped = pendingStops(store.stops.lying(), view).some(stopsEverybody)
   const judgedNow = judgePolicy(head, witness, anchored, isStopped)
   // Anchor and witness are read after the view: what does not agree may only be newer than it.
   const since = anchored && witness === 'ok' ? undefined

@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { iso } from '../../base/fields.js'
 import { ioFailure } from '../../state/files.js'
-import { holdFreshFile, probeFile } from '../kernel-file.js'
+import { holdFreshFile, probeFile } from '../../state/holds/kernel-file.js'
 import { readPrivate } from '../session/private-file.js'
 
 const pathOf = (stateDir: string): string => join(stateDir, 'run', 'service')

@@ -6,21 +6,20 @@
 import { isoFromMs, type Clock } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
+import type { Stop } from '../../state/stop-board.js'
 import { requireAnchored } from '../anchored.js'
 import type { Gov } from '../context.js'
 import { collections, type RecordedStop } from '../rows.js'
 import type { Session } from '../session/types.js'
-import {
-  partyOfFence, reachFences, watchFences, type FenceFacts, type Reached, type Watched,
-} from './fence.js'
-import { putStop } from './folder.js'
+import type { FenceFacts, Reached } from '../../state/holds/fence.js'
+import type { FenceWatch, Holds } from '../../state/holds/holds.js'
 import { recordStops } from './record.js'
-import { covers, type Aim, type Stop } from './stop.js'
+import { covers, type Aim, type Party } from './stop.js'
 
 /** How long a fence is tried for that somebody holds, milliseconds. */
 export const fenceWaitMs = 2_000
 
-/** Makes a stop; it is in force once `putStop` has written it. */
+/** Makes a stop; it is in force once its board has taken it. */
 export const newStop = (clock: Clock, aim: Aim, by: Stop['by']): Stop =>
   ({ id: newId('stp'), kind: aim.kind, target: aim.target, by, at: isoFromMs(clock.wallMs()) })
 
@@ -29,22 +28,26 @@ export const askedThrough = (verb: string, session: Session): Stop['by'] => ({
   principal: session.principal.principal_id, root: session.root.root_id, verb,
 })
 
+/** Whose operation it is, as its fence says it. */
+const partyOfFence = ({ principal, pid: _pid, sent: _sent, ...rest }: FenceFacts): Party =>
+  ({ ...rest, principal: principal ?? undefined })
+
 /** Finds what is on its way of everything that the stops cover, or was when `watched` began. */
 export const reachStopped = (
-  stateDir: string, stops: readonly Stop[], watched: Watched,
-): Promise<Reached> => reachFences(stateDir, (facts) => {
+  stops: readonly Stop[], watched: FenceWatch,
+): Promise<Reached> => watched.reach((facts) => {
   const party = partyOfFence(facts)
   return stops.some((stop) => covers(stop, party))
-}, fenceWaitMs, watched)
+}, fenceWaitMs)
 
 /** Puts stops into force by `put`, and finds what was on its way of everything that they cover. */
 export const putAndReach = async (
-  stateDir: string, stops: readonly Stop[], put: () => void,
+  holds: Holds, stops: readonly Stop[], put: () => Promise<void>,
 ): Promise<Reached> => {
-  const watched = watchFences(stateDir)
+  const watched = holds.watch()
   try {
-    put()
-    return await reachStopped(stateDir, stops, watched)
+    await put()
+    return await reachStopped(stops, watched)
   } finally {
     watched.close()
   }
@@ -140,8 +143,7 @@ export const stopNow = async (
   const order = decide()
   if (order === null) return null
   const stop = newStop(gov.clock, order.aim, order.by)
-  const reached = await putAndReach(gov.store.dir, [stop], () =>
-    putStop(gov.store.stopsDir, stop))
+  const reached = await putAndReach(gov.store.holds, [stop], () => gov.store.stops.put(stop))
   const recorded = { ...await recordStop(gov, stop), sent: reached.sent }
   const [silent] = reached.underWay
   if (silent !== undefined) throw underWayError(silent, stop)

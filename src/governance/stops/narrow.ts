@@ -7,15 +7,15 @@
  *   what was leaving.
  */
 import { SallyportError } from '../../base/errors.js'
+import type { Stop } from '../../state/stop-board.js'
 import type { Tx } from '../../state/types.js'
 import { nowIso, type Gov } from '../context.js'
-import { holdGuard, type Guard } from '../guard.js'
+import type { Guard } from '../../state/holds/guard.js'
 import { collections } from '../rows.js'
 import { newStop, putAndReach, recordStop, underWayError } from './act.js'
-import type { FenceFacts, Reached } from './fence.js'
-import { dropStop, putStop } from './folder.js'
+import type { FenceFacts, Reached } from '../../state/holds/fence.js'
 import { putSpent } from './record.js'
-import type { SaveAim, Stop } from './stop.js'
+import type { SaveAim } from './stop.js'
 
 /** What a save closes, and whose it is. */
 interface SaveClose {
@@ -43,9 +43,9 @@ const spendIn = (gov: Gov, stops: readonly Stop[]): Spend => (tx) => {
 const putAll = async (
   { store }: Gov, stops: readonly Stop[], guards: Guard[],
 ): Promise<Reached> => {
-  for (const { id } of stops) guards.push(await holdGuard(store.dir, id))
-  return putAndReach(store.dir, stops, () => {
-    for (const stop of stops) putStop(store.stopsDir, stop)
+  for (const { id } of stops) guards.push(await store.holds.hold('stop', id))
+  return putAndReach(store.holds, stops, async () => {
+    for (const stop of stops) await store.stops.put(stop)
   })
 }
 
@@ -53,7 +53,7 @@ const putAll = async (
 const removeSpent = ({ store }: Gov, stops: readonly Stop[]): boolean => {
   const view = store.read()
   const spent = stops.filter(({ id }) => view.get(collections.stops, id) !== undefined)
-  for (const stop of spent) dropStop(store.stopsDir, { ...stop, name: stop.id })
+  for (const stop of spent) store.stops.drop({ name: stop.id })
   return spent.length === stops.length
 }
 

@@ -5,6 +5,7 @@
  */
 import { fail, SallyportError } from '../../base/errors.js'
 import { isoFromMs, type Clock } from '../../base/clock.js'
+import type { Stop } from '../../state/stop-board.js'
 import type { FirstRecord, Store, Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { requestCancel } from '../board/cancel.js'
@@ -12,7 +13,6 @@ import { narrowedConnection, revokedConnection } from '../connections/narrow.js'
 import { requireOwnConnection } from '../connections/read.js'
 import { connectionCollection } from '../connections/rows.js'
 import { endDevice } from '../devices.js'
-import { isHeld } from '../guard.js'
 import { endConsents } from '../policy/consents.js'
 import { publishRevision } from '../policy/publish.js'
 import { disableRow } from '../principals.js'
@@ -20,9 +20,9 @@ import { collections, type RecordedStop } from '../rows.js'
 import { endRootRow } from '../session/end.js'
 import { dropLastUse } from '../session/last-use.js'
 import { requireRootRow } from '../session/live.js'
-import { dropStop, lyingStops, pendingStops, sweepHalfWritten } from './folder.js'
+import { pendingStops } from './pending.js'
 import { noteRecorded } from './recent.js'
-import { connectionStops, deviceStop, isOfSave, type ConnectionStop, type Stop } from './stop.js'
+import { connectionStops, deviceStop, isOfSave, type ConnectionStop } from './stop.js'
 
 type Facts = RecordedStop['facts']
 
@@ -175,8 +175,9 @@ const writeRows = (
  * In a store that is not the newest of its kind the files stay: the newest has to record them too.
  */
 export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
-  const lying = lyingStops(store.stopsDir)
-    .filter(({ id, kind, name }) => name !== null && !(isOfSave(kind) && isHeld(store.dir, id)))
+  const lying = store.stops.lying()
+    .filter(({ id, kind, name }) => name !== null
+      && !(isOfSave(kind) && store.holds.isHeld('stop', id)))
   if (lying.length === 0) return null
   return {
     write: (tx) => {
@@ -185,8 +186,8 @@ export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
     },
     done: () => {
       if (store.anchor().status !== 'ok') return
-      for (const stop of lying) dropStop(store.stopsDir, stop)
-      sweepHalfWritten(store.stopsDir, clock.wallMs())
+      for (const stop of lying) store.stops.drop(stop)
+      store.stops.sweep(clock.wallMs())
     },
   }
 }

@@ -1,7 +1,7 @@
 /** What had left before a stop, as documents tell it. */
 import * as v from 'valibot'
 import type { Recorded } from './act.js'
-import type { FenceFacts } from './fence.js'
+import type { FenceFacts } from '../../state/holds/fence.js'
 
 /** Requests of which something had left before; no more of them leaves. */
 export const requestsShape = v.array(v.strictObject({

@@ -3,27 +3,8 @@
  * recorded. It names whom it stops; a stop that cannot be read, or of a kind that nobody knows,
  * stops everybody.
  */
-import * as v from 'valibot'
 import { fail, type SallyportError } from '../../base/errors.js'
-
-const text = v.pipe(v.string(), v.maxLength(256))
-
-/** Closed shape of a stop's file. */
-export const stopShape = v.strictObject({
-  id: v.pipe(v.string(), v.regex(/^stp_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
-  /** `all`, `principal`, `root`, `task`, one of a connection, device or save; others may come. */
-  kind: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
-  /** Id of what is stopped; null for everything. */
-  target: v.nullable(text),
-  by: v.strictObject({ principal: v.nullable(text), root: v.nullable(text), verb: text }),
-  /** When it was asked for. */
-  at: v.pipe(v.string(), v.isoTimestamp()),
-})
-/** One stop. */
-export type Stop = v.InferOutput<typeof stopShape>
-
-/** Kind of a file in the folder that holds no stop. */
-export const unreadableKind = 'unreadable'
+import type { Stop } from '../../state/stop-board.js'
 
 /** Whose an operation is; what is left out is not known, and any stop may be meant for it. */
 export interface Party {

@@ -25,7 +25,7 @@ const revoke = operation(policyRevoke, 'read', async ({ gov, session: by, world 
   }
   try {
     return await revokePolicy({
-      stateDir, folders: [gov.store.stopsDir], clock: gov.clock, open,
+      stateHolds: gov.store.holds, boards: [gov.store.stops], clock: gov.clock, open,
       by: { principal: by.principal.principal_id, root: by.root.root_id },
     })
   } finally {

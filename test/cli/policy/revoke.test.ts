@@ -7,6 +7,7 @@ import { holdLock } from '../../support/state/hold-lock.js'
 import { forgeRecord } from '../../support/state/forge.js'
 import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
+import { stopsDirOf } from '../../support/stops-dir.js'
 
 t.test('A-071 a revoke stands and says so when leftovers cannot be resolved', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
@@ -96,7 +97,7 @@ t.test('where there is no state there is nothing to revoke, and none is made', a
 
 t.test('A-071 where no stop can be written the revoke is its record, or it fails', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
-  writeFileSync(rig.gov.store.stopsDir, 'a file in the place of the folder')
+  writeFileSync(stopsDirOf(rig.gov.store), 'a file in the place of the folder')
   const revoked = await rig.run(['policy', 'revoke', '--json'])
   t.equal(revoked.status, 0, revoked.stderr)
   t.equal((await rig.json(['policy', 'show'])).policy.reason, 'operator_revoke')
@@ -126,12 +127,12 @@ t.test('A-071 a stop is never written through a link in the place of its folder'
   const rig = await World.in(t).sandbox().state().session().alpha()
   const elsewhere = rig.place.path('elsewhere')
   mkdirSync(elsewhere)
-  symlinkSync(elsewhere, rig.gov.store.stopsDir)
+  symlinkSync(elsewhere, stopsDirOf(rig.gov.store))
   const release = holdLock(rig)
   t.not((await rig.run(['policy', 'revoke', '--wait', '0'])).status, 0, 'nothing is durable')
   release()
   t.strictSame(readdirSync(elsewhere), [])
   t.equal((await rig.run(['policy', 'revoke'])).status, 0)
-  rmSync(rig.gov.store.stopsDir)
+  rmSync(stopsDirOf(rig.gov.store))
   t.equal((await rig.json(['policy', 'show'])).policy.reason, 'operator_revoke', 'it is a record')
 })

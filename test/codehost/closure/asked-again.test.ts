@@ -9,13 +9,14 @@ import { discardKept, inspectKept } from '../../../src/codehost/closure/look.js'
 import { observeClosed } from '../../../src/codehost/closure/observe/observe.js'
 import { closeRequestOf } from '../../../src/codehost/jobs/closed/request.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
-import { holdGuard } from '../../../src/governance/guard.js'
+import { holdGuard } from '../../../src/state/holds/guard.js'
 import { newStop } from '../../../src/governance/stops/act.js'
-import { putStop } from '../../../src/governance/stops/folder.js'
+import { putStop } from '../../../src/state/stop-folder.js'
 import type { Loose } from '../../world/place.js'
 import { must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
 import { t } from '../../support/tests-in-slices.js'
+import { stopsDirOf } from '../../support/stops-dir.js'
 
 /** The code host as a closure asks it in this process; told are each step and each reply. */
 const contextOf = (
@@ -47,12 +48,13 @@ const contextOf = (
   }
 }
 
-const stop = (at: Closing, job: string): void => putStop(at.gov.store.stopsDir, newStop(
+const stop = (at: Closing, job: string): void => putStop(stopsDirOf(at.gov.store), newStop(
   at.clock, { kind: 'principal', target: at.job(job).owner },
   { principal: null, root: null, verb: 'principal disable' }))
 
 const clearStops = (at: Closing): void => {
-  for (const name of readdirSync(at.gov.store.stopsDir)) rmSync(join(at.gov.store.stopsDir, name))
+  const folder = stopsDirOf(at.gov.store)
+  for (const name of readdirSync(folder)) rmSync(join(folder, name))
 }
 
 const orderOf = (at: Closing, job: string, more: Loose = {}) => ({

@@ -3,10 +3,11 @@ import t from 'tap'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { collections } from '../../../src/governance/rows.js'
-import { putStop } from '../../../src/governance/stops/folder.js'
+import { putStop } from '../../../src/state/stop-folder.js'
 import { newStop } from '../../../src/governance/stops/act.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
 import { slice } from '../../support/slice.js'
+import { stopsDirOf } from '../../support/stops-dir.js'
 
 type Change = readonly [(at: Closing, job: string) => unknown, string]
 
@@ -28,7 +29,7 @@ const changes: Readonly<Record<string, Change>> = {
     }), 'credential_changed',
   ],
   'its operator is stopped, which nobody has recorded yet': [
-    (at, job) => putStop(at.gov.store.stopsDir, newStop(
+    (at, job) => putStop(stopsDirOf(at.gov.store), newStop(
       at.clock, { kind: 'principal', target: at.job(job).owner },
       { principal: null, root: null, verb: 'principal disable' })),
     'principal_disabled',

@@ -1,6 +1,6 @@
 /** The limits of the reads, each at its value and one past it, by small limits. */
 import { followReadLimits } from '../../../src/codehost/closure/limits.js'
-import { holdGuard } from '../../../src/governance/guard.js'
+import { holdGuard } from '../../../src/state/holds/guard.js'
 import { closeWith } from '../../support/codehost/close-with.js'
 import { closing } from '../../support/codehost/closing.js'
 import { t } from '../../support/tests-in-slices.js'

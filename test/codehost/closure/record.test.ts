@@ -68,7 +68,7 @@ t.test('C-238 between the begin of the record and its end no file is opened but 
 t.test('C-239 whoever holds the guard keeps others from beginning', async (t) => {
   const at = await closing(t)
   const job = await at.unknown('Guarded', 'numbered')
-  const { holdGuard } = await import('../../../src/governance/guard.js')
+  const { holdGuard } = await import('../../../src/state/holds/guard.js')
   const guard = await holdGuard(at.place.stateDir, `close_${job}`)
   const stop = new AbortController()
   const before = at.requests().length

@@ -6,7 +6,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs } from '../../../src/base/clock.js'
-import { tryHoldFile } from '../../../src/governance/kernel-file.js'
+import { tryHoldFile } from '../../../src/state/holds/kernel-file.js'
 import { drained, onDisk, pictureOf, spoolAt } from '../../support/edge/device.js'
 import { failure, must } from '../../support/must.js'
 import { t } from '../../support/tests-in-slices.js'

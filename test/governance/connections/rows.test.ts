@@ -6,19 +6,20 @@ import { verifyConnections } from '../../../src/governance/connections/verify.js
 import { policyHead } from '../../../src/governance/policy/head.js'
 import { collections } from '../../../src/governance/rows.js'
 import { newStop } from '../../../src/governance/stops/act.js'
-import { putStop } from '../../../src/governance/stops/folder.js'
+import { putStop } from '../../../src/state/stop-folder.js'
 import { kernelStateLock } from '../../../src/state/lock.js'
 import { vaultDigest, vaultIdentity } from '../../../src/governance/vault.js'
 import { connected } from '../../support/codehost/connected.js'
 import { must } from '../../support/must.js'
 import { t } from '../../support/tests-in-slices.js'
+import { stopsDirOf } from '../../support/stops-dir.js'
 
 t.test('C-016 a revoke that only its writer knew of is in force, ends no other route, and is recorded', async (t) => {
   const at = await connected(t)
   must(await at.consent())
   const { principal, root } = at.session()
   const by = { principal: principal.principal_id, root: root.root_id, verb: 'codehost revoke' }
-  putStop(at.gov.store.stopsDir, newStop(at.clock, { kind: 'connection', target: at.id }, by))
+  putStop(stopsDirOf(at.gov.store), newStop(at.clock, { kind: 'connection', target: at.id }, by))
   t.equal(await at.state(), 'revoked', 'before any record')
   t.equal((await at.json(['policy', 'show'])).block, null, 'nothing else is stopped')
   t.equal(at.row().consent?.ended, null)

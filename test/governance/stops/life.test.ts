@@ -9,14 +9,16 @@ import { policyHead } from '../../../src/governance/policy/head.js'
 import { revokeDevice } from '../../../src/edge/pairing.js'
 import { collections } from '../../../src/governance/rows.js'
 import { newStop } from '../../../src/governance/stops/act.js'
-import { lyingStops, putStop } from '../../../src/governance/stops/folder.js'
+import { lyingStops, putStop } from '../../../src/state/stop-folder.js'
 import { disablePrincipal, revokeSession } from '../../../src/governance/stops/people.js'
-import { deviceStop, type Stop } from '../../../src/governance/stops/stop.js'
+import { deviceStop } from '../../../src/governance/stops/stop.js'
+import type { Stop } from '../../../src/state/stop-board.js'
 import { pairDevice } from '../../support/edge/uploading.js'
 import { must } from '../../support/must.js'
 import { addAndSignIn, signIn } from '../../support/tasks.js'
 import { setupFlags } from '../../world/alpha.js'
 import { World, type AlphaWorld } from '../../world/world.js'
+import { stopsDirOf } from '../../support/stops-dir.js'
 
 const alphaWorld = (t: Test): PromiseLike<AlphaWorld> =>
   World.in(t).sandbox().state().session().alpha()
@@ -24,7 +26,7 @@ const alphaWorld = (t: Test): PromiseLike<AlphaWorld> =>
 const nobody = { principal: null, root: null, verb: 'policy revoke' }
 const everything = { kind: 'all', target: null }
 
-const folderOf = (rig: AlphaWorld): string => rig.gov.store.stopsDir
+const folderOf = (rig: AlphaWorld): string => stopsDirOf(rig.gov.store)
 const namesIn = (rig: AlphaWorld): readonly string[] =>
   (existsSync(folderOf(rig)) ? readdirSync(folderOf(rig)) : [])
 
@@ -287,7 +289,7 @@ t.test('A-070 A-158 an old copy decides for nobody what is stopped: no stop come
   for (const act of acts) {
     await t.rejects(act(), { kind: 'blocked', code: 'store_behind_anchor' })
   }
-  t.strictSame(lyingStops(old.store.stopsDir), [])
+  t.strictSame(lyingStops(stopsDirOf(old.store)), [])
 })
 
 t.test('A-158 a copy that is not the newest records a stop for itself and leaves its file',

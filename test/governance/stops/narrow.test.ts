@@ -4,15 +4,17 @@ import t, { type Test } from 'tap'
 import { fail } from '../../../src/base/errors.js'
 import { silentObserver } from '../../../src/base/observer.js'
 import type { Gov } from '../../../src/governance/context.js'
-import { holdGuard } from '../../../src/governance/guard.js'
+import { holdGuard } from '../../../src/state/holds/guard.js'
 import { collections } from '../../../src/governance/rows.js'
 import { newStop } from '../../../src/governance/stops/act.js'
-import { putStop, stopCovering } from '../../../src/governance/stops/folder.js'
+import { stopCovering } from '../../../src/governance/stops/pending.js'
+import { putStop } from '../../../src/state/stop-folder.js'
 import { closeBySave } from '../../../src/governance/stops/narrow.js'
 import { recordedSince, stopsRecorded } from '../../../src/governance/stops/recent.js'
 import { covers, offRoutes, stopsEverybody } from '../../../src/governance/stops/stop.js'
 import { must } from '../../support/must.js'
 import { World, type AlphaWorld } from '../../world/world.js'
+import { stopsDirOf } from '../../support/stops-dir.js'
 
 const by = { principal: 'prn_a', root: 'root_a', verb: 'shots config set' }
 const aim = { kind: 'folder', target: 'a' } as const
@@ -45,7 +47,7 @@ const rigged = async (t: Test): Promise<Rigged> => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const store = rig.open('write')
   const gov: Gov = { store, clock: rig.clock, observer: silentObserver, face: 'cli' }
-  const files = () => (existsSync(store.stopsDir) ? readdirSync(store.stopsDir) : [])
+  const files = () => (existsSync(stopsDirOf(store)) ? readdirSync(stopsDirOf(store)) : [])
   return { rig, gov, files }
 }
 
@@ -100,7 +102,7 @@ t.test('of a save that died the stop is in force until the next writer refuses i
   const { gov, rig, files } = one
   const stop = newStop(rig.clock, aim, by)
   const guard = await holdGuard(gov.store.dir, stop.id)
-  putStop(gov.store.stopsDir, stop)
+  putStop(stopsDirOf(gov.store), stop)
   must(await rig.run(['goal', 'add', 'it lives']))
   t.strictSame(files(), [stop.id])
   guard.release()

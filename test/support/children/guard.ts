@@ -1,6 +1,6 @@
 /** Holds a guard until it is killed or told to release it; see `guard.test.ts`. */
 import { spawn } from 'node:child_process'
-import { holdGuard } from '../../../src/governance/guard.js'
+import { holdGuard } from '../../../src/state/holds/guard.js'
 
 const args = JSON.parse(process.argv[2] ?? '{}') as {
   dir: string, name: string, offspring?: boolean, heir?: boolean,

@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from 'node:fs'
 import { systemClock } from '../../../src/base/clock.js'
-import { acquireLane, type LanePriority } from '../../../src/governance/lane.js'
+import { acquireLane, type LanePriority } from '../../../src/state/holds/lane.js'
 
 const args = JSON.parse(process.argv[2] ?? '{}') as {
   dir: string, log: string, label: string, priority: LanePriority, rounds: number,

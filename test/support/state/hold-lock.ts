@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { tryHoldFile } from '../../../src/governance/kernel-file.js'
+import { tryHoldFile } from '../../../src/state/holds/kernel-file.js'
 import type { Placed } from '../../world/world.js'
 
 /** Another process that holds the state lock; answers how it is given back. */

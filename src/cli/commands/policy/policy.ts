@@ -8,7 +8,8 @@ import {
 } from '../../../governance/policy/contract.js'
 import { listPolicy } from '../../../governance/policy/head.js'
 import { recordWaitMs, revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
-import { stopFoldersOf } from '../../../state/store-ids.js'
+import { holdsAt } from '../../../state/holds/holds.js'
+import { stopBoardsOf } from '../../../state/stop-folder.js'
 import { limitFlag, numberFlag } from '../../flags.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import { renderTable } from '../../table.js'
@@ -81,8 +82,8 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
   ].join('\n'),
   run: async (_options, deps) => {
     const { stateDir, configDir } = deps.places
-    const folders = stopFoldersOf({ dir: stateDir, configDir })
-    if (folders.length === 0) await deps.openStore('read')
+    const boards = stopBoardsOf({ dir: stateDir, configDir })
+    if (boards.length === 0) await deps.openStore('read')
     let by: RevokeOrder['by'] = { principal: null, root: null }
     try {
       const { session } = await deps.login('read', { touch: false })
@@ -94,7 +95,9 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
     let gov: Gov | null = null
     const open = async (): Promise<Gov> => (gov = await openForStop(deps, recordWaitMs))
     try {
-      const revoked = await revokePolicy({ stateDir, folders, clock: deps.clock, by, open })
+      const revoked = await revokePolicy({
+        stateHolds: holdsAt(stateDir), boards, clock: deps.clock, by, open,
+      })
       if (gov !== null && revoked.why === null) await recoverAfter(deps, gov)
       return policyRevoke.answer(revoked)
     } finally {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { canonicalJson, sha256Hex } from '../../../base/canonical.js'
 import { SallyportError } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
-import { holdGuard, type Guard } from '../../../governance/guard.js'
+import type { Guard } from '../../../state/holds/guard.js'
 import type { View } from '../../../state/types.js'
 import { openBinding, producerJobOf } from '../../jobs/publication/bind.js'
 import type { Job } from '../../jobs/rows.js'
@@ -104,7 +104,7 @@ export const holdProducerGuard = async (
   const producerId = job.approval?.producer?.producer_id
   if (producerId === undefined) return null
   try {
-    return await holdGuard(store.dir, producerId)
+    return await store.holds.hold('producer', producerId)
   } catch (error) {
     if (!(error instanceof SallyportError) || error.code !== 'guard_held') throw error
     throw closureBlocked('producer_running', job.job_id, error)

@@ -6,7 +6,6 @@
 import { canonicalJson } from '../../../base/canonical.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
-import { holdGuard } from '../../../governance/guard.js'
 import type { Tx } from '../../../state/types.js'
 import { findTools, type ToolPlaces } from '../../producer/tools.js'
 import type { Approval, Job } from '../rows.js'
@@ -61,7 +60,7 @@ const bindAndRecord = async (
 export const approvePublication = async (
   gov: Gov, seen: Job, places: ToolPlaces | undefined, records: ApprovalRecords,
 ): Promise<Job> => {
-  const guard = await holdGuard(gov.store.dir, seen.job_id)
+  const guard = await gov.store.holds.hold('job', seen.job_id)
   try {
     const view = gov.store.read()
     const open = openPublication(gov, view, seen)

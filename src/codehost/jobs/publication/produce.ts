@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { SallyportError } from '../../../base/errors.js'
 import { cancelled } from '../../../contact/operation.js'
 import type { Running } from '../../../contact/order.js'
-import { holdGuard, isHeld } from '../../../governance/guard.js'
 import { nowIso } from '../../../governance/context.js'
 import { sha256Hex } from '../../../base/canonical.js'
 import { requireUnclosed } from '../closed/fence.js'
@@ -128,7 +127,7 @@ const start = async (
   if (run.stopped()) throw cancelled({ noun: 'run' })
   const parts = producerRunOf(
     ctx.gov, store.read(), job, publication, producerJobOf(job, claimed))
-  const guard = await holdGuard(store.dir, binding.producer_id)
+  const guard = await store.holds.hold('producer', binding.producer_id)
   const stop = stopOf(ctx, job.job_id)
   try {
     await noteSpawn(ctx, run, binding)
@@ -165,7 +164,7 @@ const outlivesWait = async (
 ): Promise<boolean> => {
   const { admitMs, wallMs } = producerLimits
   const untilMs = clock.monotonicMs() + admitMs + wallMs
-  while (isHeld(store.dir, producerId)) {
+  while (store.holds.isHeld('producer', producerId)) {
     if (run.stopped() || clock.monotonicMs() > untilMs) return true
     await clock.sleep(guardLookMs)
   }

@@ -11,7 +11,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs, type Clock } from '../../../base/clock.js'
 import { fail, SallyportError } from '../../../base/errors.js'
-import { tryHoldFile } from '../../../governance/kernel-file.js'
+import { tryHoldFile } from '../../../state/holds/kernel-file.js'
 import {
   ioFailure, orIoFailure, readRange, readWhole, removeFile, withFile, writeAll, type Files,
 } from '../../../state/files.js'

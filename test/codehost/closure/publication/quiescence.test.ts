@@ -14,7 +14,7 @@ import { markerDigest, markerName } from '../../../../src/codehost/producer/limi
 import { macOf } from '../../../../src/codehost/producer/mac.js'
 import { stagePath } from '../../../../src/codehost/producer/stage.js'
 import { producerToken } from '../../../../src/codehost/producer/token.js'
-import { holdGuard, isHeld } from '../../../../src/governance/guard.js'
+import { holdGuard, isHeld } from '../../../../src/state/holds/guard.js'
 import { goOn, observed, untilStopped } from '../../../support/codehost/producing.js'
 import {
   publicationClosing, type PublicationClosing,

@@ -8,9 +8,9 @@
  */
 import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { systemClock } from '../base/clock.js'
-import { fail } from '../base/errors.js'
-import { tryLockFd } from '../state/kernel-lock.js'
+import { systemClock } from '../../base/clock.js'
+import { fail } from '../../base/errors.js'
+import { tryLockFd } from '../kernel-lock.js'
 
 /** Mode of every file here: the owner alone. */
 const fileMode = 0o600

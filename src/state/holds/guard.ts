@@ -5,15 +5,26 @@
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fail } from '../base/errors.js'
-import { nodeFiles } from '../state/files.js'
-import { requireOwnFolders } from '../state/folders.js'
+import { fail } from '../../base/errors.js'
+import { nodeFiles } from '../files.js'
+import { requireOwnFolders } from '../folders.js'
 import { holdFreshFile, probeFile, removeDeadFile } from './kernel-file.js'
 
 const nameBytesMax = 200
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
-/** Ids of operations, save intents, stops, producers, jobs and paired devices: names of guards. */
-const ownForm = /^(?:op|int|stp|prd|job|edge_dev)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** What is held under its own id, and what that id begins with. */
+const idsOf = {
+  operation: 'op', save: 'int', stop: 'stp', producer: 'prd', job: 'job', device: 'edge_dev',
+} as const
+const ownForm = new RegExp(
+  `^(?:${Object.values(idsOf).join('|')})_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+/** What a guard is of; `closure` has the id of the job that is closed. */
+export type HoldKind = keyof typeof idsOf | 'closure'
+
+/** The name of a guard, and so that of its file. */
+export const guardName = (kind: HoldKind, id: string): string =>
+  (kind === 'closure' ? `close_${id}` : id)
 
 /** A held guard. */
 export interface Guard {

@@ -9,9 +9,9 @@
  * Nothing of this is in the log: a lane without processes is a free lane.
  */
 import { join } from 'node:path'
-import type { Clock } from '../base/clock.js'
-import { fail, type SallyportError } from '../base/errors.js'
-import type { Observer } from '../base/observer.js'
+import type { Clock } from '../../base/clock.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import type { Observer } from '../../base/observer.js'
 import { tryHoldFile, type HeldFile } from './kernel-file.js'
 import { isSomebodyWaiting, joinLine } from './waiting-line.js'
 
@@ -27,7 +27,7 @@ const frontPollMs = 5
 const behindPollMs = 20
 
 /** What taking the lane needs. */
-interface LaneRequest {
+export interface LaneRequest {
   /** The state directory. */
   readonly dir: string
   readonly priority: LanePriority

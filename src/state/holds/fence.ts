@@ -11,14 +11,13 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { systemClock } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
-import { nodeFiles } from '../../state/files.js'
-import { requireOwnFolders } from '../../state/folders.js'
-import { tryLockFd, unlockFd } from '../../state/kernel-lock.js'
-import { isHeld } from '../guard.js'
+import { nodeFiles } from '../files.js'
+import { requireOwnFolders } from '../folders.js'
+import { tryLockFd, unlockFd } from '../kernel-lock.js'
+import { isHeld } from './guard.js'
 import {
   isStill, removeDeadFile, tryHoldExisting, tryHoldFile, type HeldFile,
-} from '../kernel-file.js'
-import type { Party } from './stop.js'
+} from './kernel-file.js'
 
 /** `begun`: bytes of a request may have left; `whole`: all of it was handed to the system. */
 const sentShape = v.picklist(['nothing', 'begun', 'whole'])
@@ -46,10 +45,6 @@ const factsShape = v.strictObject({
 })
 /** What a fence's file says. */
 export type FenceFacts = v.InferOutput<typeof factsShape>
-
-/** Whose operation it is, as its fence says it. */
-export const partyOfFence = ({ principal, pid: _pid, sent: _sent, ...rest }: FenceFacts): Party =>
-  ({ ...rest, principal: principal ?? undefined })
 
 const factsBytes = 1_024
 const nameForm = /^op_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -6,11 +6,11 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fail } from '../base/errors.js'
+import { fail } from '../../base/errors.js'
 import { holdFreshFile, probeFile, removeDeadFile } from './kernel-file.js'
 
 /** A place in a line. */
-interface LinePlace {
+export interface LinePlace {
   /** Sorts by arrival. */
   readonly ticket: string
   /** Gives the place up. A second call does nothing. */

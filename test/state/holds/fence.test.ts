@@ -3,14 +3,14 @@ import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:f
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { newId } from '../../../src/base/ids.js'
-import { holdGuard } from '../../../src/governance/guard.js'
+import { holdGuard } from '../../../src/state/holds/guard.js'
 import { policyHead } from '../../../src/governance/policy/head.js'
 import { collections } from '../../../src/governance/rows.js'
 import { newStop } from '../../../src/governance/stops/act.js'
 import {
   Fence, reachFences, sweepFences, watchFences,
-} from '../../../src/governance/stops/fence.js'
-import { putStop } from '../../../src/governance/stops/folder.js'
+} from '../../../src/state/holds/fence.js'
+import { putStop } from '../../../src/state/stop-folder.js'
 import { disablePrincipal } from '../../../src/governance/stops/people.js'
 import { noteRecorded, recordedSince } from '../../../src/governance/stops/recent.js'
 import {
@@ -21,6 +21,7 @@ import { addAndSignIn, signIn } from '../../support/tasks.js'
 import { t } from '../../support/tests-in-slices.js'
 import { temporaryFolder } from '../../world/place.js'
 import { World } from '../../world/world.js'
+import { stopsDirOf } from '../../support/stops-dir.js'
 
 const going = new AbortController().signal
 const anybody = (): boolean => true
@@ -187,7 +188,7 @@ t.test('several stops of everything that waited are one revocation', async (t) =
   const stops = [1, 2, 3].map(() => newStop(gov.clock, { kind: 'all', target: null }, {
     principal: null, root: null, verb: 'policy revoke',
   }))
-  for (const stop of stops) putStop(gov.store.stopsDir, stop)
+  for (const stop of stops) putStop(stopsDirOf(gov.store), stop)
   const { revision } = policyHead(view())
   await world.run(['login'])
   t.equal(policyHead(view()).revision, revision + 1)
@@ -202,7 +203,7 @@ t.test('A-154 a session is ended by somebody who may, and by nobody else', async
   const stop = newStop(gov.clock, { kind: 'root', target: root }, {
     principal: 'prn_x', root: 'root_x', verb: 'session revoke',
   })
-  putStop(gov.store.stopsDir, stop)
+  putStop(stopsDirOf(gov.store), stop)
   await world.run(['login'])
   t.hasStrict(view().get(collections.stops, stop.id), {
     outcome: 'refused', reason: 'session_invalid',

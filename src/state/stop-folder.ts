@@ -6,25 +6,21 @@
  */
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
-import { sha256Hex } from '../../base/canonical.js'
-import { fail } from '../../base/errors.js'
+import { sha256Hex } from '../base/canonical.js'
+import { fail } from '../base/errors.js'
 import {
   ensureDirs, errnoOf, ioFailure, isTemporary, nodeFiles, publish, readWhole, removeFile, syncDir,
-} from '../../state/files.js'
-import type { Store, View } from '../../state/types.js'
-import { collections } from '../rows.js'
-import { covers, stopShape, unreadableKind, type OwnCover, type Party, type Stop } from './stop.js'
+} from './files.js'
+import { stopShape, type LyingStop, type Stop, type StopBoard } from './stop-board.js'
+import { isBesideKey, stopFoldersOf } from './store-ids.js'
 
 /** A stop is one line of a few hundred bytes. */
 const stopBytesMax = 4_096
 /** When an unreadable one was asked for, nobody knows. */
 const longAgo = '1970-01-01T00:00:00.000Z'
 
-/** A stop that lies in the folder. */
-export interface LyingStop extends Stop {
-  /** Name of its file; null where the folder itself cannot be read. */
-  readonly name: string | null
-}
+/** Kind of a file in the folder that holds no stop. */
+const unreadableKind = 'unreadable'
 
 const unreadable = (name: string | null): LyingStop => ({
   // One id for one name, so that it can be recorded as any other.
@@ -69,21 +65,6 @@ export const lyingStops = (dir: string): readonly LyingStop[] => {
   return names.filter((name) => !isTemporary(name)).flatMap((name) => readStop(dir, name) ?? [])
 }
 
-/** Those of `stops` that no record of the view names: the others are spent. */
-export const pendingStops = (
-  stops: readonly LyingStop[], view: View,
-): readonly LyingStop[] =>
-  stops.filter(({ id }) => view.get(collections.stops, id) === undefined)
-
-/** The first stop in force that covers an operation. Looks at the folder, then takes a view. */
-export const stopCovering = (
-  store: Pick<Store, 'stopsDir' | 'read'>, party: Party, own?: OwnCover,
-): LyingStop | undefined => {
-  const lying = lyingStops(store.stopsDir)
-  if (lying.length === 0) return undefined
-  return pendingStops(lying, store.read()).find((stop) => covers(stop, party, own))
-}
-
 const replacedError = () =>
   fail.damaged('folder_replaced', 'In the place of the folder of stops is a link or a file.', {
     next: 'Move what is there away (the key folder, a name that ends in .stops).',
@@ -107,7 +88,7 @@ export const putStop = (dir: string, stop: Stop): void => {
  * Removes the file of a spent stop. A file of another name is not ours to remove, and one that does
  * not go is no harm: everybody ignores it, because its id is recorded.
  */
-export const dropStop = (dir: string, { name }: LyingStop): void => {
+const dropStop = (dir: string, { name }: Pick<LyingStop, 'name'>): void => {
   if (name === null || !v.is(stopShape.entries.id, name)) return
   try {
     removeFile(nodeFiles, join(dir, name))
@@ -121,7 +102,7 @@ export const dropStop = (dir: string, { name }: LyingStop): void => {
 const halfWrittenMsMax = 3_600_000
 
 /** Removes what processes left that died while they wrote a stop. */
-export const sweepHalfWritten = (dir: string, nowMs: number): void => {
+const sweepHalfWritten = (dir: string, nowMs: number): void => {
   for (const name of nodeFiles.list(dir).filter(isTemporary)) {
     const facts = nodeFiles.stat(join(dir, name))
     if (facts !== undefined && facts.mtimeMs + halfWrittenMsMax < nowMs) {
@@ -129,3 +110,17 @@ export const sweepHalfWritten = (dir: string, nowMs: number): void => {
     }
   }
 }
+
+/** The folder as the board of its store. */
+export const stopsAt = (dir: string): StopBoard => ({
+  // The stop is in force before anything else of this process runs.
+  put: async (stop) => { putStop(dir, stop) },
+  lying: () => lyingStops(dir),
+  drop: (stop) => dropStop(dir, stop),
+  sweep: (nowMs) => sweepHalfWritten(dir, nowMs),
+  isInReach: () => isBesideKey(dir),
+})
+
+/** The boards of every store that a place may be: see `stopFoldersOf`. */
+export const stopBoardsOf = (place: Parameters<typeof stopFoldersOf>[0]): readonly StopBoard[] =>
+  stopFoldersOf(place).map(stopsAt)

@@ -3,17 +3,17 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { newId } from '../../src/base/ids.js'
-import { holdGuard, isHeld, liveGuards, sweepGuards } from '../../src/governance/guard.js'
+import { newId } from '../../../src/base/ids.js'
+import { holdGuard, isHeld, liveGuards, sweepGuards } from '../../../src/state/holds/guard.js'
 import {
   isStill, probeFile, removeDeadFile, tryHoldFile,
-} from '../../src/governance/kernel-file.js'
-import { tryLockFd } from '../../src/state/kernel-lock.js'
-import { startChild } from '../support/children.js'
-import { codeOfWaited as codeOf } from '../support/refused.js'
-import { signalled } from '../support/signalled.js'
-import { until } from '../support/until.js'
-import { temporaryFolder } from '../world/place.js'
+} from '../../../src/state/holds/kernel-file.js'
+import { tryLockFd } from '../../../src/state/kernel-lock.js'
+import { startChild } from '../../support/children.js'
+import { codeOfWaited as codeOf } from '../../support/refused.js'
+import { signalled } from '../../support/signalled.js'
+import { until } from '../../support/until.js'
+import { temporaryFolder } from '../../world/place.js'
 
 t.test('a guard is held until its release, which leaves no file', async (t) => {
   const dir = temporaryFolder(t)
@@ -180,7 +180,7 @@ t.test('two who look at once do not take each other for the holder', async (t) =
 
 t.test('a guard name that could leave the folder is refused', async (t) => {
   const dir = temporaryFolder(t)
-  for (const name of ['', '.', '..', '../x', 'a/b', '.x', 'a'.repeat(201), 'a\0b']) {
+  for (const name of ['', '.', '..', '../../x', 'a/b', '.x', 'a'.repeat(201), 'a\0b']) {
     t.equal(await codeOf(() => holdGuard(dir, name)), 'guard_name_invalid', JSON.stringify(name))
     t.equal(await codeOf(() => isHeld(dir, name)), 'guard_name_invalid')
   }

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync, writeFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { systemClock, type Clock } from '../../src/base/clock.js'
-import { SallyportError } from '../../src/base/errors.js'
+import { systemClock, type Clock } from '../../../src/base/clock.js'
+import { SallyportError } from '../../../src/base/errors.js'
 import {
   acquireLane, laneHoldMsMax, lanePriorities, type Lane, type LanePriority,
-} from '../../src/governance/lane.js'
-import { tryHoldFile } from '../../src/governance/kernel-file.js'
-import { chanceOf } from '../support/chance.js'
-import { startChild, type Child } from '../support/children.js'
-import { laneWaiters } from '../support/lanes.js'
-import { temporaryFolder, type Teardown } from '../world/place.js'
-import { until } from '../support/until.js'
+} from '../../../src/state/holds/lane.js'
+import { tryHoldFile } from '../../../src/state/holds/kernel-file.js'
+import { chanceOf } from '../../support/chance.js'
+import { startChild, type Child } from '../../support/children.js'
+import { laneWaiters } from '../../support/lanes.js'
+import { temporaryFolder, type Teardown } from '../../world/place.js'
+import { until } from '../../support/until.js'
 
 const longMs = 60_000
 
