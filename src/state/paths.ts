@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The format this program writes. */
-export const formatVersion = 6
+export const formatVersion = 7
 /** The oldest one that can be brought to it: states of formats 1 to 4 were never released. */
 export const oldestFormatVersion = 5
-/** The format that the first line of a log names: its bytes are those of format 2. */
-export const logFormatVersion = 2
+/** The first format whose logs have chains without the check of the header. */
+const chainWithoutCheck = 7
+/** The format that the first line of a log names, by that of the state. */
+export const logFormatOf = (format: number): 2 | 3 => format < chainWithoutCheck ? 2 : 3
 
 /** Epochs in file names have this many digits, so that names sort as numbers do. */
 const epochDigits = 12

@@ -3,7 +3,9 @@ import t from 'tap'
 import { backupState } from '../../src/state/care/backup.js'
 import { compactState } from '../../src/state/care/compact.js'
 import { dropStored, sweepStored, sweepTemporaries } from '../../src/state/care/drop-stored.js'
-import { dropAsides, finishedAsides, isFinishedAside } from '../../src/state/care/finished-asides.js'
+import {
+  dropAsides, finishedAsides, isFinishedAside,
+} from '../../src/state/care/finished-asides.js'
 import { foldMeanwhile, forgetRemoved, keepFewBlocks } from '../../src/state/care/forget.js'
 import { keepUnreferenced } from '../../src/state/care/kept.js'
 import type { Store } from '../../src/state/types.js'

@@ -16,10 +16,14 @@ import { checkState } from '../../src/state/care/check.js'
 import { migrateState } from '../../src/state/care/migrate.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
+import { decodeLogHeader } from '../../src/state/log/format.js'
+import { formatVersion } from '../../src/state/paths.js'
 import { decodeStateFile } from '../../src/state/state-file.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
-import { fingerprintOf, forgeState } from '../support/state/forge.js'
+import {
+  fingerprintOf, forgeLogHeader, forgeState, newestLog, truncateTo,
+} from '../support/state/forge.js'
 import { items, notes, numbers, specs } from '../support/state/notes.js'
 import {
   colourCounts, countedColours, dueEntries, entriesIn, things,
@@ -163,17 +167,20 @@ const names = readdirSync(folder).map((name) => name.replace(/\.json$/, '')).sor
 
 const kinds = Object.keys(expectations)
 const unreleased = [1, 2, 3, 4]
+/** Formats that a step leads on from. */
+const older = [5, 6]
 
 t.test('durability 12: there is a stored fixture of each format and of each kind of damage', async (t) => {
   t.strictSame(names, [
     ...unreleased.map((format) => `format-${format}-sound`),
-    ...[5, 6].flatMap((format) => kinds.map((kind) => `format-${format}-${kind}`)),
+    ...[...older, formatVersion].flatMap((format) =>
+      kinds.map((kind) => `format-${format}-${kind}`)),
   ].sort())
 })
 
-for (const name of names.filter((one) => /^format-[56]-/.test(one))) {
+for (const name of names.filter((one) => /^format-[5-9]-/.test(one))) {
   const kind = name.replace(/^format-\d+-/, '')
-  const isOld = name.startsWith('format-5-')
+  const isOld = !name.startsWith(`format-${formatVersion}-`)
   // Indexes of an earlier format are looked at, and made again, when it is changed.
   const isMended = (code: string): boolean => isOld && code.startsWith('index')
   const expected = expectations[kind]
@@ -222,16 +229,18 @@ for (const name of names.filter((one) => /^format-[56]-/.test(one))) {
   })
 }
 
-t.test('durability 10: a change from format 5 that only raised STATE is taken up again', async (t) => {
-  const place = unpack(t, 'format-5-sound')
-  forgeState(place.dir, { format_version: 6 })
-  t.throws(() => openStore({ ...place, mode: 'read' }), { code: 'state_too_old' })
-  const { done } = await repairState({ ...place, specs: indexed })
-  t.strictSame(done.map(({ code }) => code), ['format_changed'])
-  const store = openStore({ ...place, mode: 'read' }) as FileStore
-  t.strictSame(readNotes(store), all)
-  store.close()
-})
+for (const format of older) {
+  t.test(`durability 10: a change from format ${format} that only raised STATE is taken up again`, async (t) => {
+    const place = unpack(t, `format-${format}-sound`)
+    forgeState(place.dir, { format_version: format + 1 })
+    t.throws(() => openStore({ ...place, mode: 'read' }), { code: 'state_too_old' })
+    const { done } = await repairState({ ...place, specs: indexed })
+    t.strictSame(done.map(({ code }) => code), ['format_changed'])
+    const store = openStore({ ...place, mode: 'read' }) as FileStore
+    t.strictSame(readNotes(store), all)
+    store.close()
+  })
+}
 
 /** A refusal whose way on can be gone: it sends nobody to a repair. */
 const tooOld = {
@@ -239,18 +248,65 @@ const tooOld = {
 } as const
 
 /** A folder that says of itself that it is a whole backup of a state. */
-const backupOf = (dir: string, to: string): string => {
+const backupOf = (
+  dir: string, to: string, newest = { epoch: 1, sequence: 1, chain: '0'.repeat(64) },
+): string => {
   cpSync(dir, join(to, 'state'), { recursive: true })
   const { store_id: storeId } = decodeStateFile(readFileSync(join(dir, 'STATE'))) ?? {}
   const files = Object.entries(fingerprintOf(join(to, 'state')))
     .map(([name, sha256]) => [name, statSync(join(to, 'state', name)).size, sha256])
   const text = canonicalJson({
     schema: 'sallyport.backup.v1', store_id: storeId, created_at: '2026-01-01T00:00:00.000Z',
-    epoch: 1, sequence: 1, chain: '0'.repeat(64), files,
+    ...newest, files,
   })
   writeFileSync(join(to, 'backup.json'), `${text} ${sha256Hex(text)}\n`)
   return to
 }
+
+const logsOf = (dir: string): readonly (readonly [number, number])[] =>
+  readdirSync(join(dir, 'wal')).filter((name) => name.endsWith('.log')).map((name) => {
+    const head = decodeLogHeader(readFileSync(join(dir, 'wal', name)))
+    return [head?.header.epoch ?? 0, head?.header.format_version ?? 0] as const
+  })
+
+for (const format of older) {
+  t.test(`durability 10: a backup of format ${format} is restored in the present one, its chain gone on from`, async (t) => {
+    const place = { ...unpack(t, `format-${format}-sound`), specs: indexed, derived }
+    const log = newestLog(place.dir)
+    const chain = readFileSync(log, 'latin1').slice(-65, -1)
+    t.strictSame(logsOf(place.dir).map(([, of]) => of), [2, 2])
+    rmSync(join(place.dir, 'run'), { recursive: true })
+    const backup = backupOf(
+      place.dir, join(place.dir, '..', 'backup'), { epoch: 3, sequence: 5, chain })
+    rmSync(place.dir, { recursive: true })
+    await restoreState({
+      ...place, backup, afterRestore: (store) => store.transact('restored', (tx) => tx.mark()),
+    })
+    t.strictSame(logsOf(place.dir), [[4, 3]])
+    const header = decodeLogHeader(readFileSync(newestLog(place.dir)))?.header
+    t.hasStrict(header, { base_sequence: 5, base_chain: chain })
+    const store = openStore({ ...place, mode: 'write' }) as FileStore
+    t.strictSame(readNotes(store), all)
+    t.equal(await tryWrite(store), 'ok')
+    store.close()
+    t.ok(checkState(place).ok)
+  })
+}
+
+t.test('a log of the format before does not go on from what is of the present one', async (t) => {
+  const place = unpack(t, `format-${formatVersion}-sound`)
+  const log = newestLog(place.dir)
+  truncateTo(log, decodeLogHeader(readFileSync(log))?.end ?? 0)
+  forgeLogHeader(log, { schema: 'sallyport.log.v2', format_version: 2 })
+  const store = openStore({ ...place, mode: 'write' }) as FileStore
+  t.equal(store.health().damage?.code, 'log_damaged')
+  t.equal(await tryWrite(store), 'damaged')
+  store.close()
+  t.notOk(checkState({ ...place, specs: indexed }).ok)
+  const { done } = await repairState({ ...place, specs: indexed })
+  t.strictSame(done.map(({ code }) => code), lost)
+  t.strictSame(logsOf(place.dir).at(-1), [4, 3])
+})
 
 for (const format of unreleased) {
   t.test(`durability 12: format ${format} was never released: it is refused on every way, and nothing is changed`, async (t) => {
@@ -270,7 +326,7 @@ for (const format of unreleased) {
   })
 
   t.test(`durability 12: no backup is put over a state of format ${format}, whose debts nobody can read`, async (t) => {
-    const place = unpack(t, 'format-6-sound')
+    const place = unpack(t, `format-${formatVersion}-sound`)
     const store = openStore({ ...place, mode: 'write' })
     const backup = join(place.dir, '..', 'backup')
     await backupState(store, backup)

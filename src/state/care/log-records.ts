@@ -20,7 +20,7 @@ export interface SalvagedRecord extends ScannedRecord {
 export interface SalvageOptions {
   /** Try each single bit of an untrue record (seconds for a long one): for repair and restore. */
   readonly mend?: boolean
-  /** Whose log it is meant to be, for evidence in one whose first line is lost. */
+  /** Whose manifests are meant; any where it is left out. */
   readonly storeId?: string | undefined
 }
 

@@ -4,10 +4,12 @@
  * been there. It assumes nothing and throws only for disk errors.
  */
 import { errnoOf, readRange, withFile, namesIn, type Files } from '../files.js'
-import { decodeLogHeader, logHeaderBytesMax, type LogHeader } from '../log/format.js'
+import {
+  bindingOf, decodeLogHeader, logHeaderBytesMax, type LogBinding, type LogHeader,
+} from '../log/format.js'
 import type { Mend } from '../log/mend.js'
 import { bytesInFile, countRecordHeaders, type LogBytes } from '../log/scan.js'
-import { logEpochs, manifestNumbers, type Places } from '../paths.js'
+import { logEpochs, logFormatOf, manifestNumbers, type Places } from '../paths.js'
 import { headerIn, isCutOff, lostFoundings } from '../snapshot/founding.js'
 import { basesAfter, headerOf, type LogBase } from '../snapshot/header.js'
 import { looseManifest, mendedManifest, type Manifest } from '../snapshot/manifest.js'
@@ -92,8 +94,6 @@ const openOrNot = <T>(files: Files, path: string, use: (fd: number) => T): T | u
   }
 }
 
-const bindingOf = ({ store_id: storeId, epoch }: LogHeader) => ({ storeId, epoch })
-
 const isOver = (tail: TrueRecords['tail']): boolean => tail === 'clean' || tail === 'torn'
 
 const readFrom = (
@@ -108,10 +108,15 @@ const lostLog = (epoch: number, bytesBehind: number, evidence: SalvagedRecord[])
   bytesBehind, recordsBehind: evidence.length, evidence, sealedFor: undefined, mends: [],
 })
 
-/** Reads one log; undefined where there is none. `bases`: what it may go on from. */
+/**
+ * Reads one log; undefined where there is none. `bases`: what it may go on from. `meant`: whose log
+ * it is meant to be, for evidence in one whose first line is lost.
+ */
 const salvageLog = (
-  files: Files, places: Places, epoch: number, bases: readonly LogBase[], options: SalvageOptions,
-): SalvagedLog | undefined => openOrNot(files, places.log(epoch), (fd) => {
+  files: Files, places: Places, meant: LogBinding, bases: readonly LogBase[],
+  options: SalvageOptions,
+): SalvagedLog | undefined => openOrNot(files, places.log(meant.epoch), (fd) => {
+  const { epoch } = meant
   const { size } = files.fstat(fd)
   const decoded = decodeLogHeader(readRange(files, fd, 0, Math.min(size, logHeaderBytesMax)))
   const lines = decoded === undefined ? bases.map(headerOf) : [decoded]
@@ -123,11 +128,8 @@ const salvageLog = (
     })
     .sort((a, b) => b.read.records.length - a.read.records.length)
   if (best === undefined || best.header.epoch !== epoch) {
-    const { storeId } = options
     const body = bytesInFile(files, fd, 0, size)
-    const from = { sequence: 0, end: 0 }
-    const found = storeId === undefined ? [] : evidenceIn({ storeId, epoch }, body, from)
-    return lostLog(epoch, size, found)
+    return lostLog(epoch, size, evidenceIn(meant, body, { sequence: 0, end: 0 }))
   }
   const { header, end, body, read } = best
   const head = read.records.at(-1) ?? { sequence: header.base_sequence, end: 0 }
@@ -153,8 +155,9 @@ const headerAt = (files: Files, places: Places, epoch: number): LogHeader | unde
   headerIn(files, places.log(epoch))
 
 /** Whether a log goes on where something ends, whichever manifest it names. */
-const leadsOn = (header: LogHeader | undefined, storeId: string, head: Head): boolean =>
-  header?.store_id === storeId && header.base_chain === head.chain &&
+const leadsOn = (header: LogHeader | undefined, meant: LogBinding, head: Head): boolean =>
+  header?.store_id === meant.storeId && header.format_version >= meant.format &&
+  header.base_chain === head.chain &&
   header.base_sequence === head.sequence
 
 /** Reads the logs that go on from a manifest. */
@@ -162,6 +165,8 @@ const traceLogs = (
   files: Files, places: Places, manifest: Manifest, options: SalvageOptions,
 ): Trace => {
   const { store_id: storeId } = manifest
+  const meant = (epoch: number): LogBinding =>
+    ({ storeId, epoch, format: logFormatOf(manifest.format_version) })
   const all = logEpochs(namesIn(files, places.wal)).filter((epoch) => epoch > manifest.epoch)
   const logs: SalvagedLog[] = []
   let head: Head = { sequence: manifest.sequence, chain: manifest.chain }
@@ -169,23 +174,24 @@ const traceLogs = (
   const ended = (epoch: number, how: NonNullable<Trace['broken']>['how'] | null): Trace => {
     const broken = how === null ? null : { epoch, how }
     const behind = all.filter((one) => one > (logs.at(-1)?.epoch ?? manifest.epoch))
-      .flatMap((one) => salvageLog(files, places, one, [], { ...options, storeId }) ?? [])
+      .flatMap((one) => salvageLog(files, places, meant(one), [], options) ?? [])
     return { manifest, logs, head, broken, behind }
   }
   for (let epoch = manifest.epoch + 1; ; epoch += 1) {
-    const log = salvageLog(files, places, epoch, bases, { ...options, storeId })
+    const log = salvageLog(files, places, meant(epoch), bases, options)
     if (log === undefined) {
       const isLost = logs.length === 0 || logs.at(-1)?.sealedFor === epoch ||
         all.some((one) => one > epoch)
       return ended(epoch, isLost ? 'missing' : null)
     }
-    if (!leadsOn(log.header, storeId, head)) return ended(epoch, 'gap')
+    if (!leadsOn(log.header, meant(epoch), head)) return ended(epoch, 'gap')
     logs.push(log)
     const { sequence, chain } = log.records.at(-1) ?? head
     head = { sequence, chain }
-    bases = [{ storeId, epoch: epoch + 1, sequence, chain, manifest: null }]
+    bases = [{ ...meant(epoch + 1), sequence, chain, manifest: null }]
     // A seal that is untrue costs nothing where the next log goes on right here.
-    const follows = (): boolean => leadsOn(headerAt(files, places, epoch + 1), storeId, head)
+    const follows = (): boolean =>
+      leadsOn(headerAt(files, places, epoch + 1), meant(epoch + 1), head)
     if (!isOver(log.tail) && !follows()) return ended(epoch, log.tail)
   }
 }

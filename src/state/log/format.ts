@@ -4,12 +4,14 @@
  * A log begins with one header line: canonical JSON, a space, its SHA-256, a newline. Records
  * follow. A record is a header of fixed length with a checksum of its own (so that a flipped length
  * is never taken for a torn end; a CRC-32 sees every flip of it), a canonical JSON payload, and a
- * SHA-256 over the chain of the record before, this header and this payload. Every byte is covered
+ * SHA-256 over the chain of the record before, sequence, length and payload. Every byte is covered
  * by one of the checks: any single flipped bit is seen.
  *
  *     #c <sequence 16 digits> <payload bytes 10 digits> <check 8 hex>\n<payload>\n<chain 64 hex>\n
  *
- * The header check also covers store id and epoch, so that bytes of another log never pass.
+ * The header check also covers store id and epoch, so that bytes of another log never pass. The
+ * chain does not cover that check: it names the history, whichever log a record lies in. In logs of
+ * format 2 it does.
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
@@ -43,10 +45,8 @@ export const crc32 = (text: string): number => {
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
-/** Shape of a log's first line. */
-const logHeaderShape = v.strictObject({
-  schema: v.literal('sallyport.log.v2'),
-  format_version: count,
+/** What a log's first line says beside its format. */
+const headerFields = {
   store_id: v.string(),
   epoch: count,
   /**
@@ -56,7 +56,17 @@ const logHeaderShape = v.strictObject({
   manifest_sha256: v.nullable(sha),
   base_sequence: count,
   base_chain: sha,
-})
+}
+
+/** Shape of a log's first line. */
+const logHeaderShape = v.variant('schema', [
+  v.strictObject({
+    schema: v.literal('sallyport.log.v3'), format_version: v.literal(3), ...headerFields,
+  }),
+  v.strictObject({
+    schema: v.literal('sallyport.log.v2'), format_version: v.literal(2), ...headerFields,
+  }),
+])
 /** A log's first line: what the records build on. */
 export type LogHeader = v.InferOutput<typeof logHeaderShape>
 
@@ -95,7 +105,13 @@ export const decodeLogHeader = (
 export interface LogBinding {
   readonly storeId: string
   readonly epoch: number
+  /** That of the log: what a chain covers. */
+  readonly format: LogHeader['format_version']
 }
+
+/** What binds records to the log of a first line. */
+export const bindingOf = (header: LogHeader): LogBinding =>
+  ({ storeId: header.store_id, epoch: header.epoch, format: header.format_version })
 
 const headerText = (binding: LogBinding, sequence: number, length: number): string => {
   const digits = `${String(sequence).padStart(16, '0')} ${String(length).padStart(10, '0')}`
@@ -106,17 +122,30 @@ const headerText = (binding: LogBinding, sequence: number, length: number): stri
 /** The chain value before the first record of a new store. */
 export const firstChain = (storeId: string): string => sha256Hex(`sallyport.log.v1|${storeId}`)
 
+/** Bytes of a header before its check. */
+const numberedBytes = 31
+
+/** How many bytes of a record's header its chain covers. */
+const coveredOf = ({ format }: LogBinding): number =>
+  format === 2 ? recordHeaderBytes : numberedBytes
+
 /** One record's bytes and the chain value after it. `payload` is canonical JSON text. */
 export const encodeRecord = (
   binding: LogBinding, sequence: number, before: string, payload: string,
 ): { readonly bytes: Buffer; readonly chain: string } => {
   const length = Buffer.byteLength(payload)
   const whole = Buffer.allocUnsafe(chainBytes + recordFrameBytes + length)
-  whole.write(before, 0, 'latin1')
-  whole.write(headerText(binding, sequence, length), chainBytes, 'latin1')
-  whole.write(payload, chainBytes + recordHeaderBytes, 'utf8')
-  const payloadEnd = chainBytes + recordHeaderBytes + length
-  const chain = hash('sha256', whole.subarray(0, payloadEnd))
+  const header = headerText(binding, sequence, length)
+  const payloadAt = chainBytes + recordHeaderBytes
+  const payloadEnd = payloadAt + length
+  whole.write(payload, payloadAt, 'utf8')
+  // What the chain covers stands right before the payload first, and then the header as it is.
+  const covered = coveredOf(binding)
+  const from = payloadAt - covered - chainBytes
+  whole.write(before, from, 'latin1')
+  whole.write(header, payloadAt - covered, covered, 'latin1')
+  const chain = hash('sha256', whole.subarray(from, payloadEnd))
+  whole.write(header, chainBytes, 'latin1')
   whole.write(`\n${chain}\n`, payloadEnd, 'latin1')
   return { bytes: whole.subarray(chainBytes), chain }
 }
@@ -133,10 +162,19 @@ export const readRecordHeader = (
   return length > payloadBytesMax ? undefined : { sequence, length }
 }
 
-/** The chain value after a record, whose bytes up to the end of its payload are covered. */
-export const chainAfter = (before: string, record: Buffer, payloadEnd: number): string => {
-  const covered = Buffer.allocUnsafe(chainBytes + payloadEnd)
+/** What the chain value after a record is the SHA-256 of; its payload stands last. */
+export const coveredBytes = (
+  binding: LogBinding, before: string, record: Buffer, payloadEnd: number,
+): Buffer => {
+  const header = coveredOf(binding)
+  const covered = Buffer.allocUnsafe(chainBytes + header + payloadEnd - recordHeaderBytes)
   covered.write(before, 0, 'latin1')
-  record.copy(covered, chainBytes, 0, payloadEnd)
-  return hash('sha256', covered)
+  record.copy(covered, chainBytes, 0, header)
+  record.copy(covered, chainBytes + header, recordHeaderBytes, payloadEnd)
+  return covered
 }
+
+/** The chain value after a record that ends its payload at `payloadEnd`. */
+export const chainAfter = (
+  binding: LogBinding, before: string, record: Buffer, payloadEnd: number,
+): string => hash('sha256', coveredBytes(binding, before, record, payloadEnd))

@@ -4,7 +4,8 @@
  */
 import { hash } from 'node:crypto'
 import {
-  chainAfter, readRecordHeader, recordFrameBytes, recordHeaderBytes, type LogBinding,
+  chainAfter, coveredBytes, readRecordHeader, recordFrameBytes, recordHeaderBytes,
+  type LogBinding,
 } from './format.js'
 import type { LogBytes, ScanStart } from './scan.js'
 
@@ -65,17 +66,19 @@ const oneBitApart = (stored: Buffer, wanted: Buffer): number => {
 }
 
 /** A flipped bit in the payload or in the chain text of a record whose header is true. */
-const mendBody = (record: Buffer, payloadEnd: number, before: string): Mend | undefined => {
+const mendBody = (
+  binding: LogBinding, record: Buffer, payloadEnd: number, before: string,
+): Mend | undefined => {
   const stored = record.subarray(payloadEnd)
-  const wanted = Buffer.from(`\n${chainAfter(before, record, payloadEnd)}\n`, 'latin1')
+  const wanted = Buffer.from(`\n${chainAfter(binding, before, record, payloadEnd)}\n`, 'latin1')
   const inChain = oneBitApart(stored, wanted)
   if (inChain >= 0) return { at: payloadEnd + inChain, byte: wanted[inChain] ?? 0 }
   if (!chainTextForm.test(stored.toString('latin1'))) return undefined
   const chain = stored.toString('latin1', 1, 65)
-  const covered = Buffer.concat([Buffer.from(before, 'latin1'), record.subarray(0, payloadEnd)])
-  const at = flipOne(covered, before.length + recordHeaderBytes, () =>
-    hash('sha256', covered) === chain)
-  return at < 0 ? undefined : { at: at - before.length, byte: covered[at] ?? 0 }
+  const covered = coveredBytes(binding, before, record, payloadEnd)
+  const lead = covered.length - payloadEnd
+  const at = flipOne(covered, lead + recordHeaderBytes, () => hash('sha256', covered) === chain)
+  return at < 0 ? undefined : { at: at - lead, byte: covered[at] ?? 0 }
 }
 
 const takeWhole = (source: LogBytes, at: number, length: number): Buffer | undefined => {
@@ -96,7 +99,7 @@ const mendHeader = (
     if (record === undefined) return false
     head.copy(record)
     const payloadEnd = recordHeaderBytes + header.length
-    const after = chainAfter(from.chain, record, payloadEnd)
+    const after = chainAfter(binding, from.chain, record, payloadEnd)
     return record.toString('latin1', payloadEnd) === `\n${after}\n`
   })
   return at < 0 ? undefined : { at, byte: head[at] ?? 0 }
@@ -117,7 +120,7 @@ export const mendRecord = (
   else if (header.sequence === from.sequence + 1) {
     const record = takeWhole(source, start, recordFrameBytes + header.length)
     if (record === undefined) return undefined
-    mend = mendBody(record, recordHeaderBytes + header.length, from.chain)
+    mend = mendBody(binding, record, recordHeaderBytes + header.length, from.chain)
   }
   return mend === undefined ? undefined : { at: start + mend.at, byte: mend.byte }
 }

@@ -132,7 +132,7 @@ export const scanLog = (
     const bytes = at + length > source.size ? head : pieces.take(at, length)
     if (bytes.length < length) return isNext ? 'torn' : 'ambiguous'
     const payloadEnd = recordHeaderBytes + header.length
-    const after = chainAfter(chain, bytes, payloadEnd)
+    const after = chainAfter(binding, chain, bytes, payloadEnd)
     if (!isNext || bytes.toString('latin1', payloadEnd) !== `\n${after}\n`) {
       return at + length < source.size ? 'damaged' : 'ambiguous'
     }
@@ -159,7 +159,8 @@ const provedAt = (
   const bytes = source.read(at, length)
   if (bytes.length < length) return undefined
   const payloadEnd = recordHeaderBytes + header.length
-  const chain = chainAfter(start.toString('latin1', 0, lead - 1), bytes, payloadEnd)
+  const before = start.toString('latin1', 0, lead - 1)
+  const chain = chainAfter(binding, before, bytes, payloadEnd)
   if (bytes.toString('latin1', payloadEnd) !== `\n${chain}\n`) return undefined
   const payload = bytes.toString('utf8', recordHeaderBytes, payloadEnd)
   return { sequence: header.sequence, start: at, end: at + length, payload, chain }

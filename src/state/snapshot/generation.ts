@@ -7,10 +7,10 @@ import type { GenericSchema } from 'valibot'
 import { shapeCheck } from '../../base/compiled-shape.js'
 import { fail } from '../../base/errors.js'
 import type { Files } from '../files.js'
-import { recordHeaderBytes, type LogBinding, type LogHeader } from '../log/format.js'
+import { bindingOf, recordHeaderBytes, type LogBinding, type LogHeader } from '../log/format.js'
 import { canonicalText } from '../log/canonical-text.js'
 import { bytesInFile, scanLog, type TailKind } from '../log/scan.js'
-import type { Places } from '../paths.js'
+import { logFormatOf, type Places } from '../paths.js'
 import { decodePayload, opsIn, type RecordPayload } from '../log/record.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
 import type { Bounds, StoredRow } from '../segments/read.js'
@@ -154,7 +154,8 @@ export class Generation {
     this.epoch = manifest.epoch + 1
     this.logPath = places.log(this.epoch)
     this.nextLogPath = places.log(this.epoch + 1)
-    this.binding = { storeId: manifest.store_id, epoch: this.epoch }
+    const format = logFormatOf(manifest.format_version)
+    this.binding = { storeId: manifest.store_id, epoch: this.epoch, format }
   }
 
   /** Goes on in the next log; the one before is read to its end. */
@@ -164,7 +165,7 @@ export class Generation {
     this.epoch = log.header.epoch
     this.logPath = this.#places.log(this.epoch)
     this.nextLogPath = this.#places.log(this.epoch + 1)
-    this.binding = { storeId: log.header.store_id, epoch: this.epoch }
+    this.binding = bindingOf(log.header)
     this.start = log.start
     this.end = log.start
     this.tail = 'clean'

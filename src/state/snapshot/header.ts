@@ -3,7 +3,7 @@
  * manifest that it was founded with. So an untrue line can be made again without loss.
  */
 import { encodeLogHeader, type LogHeader } from '../log/format.js'
-import { logFormatVersion } from '../paths.js'
+import { logFormatOf } from '../paths.js'
 import { manifestDigest, type Manifest } from './manifest.js'
 
 /** A header line and its length in bytes. */
@@ -16,6 +16,7 @@ interface HeaderLine {
 export interface LogBase {
   readonly storeId: string
   readonly epoch: number
+  readonly format: LogHeader['format_version']
   readonly sequence: number
   readonly chain: string
   /** SHA-256 of the manifest that it was founded with, or null. */
@@ -23,23 +24,27 @@ export interface LogBase {
 }
 
 /** The header of a log that goes on from a base. */
-export const headerOf = ({ storeId, epoch, sequence, chain, manifest }: LogBase): HeaderLine => {
-  const header: LogHeader = {
-    schema: 'sallyport.log.v2',
-    format_version: logFormatVersion,
+export const headerOf = (
+  { storeId, epoch, format, sequence, chain, manifest }: LogBase,
+): HeaderLine => {
+  const fields = {
     store_id: storeId,
     epoch,
     manifest_sha256: manifest,
     base_sequence: sequence,
     base_chain: chain,
   }
+  const header: LogHeader = format === 2
+    ? { schema: 'sallyport.log.v2', format_version: format, ...fields }
+    : { schema: 'sallyport.log.v3', format_version: format, ...fields }
   return { header, end: encodeLogHeader(header).length }
 }
 
 /** The bases that the first log after a manifest may have. */
 export const basesAfter = (manifest: Manifest): readonly LogBase[] => {
   const { store_id: storeId, epoch, sequence, chain } = manifest
-  const base = { storeId, epoch: epoch + 1, sequence, chain }
+  const format = logFormatOf(manifest.format_version)
+  const base = { storeId, epoch: epoch + 1, format, sequence, chain }
   return [...(manifest.founding ? [] : [{ ...base, manifest: null }]),
     { ...base, manifest: manifestDigest(manifest) }]
 }
@@ -47,6 +52,7 @@ export const basesAfter = (manifest: Manifest): readonly LogBase[] => {
 /** Whether a header goes on from a base. */
 export const goesOn = (header: LogHeader, base: LogBase): boolean =>
   header.store_id === base.storeId && header.epoch === base.epoch &&
+  header.format_version === base.format &&
   header.base_sequence === base.sequence && header.base_chain === base.chain &&
   header.manifest_sha256 === base.manifest
 

@@ -96,8 +96,10 @@ const readLogs = (
     generation.enter(found.log)
     generation.readTail(found.size)
     damage ??= found.damage
-    const { epoch, sequence, chain, binding: { storeId } } = generation
-    const next = openLog(place, [{ storeId, epoch: epoch + 1, sequence, chain, manifest: null }])
+    const { epoch, sequence, chain, binding: { storeId, format } } = generation
+    const next = openLog(place, [{
+      storeId, epoch: epoch + 1, format, sequence, chain, manifest: null,
+    }])
     if (next === 'gone') return damage
     if (next === undefined) return damage ?? followedWrongly(place, generation)
     found = next

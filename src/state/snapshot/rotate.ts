@@ -14,7 +14,7 @@ import {
   type Files,
 } from '../files.js'
 import {
-  encodeLogHeader, encodeRecord, logHeaderBytesMax, decodeLogHeader, type LogHeader,
+  bindingOf, encodeLogHeader, encodeRecord, logHeaderBytesMax, decodeLogHeader, type LogHeader,
 } from '../log/format.js'
 import { bytesInFile, scanLog } from '../log/scan.js'
 import { logEpochs, type Places } from '../paths.js'
@@ -25,7 +25,7 @@ import { headerOf } from './header.js'
 /** The seal that the log before must end with; it follows from the log that took over. */
 const sealOf = (epoch: number, successor: LogHeader): Buffer => {
   const payload = canonicalJson({ at: '', next_epoch: successor.epoch, ops: [], verb: 'rotate' })
-  const binding = { storeId: successor.store_id, epoch }
+  const binding = { ...bindingOf(successor), epoch }
   return encodeRecord(binding, successor.base_sequence + 1, successor.base_chain, payload).bytes
 }
 
@@ -41,10 +41,9 @@ const endAt = (files: Files, path: string, successor: LogHeader): number | undef
     const { size } = files.fstat(fd)
     const head = decodeLogHeader(readRange(files, fd, 0, Math.min(size, logHeaderBytesMax)))
     if (head?.header.store_id !== successor.store_id) return undefined
-    const binding = { storeId: successor.store_id, epoch: head.header.epoch }
     const from = { sequence: head.header.base_sequence, chain: head.header.base_chain }
     let end = from.chain === successor.base_chain ? head.end : undefined
-    scanLog(binding, bytesInFile(files, fd, head.end, size), from, (record) => {
+    scanLog(bindingOf(head.header), bytesInFile(files, fd, head.end, size), from, (record) => {
       if (record.chain === successor.base_chain) end = head.end + record.end
       return end === undefined
     })
@@ -94,9 +93,11 @@ const sweepTemporaries = (files: Files, folder: string): void => {
 export const rotate = (
   files: Files, places: Places, generation: Generation, committing: () => void,
 ): void => {
-  const { epoch, sequence, chain, binding: { storeId } } = generation
+  const { epoch, sequence, chain, binding: { storeId, format } } = generation
   sweepTemporaries(files, places.wal)
-  const { header } = headerOf({ storeId, epoch: epoch + 1, sequence, chain, manifest: null })
+  const { header } = headerOf({
+    storeId, epoch: epoch + 1, format, sequence, chain, manifest: null,
+  })
   const temporary = writeTemporary(files, places.wal, encodeLogHeader(header))
   committing()
   files.rename(temporary, places.log(epoch + 1))

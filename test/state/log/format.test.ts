@@ -1,9 +1,9 @@
 import zlib from 'node:zlib'
 import fc from 'fast-check'
-import { canonicalJson } from '../../../src/base/canonical.js'
+import { canonicalJson, sha256Hex } from '../../../src/base/canonical.js'
 import { canonicalCopy, canonicalText } from '../../../src/state/log/canonical-text.js'
 import {
-  crc32, decodeLogHeader, encodeLogHeader, encodeRecord, firstChain,
+  crc32, decodeLogHeader, encodeLogHeader, encodeRecord, firstChain, type LogBinding,
 } from '../../../src/state/log/format.js'
 import { countRecordHeaders } from '../../../src/state/log/scan.js'
 import type { Change } from '../../../src/state/log/record.js'
@@ -15,16 +15,18 @@ import { forAll } from '../../support/for-all.js'
 import { t } from '../../support/tests-in-slices.js'
 
 const storeId = '00000000-0000-4000-8000-000000000000'
-const binding = { storeId, epoch: 3 }
+/** Logs of format 2 are those of states of before format 7: they are read for ever. */
+const formats = [2, 3] as const
+const binding: LogBinding = { storeId, epoch: 3, format: 3 }
 const from = { sequence: 7, chain: firstChain(storeId) }
 
-const threeRecords = (): { bytes: Buffer; ends: number[] } => {
+const threeRecords = (to = binding): { bytes: Buffer; ends: number[] } => {
   const parts: Buffer[] = []
   const ends: number[] = []
   let { sequence, chain } = from
   for (const text of ['{"a":1}', '{"ü":"…"}', '{}']) {
     sequence += 1
-    const record = encodeRecord(binding, sequence, chain, text)
+    const record = encodeRecord(to, sequence, chain, text)
     parts.push(record.bytes)
     ends.push((ends.at(-1) ?? 0) + record.bytes.length)
     chain = record.chain
@@ -32,61 +34,93 @@ const threeRecords = (): { bytes: Buffer; ends: number[] } => {
   return { bytes: Buffer.concat(parts), ends }
 }
 
-t.test('records come back in order with their payloads and chain', async (t) => {
-  const { bytes, ends } = threeRecords()
-  const scan = scanRecords(binding, bytes, from)
-  t.equal(scan.tail, 'clean')
-  t.strictSame(scan.records.map((r) => [r.sequence, r.payload, r.end]), [
-    [8, '{"a":1}', ends[0]], [9, '{"ü":"…"}', ends[1]], [10, '{}', ends[2]],
-  ])
-})
+for (const format of formats) {
+  const to = { ...binding, format }
 
-t.test('durability 3 and 11: records cut at any byte are the whole ones before, then torn', async (t) => {
-  const { bytes, ends } = threeRecords()
-  let wrong = 0
-  for (let size = 0; size <= bytes.length; size += 1) {
-    const scan = scanRecords(binding, bytes.subarray(0, size), from)
-    const whole = ends.filter((end) => end <= size).length
-    const clean = size === 0 || ends.includes(size)
-    if (scan.records.length !== whole || scan.tail !== (clean ? 'clean' : 'torn')) wrong += 1
-  }
-  t.equal(wrong, 0)
-})
+  t.test(`format ${format}: records come back in order with their payloads and chain`, async (t) => {
+    const { bytes, ends } = threeRecords(to)
+    const scan = scanRecords(to, bytes, from)
+    t.equal(scan.tail, 'clean')
+    t.strictSame(scan.records.map((r) => [r.sequence, r.payload, r.end]), [
+      [8, '{"a":1}', ends[0]], [9, '{"ü":"…"}', ends[1]], [10, '{}', ends[2]],
+    ])
+  })
 
-t.test('durability 3 and 11: no flipped bit passes or is taken for a torn end', async (t) => {
-  const { bytes, ends } = threeRecords()
-  const seen = new Map<string, number>()
-  for (let at = 0; at < bytes.length; at += 1) {
-    for (let bit = 0; bit < 8; bit += 1) {
-      const flipped = Buffer.from(bytes)
-      flipped[at] = (flipped[at] ?? 0) ^ (1 << bit)
-      const { records, tail } = scanRecords(binding, flipped, from)
-      const before = ends.filter((end) => end <= at).length
-      const inLast = before === 2
-      const right = records.length === before && tail === (inLast ? 'ambiguous' : 'damaged')
-      seen.set(right ? 'right' : `${records.length} ${tail} at ${at}`, 1)
+  t.test(`durability 3 and 11: format ${format}: records cut at any byte are the whole ones before, then torn`, async (t) => {
+    const { bytes, ends } = threeRecords(to)
+    let wrong = 0
+    for (let size = 0; size <= bytes.length; size += 1) {
+      const scan = scanRecords(to, bytes.subarray(0, size), from)
+      const whole = ends.filter((end) => end <= size).length
+      const clean = size === 0 || ends.includes(size)
+      if (scan.records.length !== whole || scan.tail !== (clean ? 'clean' : 'torn')) wrong += 1
     }
-  }
-  t.strictSame([...seen.keys()], ['right'])
+    t.equal(wrong, 0)
+  })
+
+  t.test(`durability 3 and 11: format ${format}: no flipped bit passes or is taken for a torn end`, async (t) => {
+    const { bytes, ends } = threeRecords(to)
+    const seen = new Map<string, number>()
+    for (let at = 0; at < bytes.length; at += 1) {
+      for (let bit = 0; bit < 8; bit += 1) {
+        const flipped = Buffer.from(bytes)
+        flipped[at] = (flipped[at] ?? 0) ^ (1 << bit)
+        const { records, tail } = scanRecords(to, flipped, from)
+        const before = ends.filter((end) => end <= at).length
+        const inLast = before === 2
+        const right = records.length === before && tail === (inLast ? 'ambiguous' : 'damaged')
+        seen.set(right ? 'right' : `${records.length} ${tail} at ${at}`, 1)
+      }
+    }
+    t.strictSame([...seen.keys()], ['right'])
+  })
+
+  t.test(`format ${format}: records of another store, epoch or chain do not pass`, async (t) => {
+    const { bytes } = threeRecords(to)
+    for (const [other, start] of [
+      [{ ...to, epoch: 4 }, from],
+      [{ ...to, storeId: 'x' }, from],
+      [to, { ...from, chain: firstChain('x') }],
+      [to, { ...from, sequence: 8 }],
+    ] as const) {
+      const scan = scanRecords(other, bytes, start)
+      t.equal(scan.records.length, 0)
+      t.not(scan.tail, 'clean')
+      t.not(scan.tail, 'torn')
+    }
+  })
+}
+
+t.test('a chain names the history: it is the same in whichever log a record lies', async (t) => {
+  const chainIn = (to: Partial<LogBinding>): string =>
+    encodeRecord({ ...binding, ...to }, 8, from.chain, '{"a":1}').chain
+  t.equal(chainIn({ epoch: 4 }), chainIn({}))
+  t.not(chainIn({ format: 2, epoch: 4 }), chainIn({ format: 2 }), 'in format 2 it was another')
+  const covered = `${from.chain}#c 0000000000000008 0000000007 {"a":1}`
+  t.equal(chainIn({}), sha256Hex(covered))
+  t.not(encodeRecord(binding, 9, from.chain, '{"a":1}').chain, chainIn({}), 'another sequence')
 })
 
-t.test('records of another store, epoch or chain do not pass', async (t) => {
-  const { bytes } = threeRecords()
-  for (const [other, start] of [
-    [{ ...binding, epoch: 4 }, from],
-    [{ ...binding, storeId: 'x' }, from],
-    [binding, { ...from, chain: firstChain('x') }],
-    [binding, { ...from, sequence: 8 }],
-  ] as const) {
-    const scan = scanRecords(other, bytes, start)
-    t.equal(scan.records.length, 0)
-    t.not(scan.tail, 'clean')
-    t.not(scan.tail, 'torn')
-  }
+t.test('whatever is said of a record, both formats take it for true or neither does', async (t) => {
+  const said = fc.record({
+    epoch: fc.constantFrom(3, 4), storeId: fc.constantFrom(storeId, 'x'), sequence: fc.nat(9),
+    chain: fc.constantFrom(from.chain, firstChain('x')), payload: fc.constantFrom('{}', '{"a":1}'),
+    flip: fc.option(fc.nat(8 * 114 - 1)),
+  })
+  forAll(t, fc.property(said, ({ epoch, storeId: store, sequence, chain, payload, flip }) => {
+    const [old, present] = formats.map((format) => {
+      const wrote = { storeId: store, epoch, format }
+      const bytes = Buffer.from(encodeRecord(wrote, sequence, chain, payload).bytes)
+      const at = (flip ?? 0) >> 3
+      if (flip !== null && at < bytes.length) bytes[at] = (bytes[at] ?? 0) ^ (1 << (flip & 7))
+      return scanRecords({ ...binding, format }, bytes, from)
+    })
+    return old?.tail === present?.tail && old?.records.length === present?.records.length
+  }))
 })
 
 const header = {
-  schema: 'sallyport.log.v2' as const, format_version: 2, store_id: storeId, epoch: 3,
+  schema: 'sallyport.log.v3' as const, format_version: 3 as const, store_id: storeId, epoch: 3,
   manifest_sha256: 'a'.repeat(64), base_sequence: 7, base_chain: 'b'.repeat(64),
 }
 

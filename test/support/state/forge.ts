@@ -9,7 +9,7 @@ import { nodeFiles } from '../../../src/state/files.js'
 import type { Files } from '../../../src/state/files.js'
 import { readWhole } from '../../../src/state/files.js'
 import {
-  decodeLogHeader, encodeLogHeader, encodeRecord,
+  bindingOf, decodeLogHeader, encodeLogHeader, encodeRecord,
 } from '../../../src/state/log/format.js'
 import { logEpochs, placesOf } from '../../../src/state/paths.js'
 import { scanRecords } from './records.js'
@@ -48,7 +48,7 @@ export const forgePayload = (dir: string, payload: string, files: Files = nodeFi
   const head = bytes === undefined ? undefined : decodeLogHeader(bytes)
   if (bytes === undefined || head === undefined) throw new Error('the log has no true header')
   const { header, end } = head
-  const binding = { storeId: header.store_id, epoch: header.epoch }
+  const binding = bindingOf(header)
   const from = { sequence: header.base_sequence, chain: header.base_chain }
   const scan = scanRecords(binding, bytes.subarray(end), from)
   if (scan.tail !== 'clean') throw new Error('the log does not end clean')

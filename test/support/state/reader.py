@@ -70,7 +70,7 @@ def records_of(store, epoch, sequence, chain, data):
         crc = zlib.crc32(('%s|%d|' % (store, epoch)).encode() + header[:30])
         need('%08x' % crc == check and number == sequence + 1, 'record header')
         end = at + 40 + size
-        after = sha(chain.encode() + data[at:end])
+        after = sha(chain.encode() + header[:31] + data[at + 40:end])
         need(data[end:end + 66] == b'\n' + after.encode() + b'\n', 'chain')
         payload = json.loads(data[at + 40:end])
         if 'next_epoch' in payload:
