@@ -107,9 +107,9 @@ export const ceilings: readonly Ceiling[] = [
   of('state keys', [7, 100, 0, 1], [9, 20], [33, 900]),
   of('doctor', [9, 197, 0, 0], [10, 20], [45, 1300]),
   of('timers show', [11, 134, 0, 0], [8, 20], [43, 1200]),
-  of('schema', [26, 453, 0, 0], [0, 0], [0, 0]),
-  of('completion bash', [26, 450, 0, 0], [0, 0], [0, 0]),
-  of('help', [24, 213, 0, 0], [0, 0], [0, 0]),
+  of('schema', [26, 457, 0, 0], [0, 0], [0, 0]),
+  of('completion bash', [26, 454, 0, 0], [0, 0], [0, 0]),
+  of('help', [24, 217, 0, 0], [0, 0], [0, 0]),
 ]
 
 const acts = 'changes something: what it costs is its records'
@@ -138,7 +138,8 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'codehost close-capacity, codehost observe, codehost publish'),
   ...named(whole, 'state check, state backup, state verify, state export'),
   ...named(folder, 'shots scan, shots watch, shots estimate, edge capture'),
-  ...named(stays, 'serve, edge daemon, demo, sandbox start, sandbox status, sandbox fault, '
+  ...named(stays, 'serve, edge daemon, demo, sandbox start, sandbox stop, sandbox status, '
+    + 'sandbox fault, '
     + 'sandbox faults, sandbox samples'),
   ...named(rare, 'edge show, codehost job, codehost inspect, codehost verify, receipt verify'),
 }
