@@ -15,10 +15,8 @@ interface SamePackage {
 const { filesOf, samePackage } =
   await import(join(process.cwd(), 'scripts/tool/same-package.js')) as SamePackage
 
-const loader = (code: string, rest = 'const firsts = [];'): string => `"use strict";
-const code = {"12.4-linux-x64":"${code}"};
-${rest}
-`
+const loader = (code: string, rest = 'const firsts = []'): string =>
+  ['"use strict"', `const code = {"12.4-linux-x64":"${code}"}`, rest, ''].join(';\n')
 
 const packageOf = (changed: Readonly<Record<string, string>> = {}): Map<string, Buffer> =>
   new Map(Object.entries({
@@ -32,7 +30,7 @@ t.test('compiled code and its digests may differ, and nothing else', async (t) =
     [cache]: 'another', 'dist/packed.js': loader('bb'),
   })), { compared: 3, compiled: [cache], differ: [] })
   for (const [name, text] of [
-    ['dist/a.js', 'b'], ['package.json', '{ }'], ['dist/packed.js', loader('aa', 'const x = 1;')],
+    ['dist/a.js', 'b'], ['package.json', '{ }'], ['dist/packed.js', loader('aa', 'const x = 1')],
     ['dist/new.js', 'in one alone'], ['docs/a.cache', 'no compiled code'],
     ['dist/other.12.4-linux-x64.cache', 'in one alone'],
   ] as const) {
