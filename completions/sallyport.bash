@@ -37,7 +37,7 @@ _sallyport() {
     "at") COMPREPLY=($(compgen -W "add list remove --help" -- "$cur")); return ;;
     "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune destroy --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
-    "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
+    "sandbox") COMPREPLY=($(compgen -W "start stop status fault faults samples --help" -- "$cur")); return ;;
     "setup"|"setup "*)
       COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
@@ -728,6 +728,12 @@ _sallyport() {
       COMPREPLY=($(compgen -W "--port --log-requests --page --open --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "sandbox start")
+      case "$prev" in
+        --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--dir --background --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      ;;
+    "sandbox stop")
       case "$prev" in
         --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac

@@ -1,15 +1,17 @@
 // `npm run tarball`: packs the program with the compiled code of each Node that it says it runs on,
 // installs the tarball into an empty prefix as a stranger would, and plays it there on each one.
+// Packs the commit's files once more in a folder with a longer path and compares every file.
 // Prints sizes and leaves the tarball in .build/; the status is not 0 when anything did not work.
 // `npm run tarball -- 22` asks one Node alone. The binaries of the other Nodes are packages of the
 // npm registry: the program installs nothing of them.
 import {
-  copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync,
+  copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { filesBelow } from './tool/files.js'
 import { root, run, tool } from './tool/run.js'
+import { filesOf, samePackage } from './tool/same-package.js'
 
 const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
 const majors = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24']
@@ -31,6 +33,42 @@ const nodeOf = async (major) => {
   mkdirSync(folder)
   await must('npm', ['install', '--prefix', folder, '--ignore-scripts', `${name}@${major}`])
   return join(folder, 'node_modules', name, 'bin/node')
+}
+
+const unpacked = async (tarball, name) => {
+  const folder = join(place, name)
+  mkdirSync(folder)
+  await must('tar', ['-xzf', tarball, '-C', folder])
+  return filesOf(join(folder, 'package'))
+}
+
+/** The files of this commit as they stand, in another folder, built and packed there. */
+const packedElsewhere = async (others) => {
+  const folder = join(place, 'a clone in a folder with a longer path', 'sallyport')
+  const tracked = (await must('git', ['ls-files', '-z'], { cwd: root })).split('\0')
+  for (const name of tracked.filter((one) => one !== '' && existsSync(`${root}/${one}`))) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    copyFileSync(`${root}/${name}`, join(folder, name))
+  }
+  cpSync(`${root}/node_modules`, join(folder, 'node_modules'), {
+    recursive: true, verbatimSymlinks: true,
+  })
+  const into = join(place, 'second')
+  mkdirSync(into)
+  await must(process.execPath, [`${folder}/scripts/build.js`, ...others], { cwd: folder })
+  await must(process.execPath, [`${folder}/scripts/sbom.js`], { cwd: folder })
+  await must('npm', ['pack', '--ignore-scripts', '--pack-destination', into], { cwd: folder })
+  return join(into, readdirSync(into)[0])
+}
+
+/** Whoever builds this commit gets these bytes. Throws where a file differs. */
+const compareTwo = async (tarball, others) => {
+  const second = await packedElsewhere(others)
+  const { compared, compiled, differ } =
+    samePackage(await unpacked(tarball, 'one'), await unpacked(second, 'other'))
+  if (differ.length > 0) throw new Error(`Built in two folders these differ: ${differ.join(', ')}`)
+  console.log(`Built in two folders: ${compared} files are the same byte for byte; left out are `
+    + `the compiled code (${compiled.length} files) and its digests in dist/packed.js`)
 }
 
 /** Packages that were installed, the program itself among them. */
@@ -77,6 +115,7 @@ try {
   const bytes = code.reduce((sum, one) => sum + readFileSync(`${root}/dist/${one}`).length, 0)
   console.log(`${name}: ${kib(readFileSync(tarball).length)}; `
     + `compiled code of ${others.length + 1} Nodes, ${kib(bytes)} unpacked`)
+  await compareTwo(tarball, others)
   for (const [major, node] of nodes) await play(tarball, major, node)
   mkdirSync(`${root}/.build`, { recursive: true })
   copyFileSync(tarball, `${root}/.build/${name}`)

@@ -26,6 +26,22 @@ export const refusalShape = replyObject({
   code: v.string(), message: v.string(), next: v.nullable(v.string()),
 })
 
+const stoppedShape = v.strictObject({ dir: v.string(), pid: count })
+/** The process that ended, and the folder that it ran from. */
+export type SandboxStoppedDocument = v.InferOutput<typeof stoppedShape>
+
+/** Stopping a sandbox. */
+export const sandboxStop = contract({
+  name: 'sandbox.stop',
+  version: 1,
+  input: closedObject({ dir }),
+  output: stoppedShape,
+  toDocument: (stopped: SandboxStoppedDocument) => stopped,
+})
+
+/** What the control endpoint answers when it is asked to end. */
+export const sandboxEndingShape = v.strictObject({ pid: count })
+
 const startedShape = v.strictObject({
   profile_file: v.string(),
   pid: count,
@@ -41,7 +57,7 @@ export type SandboxStartedDocument = v.InferOutput<typeof startedShape>
 export const sandboxStart = contract({
   name: 'sandbox.start',
   version: 1,
-  input: closedObject({ dir }),
+  input: closedObject({ dir, background: v.optional(v.boolean()) }),
   output: startedShape,
   toDocument: ({ dir: folder, sandbox }: {
     readonly dir: string

@@ -10,7 +10,8 @@ import { serviceNames, type JsonObject } from './types.js'
 /**
  * The control endpoint of a running sandbox, on its own loopback port and behind the folder's
  * token: `GET /status`, `POST /faults` (set), `POST /faults/clear`; both answer with what was
- * cleared and what is on. It shows counts, never content.
+ * cleared and what is on. `POST /stop` answers with the process that will end. It shows counts,
+ * never content.
  */
 interface ControlOptions {
   readonly token: string
@@ -18,6 +19,8 @@ interface ControlOptions {
   readonly log: RequestLog
   /** Facts that never change while the sandbox runs. */
   readonly facts: () => JsonObject
+  /** Called when somebody asks it to end, once the reply is on its way. */
+  readonly stop: () => void
 }
 
 const bodyBytesMax = 16 * 1024
@@ -128,6 +131,9 @@ const handle = async (
       const cleared = options.faults.clear(nameOf(await bodyOf(request)))
       return send(response, 200, { cleared, faults: options.faults.list() })
     }
+    case 'POST /stop':
+      send(response, 200, { pid: process.pid })
+      return options.stop()
     default:
       return send(response, 404, { code: 'not_found' })
   }

@@ -30,11 +30,15 @@ export const folderFiles = {
   codehostToken: 'codehost-token.key',
 } as const
 
+/** Its kernel lock is held while a sandbox runs from the folder. */
+export const runningFile = 'running.lock'
+
 /** The folder in it that holds the code host's repositories, once they were asked for. */
 export const codehostFolder = 'codehost'
 
 const schema = 'sallyport.sandbox.v1'
 const portMax = 65_535
+const pidMax = 2 ** 31
 
 /** Writes a file mode 600 through a temporary name, so that no reader sees half of it. */
 export const writePrivate = async (path: string, text: string): Promise<void> => {
@@ -42,18 +46,21 @@ export const writePrivate = async (path: string, text: string): Promise<void> =>
   const file = await open(temporary, 'wx', 0o600)
   try {
     await file.writeFile(text)
+    // A sandbox in the background is found by what stands here, also after a power failure.
+    await file.sync()
   } finally {
     await file.close()
   }
   await rename(temporary, path)
 }
 
-const ours = new Set<string>([...Object.values(folderFiles), codehostFolder])
+const ours = new Set<string>([...Object.values(folderFiles), codehostFolder, runningFile])
 
 const textIn = (dir: string, name: string): Promise<string | null> =>
   readFile(join(dir, name), 'utf8').catch(() => null)
 
-const prepare = async (dir: string): Promise<void> => {
+/** Makes the folder (mode 700). Throws `sandbox_dir_not_empty`. */
+export const prepareFolder = async (dir: string): Promise<void> => {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   const names = await readdir(dir)
   // A crash in the first start leaves only files of ours; anything else is somebody's folder.
@@ -78,7 +85,14 @@ const readTls = async (dir: string): Promise<TlsMaterial | null> => {
   return certificatesUsable(tls) ? tls : null
 }
 
-const readSettings = async (dir: string): Promise<{ ports: Ports; token: string } | null> => {
+/** What a start wrote; `pid` is that of the process, or of the last one. */
+interface Settings {
+  readonly ports: Ports
+  readonly token: string
+  readonly pid: number | null
+}
+
+const readSettings = async (dir: string): Promise<Settings | null> => {
   const text = await textIn(dir, folderFiles.settings)
   if (text === null) return null
   try {
@@ -90,7 +104,8 @@ const readSettings = async (dir: string): Promise<{ ports: Ports; token: string 
     if (typeof token !== 'string' || token.length < 32) return null
     const ports = { provider, gateway, codehost, control }
     const whole = Object.values(ports).every((one) => isInteger(one, 0, portMax))
-    return whole ? { ports: ports as Ports, token } : null
+    const pid = isInteger(value.pid, 1, pidMax) ? Number(value.pid) : null
+    return whole ? { ports: ports as Ports, token, pid } : null
   } catch {
     return null
   }
@@ -101,7 +116,7 @@ const readSettings = async (dir: string): Promise<{ ports: Ports; token: string 
  * are kept; a missing, broken or expired part is made anew. Throws `sandbox_dir_not_empty`.
  */
 export const openFolder = async (dir: string, given?: TlsMaterial): Promise<SandboxFolder> => {
-  await prepare(dir)
+  await prepareFolder(dir)
   const stored = await readTls(dir)
   const tls = stored ?? given ?? (await makeCertificates())
   const settings = await readSettings(dir)
@@ -121,14 +136,14 @@ export const openFolder = async (dir: string, given?: TlsMaterial): Promise<Sand
 /** Reads what a client of the control endpoint needs, or null when `dir` is no sandbox folder. */
 export const readFolder = async (
   dir: string,
-): Promise<{ caPem: string; ports: Ports; token: string } | null> => {
+): Promise<({ readonly caPem: string } & Settings) | null> => {
   const settings = await readSettings(dir)
   const caPem = await textIn(dir, folderFiles.ca)
   return settings === null || caPem === null ? null : { caPem, ...settings }
 }
 
-/** Writes ports and token for the next start and for the control commands. */
+/** Writes process, ports and token for the next start and for the control commands. */
 export const saveSettings = (folder: SandboxFolder, ports: Ports): Promise<void> => {
-  const text = JSON.stringify({ schema, ports, token: folder.token }, null, 2)
+  const text = JSON.stringify({ schema, pid: process.pid, ports, token: folder.token }, null, 2)
   return writePrivate(join(folder.dir, folderFiles.settings), `${text}\n`)
 }

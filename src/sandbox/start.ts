@@ -6,7 +6,7 @@ import type { CodehostStore } from './codehost/store.js'
 import { controlHandler } from './control.js'
 import { newFaultBoard, type Faults } from './faults/board.js'
 import {
-  codehostFolder, folderFiles, openFolder, saveSettings, writePrivate, type Ports,
+  codehostFolder, folderFiles, openFolder, prepareFolder, saveSettings, writePrivate, type Ports,
 } from './folder.js'
 import { newGateway } from './gateway/gateway.js'
 import { newRequestLog, type RequestLog } from './log.js'
@@ -42,6 +42,8 @@ export interface SandboxOptions {
   /** Keeps bodies over 64 KiB of the code host's requests in the log, too. */
   readonly keepBodies?: boolean
   readonly hooks?: SandboxHooks
+  /** Makes the folder this process's alone, or throws; gives what undoes that. */
+  readonly claim?: (dir: string) => Promise<() => void>
   /** Used when the folder has none yet, so that many test sandboxes share one. */
   readonly tls?: TlsMaterial
 }
@@ -60,6 +62,8 @@ export interface Sandbox {
   readonly caPem: string
   /** The process that it runs in. */
   readonly pid: number
+  /** Settles when somebody asked the control endpoint to end it. */
+  readonly askedToStop: Promise<void>
   readonly ports: Ports
   /** Bearer token of the control endpoint. */
   readonly controlToken: string
@@ -141,6 +145,17 @@ const servicesOf = (
  * (rejected) and `sandbox_port_taken` (conflict: this folder's sandbox probably runs already).
  */
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
+  await prepareFolder(options.dir)
+  const giveBack = await options.claim?.(options.dir) ?? (() => undefined)
+  try {
+    return await runFrom(options, giveBack)
+  } catch (error) {
+    giveBack()
+    throw error
+  }
+}
+
+const runFrom = async (options: SandboxOptions, giveBack: () => void): Promise<Sandbox> => {
   const folder = await openFolder(options.dir, options.tls)
   const clock = options.clock ?? systemClock
   const log = newRequestLog()
@@ -154,7 +169,11 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
     signal: stopping.signal,
   }
   const facts = (): Record<string, unknown> => ({ pid: process.pid, ports })
-  const control = controlHandler({ token: folder.token, faults, log, facts })
+  let asked: () => void = () => undefined
+  const askedToStop = new Promise<void>((resolve) => { asked = resolve })
+  const control = controlHandler({
+    token: folder.token, faults, log, facts, stop: () => asked(),
+  })
   const quiet = { onConnect: () => 0, onSecure: () => undefined }
   const servers = await startAll([
     () => startService(provider, ports.provider, shared),
@@ -165,6 +184,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
   const stop = async (): Promise<void> => {
     stopping.abort(new Error('the sandbox stops'))
     await Promise.all(servers.map((server) => server.close()))
+    giveBack()
   }
   for (const [at, name] of [...serviceNames, 'control' as const].entries()) {
     ports[name] = servers[at]?.port ?? 0
@@ -187,6 +207,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
     },
     caPem: tls.caPem,
     pid: process.pid,
+    askedToStop,
     ports,
     controlToken: folder.token,
     faults,

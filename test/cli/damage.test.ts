@@ -100,6 +100,7 @@ t.test('what opens no store or mends it is named, and nothing else goes unasked'
     'completion', 'demo', 'doctor', 'edge capture', 'edge daemon', 'help', 'init',
     'receipt verify',
     'sandbox fault', 'sandbox faults', 'sandbox samples', 'sandbox start', 'sandbox status',
+    'sandbox stop',
     'schema', 'state check', 'state kept', 'state path', 'state repair', 'state restore',
     'state verify',
     'timers remove',

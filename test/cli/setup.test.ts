@@ -68,9 +68,9 @@ const toSession: readonly Step[] = [
 ]
 
 const alphaSteps: readonly Step[] = [
-  yes('Set up questions'), enterAt('max_output_tokens:'), enterAt('timeout_seconds:'),
-  enterAt('request_cost_bound_microusd:'), enterAt('spend_ceiling_microusd:'),
-  { at: 'API key:', keys: `MARK-provider-key-0123456789${enter}` },
+  yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
+  enterAt('Hold for one question:'), enterAt('Ceiling of all routes'),
+  { at: 'API key (', keys: `MARK-provider-key-0123456789${enter}` },
   yes('Enable the capability now'), yes('I acknowledge this plaintext'),
 ]
 
@@ -213,7 +213,7 @@ t.test('Ctrl-C at any question leaves what was saved and says what', { skip }, a
   t.match(first.shown, 'You left. Nothing was saved.')
   t.notOk(existsSync(led.place.stateDir))
   const within = await converse(t, led, 'setup', [
-    ...toSession, yes('Set up questions'), { at: 'max_output_tokens:', keys: interrupt },
+    ...toSession, yes('Set up questions'), { at: 'Longest answer', keys: interrupt },
   ])
   t.equal(within.status, 130, within.shown)
   t.match(within.shown, 'You left. Saved before, and it stays: state, session.')

@@ -68,7 +68,8 @@ const words: Readonly<Record<string, readonly string[]>> = {
 
 /** These open no state at all. */
 const stateless = [
-  'init', 'sandbox start', 'sandbox status', 'sandbox fault', 'sandbox faults', 'sandbox samples',
+  'init', 'sandbox start', 'sandbox stop', 'sandbox status', 'sandbox fault', 'sandbox faults',
+  'sandbox samples',
   'demo', 'schema', 'completion', 'help', 'edge capture', 'edge daemon',
   'timers remove', 'receipt verify', 'at add', 'at list', 'at remove',
 ]

@@ -132,6 +132,7 @@ export const commands: CommandTable = [
   alone('serve', () => import('./serve/serve.js')),
   noun('sandbox', 'an embedded outside world on loopback, with faults, for trying things out', {
     start: () => import('./sandbox/start.js'),
+    stop: () => import('./sandbox/stop.js'),
     status: () => import('./sandbox/faults.js'),
     fault: () => import('./sandbox/faults.js'),
     faults: () => import('./sandbox/faults.js'),

@@ -64,7 +64,7 @@ t.test('sandbox start serves until SIGTERM, is steered, and leaves nothing', asy
     })
     const second = await place.run(['sandbox', 'start', '--dir', dir, '--json'])
     t.equal(second.status, 5)
-    t.equal(second.error().code, 'sandbox_port_taken')
+    t.equal(second.error().code, 'sandbox_running')
   })
   t.equal(ran.status, 0)
   t.equal(ran.stderr, '')

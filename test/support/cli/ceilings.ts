@@ -107,9 +107,9 @@ export const ceilings: readonly Ceiling[] = [
   of('state keys', [7, 102, 0, 1], [9, 20], [33, 900]),
   of('doctor', [9, 199, 0, 0], [10, 20], [45, 1300]),
   of('timers show', [11, 136, 0, 0], [8, 20], [43, 1200]),
-  of('schema', [26, 455, 0, 0], [0, 0], [0, 0]),
-  of('completion bash', [26, 452, 0, 0], [0, 0], [0, 0]),
-  of('help', [24, 214, 0, 0], [0, 0], [0, 0]),
+  of('schema', [26, 459, 0, 0], [0, 0], [0, 0]),
+  of('completion bash', [26, 456, 0, 0], [0, 0], [0, 0]),
+  of('help', [24, 219, 0, 0], [0, 0], [0, 0]),
 ]
 
 const acts = 'changes something: what it costs is its records'
@@ -138,7 +138,8 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'codehost close-capacity, codehost observe, codehost publish'),
   ...named(whole, 'state check, state backup, state verify, state export'),
   ...named(folder, 'shots scan, shots watch, shots estimate, edge capture'),
-  ...named(stays, 'serve, edge daemon, demo, sandbox start, sandbox status, sandbox fault, '
+  ...named(stays, 'serve, edge daemon, demo, sandbox start, sandbox stop, sandbox status, '
+    + 'sandbox fault, '
     + 'sandbox faults, sandbox samples'),
   ...named(rare, 'edge show, codehost job, codehost inspect, codehost verify, receipt verify'),
 }

@@ -4,13 +4,16 @@ import type { AlphaShow } from '../../../alpha/projection.js'
 import { alphaNeedsAcknowledgment } from '../../../alpha/setup-save.js'
 import { parseSetupInput } from '../../../alpha/setup.js'
 import { fail } from '../../../base/errors.js'
+import { dollarsText } from '../../../base/money.js'
 import type { Gov } from '../../../governance/context.js'
 import type { VerbDeps } from '../../verb.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
-import { changeText, nothingChanges, refusalOf } from '../../form.js'
+import { changeText, moneyLimit, nothingChanges, refusalOf } from '../../form.js'
+import { readSecret } from '../../input.js'
 import type { Prompter } from '../../prompt.js'
 import { keyFileWord } from '../../typed.js'
+import { rehearsalOf, type Rehearsal } from '../sandbox/rehearsal.js'
 
 /** A save as the configuration use case takes it; parsed strictly there. */
 export interface SetupBlock {
@@ -29,41 +32,84 @@ const suggested = {
 const numberNames = [
   'max_output_tokens', 'timeout_seconds', 'request_cost_bound_microusd', 'spend_ceiling_microusd',
 ] as const
+type NumberName = (typeof numberNames)[number]
 
-const formOf = (name: (typeof numberNames)[number], text: string): string | null => {
+const questions: Readonly<Record<NumberName, string>> = {
+  max_output_tokens: 'Longest answer, in tokens:',
+  timeout_seconds: 'Longest wait for an answer, in seconds:',
+  request_cost_bound_microusd: 'Hold for one question:',
+  spend_ceiling_microusd: 'Ceiling of all routes together:',
+}
+
+const isMoney = (name: NumberName): boolean => name.endsWith('_microusd')
+
+/** The number that was typed, an amount in micro-USD; null for none. */
+const valueOf = (name: NumberName, text: string): number | null =>
+  (isMoney(name) ? moneyLimit.read(text)
+    : /^(?:0|[1-9][0-9]{0,9}(?:\.[0-9]{1,6})?)$/.test(text) ? Number(text) : null)
+
+/** As it is typed: dollars for an amount. */
+const initialOf = (name: NumberName, value: number): string =>
+  (isMoney(name) ? `${dollarsText(value).replace(/[$,]/g, '')}usd` : String(value))
+
+const formOf = (name: NumberName, text: string): string | null => {
   if (name === 'timeout_seconds') {
     return /^[0-9]{1,2}(?:\.[0-9]{1,6})?$/.test(text)
       ? null : 'timeout_seconds must be a number from 1 to 45.'
   }
-  return /^(?:0|[1-9][0-9]{0,9})$/.test(text) ? null : `${name} must be a plain integer.`
+  return valueOf(name, text) !== null ? null
+    : isMoney(name) ? `Type ${moneyLimit.form}.` : `${name} must be a plain integer.`
 }
 
 /** What is wrong with an answer, its range included; null for a good one. */
 const problemOf = async (
-  name: (typeof numberNames)[number], text: string,
+  name: NumberName, text: string,
 ): Promise<string | null> =>
-  formOf(name, text) ?? refusalOf(() => { parseSetupInput({ [name]: Number(text) }) })
+  formOf(name, text) ?? refusalOf(() => { parseSetupInput({ [name]: valueOf(name, text) }) })
 
 const numberOf = async (
-  prompter: Prompter, name: (typeof numberNames)[number], initial: number,
+  prompter: Prompter, name: NumberName, initial: number,
 ): Promise<number> => {
   const text = await prompter.text(
-    `${name}:`, String(initial), (given) => problemOf(name, given))
+    questions[name], initialOf(name, initial), (given) => problemOf(name, given))
   const problem = await problemOf(name, text)
-  if (problem === null) return Number(text)
-  throw fail.rejected('form_number', problem, { details: { field: name } })
+  const value = valueOf(name, text)
+  if (problem === null && value !== null) return value
+  throw fail.rejected('form_number', problem ?? 'It is no number.', { details: { field: name } })
 }
 
+/** The key that was given, and what names its file on a line; null for none. */
+interface FilledKey {
+  readonly word: string | null
+  readonly block: { readonly api_key?: string }
+}
+
+const sandboxKey = async (deps: VerbDeps, from: string): Promise<FilledKey> => ({
+  word: from,
+  block: {
+    api_key: await readSecret(deps, {
+      from, flag: '--api-key-file', bytesMax: alphaLimits.apiKeyBytesMax + 2,
+    }),
+  },
+})
+
 const keyOf = async (
-  deps: VerbDeps, prompter: Prompter, isStored: boolean,
-): Promise<{ readonly api_key?: string }> => {
-  const key = await prompter.secret(isStored ? 'API key (Enter keeps the stored one):' : 'API key:')
-  if (key === '') return {}
+  deps: VerbDeps, prompter: Prompter, isStored: boolean, rehearsal: Rehearsal | null,
+): Promise<FilledKey> => {
+  const asked = isStored ? 'API key (Enter keeps the stored one):'
+    : rehearsal === null ? 'API key:' : 'API key (Enter takes that of the sandbox):'
+  const canBeEmpty = isStored || rehearsal !== null
+  const key = await prompter.secret(asked, (text) =>
+    (text.trim() === '' && !canBeEmpty ? 'A question needs a key; Ctrl-C leaves the form.' : null))
+  if (key === '' && !isStored && rehearsal !== null) {
+    return sandboxKey(deps, rehearsal.keyFiles.provider)
+  }
+  if (key === '') return { word: null, block: {} }
   deps.secrets.add(key)
   if (Buffer.byteLength(key) > alphaLimits.apiKeyBytesMax) {
     throw fail.rejected('secret_length', `A key has at most ${alphaLimits.apiKeyBytesMax} bytes.`)
   }
-  return { api_key: key }
+  return { word: keyFileWord, block: { api_key: key } }
 }
 
 interface Form {
@@ -92,20 +138,20 @@ const agreed = async (
   await requireYes(prompter, 'I acknowledge this plaintext egress')
 }
 
-const flagOf = (name: (typeof numberNames)[number]): string => `--${name.replaceAll('_', '-')}`
+const flagOf = (name: NumberName): string => `--${name.replaceAll('_', '-')}`
 
 /** A flag left out keeps what is saved: only what differs stands in it. */
 const typedOf = (
-  saved: AlphaShow['alpha_text'], { enables, hasKey, numbers }: {
+  saved: AlphaShow['alpha_text'], { enables, keyWord, numbers }: {
     readonly enables: boolean
-    readonly hasKey: boolean
-    readonly numbers: Partial<Record<(typeof numberNames)[number], number>>
+    readonly keyWord: string | null
+    readonly numbers: Partial<Record<NumberName, number>>
   },
 ): readonly string[] => [
   'alpha', 'setup', ...(enables ? ['--enable'] : []),
   ...numberNames.filter((name) => saved?.[name] !== numbers[name])
     .flatMap((name) => [flagOf(name), String(numbers[name])]),
-  ...(hasKey ? ['--api-key-file', keyFileWord] : []),
+  ...(keyWord === null ? [] : ['--api-key-file', keyWord]),
 ]
 
 /**
@@ -122,11 +168,13 @@ export const fillForm = async (
   deps.note(saved?.enabled
     ? 'The text capability is enabled, and stays so; to end it: `sallyport alpha setup --disable`'
     : 'The text capability is disabled.')
-  const numbers: Partial<Record<(typeof numberNames)[number], number>> = {}
+  const numbers: Partial<Record<NumberName, number>> = {}
   for (const name of numberNames) {
     numbers[name] = await numberOf(prompter, name, (saved ?? suggested)[name])
   }
-  const key = await keyOf(deps, prompter, saved?.key_present ?? false)
+  const rehearsal = await rehearsalOf(deps, { provider })
+  const { word: keyWord, block: key } =
+    await keyOf(deps, prompter, saved?.key_present ?? false, rehearsal)
   const enabled = saved?.enabled === true || await prompter.confirm('Enable the capability now')
   const changes = [
     ...differenceOf({ enabled: false, ...saved }, { enabled, ...numbers }),
@@ -148,7 +196,7 @@ export const fillForm = async (
       expected_policy_revision: current.policy_revision,
     },
     typed: typedOf(saved, {
-      enables: enabled && (saved?.enabled !== true || isLapsed), hasKey: 'api_key' in key, numbers,
+      enables: enabled && (saved?.enabled !== true || isLapsed), keyWord, numbers,
     }),
     agree: () => agreed({ deps, provider, prompter }, needs),
   }

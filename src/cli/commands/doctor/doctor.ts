@@ -1,6 +1,16 @@
 /** `sallyport doctor`: whether this machine can run the program. Looks, and touches nothing. */
-import { doctor as doctorContract } from '../../../fabric/doctor-contract.js'
-import { verb } from '../../verb.js'
+import { existsSync } from 'node:fs'
+import { doctor as doctorContract, type MachineCheck } from '../../../fabric/doctor-contract.js'
+import { verb, type VerbDeps } from '../../verb.js'
+import { defaultSandboxDir } from '../sandbox/dir.js'
+
+/** Where no sandbox ever was, nothing of it is loaded. */
+const sandboxOf = async (deps: VerbDeps): Promise<readonly MachineCheck[]> => {
+  const dir = defaultSandboxDir(deps)
+  if (dir === null || !existsSync(dir)) return []
+  const { sandboxChecks } = await import('../sandbox/standing.js')
+  return sandboxChecks(deps, dir)
+}
 
 /**
  * Runs every check. A state that does not open has no blocks to tell: why it does not is what the
@@ -36,6 +46,6 @@ export const doctor = verb(doctorContract, {
     const blocks = await deps.gov('read')
       .then(async (gov) => [...serviceChecks(gov, deps), ...await standingBlocks(gov, deps)])
       .catch(() => [])
-    return [...runChecks(deps), ...blocks]
+    return [...runChecks(deps), ...await sandboxOf(deps), ...blocks]
   },
 })

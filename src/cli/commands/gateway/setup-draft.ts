@@ -17,6 +17,8 @@ export interface GatewayDocument {
 /** Answers; what was not answered is left out. */
 export interface Draft {
   key?: string
+  /** What names its file on a line. */
+  keyWord?: string
   /** Micro-USD. */
   ceiling?: number
   slots: Partial<Record<SlotName, SlotDraft>>
@@ -97,7 +99,7 @@ export const typedOf = (current: GatewayShow, draft: Draft): readonly (readonly 
     // A first save enables unless told otherwise.
     ...(!enables && current.gateway === null ? ['--disable'] : []),
     ...(draft.ceiling === undefined ? [] : ['--spend-ceiling-microusd', String(draft.ceiling)]),
-    ...(draft.key === undefined ? [] : ['--api-key-file', keyFileWord]),
+    ...(draft.key === undefined ? [] : ['--api-key-file', draft.keyWord ?? keyFileWord]),
   ]
   const [first, ...others] = slots
   const of = (slot: SlotName): readonly GatewayPurpose[] =>

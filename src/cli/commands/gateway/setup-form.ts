@@ -11,11 +11,14 @@ import { gatewayNeedsAcknowledgment, gatewayStatements } from '../../../gateway/
 import { parseGatewayInput } from '../../../gateway/setup.js'
 import type { Gov } from '../../../governance/context.js'
 import { sentOperations } from '../../../governance/ledger/read.js'
+import { deploymentProfile } from '../../../governance/profile.js'
 import { collections } from '../../../governance/rows.js'
 import type { VerbDeps } from '../../verb.js'
 import { requireYes } from '../../ask-verdict.js'
 import { askLimit, changeText, moneyLimit, nothingChanges, refusalOf } from '../../form.js'
+import { readSecret } from '../../input.js'
 import type { Prompter } from '../../prompt.js'
+import { rehearsalOf, type Rehearsal } from '../sandbox/rehearsal.js'
 import { blockOf, changesOf, typedOf, type Draft, type GatewayDocument } from './setup-draft.js'
 import { askSlot, type SavedSlot } from './slot-form.js'
 
@@ -33,6 +36,7 @@ interface Form {
   readonly gov: Gov
   readonly prompter: Prompter
   readonly current: GatewayShow
+  readonly rehearsal: Rehearsal | null
 }
 
 /** The one ceiling as it is now, micro-USD; null before there is one. */
@@ -98,20 +102,33 @@ const askSlots = async (form: Form, draft: Draft): Promise<void> => {
     const ceilingMicrousd = await requiredCeiling(form, draft)
     deps.note(`Its cost is your own bound.${provedText(form, slot)} ${spentText(form)}`)
     const saved = { ...unset, ...current.gateway?.slots[slot], ...draft.slots[slot] }
-    const named = await askSlot({ prompter, gov, slot, saved, ceilingMicrousd })
+    const offered = form.rehearsal === null ? null
+      : { model: form.rehearsal.modelOf(slot), host: form.rehearsal.host }
+    const named = await askSlot({ prompter, gov, slot, saved, ceilingMicrousd, offered })
     if (Object.keys(named).length > 0) draft.slots[slot] = { ...draft.slots[slot], ...named }
   }
 }
 
-const askKey = async ({ prompter, deps, current }: Form): Promise<string | undefined> => {
+const askKey = async (
+  { prompter, deps, current, rehearsal }: Form,
+): Promise<Pick<Draft, 'key' | 'keyWord'>> => {
   const stored = current.gateway?.key_present === true
-  const key = await prompter.secret(
-    stored ? 'Gateway key (Enter keeps the stored one):' : 'Gateway key (Enter: not now):',
+  const given = await prompter.secret(
+    stored ? 'Gateway key (Enter keeps the stored one):'
+      : rehearsal === null ? 'Gateway key (Enter: not now):'
+        : 'Gateway key (Enter takes that of the sandbox):',
     (text) => refusalOf(() => { parseGatewayInput({ api_key: text }) }),
   )
-  if (key.trim() === '') return undefined
-  deps.secrets.add(key)
-  return key
+  if (given.trim() === '' && !stored && rehearsal !== null) {
+    const from = rehearsal.keyFiles.gateway
+    const key = await readSecret(deps, {
+      from, flag: '--api-key-file', bytesMax: limits.apiKeyBytesMax + 2,
+    })
+    return { key, keyWord: from }
+  }
+  if (given.trim() === '') return {}
+  deps.secrets.add(given)
+  return { key: given }
 }
 
 /** Purposes that have somewhere to go and no consent to it, once the draft is saved. */
@@ -176,16 +193,16 @@ export const fillGatewayForm = async (
   deps: VerbDeps, gov: Gov, current: GatewayShow,
 ): Promise<FilledForm | null> => {
   const prompter = await deps.ask('Give the flags, see `sallyport gateway setup --help`.')
-  const form = { deps, gov, prompter, current }
+  const rehearsal = await rehearsalOf(deps, deploymentProfile(gov.store))
+  const form = { deps, gov, prompter, current, rehearsal }
   deps.note(`${standing(form)} ${spentText(form)}`)
   const draft: Draft = { slots: {}, consents: [] }
   const now = ceilingOf(form)
   const ceiling = await askCeiling(form, now === null ? 'not now' : `keep ${moneyText(now)}`)
   if (ceiling !== undefined) draft.ceiling = ceiling
   await askSlots(form, draft)
-  const key = await askKey(form)
-  if (key !== undefined) {
-    draft.key = key
+  Object.assign(draft, await askKey(form))
+  if (draft.key !== undefined) {
     await requiredCeiling(form, draft)
   }
   await askUse(form, draft)

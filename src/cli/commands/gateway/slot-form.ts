@@ -27,6 +27,8 @@ interface SlotCase {
   readonly saved: SavedSlot
   /** The ceiling as it will be, micro-USD: no bound is above it. */
   readonly ceilingMicrousd: number
+  /** What a slot that is not set is offered; null where a person alone knows. */
+  readonly offered: { readonly model: string; readonly host: string } | null
 }
 
 const listOf = (text: string): string[] => text.split(',').map((one) => one.trim())
@@ -52,15 +54,15 @@ const modelProblem = ({ gov, slot }: SlotCase, model: string): Promise<string | 
 
 /** Model and upstream hosts; null where a slot that is not set is left empty. */
 const askWay = async (one: SlotCase): Promise<SlotDraft | null> => {
-  const { prompter, saved, slot } = one
+  const { prompter, saved, slot, offered } = one
   const model = await prompter.text(
-    `Model of ${slot} (gateway/PROVIDER/MODEL):`, saved.model ?? '',
+    `Model of ${slot} (gateway/PROVIDER/MODEL):`, saved.model ?? offered?.model ?? '',
     (text) => (text === '' ? null : modelProblem(one, text)),
   )
   if (model === '') return null
   const now = saved.upstream_allow.join(', ')
   const upstreams = await prompter.text(
-    'Upstream hosts that may serve it, by commas:', now,
+    'Upstream hosts that may serve it, by commas:', now === '' ? offered?.host ?? '' : now,
     (text) => (text === '' ? null : wayProblem(one, { model, upstream_allow: listOf(text) })),
   )
   if (upstreams === '') return null

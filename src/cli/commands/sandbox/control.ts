@@ -16,7 +16,7 @@ const depthMax = 8
 /** One request to the control endpoint. */
 export interface ControlRequest {
   readonly method: 'GET' | 'POST'
-  readonly path: '/status' | '/faults' | '/faults/clear'
+  readonly path: '/status' | '/faults' | '/faults/clear' | '/stop'
   readonly body?: Readonly<Record<string, unknown>>
 }
 

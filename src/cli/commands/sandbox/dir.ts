@@ -8,6 +8,15 @@ export const dirFlag = [
   'folder of the sandbox; sallyport-sandbox in $XDG_STATE_HOME or ~/.local/state unless given',
 ] as const
 
+/** The folder unless one is given; null where the environment names no place for it. */
+export const defaultSandboxDir = (deps: CliDeps): string | null => {
+  try {
+    return sandboxDir(deps, undefined)
+  } catch {
+    return null
+  }
+}
+
 /**
  * The sandbox's folder: as given, or one of its own beside the default state directory, so that the
  * verbs find a running sandbox without being told. Throws as `baseFolder`.

@@ -3,8 +3,11 @@ import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/cont
 import type { Sandbox } from '../../../sandbox/start.js'
 import { shellWord } from '../../../base/told.js'
 import { fieldLines } from '../../text.js'
+import type { View } from '../../output.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
+import { startBehind } from './background.js'
+import { alreadyRunning, claimFolder, isRunning } from './claim.js'
 import { dirFlag, sandboxDir } from './dir.js'
 
 /** Flags of `sandbox start`. */
@@ -19,16 +22,28 @@ const stopped = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
+const factsOf = (started: SandboxStartedDocument): string => fieldLines([
+  ['sandbox', started.dir],
+  ['profile', started.profile_file],
+  ['provider key', started.provider_key_file],
+  ['gateway key', started.gateway_key_file],
+  ['code host token', started.codehost_token_file],
+  ['process', String(started.pid)],
+])
+
+/** Of one in the background: how it is used and how it ends. */
+const behindText = (started: SandboxStartedDocument, view: View, isDefault: boolean): string => {
+  const dir = isDefault ? '' : ` --dir ${shellWord(started.dir)}`
+  const profile = isDefault ? 'sandbox' : shellWord(started.profile_file)
+  return factsOf(started) + fieldLines([
+    ['use it', view.command(`init --profile ${profile}`)],
+    ['end it', view.command(`sandbox stop${dir}`)],
+  ])
+}
+
 const textOf = (started: SandboxStartedDocument): string =>
   [
-    fieldLines([
-      ['sandbox', started.dir],
-      ['profile', started.profile_file],
-      ['provider key', started.provider_key_file],
-      ['gateway key', started.gateway_key_file],
-      ['code host token', started.codehost_token_file],
-      ['process', String(started.pid)],
-    ]),
+    factsOf(started),
     'Try this in another terminal:',
     '  $ export SALLYPORT_STATE_DIR="$(mktemp -d)/state"',
     `  $ sallyport init --profile ${shellWord(started.profile_file)}`,
@@ -52,37 +67,51 @@ const textOf = (started: SandboxStartedDocument): string =>
   ].join('\n')
 
 /**
- * Starts the sandbox. Throws `sandbox_dir_not_empty` (rejected) and `sandbox_port_taken`
- * (conflict).
+ * Starts the sandbox. Throws `sandbox_dir_not_empty` (rejected), `sandbox_running` and
+ * `sandbox_port_taken` (conflict); in the background `sandbox_not_started` (failed) besides.
  */
 export const start: VerbRecord<SandboxStartOptions, SandboxStartedDocument> = {
   summary: 'run a provider and a gateway on loopback, with real TLS',
   description:
     'Runs a text provider and a model gateway on this machine, with a certificate made on the '
     + 'spot, and writes the deployment profile for `init`. Any key is accepted, nothing costs '
-    + 'anything and nothing leaves the machine. It stays in the foreground until Ctrl-C or '
-    + 'SIGTERM. The folder keeps ports and certificate, so that a state made against it works '
-    + 'again after the next start.',
+    + 'anything and nothing leaves the machine. It stays in the foreground until Ctrl-C, SIGTERM '
+    + 'or `sandbox stop`. With --background it is a process of its own, which outlives this '
+    + 'command and its terminal. The folder keeps ports and certificate, so that a state made '
+    + 'against it works again after the next start. One folder runs one sandbox.',
   examples: [
     '$ sallyport sandbox start',
     '$ sallyport sandbox start --dir ./sandbox',
+    '$ sallyport sandbox start --background',
     '$ sallyport sandbox start --json',
   ],
   damage: 'unasked',
-  exits: ['rejected', 'conflict'],
+  exits: ['rejected', 'conflict', 'cancelled'],
   json: sandboxStart,
-  flags: (command) => command.option(...dirFlag),
-  text: (started, view) => view.foreign(textOf(started)),
+  flags: (command) => command
+    .option(...dirFlag)
+    .option('--background', 'return once it serves; `sandbox stop` ends it'),
+  text: (started, view, deps) => view.foreign(running.has(started) ? textOf(started)
+    : behindText(started, view, started.dir === sandboxDir(deps, undefined))),
   after: async (started, deps) => {
     const sandbox = running.get(started)
     if (sandbox === undefined) return
-    await stopped(deps.stop)
+    await Promise.race([stopped(deps.stop), sandbox.askedToStop])
     await sandbox.stop()
   },
   run: async (options, deps) => {
-    const { startSandbox } = await import('../../../sandbox/start.js')
-    const dir = sandboxDir(deps, requestOf(sandboxStart, options).dir)
-    const sandbox = await startSandbox({ dir, clock: deps.clock })
+    const [{ startSandbox }, { prepareFolder }] = await Promise.all([
+      import('../../../sandbox/start.js'), import('../../../sandbox/folder.js'),
+    ])
+    const { dir: given, background } = requestOf(sandboxStart, options)
+    const dir = sandboxDir(deps, given)
+    if (background === true) {
+      // Who types it twice is told at once, in words of its own.
+      if (isRunning(dir)) throw await alreadyRunning(dir)
+      await prepareFolder(dir)
+      return startBehind(deps, dir)
+    }
+    const sandbox = await startSandbox({ dir, clock: deps.clock, claim: claimFolder })
     const started = sandboxStart.answer({ dir, sandbox })
     running.set(started, sandbox)
     return started

@@ -10,7 +10,9 @@ import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
 import { verb, type VerbDeps } from '../../verb.js'
 import { foundTimers } from '../timers/timers.js'
-import { talks, type Talk } from './talk.js'
+import { isRunning } from '../sandbox/claim.js'
+import { sandboxDir } from '../sandbox/dir.js'
+import { talks, type Offer, type Talk } from './talk.js'
 
 // Going through the steps: each runs the very command that it tells, with the same person.
 
@@ -73,16 +75,23 @@ const watched = (prompter: Prompter) => {
 
 const keep = 'not now'
 
-/** The words of the command that a person wants; null where they leave the step as it is. */
+type Lines = readonly (readonly string[])[]
+
+/** The commands that an answer stands for, in order. */
+const linesOf = (deps: VerbDeps, { words, needs }: Offer): Lines =>
+  (needs === 'sandbox' && !isRunning(sandboxDir(deps, undefined))
+    ? [['sandbox', 'start', '--background'], words] : [words])
+
+/** The answer that a person wants; null where they leave the step as it is. */
 const wanted = async (
   prompter: Prompter, { offers, question, again }: Talk, { done, possible }: StepStanding,
-): Promise<readonly string[] | null> => {
+): Promise<Offer | null> => {
   const asked = done ? again : question
   if (asked === null || !possible) return null
   const [first, ...others] = offers
-  if (others.length === 0) return await prompter.confirm(asked) ? first.words : null
+  if (others.length === 0) return await prompter.confirm(asked) ? first : null
   const chosen = await prompter.choose(asked, [keep, ...offers.map(({ label }) => label)], keep)
-  return offers.find(({ label }) => label === chosen)?.words ?? null
+  return offers.find(({ label }) => label === chosen) ?? null
 }
 
 /** The flags of this run that a step runs with, too. */
@@ -112,6 +121,15 @@ const runStep = async (
   })
 }
 
+/** Runs them in order, up to the first that does not succeed; gives the status of the last run. */
+const runLines = async (deps: VerbDeps, prompter: Prompter, lines: Lines): Promise<number> => {
+  for (const words of lines) {
+    const status = await runStep(deps, prompter, words)
+    if (status !== exitStatus.ok) return status
+  }
+  return exitStatus.ok
+}
+
 const savedText = (saved: readonly SetupStep[]): string =>
   (saved.length === 0 ? 'Nothing was saved.' : `Saved before, and it stays: ${saved.join(', ')}.`)
 
@@ -138,10 +156,11 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
   const takeStep = async (talk: Talk): Promise<void> => {
     const standing = look.steps[talk.step]
     deps.note(`\n${talk.step.padEnd(9)}${standing.told}`)
-    const words = await wanted(prompter, talk, standing)
-    if (words === null) return
-    if (!talk.isForm) tellTyped(deps, [words])
-    const status = await runStep(deps, prompter, words)
+    const offer = await wanted(prompter, talk, standing)
+    if (offer === null) return
+    const lines = linesOf(deps, offer)
+    if (!talk.isForm) tellTyped(deps, lines)
+    const status = await runLines(deps, prompter, lines)
     if (isLeft() || deps.stop.aborted) throw left()
     if (status !== exitStatus.ok && status !== exitStatus.cancelled) failed.add(talk.step)
     const before = look.sequence
@@ -168,8 +187,9 @@ const instead = 'A script types what it would run: `sallyport init`, `sallyport 
 export const setup = verb(setupContract, {
   summary: 'be led through all of it, from the state directory to the timers',
   description:
-    'Asks on a terminal, step by step: provider or rehearsal, session, key, limits and consent '
-    + 'of questions, the gateway, the folder of screenshots and what may leave it, the proof, '
+    'Asks on a terminal, step by step: provider or rehearsal (which starts the sandbox in the '
+    + 'background and fills in its keys and models), session, key, limits and consent of '
+    + 'questions, the gateway, the folder of screenshots and what may leave it, the proof, '
     + 'timers. Each step runs a command that it tells, so that the next time you can type it. '
     + 'Enter leaves a step as it is, and what is done is told and not asked for again unless '
     + 'you say so. Ctrl-C leaves what was saved by then.',

@@ -2,9 +2,11 @@
 import type { SetupStep } from '../../../fabric/setup/contract.js'
 
 /** An answer other than to leave it as it is. */
-interface Offer {
+export interface Offer {
   readonly label: string
   readonly words: readonly string[]
+  /** What has to run before it, and is left out where it runs already. */
+  readonly needs?: 'sandbox'
 }
 
 /** One step. */
@@ -28,7 +30,7 @@ export const talks: readonly Talk[] = [
     offers: [
       {
         label: 'a rehearsal: the sandbox of this machine',
-        words: ['init', '--profile', 'sandbox'],
+        words: ['init', '--profile', 'sandbox'], needs: 'sandbox',
       },
       {
         label: 'real: NEAR AI Cloud, OpenRouter, GitHub',

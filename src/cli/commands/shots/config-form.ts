@@ -59,14 +59,18 @@ const isStrict = (saved: SavedShotSettings): boolean =>
   Object.entries(strictWords).every(([name, word]) =>
     saved[name as keyof typeof strictWords] === word)
 
+/** No shell reads what is typed into a form: `~` is put in here. */
+const fromHome = (home: string, typed: string): string =>
+  (typed === '~' || typed.startsWith('~/') ? home + typed.slice(1) : typed)
+
 const askFolder = async (
-  prompter: Prompter, ctx: ShotsContext, now: string | null,
+  prompter: Prompter, ctx: ShotsContext, now: string | null, home: string,
 ): Promise<Change> => {
-  const named = await prompter.text(
-    'Screenshot folder (absolute path):', now ?? '',
+  const named = fromHome(home, await prompter.text(
+    'Screenshot folder (absolute, or from ~):', now ?? '',
     (text) => (text === '' || text === now ? null : refusalOf(() => {
-      judgeFolder(ctx, text, 'settings')
-    })))
+      judgeFolder(ctx, fromHome(home, text), 'settings')
+    }))))
   return named === '' || named === now ? {} : { screenshot_folder: named }
 }
 
@@ -126,7 +130,7 @@ const fillConfigForm = async (
 ): Promise<Change> => {
   const prompter = await deps.ask(
     'Give the settings as flags: `sallyport shots config set --help`.')
-  const change = await askFolder(prompter, ctx, saved.screenshot_folder)
+  const change = await askFolder(prompter, ctx, saved.screenshot_folder, deps.home)
   deps.note(`\n${egressText}\n`)
   if (await askEgress(prompter, saved, change)) {
     // The day of another folder says nothing of what the new one will cost.

@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { fail } from '../../../base/errors.js'
+import { holdFreshFile, probeFile } from '../../../governance/kernel-file.js'
+import { readFolder, runningFile } from '../../../sandbox/folder.js'
+
+const lockOf = (dir: string): string => join(dir, runningFile)
+
+/** Whether a process of this machine runs a sandbox from the folder. Opens no socket. */
+export const isRunning = (dir: string): boolean => probeFile(lockOf(dir)) === 'live'
+
+/** `conflict` `sandbox_running`, with the process where the folder names it. */
+export const alreadyRunning = async (dir: string): Promise<Error> => {
+  const pid = (await readFolder(dir))?.pid ?? null
+  const who = pid === null ? '' : `, as process ${pid}`
+  return fail.conflict('sandbox_running', `A sandbox runs from that folder already${who}.`, {
+    next: 'Use it, or end it with `sallyport sandbox stop`; another one needs another --dir.',
+    details: { dir, pid },
+  })
+}
+
+/**
+ * Makes the folder this process's alone until it ends in any way: two sandboxes would write their
+ * ports over each other's. Gives what ends that. Throws `sandbox_running` (conflict).
+ */
+export const claimFolder = async (dir: string): Promise<() => void> => {
+  const held = await holdFreshFile(lockOf(dir))
+  if (held === null) throw await alreadyRunning(dir)
+  return held.remove
+}
