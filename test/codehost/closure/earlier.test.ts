@@ -67,6 +67,8 @@ t.test('C-242 an earlier readback serves no other attempt or run of its job', as
   t.strictSame(await at.during(async () => must(await at.close(job, at.request(job)))), [])
 })
 
+type Intent = Parameters<ReturnType<typeof earlierReadbacks>>[0]
+
 t.test('C-242 an earlier readback serves a job and an intent of which every value is the one it was sealed with', async (t) => {
   const at = await closing(t)
   const id = await readBack(at, 'Read before')
@@ -76,7 +78,7 @@ t.test('C-242 an earlier readback serves a job and an intent of which every valu
   const { effect } = row.doc.receipt
   const intent = { effect, remoteId: effect.remote_id }
   const found = (change: object, other: object = {}) =>
-    earlierReadbacks(at.gov, view, { ...job, ...change })({ ...intent, ...other })
+    earlierReadbacks(at.gov, view, { ...job, ...change })({ ...intent, ...other } as Intent)
   t.strictSame(found({}), row.doc)
   for (const change of [
     { owner: 'prn_other' }, { root: 'root_other' }, { native_kind: 'other' },
