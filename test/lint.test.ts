@@ -129,7 +129,8 @@ const inSource: Readonly<Record<string, string>> = {
 const inTests: Readonly<Record<string, string>> = {
   'local/own-time-limit': "import t from 'tap'\nt.setTimeout(1)",
   'local/failing-assertion': "import t from 'tap'\nt.ok(1)",
-  'typescript/no-floating-promises': "import t from 'tap'\nt.rejects(Promise.reject(new Error('a')), /a/)",
+  'typescript/no-floating-promises':
+    "import t from 'tap'\nt.rejects(Promise.reject(new Error('a')), /a/)",
   'typescript/no-misused-promises':
     'export const a = (b: Promise<number>): number => (b ? 1 : 2)',
 }
@@ -206,7 +207,8 @@ t.test('an assertion that cannot fail is found by its text, and one that can is 
   const files = (kind: string, lines: readonly string[]) => lines.map((line, at) =>
     [`test/${kind}-${at}.ts`, `import t from 'tap'\n${line}\n`] as const)
   const imports = [
-    "import { same } from 'tap'", "import { tap } from '@tapjs/core'", "import * as a from '@tapjs/test'",
+    "import { same } from 'tap'", "import { tap } from '@tapjs/core'",
+    "import * as a from '@tapjs/test'",
   ]
   const fine = ["import t, { type Test } from 'tap'", "import type { Extra } from '@tapjs/core'"]
   const wrong = [...files('idle', idle), ...files('imports', imports)]

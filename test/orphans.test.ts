@@ -9,6 +9,10 @@ const modules = filesBelow('test').filter((path) => /\.(ts|mjs)$/.test(path))
 const programs =
   /(^test\/(?:producer-)?entry|\/children\/|\/watch-sockets|\/whole-file-locks|make-fixtures)/
 
+/** Types that stand for those of a package, as the compiler is told. */
+const declared = [...readFileSync('tsconfig.json', 'utf8').matchAll(/"\.\/([^"]+\.d\.ts)"/g)]
+  .map(([, path = '']) => path)
+
 /** Files that a file imports, and programs that it starts by their name in quotes. */
 const neededBy = (path: string): string[] => {
   const text = readFileSync(path, 'utf8')
@@ -33,6 +37,7 @@ t.test('every file of this folder is a test, or is needed by one', async (t) => 
   for (const path of ['bench', 'scripts'].flatMap(filesBelow)) {
     for (const one of neededBy(path)) if (modules.includes(one)) take(one)
   }
+  for (const path of declared) take(path)
   t.ok(needed.size > 100, 'the folder was read')
   t.strictSame(modules.filter((path) => !needed.has(path)), [])
 })

@@ -267,7 +267,9 @@ t.test('a line says what is run, and a line that cannot be meant is refused', as
     ['--seconds', '0'], ['--seconds', 'x'], ['--seconds', '9', '--all'],
     ['--seconds', '9', '--changed'], ['--seconds', '9', 'a.test.ts'],
   ]
-  for (const argv of wrong) t.throws(() => askedBy(argv), new RegExp(argv[0] ?? 'no flag'), argv.join(' '))
+  for (const argv of wrong) {
+    t.throws(() => askedBy(argv), new RegExp(argv[0] ?? 'no flag'), argv.join(' '))
+  }
 })
 
 t.test('the seed is given, or that of the commit, and the same commit has the same', async (t) => {

@@ -118,7 +118,8 @@ t.test('a revoked pairing is refused at once by every process (S-198)', async (t
   const gone = { kind: 'unauthorized', code: 'edge_credential_revoked' }
   for (const gov of [elsewhere, world.gov]) {
     t.throws(() => authenticateEdge(gov, gov.store.read(), one.credential), gone)
-    t.doesNotThrow(() => authenticateEdge(gov, gov.store.read(), two.credential), 'the other device goes on')
+    t.doesNotThrow(() => authenticateEdge(gov, gov.store.read(), two.credential),
+      'the other device goes on')
   }
   t.strictSame(
     listDevices(world.view(), session).map(({ ended }) => ended?.reason ?? null),

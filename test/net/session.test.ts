@@ -241,3 +241,16 @@ t.test('an answer that came before the first byte of its request is none, and no
     t.strictSame(headers.get('x-answer'), [String(before)], 'the next one is answered itself')
   }
 })
+
+t.test('a session that was closed sends nothing more and reaches nobody', async (t) => {
+  const server = await serve(stay)
+  t.teardown(server.close)
+  const session = client().openSession()
+  await session.request(ask(server.url, get))
+  session.close()
+  t.hasStrict(await failureOf(session.request(ask(server.url, get))), {
+    code: 'url_refused', contact: 'none',
+  })
+  t.equal(server.connections(), 1)
+  t.equal(server.requests.length, 1)
+})

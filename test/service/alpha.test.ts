@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alphaCapability } from '../../src/alpha/constants.js'
-import { keptInputMs, takeKeptInput } from '../../src/alpha/ask/kept-input.js'
+import { dropInput, keptInputMs, takeKeptInput } from '../../src/alpha/ask/kept-input.js'
 import { failure, must } from '../support/must.js'
 import { until } from '../support/until.js'
 import { serving, type Serving } from '../support/service/serving.js'
@@ -243,6 +243,17 @@ t.test('questions that wait are listed and dropped, by verb and by route, and an
   t.equal((await world.run(['state', 'check'])).status, 0)
 })
 
+t.test('a session that ends before the record drops no question', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const at = await serving(t, world)
+  const id = await handIn(at)
+  const session = world.session()
+  must(await world.run(['logout']))
+  await t.rejects(dropInput(world.gov, session, id), { code: 'session_ended' })
+  must(await world.run(['login']))
+  t.hasStrict(await world.json(['alpha', 'inputs']), [{ input_artifact_id: id }])
+})
+
 t.test('a question that has its task, or is another owner\'s, is not dropped and not listed', async (t) => {
   const { world, at } = await setup(t)
   const used = await handIn(at)
@@ -259,6 +270,12 @@ t.test('a question that has its task, or is another owner\'s, is not dropped and
   t.strictSame((await at.ask('GET', '/api/work-board/inputs', { token: bob })).json(), [])
   for (const id of [mine, used]) {
     t.hasStrict((await drop(at, id, bob)).json(), { error: { code: 'input_not_found' } })
+    const asked = await at.ask('POST', '/api/work-board/tasks', {
+      token: bob, body: {
+        kind: alphaCapability, input_artifact_id: id, idempotency_key: randomUUID(),
+      },
+    })
+    t.hasStrict(asked.json(), { error: { code: 'input_not_found', status: 404 } })
   }
   t.equal((await at.get('/api/work-board/inputs')).length, 1, 'it waits on')
   t.equal((await world.run(['state', 'check'])).status, 0)

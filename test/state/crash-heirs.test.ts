@@ -7,7 +7,7 @@ import { SallyportError } from '../../src/base/errors.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import { script, site, stateOf } from '../support/state/crash-script.js'
-import { memoryLock, plan } from '../support/state/faults.js'
+import { faulty, memoryLock, plan, type Plan } from '../support/state/faults.js'
 import { MemFiles } from '../support/state/mem-files.js'
 import type { CrashMode } from '../support/state/mem-files.js'
 import { notes } from '../support/state/notes.js'
@@ -150,4 +150,40 @@ t.test('durability 2: an anchor that a second process moves to the mark of a dea
   }
   t.strictSame(ahead, [])
   t.ok(moved > 0, `moved ${moved} times`)
+})
+
+/** Begins a log and writes into it, on a disk that may fail; what fails ends the process. */
+const begun = async (disk: MemFiles, to: Plan): Promise<void> => {
+  const store = openStore({ ...site, files: faulty(disk, to), lock: memoryLock(), mode: 'write' })
+  try {
+    await acts.begins(store as FileStore)
+    await store.transact('put', (tx) => tx.put(notes, 'other', { n: 2, text: '' }))
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+  }
+}
+
+t.test('durability 2: a process that has made one log durable writes anew all that another one left of the next', async (t) => {
+  const living = async (): Promise<{ disk: MemFiles, store: FileStore }> => {
+    const disk = new MemFiles()
+    const store = opened(disk)
+    for (let n = 0; n < 9; n += 1) await acts.puts(store)
+    return { disk, store }
+  }
+  const counted = plan()
+  await begun((await living()).disk, counted)
+  const lost: string[] = []
+  let answers = 0
+  for (const [i, call] of counted.seen.entries()) {
+    if (!call.startsWith('sync ')) continue
+    const { disk, store } = await living()
+    await begun(disk, plan(i + 1, 'lost'))
+    await acts.puts(store)
+    const answer = stateOf(store)
+    answers += 1
+    const after = found(disk.crash('dropped', i))
+    if (after !== answer) lost.push(`${call}: ${after.slice(0, 60)}`)
+  }
+  t.strictSame(lost, [])
+  t.ok(answers > 2, `${answers} failed syncs`)
 })

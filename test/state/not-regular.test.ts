@@ -89,7 +89,8 @@ t.test('a folder, a link or a socket is no file, whatever a file is opened for',
   t.teardown(() => server.close())
   for (const name of ['folder', 'link', 'pipe', 'socket']) {
     for (const intent of ['read', 'readwrite', 'append', 'lock'] as const) {
-      t.hasStrict(errorOf(() => nodeFiles.open(join(dir, name), intent)), refusal, `${name} ${intent}`)
+      const error = errorOf(() => nodeFiles.open(join(dir, name), intent))
+      t.hasStrict(error, refusal, `${name} ${intent}`)
     }
   }
   linkSync(join(dir, 'file'), join(dir, 'second'))

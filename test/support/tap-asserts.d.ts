@@ -1,6 +1,6 @@
 /**
- * The assertions of tests, which stand for tap's own types (`paths` in tsconfig.json): what may pass
- * whatever happens is no assertion here, under whatever name it is called. A promise has to be
+ * The assertions of tests, which stand for tap's own types (`paths` in tsconfig.json): what may
+ * pass whatever happens is no assertion here, under whatever name it is called. A promise is
  * awaited before it is compared, a value that is always true is not asked for, an error is named,
  * and nothing compares loosely (`same` takes 1 for '1', `match` of an object 'abc' for 'a').
  */

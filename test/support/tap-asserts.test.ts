@@ -56,7 +56,8 @@ t.test('an assertion that may pass whatever happens does not compile, and one th
     (at < before.length ? line : `export const of${at} = async () => { ${line} }`))
   writeFileSync(join(dir, 'a.ts'), `${text.join('\n')}\n`)
   const { stdout } = spawnSync(process.execPath, [
-    join(root, 'node_modules/typescript7/bin/tsc'), '--noEmit', '--pretty', 'false', '--project', dir,
+    join(root, 'node_modules/typescript7/bin/tsc'), '--noEmit', '--pretty', 'false',
+    '--project', dir,
   ], { encoding: 'utf8', cwd: dir })
   const found = new Set([...stdout.matchAll(/^a\.ts\((\d+),/gm)]
     .map(([, line]) => all[Number(line) - 1]))

@@ -1,4 +1,5 @@
 /** A readback that was sealed before serves in place of a request, and of nothing else. */
+import { earlierReadbacks } from '../../../src/codehost/closure/earlier.js'
 import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
@@ -64,6 +65,36 @@ t.test('C-242 an earlier readback serves no other attempt or run of its job', as
   at.sandbox.faults.clear()
   await at.transact((tx) => tx.put(jobCollection, job, row))
   t.strictSame(await at.during(async () => must(await at.close(job, at.request(job)))), [])
+})
+
+type Intent = Parameters<ReturnType<typeof earlierReadbacks>>[0]
+
+t.test('C-242 an earlier readback serves a job and an intent of which every value is the one it was sealed with', async (t) => {
+  const at = await closing(t)
+  const id = await readBack(at, 'Read before')
+  const [job, view] = [at.job(id), at.view()]
+  const [row] = rowsUnder(view, receiptCollection, receiptsByJob, { under: [id] })
+  if (row === undefined) throw new Error('it was sealed')
+  const { effect } = row.doc.receipt
+  const intent = { effect, remoteId: effect.remote_id }
+  const found = (change: object, other: object = {}) =>
+    earlierReadbacks(at.gov, view, { ...job, ...change })({ ...intent, ...other } as Intent)
+  t.strictSame(found({}), row.doc)
+  for (const change of [
+    { owner: 'prn_other' }, { root: 'root_other' }, { native_kind: 'other' },
+    { capability: 'other' }, { attempt: job.attempt + 1 }, { contacted: job.contacted + 1 },
+    { authority_sha256: 'f'.repeat(64) }, { input_sha256: 'f'.repeat(64) },
+    { run_sha256: 'f'.repeat(64) }, { task_id: null }, { connection_id: 'con_other' },
+    { consent: { ...job.consent, revision: job.consent.revision + 1 } },
+    { vault: { ...job.vault, sha256: 'f'.repeat(64) } }, { repository: 'other/one' },
+    { repository_id: job.repository_id + 1 },
+  ]) t.equal(found(change), null, Object.keys(change).join())
+  for (const change of [
+    { effect_id: 'other' }, { number: effect.number + 1 }, { action: 'other' }, { path: '/other' },
+    { body_sha256: 'f'.repeat(64) }, { idempotency: 'other' },
+  ]) t.equal(found({}, { effect: { ...effect, ...change } }), null, Object.keys(change).join())
+  t.equal(found({}, { remoteId: (effect.remote_id ?? 0) + 1 }), null)
+  t.equal(found({}, { objectId: 'f'.repeat(40) }), null)
 })
 
 const spoilt: Readonly<Record<string, readonly [(at: Closing) => Promise<unknown>, RegExp]>> = {

@@ -1,5 +1,7 @@
 /** The daemon tells how many captures left its spool unsent, and nothing waits for that. */
 import t from 'tap'
+import type { HttpsReply } from '../../../src/net/types.js'
+import { EvictionReport } from '../../../src/edge/device/eviction-report.js'
 import { deviceOf, linesOf } from '../../support/edge/paired.js'
 import { must } from '../../support/must.js'
 import { until } from '../../support/until.js'
@@ -56,4 +58,19 @@ t.test('S-039 S-198 a service that does not know the question is not asked it ag
   service.spoolFaults.push(401)
   t.equal((await device.once()).status, 4)
   t.ok(device.pairing().ended_at !== null)
+})
+
+t.test('S-039 what leaves the spool while a number is told is told next', async (t) => {
+  const report = new EvictionReport()
+  const sent: number[] = []
+  const got = { status: 204 } as HttpsReply
+  const tell = (meanwhile: number) => report.tell(async (number) => {
+    sent.push(number)
+    report.noted(meanwhile)
+    return { got }
+  })
+  report.noted(1)
+  for (const meanwhile of [3, 3, 3]) await tell(meanwhile)
+  t.strictSame(sent, [1, 3])
+  t.strictSame(await tell(3), { kind: 'nothing' })
 })

@@ -42,3 +42,20 @@ t.test('an hour is due for the digest job once an analysis in it comes about, is
   t.strictSame(await change({ archived_at: late }), [hour], 'it went away')
   gov.store.close()
 })
+
+t.test('S-161 what an observation is of does not change: another hash, folder or time is a defect', async (t) => {
+  const world = await World.in(t).state().session().images()
+  world.file('a.png', image(1), '2026-11-20T10:20:00.000Z')
+  await scan(world)
+  const row = rowOf(world, 'a.png')
+  const { gov } = world.ctx('write')
+  for (const change of [
+    { sha256: '0'.repeat(64) }, { root: `${row.root}/other` }, { captured_at: late },
+  ]) {
+    await t.rejects(gov.store.transact('test', (tx) =>
+      putObservation(tx, nowIso(gov), { ...row, ...change })),
+    new TypeError('hash, folder and capture time of an observation never change'))
+  }
+  t.strictSame(rowOf(world, 'a.png'), row)
+  gov.store.close()
+})
