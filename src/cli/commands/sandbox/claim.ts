@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fail } from '../../../base/errors.js'
-import { holdFreshFile, probeFile } from '../../../governance/kernel-file.js'
+import { holdFreshFile, probeFile } from '../../../state/holds/kernel-file.js'
 import { readFolder, runningFile } from '../../../sandbox/folder.js'
 
 const lockOf = (dir: string): string => join(dir, runningFile)
