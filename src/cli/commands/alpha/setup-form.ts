@@ -95,12 +95,12 @@ const sandboxKey = async (deps: VerbDeps, from: string): Promise<FilledKey> => (
 
 const keyOf = async (
   deps: VerbDeps, prompter: Prompter, isStored: boolean, rehearsal: Rehearsal | null,
+  isNeeded = false,
 ): Promise<FilledKey> => {
   const asked = isStored ? 'API key (Enter keeps the stored one):'
     : rehearsal === null ? 'API key:' : 'API key (Enter takes that of the sandbox):'
-  const canBeEmpty = isStored || rehearsal !== null
   const key = await prompter.secret(asked, (text) =>
-    (text.trim() === '' && !canBeEmpty ? 'A question needs a key; Ctrl-C leaves the form.' : null))
+    (isNeeded && text.trim() === '' ? 'A question needs a key; Ctrl-C leaves the form.' : null))
   if (key === '' && !isStored && rehearsal !== null) {
     return sandboxKey(deps, rehearsal.keyFiles.provider)
   }
@@ -173,9 +173,12 @@ export const fillForm = async (
     numbers[name] = await numberOf(prompter, name, (saved ?? suggested)[name])
   }
   const rehearsal = await rehearsalOf(deps, { provider })
-  const { word: keyWord, block: key } =
-    await keyOf(deps, prompter, saved?.key_present ?? false, rehearsal)
+  const isStored = saved?.key_present ?? false
+  const first = await keyOf(deps, prompter, isStored, rehearsal)
   const enabled = saved?.enabled === true || await prompter.confirm('Enable the capability now')
+  const lacksKey = enabled && !isStored && first.word === null
+  const { word: keyWord, block: key } = lacksKey
+    ? await keyOf(deps, prompter, false, null, true) : first
   const changes = [
     ...differenceOf({ enabled: false, ...saved }, { enabled, ...numbers }),
     ...('api_key' in key ? ['  API key: a new one'] : []),
