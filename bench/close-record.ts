@@ -14,7 +14,7 @@ import { typeOfMode } from '../src/codehost/git/tree-entry.js'
 import {
   artifactHistory, checkpointHistory, readHistory,
 } from '../src/codehost/jobs/histories.js'
-import { historyHead } from '../src/state/history/read.js'
+import { historyHead } from '../src/state/history/read-history.js'
 import type { HistorySpec } from '../src/state/types.js'
 import { must } from '../test/support/must.js'
 import { besideHost } from './bench-host.js'

@@ -4,8 +4,8 @@
  * runs. The rows are put through the store. `npm run bench -- closures`.
  */
 import { canonicalJson, digestOf, sha256Hex } from '../src/base/canonical.js'
-import { closureCollection, type Closure } from '../src/codehost/jobs/closed/rows.js'
-import { jobCollection, type Job } from '../src/codehost/jobs/rows.js'
+import { closureCollection, type Closure } from '../src/codehost/jobs/closed/closed-job-rows.js'
+import { jobCollection, type Job } from '../src/codehost/jobs/job-rows.js'
 import { collections } from '../src/governance/rows.js'
 import { withPlace, type BenchPlace } from './place.js'
 import { costOf } from './processor.js'

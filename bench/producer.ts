@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { producerLimits } from '../src/codehost/producer/limits.js'
+import { producerLimits } from '../src/codehost/producer/producer-limits.js'
 import { clear, producing } from '../test/support/codehost/producing.js'
 import type { BenchRow } from './types.js'
 

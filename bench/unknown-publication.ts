@@ -1,7 +1,7 @@
 /** A publication of which everything was sent and nothing read back: what a closure begins with. */
 import { randomUUID } from 'node:crypto'
-import { jobCollection } from '../src/codehost/jobs/rows.js'
-import { connectionCollection } from '../src/governance/connections/rows.js'
+import { jobCollection } from '../src/codehost/jobs/job-rows.js'
+import { connectionCollection } from '../src/governance/connections/connection-rows.js'
 import { approvedPublication, type Files } from './approved-publication.js'
 
 /** Makes one, in a state of its own. `request` is the path of a request that closes its job. */

@@ -12,7 +12,7 @@ import fs, {
 } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { guardFd, producerLimits } from '../src/codehost/producer/limits.js'
+import { guardFd, producerLimits } from '../src/codehost/producer/producer-limits.js'
 import { probe, supervise } from '../src/codehost/producer/supervisor/run.js'
 import type { Program } from '../src/codehost/producer/supervisor/run.js'
 

@@ -7,7 +7,7 @@ import {
 import { appendAudit } from '../governance/audit.js'
 import { requireTaskToEnd } from '../governance/board/close.js'
 import { moveTask } from '../governance/board/move.js'
-import { getJob, requireOwnTask, getTask } from '../governance/board/read.js'
+import { getJob, requireOwnTask, getTask } from '../governance/board/visible-tasks.js'
 import type { CapabilityDecisions } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import { reviewOverrun } from '../governance/ledger/by-hand.js'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { fail } from '../base/errors.js'
 import { readArtifact, requireArtifact } from '../governance/artifacts.js'
-import { getJob, requireOwnTask } from '../governance/board/read.js'
+import { getJob, requireOwnTask } from '../governance/board/visible-tasks.js'
 import type { Gov } from '../governance/context.js'
 import type { Task } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'

@@ -21,7 +21,7 @@ import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
 import {
   consentLapse, giverOf, hasAcknowledged, latestConsent, type ConsentLapse, type Giver,
 } from '../governance/policy/consents.js'
-import type { PolicyBlock } from '../governance/policy/standing.js'
+import type { PolicyBlock } from '../governance/policy/policy-status.js'
 import type { Consent } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
 import type { KeyFacts } from '../governance/vault.js'

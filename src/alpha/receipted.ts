@@ -1,6 +1,6 @@
 /** An ask, for a receipt that others can check. */
 import { fail } from '../base/errors.js'
-import { getJob, requireOwnTask } from '../governance/board/read.js'
+import { getJob, requireOwnTask } from '../governance/board/visible-tasks.js'
 import type { FindReceipted } from '../governance/receipted.js'
 import { alphaCapability } from './constants.js'
 import { receiptOf } from './output.js'

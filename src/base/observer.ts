@@ -36,7 +36,7 @@ export interface Work {
  * draws progress from it; tests stop, crash or race the process there. It can change nothing else.
  */
 export interface Observer {
-  /** `step` is dotted, for example `ask.reserved`; see the list in docs/architecture.md. */
+  /** `step` is dotted, for example `ask.reserved`; see the list in docs/dev/architecture.md. */
   at(step: string): void | Promise<void>
   /** Told of every change of what an operation waits for; null when it has ended. Never throws. */
   waits?(now: Waiting | null): void

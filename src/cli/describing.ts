@@ -1,7 +1,7 @@
 /** Dependencies for describing the commands, which touches nothing of the world. */
 import { systemClock } from '../base/clock.js'
 import { commands } from './commands/table.js'
-import { bindDeps } from './bound.js'
+import { bindDeps } from './verb-deps.js'
 import { scanGlobals } from './globals.js'
 import { secretsOfRun } from './redact.js'
 import type { VerbDeps } from './verb.js'

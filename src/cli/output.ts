@@ -5,7 +5,7 @@ import { timeZoneOf, zoneOf, type Zone } from '../observations/zone.js'
 import { commandLine, toldCommand, toldSentence, toldText, type Carried } from '../base/told.js'
 import type { Globals } from './globals.js'
 import type { CliDeps } from './deps.js'
-import { fitted, helpText, widthFor } from './fit.js'
+import { wrapText, helpText, widthFor } from './wrap.js'
 import { isLong, pagerOf } from './pager.js'
 import { terminalSafe, visible } from './text.js'
 import { relativeTime } from './time-text.js'
@@ -87,15 +87,15 @@ export const writeJsonLine = ({ io }: CliDeps, value: unknown): void =>
  */
 export const tell = (io: CliDeps['io'], line: string): void => {
   try {
-    io.writeErr(`${fittedBeside(io, line)}\n`)
+    io.writeErr(`${wrapBeside(io, line)}\n`)
   } catch {
     // There is nobody to tell.
   }
 }
 
 /** What goes to stderr, as wide as its terminal; in a pipe as it is. */
-export const fittedBeside = (io: CliDeps['io'], text: string): string =>
-  io.terminal.stderr ? fitted(text, io.columns) : text
+export const wrapBeside = (io: CliDeps['io'], text: string): string =>
+  io.terminal.stderr ? wrapText(text, io.columns) : text
 
 /** Prints a result on a terminal, through the pager where it is long. */
 const writeLong = async (deps: CliDeps, globals: Globals, text: string): Promise<void> => {
@@ -112,7 +112,7 @@ const writeShown = async (
   const { io } = deps
   if (!io.terminal.stdout) return io.writeOut(text)
   const safe = terminalSafe(text)
-  const shown = exact ? safe : fitted(safe, io.columns, await widthFor(safe))
+  const shown = exact ? safe : wrapText(safe, io.columns, await widthFor(safe))
   return writeLong(deps, globals, shown)
 }
 
@@ -123,7 +123,7 @@ export const writeHelp = (
 
 /** One line of a verb that goes on telling, as `writeShown` has it. */
 export const writeLine = ({ io }: CliDeps, line: string): void =>
-  io.writeOut(`${io.terminal.stdout ? fitted(terminalSafe(line), io.columns) : line}\n`)
+  io.writeOut(`${io.terminal.stdout ? wrapText(terminalSafe(line), io.columns) : line}\n`)
 
 /** Prints a result as text, and its notes. */
 export const writeText = async (

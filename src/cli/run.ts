@@ -2,14 +2,14 @@
 import { fail } from '../base/errors.js'
 import { exitStatus } from '../base/outcome.js'
 import { nothingCarried, type Carried } from '../base/told.js'
-import { bindDeps } from './bound.js'
+import { bindDeps } from './verb-deps.js'
 import { commands } from './commands/table.js'
 import { nameOf, type CommandTable, type NounEntry, type VerbEntry, type VerbDeps } from './verb.js'
 import type { CliDeps } from './deps.js'
 import { editDistance } from './edit-distance.js'
 import { showFailure } from './failure.js'
 import { scanGlobals, wantsJson } from './globals.js'
-import { fittedBeside, writeHelp } from './output.js'
+import { wrapBeside, writeHelp } from './output.js'
 import { secretsOfRun, type Secrets } from './redact.js'
 import { runVerb, usageOf, verbAt } from './line.js'
 import { mayNameState } from './places.js'
@@ -31,7 +31,7 @@ export const runCommand = async (
   const json = wantsJson(deps.argv)
   const shown = showFailure(failed.thrown, { ...seen, json, secrets })
   try {
-    deps.io.writeErr(json ? shown.stderr : fittedBeside(deps.io, shown.stderr))
+    deps.io.writeErr(json ? shown.stderr : wrapBeside(deps.io, shown.stderr))
   } catch {
     // Where it cannot be told the exit status still says it.
   }

@@ -2,7 +2,7 @@
  * Lists: on a terminal a table as wide as it is, or a card for each row where a table has no room;
  * in a pipe tab-separated lines.
  */
-import { fitted, widthFor, type WidthOf } from './fit.js'
+import { wrapText, widthFor, type WidthOf } from './wrap.js'
 import type { View } from './output.js'
 import { visibleLine } from './text.js'
 
@@ -45,7 +45,7 @@ const narrowed = (
   const words = rows.flatMap((row) => (row[at] ?? '').split(' '))
   if (room < Math.max(brokenColumnsMin, ...words.map(widthOf))) return null
   const narrow = (cell: string, one: number): string =>
-    (one === at ? fitted(cell, room, widthOf) : cell)
+    (one === at ? wrapText(cell, room, widthOf) : cell)
   return rows.map((row) => row.map(narrow))
 }
 

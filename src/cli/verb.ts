@@ -17,7 +17,7 @@ import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { Problem, Store } from '../state/types.js'
 import type { CliDeps } from './deps.js'
-import type { Cutting } from './cut.js'
+import type { PagedRun } from './next-page.js'
 import type { Globals } from './globals.js'
 import type { Places } from './places.js'
 import type { Progress } from './progress.js'
@@ -205,7 +205,7 @@ export interface Program {
 }
 
 /** What a verb works with. */
-export interface VerbDeps extends CliDeps, Program, Cutting {
+export interface VerbDeps extends CliDeps, Program, PagedRun {
   readonly globals: Globals
   /** State and key folders; throws where they cannot be decided. */
   readonly places: Places

@@ -7,7 +7,7 @@ import type { WorkMode } from '../fabric/open-work.js'
 import type { Recorded } from '../governance/stops/act.js'
 import { requestsOf } from '../governance/stops/requests.js'
 import { sentBeforeLines } from './sent-before.js'
-import { nextCommand } from './cut.js'
+import { nextCommand } from './next-page.js'
 import type { LoginOptions, VerbDeps } from './verb.js'
 import { openForOperator } from './store.js'
 

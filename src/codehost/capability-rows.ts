@@ -2,15 +2,15 @@
 import type { CapabilityRows } from '../governance/capability.js'
 import { collectionsOf } from '../state/history/spec.js'
 import type { HistorySpec } from '../state/types.js'
-import { closureCollection } from './jobs/closed/rows.js'
-import { verifyClosures } from './closure/verify.js'
+import { closureCollection } from './jobs/closed/closed-job-rows.js'
+import { verifyClosures } from './closure/verify-closures.js'
 import { exportedOfCodehost, operationsOfJobs } from './exported.js'
 import { carryJobs } from './jobs/carry.js'
 import { jobHistories } from './jobs/histories.js'
 import { stageProblems } from './jobs/publication/stages.js'
 import { receiptCollection } from './jobs/receipt.js'
-import { jobCollection, standingCollection } from './jobs/rows.js'
-import { verifyJobs } from './jobs/verify.js'
+import { jobCollection, standingCollection } from './jobs/job-rows.js'
+import { verifyJobs } from './jobs/verify-jobs.js'
 
 /** Its collections, its histories among them. */
 export const codehostRows: CapabilityRows = {

@@ -12,13 +12,13 @@ import {
 import {
   listConnections, requireFree, requireOwnConnection, requireRevision, standingConnection,
   type StandingConnection,
-} from '../governance/connections/read.js'
-import type { Connection, ConnectionMode } from '../governance/connections/rows.js'
+} from '../governance/connections/find-connection.js'
+import type { Connection, ConnectionMode } from '../governance/connections/connection-rows.js'
 import { nowIso, type Gov } from '../governance/context.js'
 import { liveRoot } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
 import { askedThrough, type Recorded } from '../governance/stops/act.js'
-import { closeBySave } from '../governance/stops/narrow.js'
+import { closeBySave } from '../governance/stops/restrictive-save.js'
 import { sealCredential, vaultIdentity } from '../governance/vault.js'
 import type { Tx } from '../state/types.js'
 import { codehostBase } from './context.js'

@@ -1,6 +1,6 @@
 /** The line that gives a consent, whole but for the acknowledgment: that is asked for. */
 import { SallyportError } from '../base/errors.js'
-import type { Connection } from '../governance/connections/rows.js'
+import type { Connection } from '../governance/connections/connection-rows.js'
 import type { CodehostAction } from './constants.js'
 
 /** For these actions, for as long as a consent lasts when nobody says how long. */

@@ -6,7 +6,7 @@
 import { fail } from '../base/errors.js'
 import {
   requireFree, requireOwnConnection, requireRevision, standingConnection, type StandingConnection,
-} from '../governance/connections/read.js'
+} from '../governance/connections/find-connection.js'
 import { issueGrant } from '../governance/connections/save.js'
 import { requireDefaultPrincipal } from '../governance/principals.js'
 import { nowIso } from '../governance/context.js'

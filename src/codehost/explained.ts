@@ -1,6 +1,6 @@
 /** The ids of the code host: connections, jobs, their consents, readbacks and closures. */
-import { connectionCollection, type Connection } from '../governance/connections/rows.js'
-import { grantStateAt, listConnections } from '../governance/connections/read.js'
+import { connectionCollection, type Connection } from '../governance/connections/connection-rows.js'
+import { grantStateAt, listConnections } from '../governance/connections/find-connection.js'
 import type { GrantState } from '../governance/connections/grant.js'
 import {
   eventsOf, idsOf, isOwn, smallIds, type Explained, type ExplainedKind, type ExplainedKinds,
@@ -11,10 +11,10 @@ import { rowsUnder } from '../state/indexes.js'
 import {
   closureLabel, journalLabel, planLabel, producerLabel, publicationLabel, sourceLabel,
 } from './constants.js'
-import { closureCollection } from './jobs/closed/rows.js'
+import { closureCollection } from './jobs/closed/closed-job-rows.js'
 import { receiptCollection } from './jobs/receipt.js'
-import { jobCollection, jobsByOwner, standingCollection, type Job } from './jobs/rows.js'
-import { wayOnNow } from './jobs/way-now.js'
+import { jobCollection, jobsByOwner, standingCollection, type Job } from './jobs/job-rows.js'
+import { nextStepNow } from './jobs/next-step-now.js'
 
 /** Jobs of one owner that are looked through for an id that only they name, the newest. */
 const jobsMax = 64
@@ -30,7 +30,7 @@ const ownJob = (site: ExplainSite, id: string): Job | undefined => {
 }
 
 const explainJob = (site: ExplainSite, job: Job): Explained => {
-  const { text, command } = wayOnNow(site.gov, site.view, job)
+  const { text, command } = nextStepNow(site.gov, site.view, job)
   return {
     state: job.state, text,
     facts: {

@@ -2,10 +2,10 @@
 import { own, type Exported, type Taker } from '../governance/exported.js'
 import { each } from '../state/each.js'
 import type { HistorySpec, View } from '../state/types.js'
-import { closureCollection } from './jobs/closed/rows.js'
+import { closureCollection } from './jobs/closed/closed-job-rows.js'
 import { checkpointHistory, jobHistories, readHistory } from './jobs/histories.js'
 import { receiptCollection } from './jobs/receipt.js'
-import { jobCollection, standingCollection } from './jobs/rows.js'
+import { jobCollection, standingCollection } from './jobs/job-rows.js'
 
 type Owned = Pick<Taker, 'view' | 'owner'>
 

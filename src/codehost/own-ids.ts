@@ -1,7 +1,9 @@
 /** The ids of the code host that may be given in short; connections are governance's. */
 import { ownedIds, type IdKind } from '../governance/short-ids.js'
-import { closureCollection, closuresByOwner, closuresByTail } from './jobs/closed/rows.js'
-import { jobCollection, jobsByOwner, jobsByTail } from './jobs/rows.js'
+import {
+  closureCollection, closuresByOwner, closuresByTail,
+} from './jobs/closed/closed-job-rows.js'
+import { jobCollection, jobsByOwner, jobsByTail } from './jobs/job-rows.js'
 
 /** Jobs. */
 export const jobIds = ownedIds('job', jobCollection, {

@@ -3,7 +3,7 @@
  * rests on the session, the connection and its credential as they were when it was asked for; no
  * stop of what writes ends it, but one of its session or owner does.
  */
-import { connectionCollection, type Connection } from '../governance/connections/rows.js'
+import { connectionCollection, type Connection } from '../governance/connections/connection-rows.js'
 import { always, denied, judge, orUndefined, within, type Fact } from '../governance/judge/fact.js'
 import type { Moment } from '../governance/judge/moment.js'
 import { vaultDigest } from '../governance/vault.js'

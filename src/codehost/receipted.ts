@@ -7,7 +7,7 @@ import { codehostBase } from './context.js'
 import { requireOwnJob } from './jobs/change.js'
 import { publicationKind } from './jobs/kinds.js'
 import { receiptCollection } from './jobs/receipt.js'
-import type { Job } from './jobs/rows.js'
+import type { Job } from './jobs/job-rows.js'
 
 const whatOf = ({ native_kind: kind, actions }: Job): string => {
   if (kind === publicationKind) return 'publication'

@@ -2,10 +2,10 @@ import { countText } from '../base/counted.js'
 import type { StatusLine } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import { deploymentProfile } from '../governance/profile.js'
-import { connectionCollection } from '../governance/connections/rows.js'
+import { connectionCollection } from '../governance/connections/connection-rows.js'
 import type { View } from '../state/types.js'
 import { openJobCount } from './jobs/list.js'
-import type { JobState } from './jobs/rows.js'
+import type { JobState } from './jobs/job-rows.js'
 
 /** States in which a job waits for a person and occupies its connection, the worst first. */
 const waiting: readonly JobState[] = ['unknown_external_effect', 'failed']

@@ -1,6 +1,6 @@
 /** What of the code host waits for a person: jobs, the worst first, then consents that ended. */
 import { countText } from '../base/counted.js'
-import { grantStateAt, listConnections } from '../governance/connections/read.js'
+import { grantStateAt, listConnections } from '../governance/connections/find-connection.js'
 import type { Session } from '../governance/session/types.js'
 import {
   grouped, someOf, type FindWaiting, type Looking, type OwnWaiting,
@@ -8,7 +8,7 @@ import {
 import { consentLine } from './consent-line.js'
 import type { CodehostAction } from './constants.js'
 import { openJobCount, openJobs } from './jobs/list.js'
-import type { JobState } from './jobs/rows.js'
+import type { JobState } from './jobs/job-rows.js'
 
 /** Jobs of one state that are told one by one, the newest. */
 const jobsMax = 50

@@ -1,7 +1,7 @@
 /** What becomes of an operation's money in the record that closes it. */
 import { SallyportError } from '../base/errors.js'
 import type { Binding } from '../governance/ledger/post.js'
-import { findReservation } from '../governance/ledger/read.js'
+import { findReservation } from '../governance/ledger/find-reservation.js'
 import { markUnknown, release, settle, type ChargeSources } from '../governance/ledger/steps.js'
 import type { Tx } from '../state/types.js'
 import type { MoneyEnd } from './order.js'

@@ -1,7 +1,7 @@
 /** What the receipts of every capability say of a contact, read off the rows of its operation. */
 import * as v from 'valibot'
 import { digestOf } from '../base/canonical.js'
-import { findReservation } from '../governance/ledger/read.js'
+import { findReservation } from '../governance/ledger/find-reservation.js'
 import { policyAt, policyHead } from '../governance/policy/head.js'
 import { collections, type LedgerRow, type Reservation } from '../governance/rows.js'
 import type { View } from '../state/types.js'

@@ -15,7 +15,7 @@ import { nowIso, type Gov } from '../governance/context.js'
 import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
 import { carryKeys } from '../governance/board/carry-keys.js'
 import { carryLiabilities } from '../governance/ledger/carry.js'
-import { closeAndNarrow } from '../governance/narrowings.js'
+import { closeAndCarry } from '../governance/carried-restrictions.js'
 import { markUnknown, release } from '../governance/ledger/steps.js'
 import { holdCeiling } from '../governance/ledger/unread.js'
 import {
@@ -271,7 +271,7 @@ export const settleRestored = (
     const carried = carryFormers(tx, now, from)
     endTasks(tx, now, from)
     const { gates, restorer, formers } = from
-    const unvouched = closeAndNarrow(tx, now, formers, { carriers: gates, restorer })
+    const unvouched = closeAndCarry(tx, now, formers, { carriers: gates, restorer })
     const report = { ...carried, unvouched }
     const policy = revokeRestored(gov, tx, now)
     appendAudit(tx, now, {

@@ -6,9 +6,9 @@ import { own, type Exported, type Taker } from '../governance/exported.js'
 import { each, findEach } from '../state/each.js'
 import type { Tx, View } from '../state/types.js'
 import { edgeLabel } from './constants.js'
-import { limitsOf } from './limits.js'
-import { edgeCollections, spentId, type EdgeArtifact, type EdgeDevice } from './rows.js'
-import { countArtifacts, verifyEdge } from './verify.js'
+import { limitsOf } from './edge-limits.js'
+import { edgeCollections, spentId, type EdgeArtifact, type EdgeDevice } from './edge-rows.js'
+import { countArtifacts, verifyEdge } from './verify-edge.js'
 
 const isOwnDevice = ({ view, owner }: Taker, deviceId: string): boolean =>
   view.get(edgeCollections.devices, deviceId)?.owner === owner

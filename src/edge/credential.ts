@@ -14,7 +14,7 @@ import { pendingStops } from '../governance/stops/pending.js'
 import { covers, offRoutes } from '../governance/stops/stop.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { Store, View } from '../state/types.js'
-import { devicesByCredential, edgeCollections, type EdgeDevice } from './rows.js'
+import { devicesByCredential, edgeCollections, type EdgeDevice } from './edge-rows.js'
 
 /** A device that may send and read back, and whose it is. */
 export interface EdgeParty {
@@ -58,7 +58,7 @@ const isStopped = (store: Pick<Store, 'stops'>, view: () => View, row: EdgeDevic
  * stops was looked at. Throws `unauthorized`: `edge_credential_invalid` where the row is not there
  * or has another credential, `edge_credential_revoked`, `principal_disabled`.
  */
-export const standingParty = (
+export const currentParty = (
   { store }: Pick<Gov, 'store'>, view: () => View, known: EdgeDevice,
 ): EdgeParty => {
   const stopped = isStopped(store, view, known)
@@ -96,7 +96,7 @@ export const authenticateEdge = (
     under: [digest],
   }).at(-1)?.doc
   if (found === undefined || !sameText(found.credential_digest, digest)) throw invalid()
-  return standingParty(gov, () => store.read(), found)
+  return currentParty(gov, () => store.read(), found)
 }
 
 /** Compares two hexadecimal digests in constant time. */

@@ -1,7 +1,7 @@
 /** A paired device with how its pairing ended. */
 import { endOfDevice, type EndedDevice } from '../governance/devices.js'
 import type { View } from '../state/types.js'
-import type { EdgeDevice } from './rows.js'
+import type { EdgeDevice } from './edge-rows.js'
 
 /** A device and, where its pairing has ended, how. */
 export interface DeviceFacts {

@@ -5,7 +5,7 @@ import {
 import { nowIso } from '../governance/context.js'
 import { deviceFacts } from './device-facts.js'
 import { openCodes } from './pairing.js'
-import { edgeCollections as c } from './rows.js'
+import { edgeCollections as c } from './edge-rows.js'
 
 const deviceKind: ExplainedKind = {
   kind: 'paired device', short: async () => (await import('./own-ids.js')).deviceIds,

@@ -2,7 +2,7 @@
 import { ownedIds } from '../governance/short-ids.js'
 import {
   artifactsByOwner, artifactsByTail, devicesByOwner, devicesByTail, edgeCollections,
-} from './rows.js'
+} from './edge-rows.js'
 
 /** Paired devices of one's own; those of others are revoked by their whole ids. */
 export const deviceIds = ownedIds('edge_dev', edgeCollections.devices, {

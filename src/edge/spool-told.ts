@@ -4,8 +4,8 @@
  */
 import { nowIso, type Gov } from '../governance/context.js'
 import type { Tx, View } from '../state/types.js'
-import { standingParty, type EdgeParty } from './credential.js'
-import { edgeCollections, type EdgeDevice } from './rows.js'
+import { currentParty, type EdgeParty } from './credential.js'
+import { edgeCollections, type EdgeDevice } from './edge-rows.js'
 
 /** What it says. */
 interface SpoolTold {
@@ -20,7 +20,7 @@ interface SpoolTold {
 export const keepSpoolTold = async (
   gov: Gov, { device: known }: EdgeParty, { evictions }: SpoolTold,
 ): Promise<EdgeDevice> => {
-  const standing = (view: () => View): EdgeDevice => standingParty(gov, view, known).device
+  const standing = (view: () => View): EdgeDevice => currentParty(gov, view, known).device
   const isNews = ({ spool }: EdgeDevice): boolean => evictions > (spool?.evictions ?? 0)
   const device = standing(() => gov.store.read())
   if (!isNews(device)) return device

@@ -14,12 +14,12 @@ import { formatOf } from '../images/facts.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { ArtifactRef, StreamWriter, Tx, View } from '../state/types.js'
 import { edgeLabel } from './constants.js'
-import type { UploadHead } from './contract.js'
-import { noteUpload, sweepCutOff, uploadSettled } from './cut-off.js'
-import { standingParty, type EdgeParty } from './credential.js'
+import type { UploadHead } from './edge-contract.js'
+import { noteUpload, sweepInterrupted, uploadSettled } from './interrupted-uploads.js'
+import { currentParty, type EdgeParty } from './credential.js'
 import {
   artifactsByRequest, edgeCollections, spentId, type EdgeArtifact, type EdgeDevice,
-} from './rows.js'
+} from './edge-rows.js'
 
 /** Longest signature of a kind that is taken, bytes. */
 const signatureBytes = 8
@@ -205,7 +205,7 @@ class Body implements Upload {
 
   #requireStanding(): void {
     const { store } = this.#gov
-    standingParty(this.#gov, () => store.read(), this.#party.device)
+    currentParty(this.#gov, () => store.read(), this.#party.device)
   }
 
   #sizeDiffers(): SallyportError {
@@ -233,7 +233,7 @@ class Body implements Upload {
 const record = (
   gov: Gov, tx: Tx, party: EdgeParty, head: UploadHead, ref: ArtifactRef,
 ): EdgeArtifact => {
-  const { device } = standingParty(gov, () => tx, party.device)
+  const { device } = currentParty(gov, () => tx, party.device)
   if (storedBefore(tx, device, head) !== undefined) {
     throw fail.conflict('upload_under_way', 'The same upload was stored meanwhile.')
   }
@@ -279,7 +279,7 @@ export const beginUpload = async (
 ): Promise<Upload | KnownUpload> => {
   const look = (): KnownUpload | null => {
     const view = (): View => gov.store.read()
-    const { device } = standingParty(gov, view, party.device)
+    const { device } = currentParty(gov, view, party.device)
     requireOwner(device, head)
     const artifact = storedBefore(view(), device, head)
     if (artifact !== undefined) return { kind: 'known', artifact }
@@ -290,7 +290,7 @@ export const beginUpload = async (
   if (before !== null) return before
   const guard = await holdOnly(gov, party.device.device_id)
   try {
-    sweepCutOff(gov, party.device.device_id)
+    sweepInterrupted(gov, party.device.device_id)
     // Whoever held it may have stored this very upload.
     const known = look()
     if (known === null) return new Body(gov, party, head, guard)

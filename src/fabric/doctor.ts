@@ -16,7 +16,7 @@ import { lockAddon, sharedKindOf } from '../state/kernel-lock.js'
 import { keyPlaces, placesOf } from '../state/paths.js'
 import { readStateFile, type StateFile } from '../state/state-file.js'
 import type { Gov } from '../governance/context.js'
-import { overrunReviews, unknownCharges } from '../governance/ledger/read.js'
+import { overrunReviews, unknownCharges } from '../governance/ledger/find-reservation.js'
 import type { Registry } from '../governance/capability.js'
 import type { LookingWorld } from '../governance/waiting.js'
 import type { View } from '../state/types.js'
@@ -53,7 +53,7 @@ export const runChecks = (deps: Machine): Check[] => [
  * Work that waits for a person, how much of it and why, what a dead process left among it: the
  * machine is sound then, and jobs that do nothing for it look healthy. Throws what reading throws.
  */
-export const standingBlocks = async (
+export const currentBlocks = async (
   opened: Gov, world: LookingWorld, registry: Registry = capabilities,
 ): Promise<Check[]> => {
   const seen = await seenNow(opened, registry)

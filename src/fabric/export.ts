@@ -5,7 +5,7 @@
 import { routeCollection } from '../contact/routes.js'
 import type { CapabilityRows, Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
-import { connectionCollection } from '../governance/connections/rows.js'
+import { connectionCollection } from '../governance/connections/connection-rows.js'
 import {
   exportedOfGovernance, isOwnDecision, isOwnOperation, own, type Exported, type Taker,
 } from '../governance/exported.js'

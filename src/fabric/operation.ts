@@ -11,7 +11,7 @@ import type { WorkMode } from './open-work.js'
 import type { World } from './world.js'
 
 /** Where a list goes on. */
-export interface ListCut {
+export interface ListPageEnd {
   /** Field of the request that goes on, and what it takes. */
   readonly field: 'after' | 'before'
   readonly value: string
@@ -27,7 +27,7 @@ export interface Work {
   readonly session: Session
   readonly world: World
   /** Says that a list was cut; gives the command, or the path, of what comes behind. */
-  readonly cut: (at: ListCut) => string
+  readonly cut: (at: ListPageEnd) => string
   /** Follows a stop that is in force: resolves what dead processes left, where it is recorded. */
   readonly stopped: (recorded: Recorded | null) => Promise<void>
 }

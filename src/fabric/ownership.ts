@@ -7,7 +7,7 @@ import {
 } from '../governance/capability.js'
 import type { Problem } from '../governance/context.js'
 import { evidenceText } from '../governance/ledger/machine.js'
-import { findReservation } from '../governance/ledger/read.js'
+import { findReservation } from '../governance/ledger/find-reservation.js'
 import { unreadRuntime } from '../governance/ledger/unread.js'
 import { collections, type LedgerRow, type Reservation, type Task } from '../governance/rows.js'
 import { findEach } from '../state/each.js'

@@ -7,7 +7,7 @@
 import { SallyportError } from '../base/errors.js'
 import { hasDeadWork, rehearseRecovery, type RecoveryReport } from '../contact/recovery.js'
 import { findTask } from '../governance/board/place.js'
-import { getTask } from '../governance/board/read.js'
+import { getTask } from '../governance/board/visible-tasks.js'
 import type { Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import type { Store, Tx } from '../state/types.js'

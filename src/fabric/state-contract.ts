@@ -11,7 +11,7 @@ import type { CompactReport } from '../state/care/compact.js'
 import type { KeptArtifact } from '../state/care/kept.js'
 import type { RepairReport } from '../state/care/repair.js'
 import type { RestoreReport } from '../state/care/restore.js'
-import type { VerifyReport } from '../state/care/verify.js'
+import type { VerifyReport } from '../state/care/verify-backup.js'
 import type { Problem } from '../state/types.js'
 
 /** What a repair or a restore kept of former states. */

@@ -5,8 +5,8 @@
 import { openJobCount } from '../codehost/jobs/list.js'
 import type { Registry, StatusLine } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
-import { balances, overrunReviews, unknownCharges } from '../governance/ledger/read.js'
-import { policyStanding } from '../governance/policy/standing.js'
+import { balances, overrunReviews, unknownCharges } from '../governance/ledger/find-reservation.js'
+import { policyStatus } from '../governance/policy/policy-status.js'
 import { deploymentProfile } from '../governance/profile.js'
 import { collections, tasksByState } from '../governance/rows.js'
 import { runningService } from '../governance/service/running.js'
@@ -72,7 +72,7 @@ export const readStatus = async (opened: Gov, looker: Looker): Promise<StateStat
   const seen = await seenNow(opened, registry)
   const looking = lookingAt(seen, looker)
   const { gov, view } = looking
-  const { head, usable, block } = policyStanding(gov.store, view)
+  const { head, usable, block } = policyStatus(gov.store, view)
   const hasLedger = view.all(collections.ledgerAccounts).length === 1
   return {
     at,

@@ -1,5 +1,5 @@
 /** What processes that died left unfinished, swept where it needs no look at all records. */
-import { sweepAllCutOff } from '../edge/cut-off.js'
+import { sweepAllInterrupted } from '../edge/interrupted-uploads.js'
 import type { Gov } from '../governance/context.js'
 import { sweepPrivate } from '../governance/session/private-file.js'
 import { tokenPath } from '../governance/session/token.js'
@@ -12,7 +12,7 @@ import { sweepTemporaries } from '../state/care/drop-stored.js'
  * stays. May run twice. Throws what the disk does.
  */
 export const sweepUnfinished = async (gov: Gov): Promise<void> => {
-  await sweepAllCutOff(gov)
+  await sweepAllInterrupted(gov)
   sweepTemporaries(gov.store)
   sweepPrivate(tokenPath(gov.store.dir))
 }

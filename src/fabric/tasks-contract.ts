@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { contract, noInput, type Stamped } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { closedObject, strictInteger } from '../base/schema.js'
-import { getJob } from '../governance/board/read.js'
+import { getJob } from '../governance/board/visible-tasks.js'
 import {
   boardTaskDocument, boardTaskShape, type BoardTaskDocument, type SeenTask,
 } from '../governance/board/task-document.js'

@@ -2,7 +2,7 @@
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import { requireCancellable } from '../governance/board/cancel.js'
-import { getTask, requireOwnTask } from '../governance/board/read.js'
+import { getTask, requireOwnTask } from '../governance/board/visible-tasks.js'
 import type { ToldOfTask } from '../governance/board/task-document.js'
 import { recoverableTasks, recoverFinished, recoverOwnership } from '../governance/board/recover.js'
 import { reviewTask } from '../governance/board/review.js'
@@ -14,7 +14,7 @@ import {
   manualSettle, requireUnknownCharge, reviewOverrun, type FoundAmount,
 } from '../governance/ledger/by-hand.js'
 import { requireOwnReservation } from '../governance/ledger/own.js'
-import { findReservation } from '../governance/ledger/read.js'
+import { findReservation } from '../governance/ledger/find-reservation.js'
 import type { Reservation, Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'

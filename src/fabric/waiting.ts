@@ -5,12 +5,12 @@
  */
 import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
-import { listTasks } from '../governance/board/read.js'
+import { listTasks } from '../governance/board/visible-tasks.js'
 import { costLiability } from '../governance/board/states.js'
 import { ownerOfKind, type Capability, type Registry } from '../governance/capability.js'
 import { answersFor } from '../governance/ledger/own.js'
-import { findReservation } from '../governance/ledger/read.js'
-import { policyStanding, type PolicyBlock } from '../governance/policy/standing.js'
+import { findReservation } from '../governance/ledger/find-reservation.js'
+import { policyStatus, type PolicyBlock } from '../governance/policy/policy-status.js'
 import {
   collections, reservationsByOverrun, reservationsByState, tasksToReview, type Reservation,
   type Task,
@@ -172,7 +172,7 @@ export const waitingOf = async (
   looking: Looking, registry: Registry = capabilities,
 ): Promise<readonly Waiting[]> => {
   const { gov, view } = looking
-  const block = (): PolicyBlock => policyStanding(gov.store, view).block
+  const block = (): PolicyBlock => policyStatus(gov.store, view).block
   const parts: readonly Part[] = [
     ['policy', () => [...policyWaits(block()), ...stopWaits(looking)]],
     ['ledger', () => moneyWaits(looking)],

@@ -10,7 +10,7 @@ import { pauseCollection } from './call/pause.js'
 import { spendCollection } from './call/spend.js'
 import { attemptCollection, proofCollection } from './proof.js'
 import { gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup } from './setup.js'
-import { forgetSince, readingCollection, sinceCollection } from './usage/rows.js'
+import { forgetSince, readingCollection, sinceCollection } from './usage/usage-rows.js'
 
 // What of the model route outlives an old copy that is put back: calls that were claimed since stay
 // claimed, attempts keep counting on, and the day's spend is never less than it was. So nothing

@@ -11,7 +11,7 @@ import { momentOf } from '../governance/judge/moment.js'
 import { outliveFacts } from '../governance/judge/person-facts.js'
 import type { Session } from '../governance/session/types.js'
 import type { Tx, View } from '../state/types.js'
-import { claimCollection, claimStanding } from './call/claims.js'
+import { claimCollection, claimStatus } from './call/claims.js'
 import { callError } from './call/ending.js'
 import type { CallResult } from './call/finish.js'
 import type { CallOrder } from './call/order.js'
@@ -79,7 +79,7 @@ const requireRepeatable = (ctx: GatewayContext, view: View, slot: SlotName): voi
   const attempt = view.get(attemptCollection, slot)
   const claim = attempt && view.get(claimCollection, attempt.input_digest)
   if (claim === undefined) return
-  const standing = claimStanding(ctx.gov.store, view, claim)
+  const standing = claimStatus(ctx.gov.store, view, claim)
   if (standing === 'succeeded' || standing === 'not_contacted' || standing === 'interrupted') return
   throw fail.blocked(
     'proof_not_repeated',
@@ -94,7 +94,7 @@ const requireRepeatable = (ctx: GatewayContext, view: View, slot: SlotName): voi
 const requireNoneRunning = (ctx: GatewayContext, tx: Tx, slot: SlotName): void => {
   const attempt = tx.get(attemptCollection, slot)
   const claim = attempt && tx.get(claimCollection, attempt.input_digest)
-  if (claim === undefined || claimStanding(ctx.gov.store, tx, claim) !== 'running') return
+  if (claim === undefined || claimStatus(ctx.gov.store, tx, claim) !== 'running') return
   throw fail.conflict('proof_in_progress', 'A proof of this slot is under way.', {
     details: { slot, operation_id: claim.operation_id },
   })

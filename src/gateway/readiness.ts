@@ -24,7 +24,7 @@ import {
 } from '../governance/judge/policy-facts.js'
 import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
 import { giverOf, type ConsentLapse, type Giver } from '../governance/policy/consents.js'
-import type { PolicyBlock } from '../governance/policy/standing.js'
+import type { PolicyBlock } from '../governance/policy/policy-status.js'
 import { collections, type Consent } from '../governance/rows.js'
 import {
   parseGatewaySelector, requireGatewayCredential, type ReservedNames,

@@ -26,7 +26,7 @@ import { planGatewayChange, requireGatewayAuthority, type GatewayPlan } from './
 import { projectGateway, type GatewayShow } from './projection.js'
 import { gatewayFacts } from './readiness.js'
 import { gatewayCollection, gatewayRouteId, isBlankKey, type GatewayInput } from './setup.js'
-import { forgetSince } from './usage/rows.js'
+import { forgetSince } from './usage/usage-rows.js'
 
 /** A save request, already parsed strictly. */
 export interface GatewaySave {

@@ -6,7 +6,7 @@
 import { each } from '../state/each.js'
 import type { CollectionSpec, View } from '../state/types.js'
 import { findTask } from './board/place.js'
-import { findReservation } from './ledger/read.js'
+import { findReservation } from './ledger/find-reservation.js'
 import { collections, type Task, type TrustDecision } from './rows.js'
 
 /** Who takes documents along, and what of the state tells whose they are. */

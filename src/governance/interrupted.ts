@@ -5,7 +5,7 @@
  */
 import type { Tx, View } from '../state/types.js'
 import { costLiability } from './board/states.js'
-import { findReservation } from './ledger/read.js'
+import { findReservation } from './ledger/find-reservation.js'
 import type { Task } from './rows.js'
 
 /** What is known of a cut-off task once its money was resolved. */

@@ -2,9 +2,11 @@
 import { rowsUnder } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { findTask } from './board/place.js'
-import { connectionCollection, connectionsByOwner, connectionsByTail } from './connections/rows.js'
+import {
+  connectionCollection, connectionsByOwner, connectionsByTail,
+} from './connections/connection-rows.js'
 import { answersFor } from './ledger/own.js'
-import { findReservation } from './ledger/read.js'
+import { findReservation } from './ledger/find-reservation.js'
 import {
   collections, auditByTail, goalsByOwner, goalsByTail, jobsByTaskTail, ledgerByTail,
   reservationsByOwner, rootsByOwner, rootsByTail, tasksByOwner,

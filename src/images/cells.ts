@@ -1,5 +1,5 @@
 /** Adds up grey values into cells and makes planes of them. */
-import { imageLimits, levelScale } from './limits.js'
+import { imageLimits, levelScale } from './image-limits.js'
 
 const side = imageLimits.cellPixels
 

@@ -3,7 +3,7 @@
  * another, so its rows stay in the thread's memory while it is the one and not too large.
  */
 import { comparePictures, readPicture, type Picture } from './compare.js'
-import { imageLimits } from './limits.js'
+import { imageLimits } from './image-limits.js'
 import type { PictureComparison, PixelRect } from './types.js'
 
 /** What a thread is asked. */

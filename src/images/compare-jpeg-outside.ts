@@ -10,7 +10,7 @@ import { apart } from './comparisons.js'
 import { blockValues } from './jpeg-blocks.js'
 import { intervalsOf, tellsText, type SpanDifference } from './jpeg-intervals.js'
 import type { JpegPart, JpegPicture } from './jpeg-picture.js'
-import { imageLimits } from './limits.js'
+import { imageLimits } from './image-limits.js'
 import { meet, pixelsIn, SmallChange } from './rect.js'
 import type { PictureComparison, PixelRect } from './types.js'
 

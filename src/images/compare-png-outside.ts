@@ -5,7 +5,7 @@
  */
 import { rowDifference, sameSamples, scaleOf } from './compare-png.js'
 import { apart } from './comparisons.js'
-import { pixelLimit } from './limits.js'
+import { pixelLimit } from './image-limits.js'
 import { plainRow, rowsOf, type PngPicture } from './png-picture.js'
 import { SmallChange } from './rect.js'
 import type { PictureComparison, PixelRect } from './types.js'

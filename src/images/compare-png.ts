@@ -4,7 +4,7 @@
  * changes in a line of faint text is less than what noise adds up to.
  */
 import { without } from './comparisons.js'
-import { pixelLimit } from './limits.js'
+import { pixelLimit } from './image-limits.js'
 import { plainRow, rowsOf, type PngPicture } from './png-picture.js'
 import type { Png } from './png-chunks.js'
 import type { PictureComparison } from './types.js'

@@ -2,7 +2,7 @@
  * Facts out of the header, before anything is allocated for pixels: a header of 29 bytes may claim
  * 10^18 of them. Reads the bytes once, front and end.
  */
-import { imageLimits } from './limits.js'
+import { imageLimits } from './image-limits.js'
 import type { ImageFacts, ImageFormat, ImageReason } from './types.js'
 
 const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]

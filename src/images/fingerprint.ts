@@ -1,6 +1,6 @@
 /** Comparing fingerprints, and their form at rest. Pure. */
 import { cellsOf } from './cells.js'
-import { imageLimits, levelScale, visualLimit } from './limits.js'
+import { imageLimits, levelScale, visualLimit } from './image-limits.js'
 import { SmallChange } from './rect.js'
 import type { Fingerprint, PixelRect } from './types.js'
 

@@ -1,5 +1,5 @@
 /** A JPEG as it is compared with another: its quantized coefficients and what they mean. */
-import { imageLimits } from './limits.js'
+import { imageLimits } from './image-limits.js'
 import { blockValues, readCoefficients } from './jpeg-blocks.js'
 import { lumaTells, walkJpeg } from './jpeg-head.js'
 import type { Component, Frame } from './jpeg-scan.js'

@@ -7,7 +7,7 @@ import { readScanFast, type FastReader } from './jpeg-fast.js'
 import { lumaTells, requireCodes, walkJpeg } from './jpeg-head.js'
 import { readScanData, type Component, type Frame } from './jpeg-scan.js'
 import { cellsOf } from './cells.js'
-import { levelScale } from './limits.js'
+import { levelScale } from './image-limits.js'
 import { ImageProblem } from './problem.js'
 import type { Fingerprint } from './types.js'
 

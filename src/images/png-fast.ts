@@ -4,7 +4,7 @@
  * and weighed once, which gives the very same sums as weighing pixel by pixel.
  */
 import { cellsOf, weigh } from './cells.js'
-import { imageLimits } from './limits.js'
+import { imageLimits } from './image-limits.js'
 import { rowBytes, type Png } from './png-chunks.js'
 import type { Planes } from './png-planes.js'
 import { ImageProblem } from './problem.js'

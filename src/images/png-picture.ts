@@ -1,5 +1,5 @@
 /** A PNG as it is compared with another: its rows, unfiltered, in the samples of its file. */
-import { imageLimits } from './limits.js'
+import { imageLimits } from './image-limits.js'
 import { orientationOf } from './orientation.js'
 import { bitsPerPixel, readPng, rowBytes, type Png } from './png-chunks.js'
 import { canBeFast, unfilterFast } from './png-fast.js'

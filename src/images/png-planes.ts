@@ -1,6 +1,6 @@
 /** Cells of a PNG: opaque rows and rows that something shows through. */
 import { newSums, planeOf, weightScale, type CellSums } from './cells.js'
-import { imageLimits } from './limits.js'
+import { imageLimits } from './image-limits.js'
 import type { Pass } from './png-passes.js'
 
 const side = imageLimits.cellPixels

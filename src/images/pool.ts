@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads'
 import { notCompared } from './compare.js'
 import type { CompareJob } from './compare-job.js'
 import { readImageFacts } from './facts.js'
-import { imageLimits } from './limits.js'
+import { imageLimits } from './image-limits.js'
 import type { Examined, ImageReason, PictureComparison } from './types.js'
 
 /** How to make a pool. */

@@ -1,5 +1,5 @@
 /** Rectangles of pixels, from the top left corner of a picture as its file holds it. Pure. */
-import { smallChangeShare } from './limits.js'
+import { smallChangeShare } from './image-limits.js'
 import type { PixelRect } from './types.js'
 
 /** Whether two of them have a pixel in common. */

@@ -4,7 +4,7 @@
  * averages of cells lie no further apart than the cells. So a sketch may refuse and never overlooks
  * a repeat; what it lets pass is compared as the gate compares. Pure.
  */
-import { imageLimits, levelScale, visualLimit } from './limits.js'
+import { imageLimits, levelScale, visualLimit } from './image-limits.js'
 import type { Fingerprint, PixelRect } from './types.js'
 
 /** Side of a sketch's cell, in pixels. */

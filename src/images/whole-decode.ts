@@ -4,7 +4,7 @@
  */
 import jpeg from 'jpeg-js'
 import { newSums, planeOf, weigh } from './cells.js'
-import { imageLimits } from './limits.js'
+import { imageLimits } from './image-limits.js'
 import { ImageProblem } from './problem.js'
 import type { Fingerprint } from './types.js'
 

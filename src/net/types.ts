@@ -45,7 +45,7 @@ export interface HttpsRequest {
    */
   authority(point: AuthorityPoint): void | Promise<void>
   /**
-   * Runs between `before_dial` having passed and the dial... see `docs/architecture.md`: makes the
+   * Runs between `before_dial` having passed and the dial... see `docs/dev/architecture.md`: makes the
    * contacted mark durable. A throw sends nothing.
    */
   markContact(): void | Promise<void>

@@ -9,11 +9,11 @@ import { parseStrictJson } from '../base/strict-json.js'
 import { edgeLimits, edgeMimes } from '../edge/constants.js'
 import {
   edgeEnd, edgePairing, edgeRedeem, edgeShow, edgeSpool, edgeUpload, type UploadHead,
-} from '../edge/contract.js'
+} from '../edge/edge-contract.js'
 import { authenticateEdge, type EdgeParty } from '../edge/credential.js'
 import { endOwnPairing } from '../edge/end-own.js'
 import { redeemPairing } from '../edge/pairing.js'
-import { edgeArtifact, openEdgeBytes } from '../edge/read.js'
+import { edgeArtifact, openEdgeBytes } from '../edge/readback.js'
 import { keepSpoolTold } from '../edge/spool-told.js'
 import { beginUpload, uploadTooLarge, type Upload } from '../edge/upload.js'
 import { recoverState } from '../fabric/recovery.js'

@@ -15,7 +15,7 @@ import { findService, keepService, type ServiceIdentity } from '../governance/se
 import { holdService, type HeldService } from '../governance/service/running.js'
 import { refuseLeakyRuntime } from '../net/leaky-runtime.js'
 import { attach, type Handle, type OnUnread } from './http/attach.js'
-import { plainLimits, tlsLimits } from './http/limits.js'
+import { plainLimits, tlsLimits } from './http/http-limits.js'
 import { endAllConnections } from './http/sockets.js'
 import {
   closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,

@@ -9,7 +9,7 @@ import { claimCollection, claimsByOperation } from '../gateway/call/claims.js'
 import type { GatewayPurpose } from '../gateway/constants.js'
 import { spendByHour, spendOfDay, type SpendOfHour } from '../gateway/call/spend.js'
 import { reviewFirst } from '../governance/ledger/due.js'
-import { overrunsToReview } from '../governance/ledger/read.js'
+import { overrunsToReview } from '../governance/ledger/find-reservation.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { usedUp } from './gates.js'
@@ -20,7 +20,7 @@ const budgetedPurposes: ReadonlySet<GatewayPurpose> =
   new Set<GatewayPurpose>(['gateway.vision', 'gateway.digest', 'gateway.report'])
 
 /** Where the budget stands. */
-export interface BudgetStanding {
+export interface BudgetStatus {
   /** Beginning of the day that counts: a whole hour, 24 to 25 hours ago. */
   readonly since: string
   readonly budgetMicrousd: number | null
@@ -32,9 +32,9 @@ export interface BudgetStanding {
 }
 
 /** Reads where the budget stands, from the sums of at most 25 hours. */
-export const budgetStanding = (
+export const budgetStatus = (
   view: View, nowMs: number, saved: SavedShotSettings = savedSettings(view),
-): BudgetStanding => {
+): BudgetStatus => {
   const since = isoFromMs(nowMs - 24 * 3_600_000)
   return {
     since: `${since.slice(0, since.indexOf('T') + 3)}:00:00.000Z`,
@@ -61,25 +61,25 @@ const countsSince = (view: View, operationId: string, since: string): boolean =>
  * of them may use it up.
  */
 export const disputedCharges = (view: View, nowMs: number): readonly string[] => {
-  const { since } = budgetStanding(view, nowMs)
+  const { since } = budgetStatus(view, nowMs)
   return overrunsToReview(view).map(({ operation_id: id }) => id)
     .filter((id) => countsSince(view, id, since))
 }
 
 /** Where the budget stands, and how many charges above their bounds count whole in it. */
-export interface DayStanding extends BudgetStanding {
+export interface DayStatus extends BudgetStatus {
   readonly disputedCharges: number
 }
 
 /** What was spent today: the one reader of it behind every face. */
-export const dayStanding = (
+export const dayStatus = (
   view: View, nowMs: number, saved: SavedShotSettings = savedSettings(view),
-): DayStanding => ({
-  ...budgetStanding(view, nowMs, saved), disputedCharges: disputedCharges(view, nowMs).length,
+): DayStatus => ({
+  ...budgetStatus(view, nowMs, saved), disputedCharges: disputedCharges(view, nowMs).length,
 })
 
 /** How many more calls of such a bound fit; 0 where a budget is not set. */
-export const callsLeft = (standing: BudgetStanding, boundMicrousd: number): number => {
+export const callsLeft = (standing: BudgetStatus, boundMicrousd: number): number => {
   const { budgetMicrousd, budgetRequests, settledMicrousd, heldMicrousd, requests } = standing
   if (budgetMicrousd === null || budgetRequests === null) return 0
   const money = budgetMicrousd - settledMicrousd - heldMicrousd
@@ -92,7 +92,7 @@ const nextOfRefused = (disputed: readonly string[]): string => (disputed.length 
 
 /** Throws `budget` `budget_exhausted` when a call of this bound does not fit (S-016, S-205). */
 export const requireBudget = (view: View, nowMs: number, boundMicrousd: number): void => {
-  const standing = budgetStanding(view, nowMs)
+  const standing = budgetStatus(view, nowMs)
   if (callsLeft(standing, boundMicrousd) > 0) return
   throw fail.budget('budget_exhausted', 'The budget of the last 24 hours is used up.', {
     reason: 'budget_exhausted', next: nextOfRefused(disputedCharges(view, nowMs)),

@@ -18,7 +18,7 @@ import {
 import { findObservations } from './observations/find.js'
 import { putObservation } from './observations/observation-store.js'
 import { locateFolder } from './source/folder.js'
-import { shotCollections as c, type CountKey } from './observations/rows.js'
+import { shotCollections as c, type CountKey } from './observations/observation-rows.js'
 import { savedSettings } from './source/settings.js'
 
 const clearStaleShape = v.strictObject({

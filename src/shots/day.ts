@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { count } from '../base/fields.js'
 import type { View } from '../state/types.js'
-import { dayStanding } from './budget.js'
+import { dayStatus } from './budget.js'
 
 const nullableCount = v.nullable(count)
 
@@ -18,7 +18,7 @@ export type Day = v.InferOutput<typeof dayShape>
 
 /** Reads it. */
 export const dayOf = (view: View, nowMs: number): Day => {
-  const day = dayStanding(view, nowMs)
+  const day = dayStatus(view, nowMs)
   return {
     budget_microusd: day.budgetMicrousd, settled_microusd: day.settledMicrousd,
     held_microusd: day.heldMicrousd, budget_requests: day.budgetRequests,

@@ -7,7 +7,7 @@ import { ownOverruns } from '../governance/ledger/own.js'
 import type { View } from '../state/types.js'
 import { disputedCharges } from './budget.js'
 import type { ShotsContext } from './context.js'
-import { standingOf, usedUp } from './gates.js'
+import { routeStatusOf, usedUp } from './gates.js'
 
 /** Reasons for which nothing is bought because there is no room for what it may cost. */
 type RoomReason = 'budget_exhausted' | 'ceiling_exceeded'
@@ -24,7 +24,7 @@ export const isRoomReason = (reason: string | null | undefined): reason is RoomR
 
 /** What is disputed now; under the ceiling what whoever pays for images may review. */
 export const disputedOf = (ctx: ShotsContext, view: View): Disputed => {
-  const payer = standingOf(ctx, view).route?.consent.principal
+  const payer = routeStatusOf(ctx, view).route?.consent.principal
   return {
     budget_exhausted: disputedCharges(view, ctx.gov.clock.wallMs()),
     ceiling_exceeded: payer === undefined ? [] : ownOverruns(view, payer),

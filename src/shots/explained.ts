@@ -10,14 +10,14 @@ import type { View } from '../state/types.js'
 import { blockedNext, blockedRowReader } from './analysis/blocked.js'
 import { shotLabels, type AnalysisStatus } from './constants.js'
 import type { ShotsContext } from './context.js'
-import { digestCollections, episodesById } from './digest/rows.js'
+import { digestCollections, episodesById } from './digest/digest-rows.js'
 import { disputedOf } from './disputed.js'
-import { gateTextOf, standingOf } from './gates.js'
+import { gateTextOf, routeStatusOf } from './gates.js'
 import { currentFacts, rowClassificationNow, rowStatusNow } from './observations/as-of-now.js'
-import { shotCollections, type Observation } from './observations/rows.js'
-import { receiptCollections, receiptHeadId, type ShotReceipt } from './receipts/rows.js'
+import { shotCollections, type Observation } from './observations/observation-rows.js'
+import { receiptCollections, receiptHeadId, type ShotReceipt } from './receipts/receipt-rows.js'
 import { receiptOf } from './receipts/append.js'
-import { conclusionCollections, conclusionHeadId } from './report/rows.js'
+import { conclusionCollections, conclusionHeadId } from './report/report-rows.js'
 import { nextStepsOf } from '../base/next-step.js'
 
 /** Makes what the source is looked at with. */
@@ -35,7 +35,7 @@ const statusTexts: Readonly<Record<AnalysisStatus, string>> = {
 const blockedPart = (
   ctx: ShotsContext, view: View, row: Observation,
 ): { readonly reason: string; readonly text: string; readonly next: readonly string[] } => {
-  const reason = blockedRowReader(ctx, view, standingOf(ctx, view))(row)
+  const reason = blockedRowReader(ctx, view, routeStatusOf(ctx, view))(row)
   return {
     reason, text: `It is not analysed: ${gateTextOf(reason)?.text ?? reason}`,
     next: nextStepsOf(blockedNext(reason, disputedOf(ctx, view))).map(({ command }) => command),

@@ -3,12 +3,12 @@
  * state, and every owner reads its rows. Counters and heads follow from them.
  */
 import { everybodys, nobodys, type Exported } from '../governance/exported.js'
-import { runningCollection } from './analysis/rows.js'
+import { runningCollection } from './analysis/analysis-rows.js'
 import { digestDueCollection } from './digest/due.js'
-import { digestCollections as digests } from './digest/rows.js'
-import { shotCollections as shots } from './observations/rows.js'
-import { receiptCollections as receipts } from './receipts/rows.js'
-import { conclusionCollections as conclusions } from './report/rows.js'
+import { digestCollections as digests } from './digest/digest-rows.js'
+import { shotCollections as shots } from './observations/observation-rows.js'
+import { receiptCollections as receipts } from './receipts/receipt-rows.js'
+import { conclusionCollections as conclusions } from './report/report-rows.js'
 import { settingsCollection } from './source/settings.js'
 
 /** What is given out. */

@@ -167,7 +167,7 @@ interface OpenRoute {
 }
 
 /** How the route for images stands. */
-export interface RouteStanding {
+export interface RouteStatus {
   /** Every gate but the proof is open (S-145); the proof is judged at analysis (S-152). */
   readonly ready: boolean
   /** The first reason; null when ready. */
@@ -222,7 +222,7 @@ const reasonsOf = (one: ImageCase, phase: 'status' | 'admit'): readonly GateReas
 const use = { slot: 'screenshot', purpose: 'gateway.vision' } as const
 
 /** Judges every gate on facts alone. Pure. */
-export const judgeGates = (facts: GateFacts): RouteStanding => {
+export const judgeGates = (facts: GateFacts): RouteStatus => {
   const { saved, gateway } = facts
   const one: ImageCase = {
     ...facts, use, bound: (slot) => imageBound(saved, slot),
@@ -247,9 +247,9 @@ export const judgeGates = (facts: GateFacts): RouteStanding => {
 }
 
 /** Judges every gate on one view. Opens no socket, changes no byte. */
-export const standingOf = (
+export const routeStatusOf = (
   ctx: Pick<ShotsContext, 'gov' | 'gateway'>, view: View,
-): RouteStanding => {
+): RouteStatus => {
   const gateway = gatewayFacts(ctx.gov, view, ctx.gateway.place)
   return judgeGates({
     saved: savedSettings(view), gateway, reserved: ctx.gateway.place.reserved,
@@ -258,7 +258,7 @@ export const standingOf = (
 
 /** What a scan writes on a new image: pending only while every gate is open (S-145, S-147). */
 export const statusForNewImage = (
-  standing: RouteStanding,
+  standing: RouteStatus,
 ): { readonly analysis_status: 'pending' | 'blocked'; readonly reason: GateReason | null } =>
   standing.ready
     ? { analysis_status: 'pending', reason: null }

@@ -3,9 +3,9 @@
  * Whatever tells of a last run, a verb, a route or the page, reads it here.
  */
 import type { Store, View } from '../state/types.js'
-import { shotCollections } from './observations/rows.js'
+import { shotCollections } from './observations/observation-rows.js'
 import { receiptOf } from './receipts/append.js'
-import { receiptCollections, receiptHeadId, type ShotReceipt } from './receipts/rows.js'
+import { receiptCollections, receiptHeadId, type ShotReceipt } from './receipts/receipt-rows.js'
 import { lastScanOf } from './scan/last-scan.js'
 
 /** Newest run of each job, ISO 8601; null where none is known. */

@@ -1,8 +1,8 @@
 /** The ids of the screenshot source that may be given in short; its rows have no owner. */
 import { lookUp, rowsUnder } from '../state/indexes.js'
 import { sharedIds, type IdKind } from '../governance/short-ids.js'
-import { digestCollections, episodesById, episodesByTail } from './digest/rows.js'
-import { observationsByTail, shotCollections } from './observations/rows.js'
+import { digestCollections, episodesById, episodesByTail } from './digest/digest-rows.js'
+import { observationsByTail, shotCollections } from './observations/observation-rows.js'
 
 /** Observations. */
 export const observationIds = sharedIds(

@@ -3,7 +3,7 @@ import { fail } from '../base/errors.js'
 import { claimCollection, claimsByOperation } from '../gateway/call/claims.js'
 import type { FindReceipted } from '../governance/receipted.js'
 import { rowsUnder } from '../state/indexes.js'
-import type { PayloadRef } from './observations/rows.js'
+import type { PayloadRef } from './observations/observation-rows.js'
 import { requireObservation } from './observations/show.js'
 
 const noReceipt = (id: string) =>

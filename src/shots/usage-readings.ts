@@ -4,8 +4,8 @@
  */
 import { SallyportError } from '../base/errors.js'
 import type { SlotUse } from '../gateway/readiness.js'
-import { readUsage } from '../gateway/usage/read.js'
-import { isSpentSince } from '../gateway/usage/rows.js'
+import { readUsage } from '../gateway/usage/read-key-usage.js'
+import { isSpentSince } from '../gateway/usage/usage-rows.js'
 import type { LanePriority } from '../state/holds/lane.js'
 import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'

@@ -7,12 +7,12 @@ import type { View } from '../state/types.js'
 import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
 import { unsettled } from './observations/unsettled.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
-import { dayStanding } from './budget.js'
+import { dayStatus } from './budget.js'
 import type { ShotsContext } from './context.js'
 import { disputedOf } from './disputed.js'
 import { gateTextOf } from './gates.js'
 import { classificationNow, currentFacts } from './observations/as-of-now.js'
-import { shotCollections as c } from './observations/rows.js'
+import { shotCollections as c } from './observations/observation-rows.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 /** What a person does about images that failed. */
@@ -78,7 +78,7 @@ const blocked = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
 
 /** By how much the budget of the day is overspent, micro-USD, as a report tells it; else null. */
 export const overspent = ({ gov }: ShotsContext, view: View): number | null => {
-  const day = dayStanding(view, gov.clock.wallMs())
+  const day = dayStatus(view, gov.clock.wallMs())
   return overspentBy({
     budget_microusd: day.budgetMicrousd, spent_microusd: day.settledMicrousd,
     held_microusd: day.heldMicrousd, disputed_charges: day.disputedCharges,

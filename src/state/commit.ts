@@ -15,7 +15,7 @@ import { isoFromMs, type Clock } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { compareAnchor, type Anchor } from './anchor.js'
 import { Confirmation } from './confirm.js'
-import { cutBehind, noteEnd, readEnd, tornText } from './ended-at.js'
+import { truncateBehind, noteEnd, readEnd, tornText } from './ended-at.js'
 import {
   ioFailure, orIoFailure, publish, readRange, syncDir, writeAll, type Files,
 } from './files.js'
@@ -356,7 +356,7 @@ export class Committer {
     const size = files.fstat(fd).size
     const bytes = readRange(files, fd, generation.end, size - generation.end)
     const behind = orIoFailure('reading where a log ended', () =>
-      cutBehind(readEnd(files, places), generation))
+      truncateBehind(readEnd(files, places), generation))
     this.#orPoison('cutting a torn record', () => {
       if (files.stat(places.aside) === undefined) {
         files.mkdir(places.aside)

@@ -30,14 +30,14 @@ export const readEnd = (files: Files, places: Places): EndedAt | undefined => {
  * The last record of `ended` where the log of the same epoch stops before it: what is between was
  * cut. Undefined where nothing is known to be.
  */
-export const cutBehind = (
+export const truncateBehind = (
   ended: EndedAt | undefined, { epoch, sequence }: EndedAt,
 ): number | undefined =>
   (ended?.epoch === epoch && ended.sequence > sequence ? ended.sequence : undefined)
 
 /** Notes how far the log has come; what another process saw further on stays. */
 export const noteEnd = (files: Files, places: Places, at: EndedAt): void => {
-  if (cutBehind(readEnd(files, places), at) !== undefined) return
+  if (truncateBehind(readEnd(files, places), at) !== undefined) return
   const text = `${epochText(at.epoch)} ${String(at.sequence).padStart(16, '0')}\n`
   withFile(files, places.endedAt, 'lock', (fd) => writeAll(files, fd, Buffer.from(text), 0))
 }

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { SallyportError } from '../base/errors.js'
-import { cutBehind, goneText, readEnd, tornText, type EndedAt } from './ended-at.js'
+import { truncateBehind, goneText, readEnd, tornText, type EndedAt } from './ended-at.js'
 import { ioFailure, orIoFailure, type FileFacts, type Files } from './files.js'
 import { requireOwnFolders } from './folders.js'
 import type { Places } from './paths.js'
@@ -118,7 +118,7 @@ export class Follower {
   /** What is worth knowing of the log as it was last read, or null. */
   get notice(): Problem | null {
     const { sequence, epoch, tail } = this.#generation
-    const behind = cutBehind(this.#ended, { epoch, sequence })
+    const behind = truncateBehind(this.#ended, { epoch, sequence })
     if (tail === 'torn' && !this.#inDoubt) {
       return {
         code: 'log_torn',

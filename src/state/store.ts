@@ -24,8 +24,8 @@ import { profileSealText, readStateFile, type StateFile } from './state-file.js'
 import type { StopBoard } from './stop-board.js'
 import { stopsAt } from './stop-folder.js'
 import type {
-  AnchorStanding, Artifacts, FirstRecord, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
-  WriteHookContext,
+  AnchorComparison, Artifacts, FirstRecord, FreshView, Store, StoreHealth, Turn, Tx, View,
+  WitnessLog, WriteHookContext,
 } from './types.js'
 import { StoreTx } from './view.js'
 import { witnessAt } from './witness.js'
@@ -262,7 +262,7 @@ export class FileStore implements Directory {
     return this.keys.hmac(`digest/${label}`, data)
   }
 
-  anchor(): AnchorStanding {
+  anchor(): AnchorComparison {
     // The anchor is read before the log: it never runs ahead of the log, so what is read of it
     // cannot be newer than what the log then shows. It may be older: while others write marks, only
     // an anchor that nobody has moved since says that the two went on apart, and two slots that
@@ -296,7 +296,7 @@ export class FileStore implements Directory {
 
 const standingOf = (
   anchored: Reading, marks: readonly Mark[],
-): Omit<AnchorStanding, 'status' | 'view'> => {
+): Omit<AnchorComparison, 'status' | 'view'> => {
   if (typeof anchored === 'string') {
     return { policyRevision: 0, mark: null, isOwn: false, torn: false }
   }

@@ -160,7 +160,7 @@ export interface Tx extends FreshView {
 export type AnchorStatus = 'ok' | 'behind' | 'forked' | 'missing' | 'forged'
 
 /** One reading of the anchor. */
-export interface AnchorStanding {
+export interface AnchorComparison {
   readonly status: AnchorStatus
   /** Last policy revision that it knows of; 0 when it is missing or forged. */
   readonly policyRevision: number
@@ -384,7 +384,7 @@ export interface Store {
   /** Keyed digest (HMAC-SHA-256, hex) under an HKDF subkey, for fingerprints of secrets. */
   keyedDigest(label: string, data: Uint8Array): string
   /** Opens the anchor once and compares it with the log as it is then. */
-  anchor(): AnchorStanding
+  anchor(): AnchorComparison
   /** When the state directory was made (ISO). */
   readonly createdAt: string
   /** `<state>/run`: session token and last use, lanes, guards; nothing that must survive. */

@@ -9,7 +9,7 @@ import { appendTo } from './history/append.js'
 import { isHistoryName } from './history/spec.js'
 import { entriesOf, entryDocument, indexCollections, type IndexCollection } from './indexes.js'
 import { mergeRows, withoutRemoved } from './segments/merge.js'
-import { isWithin } from './segments/read.js'
+import { isWithin } from './segments/read-segment.js'
 import type { Row } from './segments/row.js'
 import { boundsIn } from './segments/table.js'
 import {

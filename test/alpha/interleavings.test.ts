@@ -29,7 +29,7 @@ const after = [
   'ask.answer_sealed',
 ] as const
 
-/** What docs/interrupts.md proves at every step is run here at the edges of the phases. */
+/** What docs/dev/interrupts.md proves at every step is run here at the edges of the phases. */
 const edges: readonly string[] = [
   'ask.admitted', 'ask.reserved', 'ask.before_first_byte', 'provider.request', 'ask.charge_known',
   'ask.answer_sealed',
@@ -217,7 +217,7 @@ const afterKill = async (t: Test, rig: AlphaWorld, sent: number): Promise<Task> 
 }
 
 /**
- * Kills at every step are in soak.test.ts and in docs/interrupts.md; here each phase is killed at
+ * Kills at every step are in soak.test.ts and in docs/dev/interrupts.md; here each phase is killed at
  * its first and its last one.
  */
 const unmarkedEdges = ['ask.admitted', 'ask.slot', 'ask.reserved', 'ask.contact_begin'] as const

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { charWidth, fitted, widthFor } from '../../src/cli/fit.js'
+import { charWidth, wrapText, widthFor } from '../../src/cli/wrap.js'
 import { topicNames } from '../../src/cli/help/topics.js'
 import type { View } from '../../src/cli/output.js'
 import { renderTable } from '../../src/cli/table.js'
@@ -75,7 +75,7 @@ const words = fc.array(fc.stringMatching(/^[a-z0-9_.,=:-]{1,30}$/), { maxLength:
 
 t.test('a fitted text has the same words, and no line is wider but for one word', async (t) => {
   fc.assert(fc.property(words, fc.integer({ min: 20, max: 120 }), (text, columns) => {
-    const shown = fitted(text, columns)
+    const shown = wrapText(text, columns)
     t.strictSame(shown.split(/\s+/).filter(Boolean), text.split(' ').filter(Boolean))
     for (const line of shown.split('\n')) {
       t.ok(line.length <= columns || line.trim().split(' ').length === 1, line)
@@ -97,7 +97,7 @@ const cases: [string, number, string][] = [
 ]
 
 t.test('what is broken goes on where its value began; a command can be copied', async (t) => {
-  for (const [text, columns, shown] of cases) t.equal(fitted(text, columns), shown)
+  for (const [text, columns, shown] of cases) t.equal(wrapText(text, columns), shown)
 })
 
 const shellWords = fc.array(
@@ -113,14 +113,14 @@ t.test('a shell reads a command that was broken as it was, however long its word
   const isRead = (words: readonly string[], columns: number): void => {
     const line = commandLine(lineOfWords(words))
     const told = words.map((word) => `[${word}]`).join('')
-    t.equal(read(fitted(`  $ ${line}`, columns).replace(/^ *\$ /, '')), told, line)
+    t.equal(read(wrapText(`  $ ${line}`, columns).replace(/^ *\$ /, '')), told, line)
     for (const before of ['  ', 'next:      ', 'due        1 charge: ']) {
       // A command that is all words of one letter or so is as narrow as prose: it begins as one.
       if (!/^sallyport [a-z-]/.test(line)) break
-      const shown = fitted(before + line, columns)
+      const shown = wrapText(before + line, columns)
       t.equal(read(shown.slice(shown.indexOf('sallyport '))), told, before + line)
     }
-    const hint = fitted(`next: Run it as \`${line}\` once more.`, columns)
+    const hint = wrapText(`next: Run it as \`${line}\` once more.`, columns)
     t.equal(read(/`([^`]*)`/.exec(hint)?.[1] ?? ''), told, hint)
   }
   isRead(['--state-dir', `/tmp/${'one two three '.repeat(9)}`], 80)
@@ -129,7 +129,7 @@ t.test('a shell reads a command that was broken as it was, however long its word
 
 t.test('wide characters take two columns, colours none', async (t) => {
   const wide = '日本語 日本語 日本語'
-  t.equal(fitted(wide, 14, await widthFor(wide)), '日本語 日本語\n日本語')
+  t.equal(wrapText(wide, 14, await widthFor(wide)), '日本語 日本語\n日本語')
   t.equal(charWidth('\u001b[1mab\u001b[22m'), 2)
   t.equal((await widthFor('\u001b[1mab\u001b[22m'))('\u001b[1mab\u001b[22m'), 2)
 })

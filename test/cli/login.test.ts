@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { login, type LoginOptions } from '../../src/cli/commands/login/login.js'
-import type { LoginDocument } from '../../src/governance/session/contract.js'
+import type { LoginDocument } from '../../src/governance/session/session-contract.js'
 import { tokenPath } from '../../src/governance/session/token.js'
 import { hour, minute } from '../support/clock.js'
 import { World } from '../world/world.js'

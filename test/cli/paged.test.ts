@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { commandLine, lineOfWords, toldCommand } from '../../src/base/told.js'
-import { nextCommand } from '../../src/cli/cut.js'
+import { nextCommand } from '../../src/cli/next-page.js'
 import { taskAt } from '../support/tasks.js'
 import { sessionOf } from '../world/session.js'
 import type { Loose } from '../world/place.js'

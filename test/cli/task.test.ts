@@ -1,6 +1,6 @@
 import { verifyAudit } from '../../src/governance/audit.js'
-import { getTask } from '../../src/governance/board/read.js'
-import { verifyBoard } from '../../src/governance/board/verify.js'
+import { getTask } from '../../src/governance/board/visible-tasks.js'
+import { verifyBoard } from '../../src/governance/board/verify-board.js'
 import { holdGuard } from '../../src/state/holds/guard.js'
 import { bootstrapLedger } from '../../src/governance/ledger/account.js'
 import { markContacted, reserve } from '../../src/governance/ledger/steps.js'

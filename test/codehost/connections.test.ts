@@ -201,7 +201,8 @@ t.test('C-014 C-015 C-016 an occupied connection keeps its scope, and revoking i
   const at = await connected(t)
   must(await at.consent())
   const occupied = { ...at.row(), active_job_id: 'job_x', active_fence: 1 }
-  const { connectionCollection } = await import('../../src/governance/connections/rows.js')
+  const { connectionCollection } =
+    await import('../../src/governance/connections/connection-rows.js')
   await at.transact((tx) => tx.put(connectionCollection, at.id, occupied))
   t.equal(failure(await at.consent()).code, 'capacity_reserved')
   t.equal((await at.run([

@@ -1,7 +1,7 @@
 /** Where a consent lies, what makes one, and what is none. */
 import { readdirSync } from 'node:fs'
 import { canonicalJson } from '../../src/base/canonical.js'
-import { connectionCollection } from '../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../src/governance/connections/connection-rows.js'
 import { connected } from '../support/codehost/connected.js'
 import { onCall } from '../support/codehost/on-call.js'
 import { working } from '../support/codehost/working.js'

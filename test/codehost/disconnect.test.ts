@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { collections } from '../../src/governance/rows.js'
-import { connectionCollection } from '../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../src/governance/connections/connection-rows.js'
 import { connected, type Connected } from '../support/codehost/connected.js'
 import { must } from '../support/must.js'
 import { working } from '../support/codehost/working.js'

@@ -1,6 +1,8 @@
 /** The one read before a consent: what it rests on is asked at every boundary. */
 import { lookAtRepository } from '../../src/codehost/adapter/look.js'
-import { connectionCollection, type Connection } from '../../src/governance/connections/rows.js'
+import {
+  connectionCollection, type Connection,
+} from '../../src/governance/connections/connection-rows.js'
 import { changeConnection, issueGrant } from '../../src/governance/connections/save.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { newStop } from '../../src/governance/stops/act.js'

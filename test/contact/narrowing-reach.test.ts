@@ -2,7 +2,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
-import { findReservation } from '../../src/governance/ledger/read.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { defaultFolder } from '../../src/shots/constants.js'
 import { newestTask } from '../support/board.js'
 import { must } from '../support/must.js'

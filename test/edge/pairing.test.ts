@@ -3,8 +3,8 @@ import { authenticateEdge } from '../../src/edge/credential.js'
 import {
   listDevices, offerPairing, redeemPairing, revokeDevice,
 } from '../../src/edge/pairing.js'
-import { edgeCollections } from '../../src/edge/rows.js'
-import { verifyEdge } from '../../src/edge/verify.js'
+import { edgeCollections } from '../../src/edge/edge-rows.js'
+import { verifyEdge } from '../../src/edge/verify-edge.js'
 import { revokeSession } from '../../src/governance/stops/people.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { codeOf, pairDevice, place } from '../support/edge/uploading.js'

@@ -1,6 +1,6 @@
 /** What a device says of its spool, between the look at the rows and the record. */
 import t from 'tap'
-import { edgeCollections } from '../../src/edge/rows.js'
+import { edgeCollections } from '../../src/edge/edge-rows.js'
 import { keepSpoolTold } from '../../src/edge/spool-told.js'
 import { betweenLookAndRecord } from '../support/between.js'
 import { pairDevice } from '../support/edge/uploading.js'

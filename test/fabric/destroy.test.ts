@@ -3,7 +3,7 @@ import {
   existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { balances } from '../../src/governance/ledger/read.js'
+import { balances } from '../../src/governance/ledger/find-reservation.js'
 import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { openStore } from '../../src/state/store.js'

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { balances } from '../../src/governance/ledger/read.js'
+import { balances } from '../../src/governance/ledger/find-reservation.js'
 import { placesOf } from '../../src/state/paths.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
 import { settleCeiling } from '../support/fabric/settle-ceiling.js'

@@ -3,7 +3,7 @@
  * money and no key is forgotten with them.
  */
 import t from 'tap'
-import { verifyLedger } from '../../src/governance/ledger/verify.js'
+import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { collections } from '../../src/governance/rows.js'
 import { isIndexName } from '../../src/state/indexes.js'
 import { ask, availableIn, copied, keyOf } from '../support/fabric/copies.js'

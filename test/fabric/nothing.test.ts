@@ -15,7 +15,7 @@ import { statusContract, statusLinesOf } from '../../src/fabric/status-contract.
 import { readStatus } from '../../src/fabric/status.js'
 import { taskShow, taskShowContract } from '../../src/fabric/tasks-contract.js'
 import { reviewAnyTask } from '../../src/fabric/tasks.js'
-import { getTask } from '../../src/governance/board/read.js'
+import { getTask } from '../../src/governance/board/visible-tasks.js'
 import type { Gov } from '../../src/governance/context.js'
 import { collections } from '../../src/governance/rows.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'

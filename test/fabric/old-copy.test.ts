@@ -4,8 +4,8 @@
  */
 import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { balances } from '../../src/governance/ledger/read.js'
-import { verifyLedger } from '../../src/governance/ledger/verify.js'
+import { balances } from '../../src/governance/ledger/find-reservation.js'
+import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
 import { settleCeiling } from '../support/fabric/settle-ceiling.js'
 import { failure, must } from '../support/must.js'

@@ -1,7 +1,7 @@
 /** A prune and copies of before and after it: no money comes back, and nothing is sent again. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { balances } from '../../src/governance/ledger/read.js'
+import { balances } from '../../src/governance/ledger/find-reservation.js'
 import { collections } from '../../src/governance/rows.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
 import {

@@ -1,7 +1,7 @@
 /** What a repair carries over: no money is forgotten and no key, whichever record is untrue. */
 import { readFileSync, unlinkSync } from 'node:fs'
-import { balances } from '../../src/governance/ledger/read.js'
-import { verifyLedger } from '../../src/governance/ledger/verify.js'
+import { balances } from '../../src/governance/ledger/find-reservation.js'
+import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { collections } from '../../src/governance/rows.js'
 import type { View } from '../../src/state/types.js'
 import { ask, availableIn, copied, keyOf } from '../support/fabric/copies.js'

@@ -4,7 +4,7 @@ import { recoveryRules, carryRules, gateRules } from '../../src/fabric/recovery.
 import { stateRules } from '../../src/fabric/state-rules.js'
 import { carryKeys } from '../../src/governance/board/carry-keys.js'
 import { carryLiabilities } from '../../src/governance/ledger/carry.js'
-import { closeAndNarrow } from '../../src/governance/narrowings.js'
+import { closeAndCarry } from '../../src/governance/carried-restrictions.js'
 import { collections } from '../../src/governance/rows.js'
 import type { Former } from '../../src/state/care/former.js'
 import { openStore } from '../../src/state/store.js'
@@ -87,7 +87,7 @@ t.test('what is carried over from a former state is read a page at a time', asyn
     t.equal(liabilities.length, 1, 'the ask is owed')
     t.equal(carryKeys(tx, now, [former]), 1, 'its key is spent')
     for (const carry of carries) carry(tx, view)
-    closeAndNarrow(tx, now, [former], { carriers: gates })
+    closeAndCarry(tx, now, [former], { carriers: gates })
   })
   t.strictSame([...whole].sort(), [])
 })

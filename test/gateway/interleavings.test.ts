@@ -4,7 +4,7 @@
  * settled or stays whole, no proof is kept, and nothing is ever sent a second time by itself.
  */
 import { proofCollection } from '../../src/gateway/proof.js'
-import { findReservation } from '../../src/governance/ledger/read.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'

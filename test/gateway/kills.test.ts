@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { proofCollection } from '../../src/gateway/proof.js'
-import { findReservation } from '../../src/governance/ledger/read.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { checkLedger, recover } from '../support/ledger.js'
 import { t } from '../support/tests-in-slices.js'
 import { World, type RoutesWorld } from '../world/world.js'

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { gatewayLimits } from '../../src/gateway/constants.js'
 import { verifyAudit } from '../../src/governance/audit.js'
-import { findReservation } from '../../src/governance/ledger/read.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { movedClock } from '../support/clock.js'
 import { checkLedger, ledgerRowsOf } from '../support/ledger.js'
 import { t } from '../support/tests-in-slices.js'

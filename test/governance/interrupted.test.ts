@@ -5,7 +5,7 @@ import {
   type InterruptedEnding, type RecoveryRule,
 } from '../../src/governance/interrupted.js'
 import { recoverInterrupted } from '../../src/contact/recovery.js'
-import { getTask } from '../../src/governance/board/read.js'
+import { getTask } from '../../src/governance/board/visible-tasks.js'
 import { addAndSignIn, signIn, taskAt } from '../support/tasks.js'
 import { World } from '../world/world.js'
 

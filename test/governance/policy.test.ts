@@ -7,8 +7,8 @@ import {
 } from '../../src/governance/policy/consents.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { publishRevision } from '../../src/governance/policy/publish.js'
-import { policyStanding } from '../../src/governance/policy/standing.js'
-import { verifyPolicy } from '../../src/governance/policy/verify.js'
+import { policyStatus } from '../../src/governance/policy/policy-status.js'
+import { verifyPolicy } from '../../src/governance/policy/verify-policy.js'
 import { recoverInterrupted } from '../../src/contact/recovery.js'
 import { collections, type Consent, type SaveIntent } from '../../src/governance/rows.js'
 import { sha256Hex } from '../../src/base/canonical.js'
@@ -29,7 +29,7 @@ const publish = (bench: StateWorld, state: 'active' | 'revoked' = 'active') =>
     state, reason: 'save', principal: null, carriesFrom: policyHead(tx).revision,
   }))
 
-const block = (bench: StateWorld) => policyStanding(bench.gov.store, bench.view()).block
+const block = (bench: StateWorld) => policyStatus(bench.gov.store, bench.view()).block
 
 /** A save that died right after its r+1. */
 const deadSave = async (bench: StateWorld): Promise<void> => {
@@ -97,7 +97,7 @@ t.test('A-054 a grant made after the clock stepped back is the newest all the sa
       state: 'active', reason: 'save', principal: null, carriesFrom: null,
     })
   })
-  const standing = policyStanding(bench.gov.store, bench.view())
+  const standing = policyStatus(bench.gov.store, bench.view())
   t.equal(latestConsent(bench.view(), 'alpha.text')?.consent_id, 'con_1')
   t.equal(
     currentConsent(bench.view(), standing, 'alpha.text', bench.clock.wallMs())?.consent_id, 'con_1')
@@ -153,11 +153,11 @@ t.test('A-158 each new view judges the witness file as it is then', async (t) =>
 t.test('A-158 a publication is judged anew within its own transaction', async (t) => {
   const bench = await World.still(t).state({ owner: 'ada' })
   const [before, after] = await bench.transact((tx, now) => {
-    const first = policyStanding(bench.gov.store, tx)
+    const first = policyStatus(bench.gov.store, tx)
     publishRevision(tx, bench.gov.store, now, {
       state: 'revoked', reason: 'operator_revoke', principal: null, carriesFrom: null, global: true,
     })
-    return [first, policyStanding(bench.gov.store, tx)]
+    return [first, policyStatus(bench.gov.store, tx)]
   })
   t.equal(before.usable, true)
   t.equal(after.usable, false)
@@ -212,7 +212,7 @@ t.test('A-070 a consent ends at the very moment that it names, and no save carri
         { ...by, revision })
     }
   })
-  const standing = policyStanding(bench.gov.store, bench.view())
+  const standing = policyStatus(bench.gov.store, bench.view())
   const isCurrent = (purpose: string) =>
     currentConsent(bench.view(), standing, purpose, nowMs) !== undefined
   t.strictSame(['over', 'not yet'].map(isCurrent), [false, true])

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { requireAnchored } from '../../src/governance/anchored.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { publishRevision } from '../../src/governance/policy/publish.js'
-import { policyStanding } from '../../src/governance/policy/standing.js'
+import { policyStatus } from '../../src/governance/policy/policy-status.js'
 import { collections } from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { newToken } from '../../src/governance/session/token.js'
@@ -34,12 +34,12 @@ t.test('A-158 A-074 a save between the look at the rows and at the anchor is tol
   const reader = at.open()
   const before = reader.read()
   await publish(at, 'revoked', 'save_begin')
-  t.equal(policyStanding(reader, before).block, 'save_in_progress', 'after r+1')
+  t.equal(policyStatus(reader, before).block, 'save_in_progress', 'after r+1')
   const between = reader.read()
   await publish(at, 'active', 'save')
-  t.equal(policyStanding(reader, between).block, 'save_in_progress', 'after r+2')
-  t.equal(policyStanding(reader, between).usable, false)
-  t.equal(policyStanding(reader, reader.read()).block, null)
+  t.equal(policyStatus(reader, between).block, 'save_in_progress', 'after r+2')
+  t.equal(policyStatus(reader, between).usable, false)
+  t.equal(policyStatus(reader, reader.read()).block, null)
 })
 
 t.test('A-158 a line that somebody is writing is told as a save, a missing one as a mismatch', async (t) => {
@@ -47,7 +47,7 @@ t.test('A-158 a line that somebody is writing is told as a save, a missing one a
   await publish(at, 'revoked', 'save_begin')
   const witness = join(at.place.stateDir, 'witness.log')
   const reader = at.open()
-  const block = () => policyStanding(reader, reader.read()).block
+  const block = () => policyStatus(reader, reader.read()).block
   const missing = (): void => {
     const lines = readFileSync(witness, 'utf8').trimEnd().split('\n')
     writeFileSync(witness, lines.slice(0, -1).map((line) => `${line}\n`).join(''))
@@ -61,7 +61,7 @@ t.test('A-158 a line that somebody is writing is told as a save, a missing one a
     const durable = readFileSync(witness)
     missing()
     t.equal(block(), 'save_in_progress', 'somebody holds the lock')
-    t.equal(policyStanding(at.gov.store, tx).block, 'witness_mismatch', 'it is this process')
+    t.equal(policyStatus(at.gov.store, tx).block, 'witness_mismatch', 'it is this process')
     writeFileSync(witness, durable)
   })
   t.equal(block(), null)
@@ -72,7 +72,7 @@ t.test('A-168 a revoke between the look at the rows and at the anchor is told as
   const reader = at.open()
   const before = reader.read()
   must(await at.run(['policy', 'revoke']))
-  t.equal(policyStanding(reader, before).block, 'policy_revoked')
+  t.equal(policyStatus(reader, before).block, 'policy_revoked')
 })
 
 t.test('A-070 a head that went back below its anchor is no save in between', async (t) => {
@@ -83,7 +83,7 @@ t.test('A-070 a head that went back below its anchor is no save in between', asy
   rmSync(at.place.stateDir, { recursive: true })
   cpSync(join(at.place.dir, 'copy'), at.place.stateDir, { recursive: true })
   const old = at.open()
-  t.equal(policyStanding(old, old.read()).block, 'store_behind_anchor')
+  t.equal(policyStatus(old, old.read()).block, 'store_behind_anchor')
 })
 
 t.test('A-070 a head that went back together with its witness is behind what the anchor saw published', async (t) => {
@@ -97,7 +97,7 @@ t.test('A-070 a head that went back together with its witness is behind what the
   writeFileSync(witness, lines)
   const reader = at.open()
   t.equal(reader.anchor().status, 'ok')
-  t.hasStrict(policyStanding(reader, reader.read()), {
+  t.hasStrict(policyStatus(reader, reader.read()), {
     usable: false, witness: 'ok', block: 'store_behind_anchor',
   })
 })

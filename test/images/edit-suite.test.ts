@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { examine } from '../../src/images/examine.js'
 import { compareFingerprints } from '../../src/images/fingerprint.js'
-import { visualLimit } from '../../src/images/limits.js'
+import { visualLimit } from '../../src/images/image-limits.js'
 import type { Fingerprint } from '../../src/images/types.js'
 import {
   edits, newScreen, paint, themes, withNoise, type Screen, type Theme,

@@ -4,7 +4,7 @@ import t from 'tap'
 import {
   compareFingerprints, decodeFingerprint, encodeFingerprint,
 } from '../../src/images/fingerprint.js'
-import { levelScale, visualLimit } from '../../src/images/limits.js'
+import { levelScale, visualLimit } from '../../src/images/image-limits.js'
 import type { Fingerprint } from '../../src/images/types.js'
 import { casesOf } from '../support/for-all.js'
 

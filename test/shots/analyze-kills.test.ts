@@ -1,7 +1,7 @@
 /** The analysing process is killed between two steps; later ticks do what the mark says. */
 import type { Test } from 'tap'
-import { findReservation } from '../../src/governance/ledger/read.js'
-import { runningCollection } from '../../src/shots/analysis/rows.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
+import { runningCollection } from '../../src/shots/analysis/analysis-rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'

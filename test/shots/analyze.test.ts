@@ -2,10 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { findReservation } from '../../src/governance/ledger/read.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { readArtifact } from '../../src/governance/artifacts.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
-import { openPayload } from '../../src/shots/payload/read.js'
+import { openPayload } from '../../src/shots/payload/read-payload.js'
 import {
   artifactKinds, payloadField, type AnalysisPayload,
 } from '../../src/shots/payload/schema.js'

@@ -2,7 +2,7 @@
 import { moneyText } from '../../src/base/money.js'
 import { systemClock } from '../../src/base/clock.js'
 import { collections } from '../../src/governance/rows.js'
-import { verifyLedger } from '../../src/governance/ledger/verify.js'
+import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { greyPng } from '../support/png.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'

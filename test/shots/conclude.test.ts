@@ -1,7 +1,7 @@
 /** `shots report --conclude`: one text for one set of inputs, bought once, shown ever after. */
-import { verifyDigests } from '../../src/shots/digest/verify.js'
-import { verifyConclusions } from '../../src/shots/report/verify.js'
-import { conclusionCollections } from '../../src/shots/report/rows.js'
+import { verifyDigests } from '../../src/shots/digest/verify-digests.js'
+import { verifyConclusions } from '../../src/shots/report/verify-reports.js'
+import { conclusionCollections } from '../../src/shots/report/report-rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { movedClock } from '../support/clock.js'
 import { bodyOf, forImages } from '../world/gateway.js'

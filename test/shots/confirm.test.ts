@@ -2,7 +2,9 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { shotCollections as c, type SeenFile } from '../../src/shots/observations/rows.js'
+import {
+  shotCollections as c, type SeenFile,
+} from '../../src/shots/observations/observation-rows.js'
 import { fileIdOf } from '../../src/shots/observations/observation-store.js'
 import { Confirmer } from '../../src/shots/scan/confirm.js'
 import type { TakenFile } from '../../src/shots/scan/types.js'

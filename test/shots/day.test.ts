@@ -7,7 +7,9 @@ import stringWidth from 'fast-string-width'
 import { dayText } from '../../src/cli/commands/shots/day-text.js'
 import type { View } from '../../src/cli/output.js'
 import { episodesCalendar, episodesCsv } from '../../src/shots/told-day/files.js'
-import type { DayDocument, DayEpisode, ToldDay } from '../../src/shots/told-day/contract.js'
+import type {
+  DayDocument, DayEpisode, ToldDay,
+} from '../../src/shots/told-day/told-day-contract.js'
 import { secondsOf } from '../../src/observations/sums.js'
 import { forAll } from '../support/for-all.js'
 import { observationOf } from '../support/observations.js'

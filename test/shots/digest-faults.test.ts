@@ -1,7 +1,7 @@
 /** Crashes, races and changes while a digest is made: no text is ever bought twice. */
-import { findReservation } from '../../src/governance/ledger/read.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
-import { verifyLedger } from '../../src/governance/ledger/verify.js'
+import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { digestWindow } from '../../src/shots/digest/tick.js'
 import { betweenLookAndClaim } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'

@@ -6,8 +6,10 @@ import { newId } from '../../src/base/ids.js'
 import {
   digestHead, episodesBetween, episodesNewestFirst, findEpisode, putEpisode,
 } from '../../src/shots/digest/episode-store.js'
-import { digestCollections as c, digestHeadId, type Episode } from '../../src/shots/digest/rows.js'
-import { verifyDigests } from '../../src/shots/digest/verify.js'
+import {
+  digestCollections as c, digestHeadId, type Episode,
+} from '../../src/shots/digest/digest-rows.js'
+import { verifyDigests } from '../../src/shots/digest/verify-digests.js'
 import { windowOf } from '../../src/shots/digest/windows.js'
 import { tryLockFd } from '../../src/state/kernel-lock.js'
 import type { Tx } from '../../src/state/types.js'

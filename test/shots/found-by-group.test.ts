@@ -10,7 +10,7 @@ import {
   type ObservationFilter,
 } from '../../src/shots/observations/find.js'
 import { listObservations } from '../../src/shots/observations/list.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import { after, observationOf, payloadRefOf } from '../support/observations.js'
 import { World } from '../world/world.js'

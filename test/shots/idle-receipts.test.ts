@@ -6,8 +6,8 @@ import { isIdleReceipt } from '../../src/shots/receipts/idle.js'
 import { idleReceipts, mayReceiptGo } from '../../src/shots/receipts/prune.js'
 import {
   receiptCollections as c, type ReceiptFacts, type ShotReceipt,
-} from '../../src/shots/receipts/rows.js'
-import { verifyReceipts } from '../../src/shots/receipts/verify.js'
+} from '../../src/shots/receipts/receipt-rows.js'
+import { verifyReceipts } from '../../src/shots/receipts/verify-receipts.js'
 import type { View } from '../../src/state/types.js'
 import { digestReceiptOf, scanFactsOf } from '../support/receipts.js'
 import { forImages } from '../world/gateway.js'

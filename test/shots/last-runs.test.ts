@@ -3,7 +3,7 @@ import { isoFromMs } from '../../src/base/clock.js'
 import { appendReceipt, receiptOf } from '../../src/shots/receipts/append.js'
 import {
   receiptCollections, receiptHeadId, type ShotReceipt,
-} from '../../src/shots/receipts/rows.js'
+} from '../../src/shots/receipts/receipt-rows.js'
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { serving } from '../support/service/serving.js'

@@ -1,7 +1,7 @@
 /** Blocked images: who tells of them, and that no hint leads back to the verb that gave it. */
 import { systemClock } from '../../src/base/clock.js'
-import { standingOf } from '../../src/shots/gates.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
+import { routeStatusOf } from '../../src/shots/gates.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { observationOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
 import { t } from '../support/tests-in-slices.js'
@@ -125,7 +125,7 @@ t.test('what a consent reaches of blocked images is counted by the policy under 
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   await world.prove('screenshot')
   const ctx = world.ctx('read')
-  const reach = standingOf(ctx, ctx.gov.store.read()).route?.consent.granted_revision ?? 0
+  const reach = routeStatusOf(ctx, ctx.gov.store.read()).route?.consent.granted_revision ?? 0
   ctx.gov.store.close()
   t.ok(reach > 0)
   const taken = (name: string, revision: number): Observation =>

@@ -1,7 +1,7 @@
 /** Whose pictures and days are read, and of which folder; how they are sent is the page's. */
 import { mkdirSync } from 'node:fs'
 import { pictureOwner, openPicture } from '../../src/shots/picture/picture.js'
-import { readToldDay } from '../../src/shots/told-day/read.js'
+import { readToldDay } from '../../src/shots/told-day/read-day.js'
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { t } from '../support/tests-in-slices.js'

@@ -1,10 +1,10 @@
 /** Reanalysis: one reason, same gates, same row. */
 import { utimesSync } from 'node:fs'
 import { nowIso } from '../../src/governance/context.js'
-import { shotsReanalyze } from '../../src/shots/analysis/contract.js'
+import { shotsReanalyze } from '../../src/shots/analysis/analysis-contract.js'
 import { reanalyzeReasons } from '../../src/shots/constants.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'

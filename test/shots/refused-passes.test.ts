@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { gapOf } from '../../src/gateway/call/pause.js'
 import { retryAfterOf } from '../../src/net/retry-after.js'
-import { receiptCollections, receiptHeadId } from '../../src/shots/receipts/rows.js'
+import { receiptCollections, receiptHeadId } from '../../src/shots/receipts/receipt-rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { hour, minute, movedClock, type StillClock } from '../support/clock.js'
 import { must } from '../support/must.js'

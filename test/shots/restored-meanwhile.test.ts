@@ -2,7 +2,7 @@
 import t from 'tap'
 import { shotsContext } from '../../src/fabric/contexts/shots.js'
 import { restoreBlocked } from '../../src/shots/analysis/restore.js'
-import { standingOf } from '../../src/shots/gates.js'
+import { routeStatusOf } from '../../src/shots/gates.js'
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { processWorld } from '../support/service/serving.js'
@@ -42,7 +42,7 @@ t.test('an image that is archived, or goes on, before the record of the others s
   })
   const site = processWorld(world, new AbortController().signal)
   const ctx = shotsContext(site, { ...world.gov, store })
-  t.equal(await restoreBlocked(ctx, standingOf(ctx, real.read()), 10), 1)
+  t.equal(await restoreBlocked(ctx, routeStatusOf(ctx, real.read()), 10), 1)
   const statusOf = (id = '') => world.rows().find((row) => row.observation_id === id)
     ?.analysis_status
   t.strictSame([archived, failed, other].map((row) => statusOf(row?.observation_id)),

@@ -1,7 +1,7 @@
 /** A retry that is refused before contact: what it was about stays what it was. */
 import type { Test } from 'tap'
 import { failedBefore } from '../../src/shots/analysis/earlier-call.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'

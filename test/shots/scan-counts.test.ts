@@ -2,9 +2,11 @@
 import { readdirSync, rmSync, statSync, unlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { shotCollections as c, type Observation } from '../../src/shots/observations/rows.js'
+import {
+  shotCollections as c, type Observation,
+} from '../../src/shots/observations/observation-rows.js'
 import { scanFolder } from '../../src/shots/scan/scan.js'
-import { verifyShots } from '../../src/shots/verify.js'
+import { verifyShots } from '../../src/shots/verify-shots.js'
 import { writePng } from '../support/images/png-writer.js'
 import { after, payloadRefOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'

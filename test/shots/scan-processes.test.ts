@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { shotCollections as c } from '../../src/shots/observations/rows.js'
+import { shotCollections as c } from '../../src/shots/observations/observation-rows.js'
 import { distinctImage as image, killScans, scanMany } from '../support/soak/kill-scans.js'
 import { after } from '../support/observations.js'
 import { needsStrace } from '../support/soak/strace.js'

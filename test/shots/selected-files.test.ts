@@ -1,7 +1,7 @@
 /** Images that the settings leave out, and files that cannot be read for a moment. */
 import { mkdirSync } from 'node:fs'
 import { isRowSelected } from '../../src/shots/analysis/privacy.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { movedClock } from '../support/clock.js'
 import { observationOf } from '../support/observations.js'
 import { forImages } from '../world/gateway.js'

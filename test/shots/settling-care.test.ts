@@ -1,6 +1,6 @@
 /** Images that are held for later ones: what is sent although a region goes on changing. */
 import { isoFromMs, systemClock } from '../../src/base/clock.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { prepareImage } from '../../src/shots/analysis/one.js'
 import { isYoung, Settling } from '../../src/shots/analysis/settling.js'
 import { makeExaminer } from '../../src/shots/scan/examiner.js'

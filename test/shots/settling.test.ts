@@ -2,7 +2,7 @@
 import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs, systemClock } from '../../src/base/clock.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { must } from '../support/must.js'
 import { analyze, healthy, rowOf, scan, sent, set } from '../support/shots.js'
 import { at, change, desk, held, play, settled } from '../support/settling.js'

@@ -1,8 +1,8 @@
 /** What a receipt makes a pass end with: the code, the exit and what was done before it. */
 import t from 'tap'
 import type { SallyportError } from '../../src/base/errors.js'
-import { analysisFailure } from '../../src/shots/analysis/contract.js'
-import { digestFailure } from '../../src/shots/digest/contract.js'
+import { analysisFailure } from '../../src/shots/analysis/analysis-contract.js'
+import { digestFailure } from '../../src/shots/digest/digest-contract.js'
 import { scanFailure } from '../../src/shots/receipts/scan.js'
 
 type Analysed = Parameters<typeof analysisFailure>[0]

@@ -4,7 +4,7 @@ import { routeCollection } from '../../src/contact/routes.js'
 import {
   gatewayCollection, gatewayRouteId, type GatewayRoute,
 } from '../../src/gateway/setup.js'
-import { readingCollection, sinceCollection } from '../../src/gateway/usage/rows.js'
+import { readingCollection, sinceCollection } from '../../src/gateway/usage/usage-rows.js'
 import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'

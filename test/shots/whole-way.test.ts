@@ -1,7 +1,7 @@
 /** From bare files to a report, and what is left of it all: receipts, no events. */
 import t from 'tap'
 import { sha256Hex } from '../../src/base/canonical.js'
-import { receiptCollections } from '../../src/shots/receipts/rows.js'
+import { receiptCollections } from '../../src/shots/receipts/receipt-rows.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { edgeLabel } from '../../src/edge/constants.js'
-import { edgeCollections } from '../../src/edge/rows.js'
+import { edgeCollections } from '../../src/edge/edge-rows.js'
 import { registerArtifact } from '../../src/governance/artifacts.js'
 import { collections } from '../../src/governance/rows.js'
 import { compactState } from '../../src/state/care/compact.js'
@@ -43,7 +43,7 @@ const both = (store: FileStore): readonly [unknown, unknown] => {
   ]
 }
 
-t.test('a reader in Python that was written by docs/state-format.md agrees with the program', needsPython, async (t) => {
+t.test('a reader in Python that was written by docs/dev/state-format.md agrees with the program', needsPython, async (t) => {
   const { store } = await World.in(t).store()
   const agree = (what: string): void => {
     const [ours, theirs] = both(store)

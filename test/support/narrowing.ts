@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { findReservation } from '../../src/governance/ledger/read.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { holdWrites, type HeldWrites } from './net/held-writes.js'
 import { forImages, slotFlags } from '../world/gateway.js'
 import { allowed } from '../world/images.js'

@@ -3,7 +3,7 @@ import { isoFromMs } from '../../src/base/clock.js'
 import { sha256Hex } from '../../src/base/canonical.js'
 import { newId } from '../../src/base/ids.js'
 import { analysisPromptVersion, analysisSchemaVersion } from '../../src/shots/constants.js'
-import type { Observation, PayloadRef } from '../../src/shots/observations/rows.js'
+import type { Observation, PayloadRef } from '../../src/shots/observations/observation-rows.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 
 /** A row as a scan writes one; `name` is its file's, and `folder` where it lies. */

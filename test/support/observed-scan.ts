@@ -1,5 +1,7 @@
 /** Scans whose steps a test hears, and what they wrote of a file. */
-import { shotCollections as c, type SeenFile } from '../../src/shots/observations/rows.js'
+import {
+  shotCollections as c, type SeenFile,
+} from '../../src/shots/observations/observation-rows.js'
 import type { ScanReceipt } from '../../src/shots/receipts/scan.js'
 import type { ScanOptions } from '../../src/shots/scan/open-pass.js'
 import { scanFolder } from '../../src/shots/scan/scan.js'

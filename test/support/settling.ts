@@ -1,7 +1,7 @@
 /** A video on a desk, taken every ten seconds, for tests of regions that go on changing. */
 import { nowIso } from '../../src/governance/context.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'

@@ -1,7 +1,7 @@
 /** What tests of the screenshot source do with a world: take images in, analyse, look. */
 import type { Test } from 'tap'
-import type { Observation } from '../../src/shots/observations/rows.js'
-import { runningCollection } from '../../src/shots/analysis/rows.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
+import { runningCollection } from '../../src/shots/analysis/analysis-rows.js'
 import { betweenLookAndRecord } from './between.js'
 import type { Images } from '../world/images.js'
 import type { Loose, Ran } from '../world/place.js'

@@ -1,7 +1,7 @@
 import { fail, type SallyportError } from '../../base/errors.js'
 import { endingError, type PaidEnd, type PaidNames } from '../../contact/ending.js'
 import { isoFromMs } from '../../base/clock.js'
-import { taskAccess, type TaskAccess } from '../../governance/board/read.js'
+import { taskAccess, type TaskAccess } from '../../governance/board/visible-tasks.js'
 import { recoverOwnership } from '../../governance/board/recover.js'
 import { moneyDueOf } from '../../governance/ledger/due.js'
 import type { Task } from '../../governance/rows.js'

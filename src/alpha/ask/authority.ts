@@ -158,7 +158,7 @@ export const requireContact = (
 ): AskAuthority => allowed(judgeRequest(operation, view, task, route, 'contact'), 'trust_denied')
 
 /** What stands against adopting an answer, in the words of an ask. */
-interface AnswerStanding {
+interface AnswerStatus {
   /** Why it may never be adopted, or null. */
   readonly lost: string | null
   /** Whether a save that has not ended keeps it from being adopted now. */
@@ -166,9 +166,9 @@ interface AnswerStanding {
 }
 
 /** Whether an answer may be adopted, judged on everything that it rests on. */
-export const answerStanding = (
+export const answerStatus = (
   place: AskPlace, view: FreshView, task: Task, input: AlphaTextInput,
-): AnswerStanding => {
+): AnswerStatus => {
   const { lost, suspended } = adoptionOf(judgeTask(place, view, task, input, 'adopt').denials)
   return {
     lost: lost === null ? null : toldName(lost, alphaToldAs), suspended: suspended !== null,

@@ -6,7 +6,7 @@
  */
 import { fail } from '../../base/errors.js'
 import type { Outcome, Send, Step } from '../../contact/order.js'
-import { getJob, getTask } from '../../governance/board/read.js'
+import { getJob, getTask } from '../../governance/board/visible-tasks.js'
 import { collections } from '../../governance/rows.js'
 import type { Deadline } from '../../net/remaining.js'
 import type { Tx } from '../../state/types.js'

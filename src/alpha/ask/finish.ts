@@ -8,7 +8,7 @@ import { receiptBase } from '../../contact/receipt.js'
 import { registerArtifact, requireArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { moveTask, type TaskPatch } from '../../governance/board/move.js'
-import { getJob, getTask } from '../../governance/board/read.js'
+import { getJob, getTask } from '../../governance/board/visible-tasks.js'
 import { isOutstanding } from '../../governance/board/states.js'
 import { collections, type Task } from '../../governance/rows.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
@@ -18,7 +18,7 @@ import type { CompletionVerdict } from '../completion.js'
 import { alphaArtifactLabels, type AlphaProvider } from '../constants.js'
 import { decideFinish, unaccounted, type Finish } from '../next-step.js'
 import { buildReceipt, type AlphaReceipt } from '../receipt.js'
-import { answerStanding } from './authority.js'
+import { answerStatus } from './authority.js'
 import type { BillingResult } from './billing-stage.js'
 import { cancelWanted, type AskOperation } from './operation.js'
 
@@ -139,7 +139,7 @@ export const closeAsk = (
   const task = getTask(tx, operation.taskId)
   const { inference, billing } = evidence
   const accepted = inference.kind === 'reply' && inference.verdict.ok
-  const { lost, suspended } = answerStanding(operation.ctx, tx, task, operation.input)
+  const { lost, suspended } = answerStatus(operation.ctx, tx, task, operation.input)
   // Where the rows refused the money's step no answer is released, and the task ends now.
   const finish = refusal !== null ? unaccounted : decideFinish({
     inference,

@@ -3,14 +3,14 @@ import type { Platform } from './platform.js'
 import { machineArch, thisPlatform } from './this-platform.js'
 
 /** How well a kind of machine is known. */
-export type Standing = 'tried' | 'read' | 'simulated' | 'refused' | 'unknown'
+export type SupportLevel = 'tried' | 'read' | 'simulated' | 'refused' | 'unknown'
 
 /** A kind of machine. */
 export interface PlatformRow {
   readonly id: string
   /** As people call it. */
   readonly name: string
-  readonly standing: Standing
+  readonly standing: SupportLevel
   /** What the standing rests on, a sentence. */
   readonly because: string
   /** What is missing there, a sentence; null for nothing. */

@@ -1,6 +1,6 @@
 /** The help of the whole program and of one noun. */
 import type { NounEntry, VerbDeps } from '../verb.js'
-import { fitted } from '../fit.js'
+import { wrapText } from '../wrap.js'
 import { verbAt } from '../line.js'
 import { columns, globalFlagRows } from './sections.js'
 import { topicNames } from './topics.js'
@@ -45,7 +45,7 @@ const verbsOf = ({ noun, verbs }: NounEntry): string => {
   const names = verbs.map(({ verb }) => verb)
   const short = names.join('|')
   return noun.length + 1 + short.length <= leftColumns
-    ? short : fitted(names.join(' | '), verbsColumns - noun.length).replaceAll('\n', '\n    ')
+    ? short : wrapText(names.join(' | '), verbsColumns - noun.length).replaceAll('\n', '\n    ')
 }
 
 const wrapped = (rows: readonly (readonly [string, string])[]): string[] =>

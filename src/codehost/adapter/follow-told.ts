@@ -3,7 +3,7 @@
  * creation and by every readback alike, so that neither takes another one for it.
  */
 import type { FollowPlan } from '../jobs/plan.js'
-import { readReply } from '../replies/read.js'
+import { readReply } from '../replies/parse-reply.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { apartFromEdits, type ToldOrigin } from './provenance.js'
 

@@ -2,7 +2,7 @@
  * Whether what the host shows is of this very effect and not only like it: an older one of the same
  * text, the next night's, or a stranger's says the same in every other point. Pure.
  */
-import type { Author } from '../../governance/connections/rows.js'
+import type { Author } from '../../governance/connections/connection-rows.js'
 import { hostTimeMs, type HostWindow } from './host-time.js'
 
 /** What tells an effect from its like. */

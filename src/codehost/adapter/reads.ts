@@ -3,8 +3,8 @@
  * each asked for at every boundary. No task, no money; what ends writes does not end them.
  */
 import type { Order, Running, Sent, Step, Unsent } from '../../contact/order.js'
-import { requireOwnConnection } from '../../governance/connections/read.js'
-import type { Connection } from '../../governance/connections/rows.js'
+import { requireOwnConnection } from '../../governance/connections/find-connection.js'
+import type { Connection } from '../../governance/connections/connection-rows.js'
 import { momentOf } from '../../governance/judge/moment.js'
 import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'

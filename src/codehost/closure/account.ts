@@ -10,11 +10,11 @@ import type { Gov } from '../../governance/context.js'
 import { sealedExtraBytes } from '../../state/keys.js'
 import type { ArtifactRef } from '../../state/types.js'
 import { closureLabel } from '../constants.js'
-import type { Job } from '../jobs/rows.js'
+import type { Job } from '../jobs/job-rows.js'
 import type { Bindings } from './bindings.js'
 import { closureBlocked } from './blockers.js'
-import { closureLimits } from '../jobs/closed/limits.js'
-import type { ProducerStanding } from './kind.js'
+import { closureLimits } from '../jobs/closed/closed-job-limits.js'
+import type { ProducerStatus } from './kind.js'
 import type { ReadRequest } from '../jobs/closed/request.js'
 
 /** What an account tells. */
@@ -24,7 +24,7 @@ export interface AccountParts {
   readonly job: Job
   readonly read: ReadRequest
   readonly bindings: Bindings
-  readonly producer: ProducerStanding
+  readonly producer: ProducerStatus
   /** Digests of the journals, in the order of their readbacks. */
   readonly journals: readonly string[]
   readonly counts: {

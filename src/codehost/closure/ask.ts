@@ -5,7 +5,7 @@ import type { Gov } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import { closableJob } from './close.js'
 import { followThroughKind } from '../jobs/kinds.js'
-import type { Job } from '../jobs/rows.js'
+import type { Job } from '../jobs/job-rows.js'
 import { pendingOfJob } from '../jobs/closed/pending.js'
 import { closeRequestJson, closeRequestOf, type ReadRequest } from '../jobs/closed/request.js'
 

@@ -6,15 +6,17 @@
 import { digestOf } from '../../base/canonical.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { findTask } from '../../governance/board/place.js'
-import { connectionCollection, type Connection } from '../../governance/connections/rows.js'
+import {
+  connectionCollection, type Connection,
+} from '../../governance/connections/connection-rows.js'
 import type { Task } from '../../governance/rows.js'
 import { vaultDigest } from '../../governance/vault.js'
-import { historyHead } from '../../state/history/read.js'
+import { historyHead } from '../../state/history/read-history.js'
 import { ofRows } from '../../state/row-memo.js'
 import type { View } from '../../state/types.js'
 import { getJob } from '../jobs/change.js'
 import { effectHistory } from '../jobs/histories.js'
-import type { Job } from '../jobs/rows.js'
+import type { Job } from '../jobs/job-rows.js'
 import { closedBy } from '../jobs/closed/fence.js'
 
 interface Rows {

@@ -4,7 +4,7 @@
  * they are decoded (C-221 to C-223, C-229, C-232 to C-234).
  */
 import type { ClosureBlocker } from './blockers.js'
-import type { ReadLimits } from './limits.js'
+import type { ReadLimits } from './closure-limits.js'
 
 /** What a request may take. */
 export interface Allowance {

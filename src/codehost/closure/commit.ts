@@ -6,18 +6,18 @@
  */
 import { digestOf } from '../../base/canonical.js'
 import { appendAudit } from '../../governance/audit.js'
-import { connectionCollection } from '../../governance/connections/rows.js'
+import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import type { Gov } from '../../governance/context.js'
 import { requireLiveRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { historyRoom } from '../../state/history/append.js'
-import { historyHead } from '../../state/history/read.js'
+import { historyHead } from '../../state/history/read-history.js'
 import type { ArtifactRef, HistorySpec, Tx, View } from '../../state/types.js'
 import { closureLabel } from '../constants.js'
 import { appendEntry, artifactHistory, checkpointHistory, readHistory } from '../jobs/histories.js'
 import { registerJobArtifact } from '../jobs/prepared.js'
 import { provesAnother } from '../jobs/receipt.js'
-import { jobCollection } from '../jobs/rows.js'
+import { jobCollection } from '../jobs/job-rows.js'
 import { keepReads } from '../jobs/settle.js'
 import { requireBindings, type Bindings } from './bindings.js'
 import { closureBlocked } from './blockers.js'
@@ -25,7 +25,7 @@ import { appliedClosure, requireClosable, requireIdentity, type Identified } fro
 import type { Evidence } from './evidence.js'
 import { journalsMax, rowedReceipts, type SealedJournal } from './journals.js'
 import { mintClosureReceipt, type ReceiptParts } from './receipt.js'
-import { closureCollection, type Closure } from '../jobs/closed/rows.js'
+import { closureCollection, type Closure } from '../jobs/closed/closed-job-rows.js'
 
 /** Everything that a closure brings into its record; all of it was made before. */
 export interface Prepared extends ReceiptParts {

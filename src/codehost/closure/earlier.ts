@@ -14,7 +14,7 @@ import { jobEntries, readHistory } from '../jobs/histories.js'
 import {
   isSealed, receiptCollection, receiptsByJob, type EffectIdentity, type ReceiptRow,
 } from '../jobs/receipt.js'
-import type { Job } from '../jobs/rows.js'
+import type { Job } from '../jobs/job-rows.js'
 
 const isOfJob = ({ receipt }: ReceiptRow, view: View, job: Job): boolean => {
   const task = job.task_id === null ? undefined : findTask(view, job.task_id)

@@ -4,17 +4,19 @@
  */
 import { fail } from '../../base/errors.js'
 import { findTask } from '../../governance/board/place.js'
-import { connectionCollection, type Connection } from '../../governance/connections/rows.js'
+import {
+  connectionCollection, type Connection,
+} from '../../governance/connections/connection-rows.js'
 import type { Session } from '../../governance/session/types.js'
 import { vaultDigest } from '../../governance/vault.js'
 import type { View } from '../../state/types.js'
 import { requireOwnJob } from '../jobs/change.js'
 import { holdsConnection } from '../jobs/reserve.js'
-import type { Job, JobState } from '../jobs/rows.js'
+import type { Job, JobState } from '../jobs/job-rows.js'
 import { isLeased } from './bindings.js'
 import { closedBy } from '../jobs/closed/fence.js'
 import type { CloseRequest, ReadRequest } from '../jobs/closed/request.js'
-import type { Closure } from '../jobs/closed/rows.js'
+import type { Closure } from '../jobs/closed/closed-job-rows.js'
 import { closureOfKey } from './verdict.js'
 
 /** States out of which capacity is closed. */

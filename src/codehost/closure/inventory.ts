@@ -6,7 +6,7 @@
 import { codehostActions } from '../constants.js'
 import { effectLedger, type LedgerEffect } from '../jobs/effects.js'
 import type { EffectEntry } from '../jobs/histories.js'
-import type { Job } from '../jobs/rows.js'
+import type { Job } from '../jobs/job-rows.js'
 import type { ClosureBlocker } from './blockers.js'
 
 /** What the one effect of a follow-through job may be. */

@@ -6,15 +6,15 @@
 import type { Gov } from '../../governance/context.js'
 import type { Guard } from '../../state/holds/guard.js'
 import type { View } from '../../state/types.js'
-import type { Job } from '../jobs/rows.js'
+import type { Job } from '../jobs/job-rows.js'
 import type { ReadBudget } from './budget.js'
 import type { Evidence } from './evidence.js'
 import type { ClosureGet } from './get.js'
-import type { ReadLimits } from './limits.js'
+import type { ReadLimits } from './closure-limits.js'
 import type { CloseRequest } from '../jobs/closed/request.js'
 
 /** How the local work of a job stands: none for a fixed kind that has none (C-273). */
-export interface ProducerStanding {
+export interface ProducerStatus {
   readonly applicable: boolean
   readonly standing: string
   /** SHA-256 of the durable marker that proves it; left out where none is needed. */
@@ -29,7 +29,7 @@ interface ReadingParts {
 
 /** What has to be proved, and how. */
 export interface Proving {
-  readonly producer: ProducerStanding
+  readonly producer: ProducerStatus
   /** How many effects are read at most. */
   readonly reads: number
   /** Sealed readbacks of before that serve; null where something has to be read. */

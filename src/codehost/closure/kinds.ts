@@ -2,7 +2,7 @@
 import { followThroughKind, publicationKind, type NativeKind } from '../jobs/kinds.js'
 import { followTarget, readFollow } from './evidence.js'
 import type { ClosureKind } from './kind.js'
-import { followReadLimits } from './limits.js'
+import { followReadLimits } from './closure-limits.js'
 import { publicationClosure } from './publication/kind.js'
 
 const followThrough: ClosureKind = {

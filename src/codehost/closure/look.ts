@@ -6,10 +6,10 @@ import type { Session } from '../../governance/session/types.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { requireOwnJob } from '../jobs/change.js'
-import { closureLimits } from '../jobs/closed/limits.js'
+import { closureLimits } from '../jobs/closed/closed-job-limits.js'
 import { dropPending, pendingOfJob, readPending, type Pending } from '../jobs/closed/pending.js'
 import { closeRequestJson, closeRequestOf, type ReadRequest } from '../jobs/closed/request.js'
-import { closureCollection, closuresByOwner, type Closure } from '../jobs/closed/rows.js'
+import { closureCollection, closuresByOwner, type Closure } from '../jobs/closed/closed-job-rows.js'
 import { pendingVerdict, type PendingVerdict } from './verdict.js'
 
 const listDefault = 50

@@ -5,18 +5,20 @@
  * nothing is ever acknowledged by it (C-157 to C-161). Pure.
  */
 import { findTask } from '../../governance/board/place.js'
-import { connectionCollection } from '../../governance/connections/rows.js'
+import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import type { Session } from '../../governance/session/types.js'
-import { historyPage } from '../../state/history/read.js'
+import { historyPage } from '../../state/history/read-history.js'
 import type { View } from '../../state/types.js'
 import { effectHistory } from '../jobs/histories.js'
 import { publicCapabilities } from '../jobs/kinds.js'
 import { holdsConnection } from '../jobs/reserve.js'
-import type { Job } from '../jobs/rows.js'
+import type { Job } from '../jobs/job-rows.js'
 import { isLeased } from './bindings.js'
 import { closableStates } from './eligible.js'
 import { closedBy } from '../jobs/closed/fence.js'
-import { closureCollection, type ClosureView, type NotClosable } from '../jobs/closed/rows.js'
+import {
+  closureCollection, type ClosureView, type NotClosable,
+} from '../jobs/closed/closed-job-rows.js'
 
 const isRegistered = (view: View, job: Job): boolean => {
   const [first] = historyPage(view, effectHistory, job.job_id, { limit: 1, lost: 'told' })

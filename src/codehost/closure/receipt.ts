@@ -6,9 +6,9 @@
 import { canonicalJson } from '../../base/canonical.js'
 import { findTask } from '../../governance/board/place.js'
 import type { Store, View } from '../../state/types.js'
-import type { Job } from '../jobs/rows.js'
+import type { Job } from '../jobs/job-rows.js'
 import type { Identified } from './eligible.js'
-import type { ProducerStanding } from './kind.js'
+import type { ProducerStatus } from './kind.js'
 import type { ReadRequest } from '../jobs/closed/request.js'
 import type { ClosureReceipt } from '../jobs/closed/receipt-shape.js'
 
@@ -28,7 +28,7 @@ export interface ReceiptParts {
   readonly earlier: number
   readonly gets: number
   readonly rawBytes: number
-  readonly producer: ProducerStanding
+  readonly producer: ProducerStatus
 }
 
 const taskOf = (view: View, { task_id: id }: Job): ClosureReceipt['task'] => {

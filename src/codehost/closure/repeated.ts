@@ -9,7 +9,7 @@ import type { View } from '../../state/types.js'
 import type { Contact, HostWindow } from '../adapter/host-time.js'
 import type { LedgerEffect } from '../jobs/effects.js'
 import { ledgerOf, provenanceOf } from '../jobs/ledger.js'
-import { jobCollection, jobsByState, type Job, type JobState } from '../jobs/rows.js'
+import { jobCollection, jobsByState, type Job, type JobState } from '../jobs/job-rows.js'
 
 /** States in which an effect that may have happened has no number and no proof. */
 const openStates: readonly JobState[] = ['running', 'unknown_external_effect', 'blocked', 'failed']

@@ -1,6 +1,6 @@
 /** The first read of every closure: the repository under its name is still the one of the job. */
 import { judgeRepositoryReply } from '../adapter/repository-reply.js'
-import type { Job } from '../jobs/rows.js'
+import type { Job } from '../jobs/job-rows.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { closureBlocked } from './blockers.js'
 import type { ClosureGet } from './get.js'

@@ -2,13 +2,13 @@
  * What became of a request that somebody kept, out of rows of one view and nothing else: it was
  * applied, it can never apply any more, or neither is proved. Pure (C-135 to C-140).
  */
-import { connectionCollection } from '../../governance/connections/rows.js'
+import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { getJob } from '../jobs/change.js'
 import { closedBy } from '../jobs/closed/fence.js'
 import type { ReadRequest } from '../jobs/closed/request.js'
-import { closureCollection, closuresByKey, type Closure } from '../jobs/closed/rows.js'
+import { closureCollection, closuresByKey, type Closure } from '../jobs/closed/closed-job-rows.js'
 
 /** Why a request can never apply any more. */
 type StaleReason =

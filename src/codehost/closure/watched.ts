@@ -3,7 +3,7 @@ import { SallyportError } from '../../base/errors.js'
 import type { CodehostContext, EvidenceSeen } from '../context.js'
 import type { ReadBudget } from './budget.js'
 import type { ClosureGet } from './get.js'
-import type { ReadLimits } from './limits.js'
+import type { ReadLimits } from './closure-limits.js'
 
 /** What is counted while they look. */
 interface WatchedParts {

@@ -8,8 +8,10 @@ import { fail } from '../../base/errors.js'
 import { readArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { moveTask } from '../../governance/board/move.js'
-import { getTask } from '../../governance/board/read.js'
-import { connectionCollection, type Connection } from '../../governance/connections/rows.js'
+import { getTask } from '../../governance/board/visible-tasks.js'
+import {
+  connectionCollection, type Connection,
+} from '../../governance/connections/connection-rows.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { always, denied, judge, type Denial, type Fact } from '../../governance/judge/fact.js'
 import type { Task } from '../../governance/rows.js'
@@ -24,7 +26,7 @@ import { requireOriginalRoot, requireOwnJob } from './change.js'
 import { jobEntries, readHistory } from './histories.js'
 import { ledgerOf } from './ledger.js'
 import { isSealed, receiptCollection, type ReadReceipt, type ReceiptRow } from './receipt.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 interface AdoptCase {
   readonly store: Store

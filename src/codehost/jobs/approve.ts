@@ -16,7 +16,7 @@ import { publicationKind } from './kinds.js'
 import { openPlan } from './plan.js'
 import { requirePreviewable } from './preview.js'
 import { approvePublication, type ProducerOf } from './publication/approve.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 /** What is approved: a job, by the digest of its preview. */
 interface ApproveRequest {

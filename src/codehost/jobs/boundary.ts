@@ -8,8 +8,10 @@
 import type { Gov } from '../../governance/context.js'
 import { msFromIso } from '../../base/clock.js'
 import { findTask } from '../../governance/board/place.js'
-import { grantStateAt } from '../../governance/connections/read.js'
-import { connectionCollection, type Connection } from '../../governance/connections/rows.js'
+import { grantStateAt } from '../../governance/connections/find-connection.js'
+import {
+  connectionCollection, type Connection,
+} from '../../governance/connections/connection-rows.js'
 import {
   denied, judge, ofRequest, orUndefined, underWay, within, type Denial, type Fact, type Phase,
 } from '../../governance/judge/fact.js'
@@ -25,7 +27,7 @@ import { closedBy } from './closed/fence.js'
 import { isWholeApproval } from './digests.js'
 import { publicationKind, publicCapabilities } from './kinds.js'
 import { holdsConnection } from './reserve.js'
-import { closedByConsent, jobCollection, standingCollection, type Job } from './rows.js'
+import { closedByConsent, jobCollection, standingCollection, type Job } from './job-rows.js'
 import { isCurrent } from './standing-rule.js'
 import { closeLineNow } from './close-line.js'
 

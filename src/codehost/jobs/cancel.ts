@@ -5,7 +5,7 @@ import { fail } from '../../base/errors.js'
 import { appendAudit } from '../../governance/audit.js'
 import { requireCancellable } from '../../governance/board/cancel.js'
 import { moveTask } from '../../governance/board/move.js'
-import { getTask } from '../../governance/board/read.js'
+import { getTask } from '../../governance/board/visible-tasks.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
@@ -13,7 +13,7 @@ import { askedThrough, stopNow, type Recorded } from '../../governance/stops/act
 import type { Tx } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { putJob, requireOwnJob } from './change.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 /** A job that was given up. */
 interface CancelledJob {

@@ -1,11 +1,11 @@
 import { each, findEach } from '../../state/each.js'
-import { historyHead } from '../../state/history/read.js'
+import { historyHead } from '../../state/history/read-history.js'
 import type { HistorySpec, Tx, View } from '../../state/types.js'
-import { connectionCollection } from '../../governance/connections/rows.js'
-import { closureCollection } from './closed/rows.js'
+import { connectionCollection } from '../../governance/connections/connection-rows.js'
+import { closureCollection } from './closed/closed-job-rows.js'
 import { jobEntries, jobHistories } from './histories.js'
 import { receiptCollection } from './receipt.js'
-import { jobCollection, type Job } from './rows.js'
+import { jobCollection, type Job } from './job-rows.js'
 
 /** Lines that the former state had and the copy does not; its own stay as they are. */
 const carryHistory = <T>(tx: Tx, former: View, spec: HistorySpec<T>, jobId: string): void => {

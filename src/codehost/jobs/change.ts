@@ -4,7 +4,7 @@ import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
 import { connectAnew } from './connect-anew.js'
 import { publicationKind } from './kinds.js'
-import { jobCollection, type Job } from './rows.js'
+import { jobCollection, type Job } from './job-rows.js'
 
 const missing = () => fail.notFound('job_not_found', 'There is no such job.', {
   next: 'Run `sallyport codehost jobs`.',

@@ -1,8 +1,8 @@
 /** The line that closes the capacity of a job, as it is taken at this moment. */
 import type { Gov } from '../../governance/context.js'
 import { pendingOfJob } from './closed/pending.js'
-import type { Job } from './rows.js'
-import { closeCapacityLine } from './way-on.js'
+import type { Job } from './job-rows.js'
+import { closeCapacityLine } from './next-step.js'
 
 /**
  * The whole line but for the acknowledgment. Where a request for the job is kept already, a new one

@@ -1,4 +1,4 @@
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 /** The line that saves another connection to the repository of a job. */
 export const connectAnew = ({ repository }: Pick<Job, 'repository'>): string =>

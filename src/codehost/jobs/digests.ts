@@ -1,6 +1,6 @@
 /** What the digests of a job are over. */
 import { digestOf } from '../../base/canonical.js'
-import type { Approval, Job } from './rows.js'
+import type { Approval, Job } from './job-rows.js'
 
 type Authority = Pick<Job,
   'owner' | 'root' | 'goal_id' | 'goal_revision' | 'connection_id' | 'repository'

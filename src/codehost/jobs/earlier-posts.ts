@@ -8,9 +8,9 @@ import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
-import { planLimitMax } from '../plan/limits.js'
+import { planLimitMax } from '../plan/plan-limits.js'
 import { effectHistory, jobEntries } from './histories.js'
-import { hourOf, jobCollection, jobsByState, jobsByToken, type Job } from './rows.js'
+import { hourOf, jobCollection, jobsByState, jobsByToken, type Job } from './job-rows.js'
 
 /** The time that a host counts over. */
 const postsWindowMs = 3_600_000

@@ -7,12 +7,12 @@ import type { EffectEntry, EffectOutcome } from './histories.js'
  * How one effect stands: `planned`: no byte of it ever left; `contacted`: it may have happened and
  * nobody wrote down what came of it.
  */
-type EffectStanding = 'planned' | 'contacted' | Exclude<EffectOutcome, 'unsent'>
+type EffectStatus = 'planned' | 'contacted' | Exclude<EffectOutcome, 'unsent'>
 
 /** One effect as the ledger tells it. */
 export interface LedgerEffect {
   readonly number: number
-  readonly standing: EffectStanding
+  readonly standing: EffectStatus
   readonly remoteId: number | null
   readonly reason: string | null
   readonly status: number | null

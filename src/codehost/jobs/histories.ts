@@ -8,7 +8,7 @@ import { count, counted, iso, sha256, text } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { historyRoom } from '../../state/history/append.js'
-import { historyHead, historyPage } from '../../state/history/read.js'
+import { historyHead, historyPage } from '../../state/history/read-history.js'
 import { historySpec } from '../../state/history/spec.js'
 import type { HistorySpec, Tx, View } from '../../state/types.js'
 

@@ -9,7 +9,7 @@ import type { Provenance } from '../adapter/provenance.js'
 import { getJob, putJob } from './change.js'
 import { effectLedger, type EffectLedger } from './effects.js'
 import { appendEntry, effectHistory, jobEntries, lastEntry, type EffectEntry } from './histories.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 /** The ledger of a job as of one view. */
 export const ledgerOf = (view: Pick<View, 'get' | 'range'>, jobId: string): EffectLedger =>

@@ -1,19 +1,19 @@
 /** Looking at jobs: a list, or one of them with a history. */
 import { fail } from '../../base/errors.js'
-import { historyHead, historyLines } from '../../state/history/read.js'
+import { historyHead, historyLines } from '../../state/history/read-history.js'
 import type { Gov } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { HistorySpec, View } from '../../state/types.js'
-import type { StandingConnection } from '../../governance/connections/read.js'
+import type { StandingConnection } from '../../governance/connections/find-connection.js'
 import { requireOwnJob } from './change.js'
 import { jobHistories, type JobHistoryName } from './histories.js'
 import {
   jobCollection, jobsByConnection, jobsByConnectionState, jobsByOwner, jobsByOwnState, jobsByState,
   type JobState,
-} from './rows.js'
+} from './job-rows.js'
 import { receiptCollection, type ReceiptRow } from './receipt.js'
-import { onItsWay, wayOnNow, type JobOnItsWay } from './way-now.js'
+import { onItsWay, nextStepNow, type JobOnItsWay } from './next-step-now.js'
 
 /** Which jobs are wanted. */
 interface JobFilter {
@@ -113,5 +113,5 @@ export const isOccupiedForGood = (
 ): boolean | null => {
   if (id === null) return null
   const job = view.get(jobCollection, id)
-  return job === undefined || wayOnNow(gov, view, job).forGood
+  return job === undefined || nextStepNow(gov, view, job).forGood
 }

@@ -14,7 +14,7 @@ import { followThroughKind, publicationKind, type NativeKind } from './kinds.js'
 import { openPlan, type FollowPlan, type PlannedEffect } from './plan.js'
 import { preflight, type Looking } from './preflight.js'
 import { publicationWork } from './publication/work.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 import type { Work, WorkPost } from './work.js'
 
 const postOf = (plan: FollowPlan, { body, ...effect }: PlannedEffect): WorkPost => ({

@@ -5,8 +5,8 @@ import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
 import { rootEndsMs } from '../../governance/session/live.js'
 import type { View } from '../../state/types.js'
-import { postLimits } from '../plan/limits.js'
-import type { Job } from './rows.js'
+import { postLimits } from '../plan/plan-limits.js'
+import type { Job } from './job-rows.js'
 
 /** How long a job takes at least, and how much of its consent and session is left. */
 export interface JobTime {

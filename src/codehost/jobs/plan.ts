@@ -14,7 +14,7 @@ import { hostPath, repositoryOf } from '../repository.js'
 import { effectHistory, jobEntries } from './histories.js'
 import { isWholeAuthority } from './digests.js'
 import { effectLedger } from './effects.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 const effectShape = v.strictObject({
   number: counted,

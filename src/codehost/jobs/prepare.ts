@@ -7,7 +7,7 @@ import { digestOf } from '../../base/canonical.js'
 import { newId } from '../../base/ids.js'
 import { discardStored } from '../../governance/artifacts.js'
 import { newRequestKey } from '../../governance/board/lost-keys.js'
-import { requireOwnConnection } from '../../governance/connections/read.js'
+import { requireOwnConnection } from '../../governance/connections/find-connection.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { liveSession } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
@@ -21,7 +21,7 @@ import { followThroughKind } from './kinds.js'
 import { requireOutlives } from './outlive.js'
 import { actionOf, followPlan, planBytes, type FollowPlan, type FollowWish } from './plan.js'
 import { draftOf, plannedJob, replayed, writeJob, type JobWish } from './prepared.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 /** What somebody wants to have written. */
 interface FollowRequest {

@@ -6,12 +6,12 @@ import { closedObject } from '../../base/schema.js'
 import { codehostActions } from '../constants.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { sourceMarks } from '../source/marks.js'
-import { consentDocument } from './contract.js'
+import { consentDocument } from './jobs-contract.js'
 import type { FollowPlan } from './plan.js'
 import type { Preview } from './preview.js'
 import type { PublicationDiff } from './publication/diff.js'
 import type { ShownPublication } from './publication/shown.js'
-import { jobStates } from './rows.js'
+import { jobStates } from './job-rows.js'
 
 const number = v.number()
 const texts = v.array(text)

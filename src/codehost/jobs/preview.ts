@@ -9,7 +9,7 @@ import { publicationKind } from './kinds.js'
 import { jobTime, requireOutlives, type JobTime } from './outlive.js'
 import { openPlan, type FollowPlan } from './plan.js'
 import { shownPublication, type ShownPublication } from './publication/shown.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 /** What a person looks at before approving. */
 export interface Preview {

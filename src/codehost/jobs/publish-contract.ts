@@ -7,12 +7,12 @@ import type { Gov } from '../../governance/context.js'
 import { orUndefined } from '../../governance/judge/fact.js'
 import { codehostBase } from '../context.js'
 import { hostPath, repositoryOf } from '../repository.js'
-import { jobDocument, jobShape } from './contract.js'
+import { jobDocument, jobShape } from './jobs-contract.js'
 import { previewDocument, previewShape } from './preview-contract.js'
 import type { Preview } from './preview.js'
 import { openPublication } from './publication/open.js'
-import type { Job } from './rows.js'
-import { onItsWay, type JobOnItsWay } from './way-now.js'
+import type { Job } from './job-rows.js'
+import { onItsWay, type JobOnItsWay } from './next-step-now.js'
 
 /** The public host has its pages under another name; one of one's own has them beside `/api/v3`. */
 const pagesOf = (base: string): string => {
@@ -27,7 +27,7 @@ export const pullAddress = (base: string, repository: string, number: number): s
   return `${pagesOf(base)}/${owner}/${name}/pull/${pull}`
 }
 
-const { state, reason, connection, repository, effects, way_on: wayOn } = jobShape.entries
+const { state, reason, connection, repository, effects, way_on: nextStep } = jobShape.entries
 
 const publishShape = v.strictObject({
   job: text,
@@ -41,7 +41,7 @@ const publishShape = v.strictObject({
   pull_request: v.nullable(v.strictObject({ number: v.number(), url: text })),
   /** The readback that proved it; null until one did. */
   receipt: nullableText,
-  way_on: wayOn,
+  way_on: nextStep,
   /** With `--prepare`, where it waits for an approval: everything that this stands for. */
   preview: v.nullable(previewShape),
 })

@@ -9,7 +9,7 @@ import type { CodehostContext } from '../context.js'
 import { approveJob, requirePreview } from './approve.js'
 import { isGivenUpPartly, needsApprovalAgain, requireOwnJob } from './change.js'
 import { publicationKind } from './kinds.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 import { runFailure, runJob, type RunVerb } from './run.js'
 
 /** What is sent. */

@@ -10,7 +10,7 @@ import { getJob } from './change.js'
 import type { EffectLedger } from './effects.js'
 import { effectProvenance } from './ledger.js'
 import { mintReceipt, type ReadReceipt } from './receipt.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 import type { WorkPost } from './work.js'
 
 /** Reads one path; the reply is judged whatever it is. */

@@ -16,7 +16,7 @@ import type { ReadVerdict } from '../adapter/readback.js'
 import { codehostLimits, journalLabel } from '../constants.js'
 import { nativeKinds, publicCapability } from './kinds.js'
 import type { PlannedEffect } from './plan.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 const receiptShape = v.strictObject({
   schema: v.literal('svc.codehost.read-receipt.v1'),

@@ -4,7 +4,7 @@
  */
 import { fail, SallyportError } from '../../base/errors.js'
 import type { Sent } from '../../contact/order.js'
-import { connectionCollection } from '../../governance/connections/rows.js'
+import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import { findTask } from '../../governance/board/place.js'
 import type { Session } from '../../governance/session/types.js'
 import { vaultDigest } from '../../governance/vault.js'
@@ -18,7 +18,7 @@ import { connectAnew } from './connect-anew.js'
 import { requireOriginalRoot, requireOwnJob } from './change.js'
 import { requireRepository } from './preflight.js'
 import { holdsConnection } from './reserve.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 /** What is asked to be read back. */
 export interface ReconcileRequest {

@@ -10,7 +10,7 @@ import { fail, type SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
 import type { Closed, Closing, Running, Sent } from '../../contact/order.js'
 import { appendAudit } from '../../governance/audit.js'
-import { requireOwnConnection } from '../../governance/connections/read.js'
+import { requireOwnConnection } from '../../governance/connections/find-connection.js'
 import type { Session } from '../../governance/session/types.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
 import { afterRead } from '../after-read.js'
@@ -35,7 +35,7 @@ import {
   changedMeanwhile, readFailure, remoteIdRequired, repositoryFailure, requireReadable,
   requireReconcilable, type ReconcileRequest, type Reconciled,
 } from './reconcile-checks.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 import { keepProof, settleProven, type Proven } from './settle.js'
 import type { Work, WorkPost } from './work.js'
 

@@ -17,7 +17,7 @@ import { givenUp, putJob } from './change.js'
 import type { EffectLedger } from './effects.js'
 import { ledgerOf, noteInterrupted } from './ledger.js'
 import { releaseConnection } from './reserve.js'
-import { jobCollection, jobsByState } from './rows.js'
+import { jobCollection, jobsByState } from './job-rows.js'
 import { sweepStages } from './publication/stages.js'
 
 const unknown = {

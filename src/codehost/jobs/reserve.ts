@@ -3,11 +3,13 @@
  * made it so. Nothing else writes `active_job_id` (C-036, C-109).
  */
 import { fail } from '../../base/errors.js'
-import { connectionCollection, type Connection } from '../../governance/connections/rows.js'
+import {
+  connectionCollection, type Connection,
+} from '../../governance/connections/connection-rows.js'
 import type { Tx } from '../../state/types.js'
 import { requireUnclosed } from './closed/fence.js'
 import { appendEntry, checkpointHistory } from './histories.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 const connectionOf = (tx: Tx, { connection_id: id }: Job): Connection => {
   const found = tx.get(connectionCollection, id)

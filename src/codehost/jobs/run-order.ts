@@ -7,7 +7,7 @@
 import type { Closed, Closing, Order, Running, Send } from '../../contact/order.js'
 import { leaseTask } from '../../governance/board/lease.js'
 import { moveTask } from '../../governance/board/move.js'
-import { getTask } from '../../governance/board/read.js'
+import { getTask } from '../../governance/board/visible-tasks.js'
 import { credentialRefOf } from '../../governance/connections/save.js'
 import type { Tx } from '../../state/types.js'
 import type { HostAhead } from '../adapter/host-time.js'

@@ -15,10 +15,10 @@ import { openWork } from './open-work.js'
 import { requireOutlives } from './outlive.js'
 import { askedOf, type Ran, type RunnableJob } from './claim.js'
 import { runOrderOf } from './run-order.js'
-import { jobCollection, jobsByOwnState, type Job } from './rows.js'
+import { jobCollection, jobsByOwnState, type Job } from './job-rows.js'
 import { nextEffect } from './sendable.js'
 import { approvedJob } from './standing.js'
-import { onItsWay, wayOnNow, type JobOnItsWay } from './way-now.js'
+import { onItsWay, nextStepNow, type JobOnItsWay } from './next-step-now.js'
 
 /** `run` begins what waits for it; `resume` goes on with what was not sent. */
 export type RunVerb = 'run' | 'resume'
@@ -34,7 +34,7 @@ const states: Readonly<Record<RunVerb, readonly Job['state'][]>> = {
 
 const requireState = (gov: Gov, view: View, job: Job, verb: RunVerb): void => {
   if (states[verb].includes(job.state) && !isGivenUpPartly(job)) return
-  const { text, command } = wayOnNow(gov, view, job)
+  const { text, command } = nextStepNow(gov, view, job)
   throw fail.conflict('job_state', `This job is ${job.state}: ${text}`, {
     next: `Run \`${command ?? `sallyport codehost job ${job.job_id}`}\`.`,
     details: { job_id: job.job_id, state: job.state },
@@ -85,7 +85,7 @@ const toldAfterRead = (error: SallyportError): SallyportError => {
 /** Why a job did not come to its end, told as an error; null where it did. */
 export const runFailure = (gov: Gov, { job, unsent }: Ran): SallyportError | null => {
   if (job.state === 'succeeded') return null
-  const { text, command } = wayOnNow(gov, gov.store.read(), job)
+  const { text, command } = nextStepNow(gov, gov.store.read(), job)
   const rest = {
     reason: job.reason ?? job.state, details: detailsOf(job),
     next: `Run \`${command ?? `sallyport codehost job ${job.job_id}`}\`.`,

@@ -9,7 +9,7 @@ import { effectHistory, lastEntry, type EffectEntry } from './histories.js'
 import { publicationKind } from './kinds.js'
 import { ledgerOf } from './ledger.js'
 import type { EffectLedger } from './effects.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 type Rows = Pick<View, 'get' | 'range'>
 

@@ -4,10 +4,10 @@
  */
 import { digestOf } from '../../base/canonical.js'
 import { shortOf } from '../../base/ids.js'
-import type { Connection } from '../../governance/connections/rows.js'
+import type { Connection } from '../../governance/connections/connection-rows.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
-import { jobCollection, provedBySeries, type Job } from './rows.js'
+import { jobCollection, provedBySeries, type Job } from './job-rows.js'
 
 /** What a name has where the job is to be named. */
 export const idPlace = '{id}'

@@ -15,7 +15,7 @@ import { putJob, requireJobRevision } from './change.js'
 import { appendEntry, artifactHistory, readHistory, type readPurposes } from './histories.js'
 import { provesAnother, receiptCollection, receiptRow, type ReadReceipt } from './receipt.js'
 import { releaseConnection } from './reserve.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 /** What was read back. */
 export interface Proven {

@@ -1,5 +1,5 @@
 import { msFromIso } from '../../base/clock.js'
-import type { Job, Standing } from './rows.js'
+import type { Job, Standing } from './job-rows.js'
 
 /** Whether an authority is of the job's own connection, consent and session, and not over. */
 const isOfJob = (standing: Standing, job: Job, nowMs: number): boolean =>

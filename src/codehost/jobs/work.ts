@@ -12,7 +12,7 @@ import type { CodehostContext } from '../context.js'
 import type { Begun, Claimed, RunnableJob } from './claim.js'
 import type { Made } from './publication/produce.js'
 import type { EffectIdentity } from './receipt.js'
-import type { Job } from './rows.js'
+import type { Job } from './job-rows.js'
 
 /** One POST of a job: what is sent, and what the host's words are compared with. */
 export interface WorkPost extends EffectIdentity {

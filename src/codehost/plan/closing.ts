@@ -3,7 +3,7 @@ import { filesPageSize, hostPath, type RepositoryName } from '../repository.js'
 import { base64BytesOf } from '../git/encode.js'
 import type { GitTree } from '../git/tree.js'
 import type { Change } from './changes.js'
-import { replyLimits } from './limits.js'
+import { replyLimits } from './plan-limits.js'
 import type { PlannedPost } from './posts.js'
 
 /** Reads and the bytes that come back. */

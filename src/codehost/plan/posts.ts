@@ -8,7 +8,7 @@ import {
   blobBody, idEntry, inlineEntryBytes, inlineFrameBytes, inlineTreeBody, jsonBody, type Body,
 } from './body.js'
 import type { Change } from './changes.js'
-import { postLimits } from './limits.js'
+import { postLimits } from './plan-limits.js'
 
 /** How much one chunk may hold. */
 interface ChunkLimits {

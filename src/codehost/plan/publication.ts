@@ -10,7 +10,7 @@ import { overlaid, type GitTree } from '../git/tree.js'
 import type { RepositoryName } from '../repository.js'
 import { changesOn, type Change, type ScannedFile } from './changes.js'
 import { closingCost } from './closing.js'
-import { noCounts, postLimits, requireClosable, type PlanCounts } from './limits.js'
+import { noCounts, postLimits, requireClosable, type PlanCounts } from './plan-limits.js'
 import { postsOf, type PlannedPost } from './posts.js'
 import { requireHostText } from './texts.js'
 

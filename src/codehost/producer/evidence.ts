@@ -5,7 +5,7 @@ import { SallyportError } from '../../base/errors.js'
 import { errnoOf, nodeFiles, readWhole } from '../../state/files.js'
 import { requireOwnFolders } from '../../state/folders.js'
 import { inventoryOf } from './inventory.js'
-import { markerDigest, producerLimits, stageNames } from './limits.js'
+import { markerDigest, producerLimits, stageNames } from './producer-limits.js'
 import type { ProducerEvidence } from './proof.js'
 import { stagePath } from './stage.js'
 

@@ -4,7 +4,7 @@ import {
   closeSync, constants, fstatSync, lstatSync, openSync, readSync, readdirSync,
 } from 'node:fs'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
-import { markerDigest, producerLimits, stageNames, temporaryMark } from './limits.js'
+import { markerDigest, producerLimits, stageNames, temporaryMark } from './producer-limits.js'
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 const chunkBytes = 1024 * 1024

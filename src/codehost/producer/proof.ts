@@ -6,7 +6,7 @@
 import * as v from 'valibot'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isOwnRecord } from './mac.js'
-import { markerDigest, producerLimits } from './limits.js'
+import { markerDigest, producerLimits } from './producer-limits.js'
 import {
   markerShape, startShape, type ProducerBinding, type StartRecord, type TerminalMarker,
 } from './shapes.js'

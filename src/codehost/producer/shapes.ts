@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { count, sha256 } from '../../base/fields.js'
-import { isolationClaim, recoveryContract } from './limits.js'
+import { isolationClaim, recoveryContract } from './producer-limits.js'
 
 const text = v.pipe(v.string(), v.maxLength(4096))
 const nanoseconds = v.pipe(v.string(), v.regex(/^(?:0|[1-9]\d{0,19})$/))

@@ -1,7 +1,7 @@
 /** What stands in the way of reading a folder as the files of a publication. */
 import { fail, type SallyportError } from '../../base/errors.js'
 import { shownText } from '../../base/shown-text.js'
-import { planLimitMax } from '../plan/limits.js'
+import { planLimitMax } from '../plan/plan-limits.js'
 
 /** Most files and folders below the folder: a tree cannot have more. */
 export const sourceEntriesMax = planLimitMax.tree_entries

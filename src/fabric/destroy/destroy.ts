@@ -14,7 +14,7 @@ import { nodeFiles, orIoFailure } from '../../state/files.js'
 import { stopBoardsOf } from '../../state/stop-folder.js'
 import { recoverState } from '../recovery.js'
 import type { StateSite } from '../state-care.js'
-import type { StateDestroyDocument } from './contract.js'
+import type { StateDestroyDocument } from './destroy-contract.js'
 import { filesOf, lookAtState, openSum, staysOf, type DestroySite } from './look.js'
 import { requireOpenAcknowledged } from './rules.js'
 

@@ -2,7 +2,7 @@
 import { openJobCount } from '../../codehost/jobs/list.js'
 import type { Registry } from '../../governance/capability.js'
 import type { Gov } from '../../governance/context.js'
-import { ledgerStanding } from '../../governance/ledger/read.js'
+import { ledgerStatus } from '../../governance/ledger/find-reservation.js'
 import { collections } from '../../governance/rows.js'
 import { keepFewBlocks } from '../../state/care/forget.js'
 import { each } from '../../state/each.js'
@@ -12,7 +12,7 @@ import { keyPlaces } from '../../state/paths.js'
 import type { CollectionSpec, View } from '../../state/types.js'
 import { capabilities } from '../capabilities.js'
 import { stateRules } from '../state-rules.js'
-import type { OpenSum, StateDestroyDocument, Stays } from './contract.js'
+import type { OpenSum, StateDestroyDocument, Stays } from './destroy-contract.js'
 
 const rowsIn = (view: View, spec: CollectionSpec<unknown>): number => {
   const rows = each(view, spec)
@@ -23,7 +23,7 @@ const rowsIn = (view: View, spec: CollectionSpec<unknown>): number => {
 
 /** What nobody knows the end of. */
 export const openSum = (view: View): OpenSum => {
-  const { ledger, open: { reserved, contacted, unknown } } = ledgerStanding(view)
+  const { ledger, open: { reserved, contacted, unknown } } = ledgerStatus(view)
   return {
     reserved, contacted, unknown, effects: openJobCount(view, 'unknown_external_effect'),
     microusd: ledger === null ? 0 : ledger.held_microusd + ledger.unknown_microusd,

@@ -2,7 +2,7 @@
 import { fail } from '../../base/errors.js'
 import { countText } from '../../base/counted.js'
 import { moneyText } from '../../base/money.js'
-import type { OpenSum } from './contract.js'
+import type { OpenSum } from './destroy-contract.js'
 
 /** Whether something is open of which a person would lose sight. */
 export const isOpen = ({ reserved, contacted, unknown, effects }: OpenSum): boolean =>

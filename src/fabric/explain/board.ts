@@ -8,7 +8,7 @@ import {
   eventsOf, idsOf, isOwn, type Explained, type ExplainedKind, type ExplainedKinds,
   type ExplainSite,
 } from '../../governance/explained.js'
-import { findReservation } from '../../governance/ledger/read.js'
+import { findReservation } from '../../governance/ledger/find-reservation.js'
 import { collections, tasksByOwner, type Job, type Task } from '../../governance/rows.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'

@@ -14,7 +14,7 @@ import type { View } from '../../state/types.js'
 import { capabilities } from '../capabilities.js'
 import { auditedOf } from './audited.js'
 import { boardKinds } from './board.js'
-import type { ExplainedId, ExplainedRow, HistoryEvent } from './contract.js'
+import type { ExplainedId, ExplainedRow, HistoryEvent } from './explain-contract.js'
 import { moneyKinds } from './money.js'
 import { peopleKinds } from './people.js'
 

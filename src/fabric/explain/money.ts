@@ -5,7 +5,7 @@ import {
 } from '../../governance/explained.js'
 import { moneyDueOf, settleCommand } from '../../governance/ledger/due.js'
 import { answersFor } from '../../governance/ledger/own.js'
-import { findReservation, unknownReason } from '../../governance/ledger/read.js'
+import { findReservation, unknownReason } from '../../governance/ledger/find-reservation.js'
 import { collections, type LedgerRow, type Reservation } from '../../governance/rows.js'
 import { operationOfTask } from './board.js'
 

@@ -3,7 +3,7 @@ import {
   eventsOf, idsOf, isOwn, smallIds, type ExplainedKind, type ExplainedKinds,
 } from '../../governance/explained.js'
 import { consentLapse, type ConsentLapse } from '../../governance/policy/consents.js'
-import { policyStanding } from '../../governance/policy/standing.js'
+import { policyStatus } from '../../governance/policy/policy-status.js'
 import { collections, type SaveIntent } from '../../governance/rows.js'
 import { sessionFacts } from '../../governance/session/live.js'
 
@@ -67,7 +67,7 @@ const consentKind: ExplainedKind = {
   find: ({ view, gov }, id) => {
     const consent = view.get(collections.consents, id)
     if (consent === undefined) return undefined
-    const standing = policyStanding(gov.store, view)
+    const standing = policyStatus(gov.store, view)
     const lapse = consentLapse(view, standing, consent, gov.clock.wallMs())
     return {
       state: lapse ?? consent.state,

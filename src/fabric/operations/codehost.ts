@@ -1,10 +1,10 @@
-import { codehostClosures } from '../../codehost/closure/contract.js'
+import { codehostClosures } from '../../codehost/closure/closure-contract.js'
 import { listClosures, showClosure } from '../../codehost/closure/look.js'
 import { sealedReadText } from '../../codehost/closure/offline/given.js'
 import { closureView } from '../../codehost/closure/projection.js'
 import { listedConnections } from '../../codehost/connections.js'
-import { codehostConnections } from '../../codehost/contract.js'
-import { codehostJob, codehostJobs } from '../../codehost/jobs/contract.js'
+import { codehostConnections } from '../../codehost/codehost-contract.js'
+import { codehostJob, codehostJobs } from '../../codehost/jobs/jobs-contract.js'
 import { listJobs, showJob, shownReadback } from '../../codehost/jobs/list.js'
 import { firstPart, operation } from '../operation.js'
 

@@ -1,6 +1,6 @@
-import { edgeArtifactList, edgeDevices, edgeOffer, edgeRevoke } from '../../edge/contract.js'
+import { edgeArtifactList, edgeDevices, edgeOffer, edgeRevoke } from '../../edge/edge-contract.js'
 import { listDevices, offerPairing, revokeDevice } from '../../edge/pairing.js'
-import { edgeArtifacts } from '../../edge/read.js'
+import { edgeArtifacts } from '../../edge/readback.js'
 import { operation } from '../operation.js'
 
 /** Paired devices as their operator sees them. */

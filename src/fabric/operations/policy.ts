@@ -1,6 +1,6 @@
-import { policyShow } from '../../governance/policy/contract.js'
+import { policyShow } from '../../governance/policy/policy-contract.js'
 import { showPolicy } from '../../governance/policy/show.js'
-import { sessionShow } from '../../governance/session/contract.js'
+import { sessionShow } from '../../governance/session/session-contract.js'
 import { sessionFacts } from '../../governance/session/live.js'
 import { operation } from '../operation.js'
 

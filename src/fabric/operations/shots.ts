@@ -1,4 +1,4 @@
-import { shotsShow } from '../../shots/observations/contract.js'
+import { shotsShow } from '../../shots/observations/observations-contract.js'
 import { showObservation } from '../../shots/observations/show.js'
 import { shotsContext } from '../contexts/shots.js'
 import { operation } from '../operation.js'

@@ -1,4 +1,4 @@
-import { listTasks, requireOwnTask } from '../../governance/board/read.js'
+import { listTasks, requireOwnTask } from '../../governance/board/visible-tasks.js'
 import { operation, firstPart } from '../operation.js'
 import {
   taskCancel, taskClose, taskList, taskRecoverAll, taskRecoverOne, taskReview, taskShow,

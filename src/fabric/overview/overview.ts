@@ -3,7 +3,7 @@ import { isoFromMs } from '../../base/clock.js'
 import { listedConnections } from '../../codehost/connections.js'
 import { listDevices } from '../../edge/pairing.js'
 import type { Gov } from '../../governance/context.js'
-import { balances } from '../../governance/ledger/read.js'
+import { balances } from '../../governance/ledger/find-reservation.js'
 import { showPolicy } from '../../governance/policy/show.js'
 import { deploymentProfile } from '../../governance/profile.js'
 import { collections } from '../../governance/rows.js'
@@ -16,7 +16,7 @@ import type { View } from '../../state/types.js'
 import { shotsContext } from '../contexts/shots.js'
 import { waitingOf } from '../waiting.js'
 import type { World } from '../world.js'
-import type { CurrentConsent, Overview, OverviewFolder } from './contract.js'
+import type { CurrentConsent, Overview, OverviewFolder } from './overview-contract.js'
 
 const folderOf = ({ screenshot_folder: folder }: ShotsStatus): OverviewFolder => ({
   configured_folder: folder.configured_folder,

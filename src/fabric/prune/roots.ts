@@ -1,7 +1,7 @@
 /** The sessions of a prune: those that are over and that no remaining row names. */
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import type { CapabilityRows } from '../../governance/capability.js'
-import { connectionCollection } from '../../governance/connections/rows.js'
+import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import type { Gov } from '../../governance/context.js'
 import { rootsOfTask } from '../../governance/retention/tasks.js'
 import { collections, rootOverMs, rootsByEnd, type Root, type Task } from '../../governance/rows.js'

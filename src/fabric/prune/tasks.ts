@@ -2,7 +2,7 @@
 import { dropRoute } from '../../contact/routes.js'
 import type { Registry } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
-import { findReservation } from '../../governance/ledger/read.js'
+import { findReservation } from '../../governance/ledger/find-reservation.js'
 import {
   countPruned, dropTask, mayTaskGo, type DroppedArtifact, type TaskAge,
 } from '../../governance/retention/tasks.js'

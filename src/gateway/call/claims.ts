@@ -6,7 +6,7 @@
 import * as v from 'valibot'
 import { sha256 } from '../../base/fields.js'
 import { fail } from '../../base/errors.js'
-import { findReservation } from '../../governance/ledger/read.js'
+import { findReservation } from '../../governance/ledger/find-reservation.js'
 import { noteNamed } from '../../governance/session/named.js'
 import type { CollectionSpec, Index, Store, Tx, View } from '../../state/types.js'
 import { gatewayPurposes, slotNames } from '../constants.js'
@@ -58,15 +58,15 @@ export function* rootsOfClaims(view: View): Generator<string, void, undefined> {
 }
 
 /** How a claimed call stands; `running` while its process lives, `interrupted` is never sent. */
-export type ClaimStanding = CallOutcome | 'running' | 'interrupted'
+export type ClaimStatus = CallOutcome | 'running' | 'interrupted'
 
 /**
  * How a call stands. One whose process died is judged by its money, which recovery has resolved or
  * will: only a released hold, or none, says that nothing was sent.
  */
-export const claimStanding = (
+export const claimStatus = (
   store: Pick<Store, 'holds'>, view: View, claim: CallClaim,
-): ClaimStanding => {
+): ClaimStatus => {
   if (claim.ended !== null) return claim.ended.outcome
   if (store.holds.isHeld('operation', claim.operation_id)) return 'running'
   const state = findReservation(view, claim.operation_id)?.state

@@ -19,7 +19,7 @@ import {
 } from './order.js'
 import type { ReplyCost, ReplyVerdict } from './reply.js'
 import { addSpend, type SpendChange } from './spend.js'
-import { noteEnd } from '../usage/rows.js'
+import { noteEnd } from '../usage/usage-rows.js'
 import { callAuthorityLost } from './authority.js'
 
 /** What came of the contact. */

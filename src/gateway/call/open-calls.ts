@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import type { Gov } from '../../governance/context.js'
-import { findReservation } from '../../governance/ledger/read.js'
+import { findReservation } from '../../governance/ledger/find-reservation.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayPurposes } from '../constants.js'
 import { addSpend, hasSpend } from './spend.js'

@@ -25,7 +25,7 @@ import { judgeGatewayReply, type ReplyVerdict } from './reply.js'
 import { addSpend } from './spend.js'
 import { completionRequestBytes, gatewayHeaders } from './request.js'
 import { decideCall, requireCall } from './authority.js'
-import { noteContact } from '../usage/rows.js'
+import { noteContact } from '../usage/usage-rows.js'
 
 const notSetUp = (): SallyportError =>
   fail.unauthorized('gateway_not_set_up', 'This slot of the gateway is not set up.', {

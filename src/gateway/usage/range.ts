@@ -10,7 +10,7 @@
 import { msFromIso } from '../../base/clock.js'
 import type { View } from '../../state/types.js'
 import { dollarsOf, partsOfMicro, partsOfPlace, type Dollars } from './dollars.js'
-import { openSinceReading, readingsIn, type OpenContact, type UsageReading } from './rows.js'
+import { openSinceReading, readingsIn, type OpenContact, type UsageReading } from './usage-rows.js'
 
 /** Why readings give no range. */
 export type Unbounded =

@@ -15,7 +15,7 @@ import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { isLostKey } from './lost-keys.js'
 import { findTask, putTask, requireFreePlace, takePlace } from './place.js'
-import { getJob, getTask } from './read.js'
+import { getJob, getTask } from './visible-tasks.js'
 
 /** One order to be admitted; ids are the caller's, made before and durable with the task. */
 export interface Admission {

@@ -6,7 +6,7 @@ import { requireRootRow } from '../session/live.js'
 import type { Session } from '../session/types.js'
 import { moveTask } from './move.js'
 import { putTask } from './place.js'
-import { getTask, requireOwnTask } from './read.js'
+import { getTask, requireOwnTask } from './visible-tasks.js'
 import { costLiability, isHeld } from './states.js'
 
 const refuse = (task: Task): never => {

@@ -8,7 +8,7 @@ import { fail } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
 import type { Task } from '../rows.js'
 import { putTask } from './place.js'
-import { getTask } from './read.js'
+import { getTask } from './visible-tasks.js'
 
 /** A lease as its holder knows it. */
 type Lease = NonNullable<Task['lease']>

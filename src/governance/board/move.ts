@@ -4,7 +4,7 @@ import type { Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { collections, type Task, type TaskState } from '../rows.js'
 import { freePlace, putTask, takePlace } from './place.js'
-import { getJob, getTask, requireRevision } from './read.js'
+import { getJob, getTask, requireRevision } from './visible-tasks.js'
 import { canEndAccounted, canGoOn, canMove, costLiability, isOutstanding } from './states.js'
 
 /** New limits of work that begins or goes on. */

@@ -7,7 +7,7 @@ import { requireRootRow } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { findTask, putTask } from './place.js'
-import { requireOwnTask, taskAccess } from './read.js'
+import { requireOwnTask, taskAccess } from './visible-tasks.js'
 import { isSpent } from './states.js'
 
 /** Most recoveries of one task. */

@@ -7,7 +7,7 @@ import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import type { Session } from '../session/types.js'
 import { putTask } from './place.js'
-import { requireOwnTask } from './read.js'
+import { requireOwnTask } from './visible-tasks.js'
 
 /** What a person decides about a succeeded task. */
 export type Verdict = 'approve' | 'reject'

@@ -2,11 +2,11 @@
 import * as v from 'valibot'
 import { nullableText } from '../../base/fields.js'
 import type { View } from '../../state/types.js'
-import { findReservation } from '../ledger/read.js'
+import { findReservation } from '../ledger/find-reservation.js'
 import { collections, taskStates, type Task } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { requestsShape } from '../stops/requests.js'
-import { taskAccess } from './read.js'
+import { taskAccess } from './visible-tasks.js'
 
 /** Shape of a task; fields are only ever added. */
 export const taskShape = v.strictObject({

@@ -4,8 +4,8 @@
  */
 import { canonicalJson } from '../../base/canonical.js'
 import type { Carrier } from '../carrier.js'
-import { endGrant } from './narrow.js'
-import { connectionCollection, type Connection, type ConnectionMode } from './rows.js'
+import { endGrant } from './end-consent.js'
+import { connectionCollection, type Connection, type ConnectionMode } from './connection-rows.js'
 
 /** How much a mode allows, the most first. */
 const order: readonly ConnectionMode[] = ['active', 'reconcile_only', 'disabled']

@@ -4,7 +4,7 @@
  */
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { msFromIso } from '../../base/clock.js'
-import type { Connection, Grant } from './rows.js'
+import type { Connection, Grant } from './connection-rows.js'
 
 /** Longest life of a consent, milliseconds (C-043). */
 export const grantMsMax = 3_600_000

@@ -16,11 +16,11 @@ import {
   putCredential, removeCredential, vaultDigest, type SealedCredential,
 } from '../vault.js'
 import { bindingOf, grantMsMax } from './grant.js'
-import { endGrant } from './narrow.js'
-import { requireFree, requireOwnConnection, requireRevision } from './read.js'
+import { endGrant } from './end-consent.js'
+import { requireFree, requireOwnConnection, requireRevision } from './find-connection.js'
 import {
   connectionCollection, type Author, type Connection, type ConnectionMode, type Grant,
-} from './rows.js'
+} from './connection-rows.js'
 
 const by = ({ principal, root }: Session) =>
   ({ principal: principal.principal_id, root: root.root_id })

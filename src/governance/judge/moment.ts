@@ -1,6 +1,6 @@
 import type { View } from '../../state/types.js'
 import type { Gov } from '../context.js'
-import { policyStanding, type PolicyStanding } from '../policy/standing.js'
+import { policyStatus, type PolicyStatus } from '../policy/policy-status.js'
 import type { Root } from '../rows.js'
 import { keyFacts, type KeyFacts } from '../vault.js'
 import { liveRoot, rootEndsMs } from '../session/live.js'
@@ -13,7 +13,7 @@ export interface Moment {
   readonly view: View
   readonly nowMs: number
   /** The policy as log, witness file and anchor have it together. */
-  readonly policy: PolicyStanding
+  readonly policy: PolicyStatus
   /** The root when it is live now; throws `unauthorized` otherwise. */
   liveRoot(rootId: string): Root
   /** When the root ends by itself unless it is used again, milliseconds; 0 when it has ended. */
@@ -26,7 +26,7 @@ export interface Moment {
 export const momentOf = (gov: Gov, view: View): Moment => ({
   view,
   nowMs: gov.clock.wallMs(),
-  policy: policyStanding(gov.store, view),
+  policy: policyStatus(gov.store, view),
   liveRoot: (rootId) => liveRoot(view, gov, rootId),
   rootEndsMs: (rootId) => rootEndsMs(view, gov, rootId),
   keyOf: (ref) => keyFacts(gov.store, view, ref),

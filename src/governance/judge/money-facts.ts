@@ -3,7 +3,7 @@ import type { View } from '../../state/types.js'
 import { requireAccount } from '../ledger/account.js'
 import { ledgerFacts, type LedgerFacts } from '../ledger/facts.js'
 import { requireBound } from '../ledger/post.js'
-import { consumedOf, findReservation } from '../ledger/read.js'
+import { consumedOf, findReservation } from '../ledger/find-reservation.js'
 import type { Runtime } from '../rows.js'
 import { ofRequest, orUndefined, untilContact, within, type Fact } from './fact.js'
 

@@ -1,5 +1,5 @@
 /** What the policy of the whole deployment says; every route says it in the same words. */
-import type { PolicyBlock } from '../policy/standing.js'
+import type { PolicyBlock } from '../policy/policy-status.js'
 import { always, type Denial, type Fact } from './fact.js'
 
 /** Why the policy forbids contact; null when it does not. */
@@ -29,7 +29,7 @@ export const policyFacts = [
 const suspending: ReadonlySet<string> = new Set(['save_in_progress', 'save_interrupted'])
 
 /** What stands against using what came back. */
-interface AdoptionStanding {
+interface AdoptionStatus {
   /** Why it may never be used; null while nothing forbids it. */
   readonly lost: Denial | null
   /** Why it may not be used yet: a save has not ended; null otherwise. */
@@ -40,7 +40,7 @@ interface AdoptionStanding {
  * What the denials of an adoption come to: a save in between suspends it, anything else ends it
  * (A-168, A-185).
  */
-export const adoptionOf = (denials: readonly Denial[]): AdoptionStanding => ({
+export const adoptionOf = (denials: readonly Denial[]): AdoptionStatus => ({
   lost: denials.find(({ name }) => !suspending.has(name)) ?? null,
   suspended: denials.find(({ name }) => suspending.has(name)) ?? null,
 })

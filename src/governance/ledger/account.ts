@@ -6,7 +6,7 @@ import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { collections, type LedgerAccount, type LedgerRow } from '../rows.js'
-import { amountMicrousdMax, checkAmount } from './limits.js'
+import { amountMicrousdMax, checkAmount } from './ledger-limits.js'
 
 /** True only when no account, no row and no reservation was ever written here. */
 export const isAccountingEmpty = (view: View): boolean => [

@@ -9,12 +9,12 @@ import { each } from '../../state/each.js'
 import type { Tx } from '../../state/types.js'
 import { collections, type Reservation } from '../rows.js'
 import { bootstrapLedger, isAccountingEmpty, setCeiling } from './account.js'
-import { amountMicrousdMax } from './limits.js'
+import { amountMicrousdMax } from './ledger-limits.js'
 import { subjectPart } from './machine.js'
 import { post } from './post.js'
-import { findReservation } from './read.js'
+import { findReservation } from './find-reservation.js'
 import { highestCeiling, holdUnread } from './unread.js'
-import { verifyLedger } from './verify.js'
+import { verifyLedger } from './verify-ledger.js'
 
 /** The last that is known of an operation, and whether the records behind it are all known. */
 interface Last {

@@ -1,6 +1,6 @@
 import type { View } from '../../state/types.js'
 import { ownOverruns } from './own.js'
-import { findReservation } from './read.js'
+import { findReservation } from './find-reservation.js'
 
 /** What money of an operation waits for, by a person. */
 export const dueKinds = ['settle', 'review'] as const

@@ -4,7 +4,7 @@ import type { View } from '../../state/types.js'
 import { collections, reservationsByOwner, reservationsByState, type Reservation } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { requireBound, type Binding } from './post.js'
-import { findReservation, overrunsToReview, unknownReason } from './read.js'
+import { findReservation, overrunsToReview, unknownReason } from './find-reservation.js'
 
 /** A reservation with the binding that its own rows prove. */
 interface OwnReservation {

@@ -11,9 +11,9 @@ import {
   collections, type LedgerAccount, type LedgerRow, type Reservation, type Runtime,
 } from '../rows.js'
 import { requireAccount } from './account.js'
-import { evidenceBytesMax } from './limits.js'
+import { evidenceBytesMax } from './ledger-limits.js'
 import { applyRow, isOpen, type Delta } from './machine.js'
-import { findReservation } from './read.js'
+import { findReservation } from './find-reservation.js'
 
 /** Names the money that a step is about; compared with the original reserve row. */
 export interface Binding {

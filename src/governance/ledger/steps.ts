@@ -10,10 +10,12 @@ import type { Tx } from '../../state/types.js'
 import { collections, runtimeShape, type LedgerRow, type Reservation } from '../rows.js'
 import { requireAccount } from './account.js'
 import { ceilingNext } from './due.js'
-import { amountMicrousdMax, checkAmount, checkName, rechecksPerOperationMax } from './limits.js'
+import {
+  amountMicrousdMax, checkAmount, checkName, rechecksPerOperationMax,
+} from './ledger-limits.js'
 import { manualSource, subjectPart, type ReleaseProof } from './machine.js'
 import { checkEvidence, post, requireBound, type Binding, type Posted } from './post.js'
-import { consumedOf, findReservation } from './read.js'
+import { consumedOf, findReservation } from './find-reservation.js'
 
 /** A hold to be taken before anyone is contacted. */
 export interface ReserveRequest extends Binding {

@@ -10,9 +10,9 @@ import { findEach } from '../../state/each.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { collections, reservationsByState } from '../rows.js'
-import { amountMicrousdMax } from './limits.js'
+import { amountMicrousdMax } from './ledger-limits.js'
 import { post } from './post.js'
-import { findReservation } from './read.js'
+import { findReservation } from './find-reservation.js'
 
 /** The runtime of operations that stand for unread records; no capability's. */
 export const unreadRuntime = 'unread'

@@ -12,7 +12,7 @@ import {
   collections, consentsByPurpose, consentsByState, type Consent, type RouteName,
 } from '../rows.js'
 import { noteNamed } from '../session/named.js'
-import type { PolicyStanding } from './standing.js'
+import type { PolicyStatus } from './policy-status.js'
 
 /** One purpose that the operator acknowledged in this save. */
 export interface ConsentGrant {
@@ -67,7 +67,7 @@ export type ConsentLapse =
   'not_current' | 'expired' | 'giver_missing' | 'giver_disabled' | 'suspended'
 
 /** Policy blocks that end by themselves or by the next save, without taking a consent away. */
-const isSuspending = ({ block }: PolicyStanding): boolean =>
+const isSuspending = ({ block }: PolicyStatus): boolean =>
   block === 'save_in_progress' || block === 'save_interrupted'
 
 /**
@@ -76,7 +76,7 @@ const isSuspending = ({ block }: PolicyStanding): boolean =>
  * authorizes its purpose wherever the policy itself is usable, which is judged beside it.
  */
 export const consentLapse = (
-  view: View, standing: PolicyStanding, consent: Consent | undefined, nowMs: number,
+  view: View, standing: PolicyStatus, consent: Consent | undefined, nowMs: number,
 ): ConsentLapse | null => {
   const { head } = standing
   if (consent?.state !== 'granted' || consent.granted_revision <= head.fence) return 'not_current'
@@ -91,7 +91,7 @@ export const consentLapse = (
 
 /** The consent that authorizes a purpose now, or undefined. */
 export const currentConsent = (
-  view: View, standing: PolicyStanding, purpose: string, nowMs: number,
+  view: View, standing: PolicyStatus, purpose: string, nowMs: number,
 ): Consent | undefined => {
   const consent = standing.usable ? latestConsent(view, purpose) : undefined
   return consentLapse(view, standing, consent, nowMs) === null ? consent : undefined

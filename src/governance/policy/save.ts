@@ -19,7 +19,7 @@ import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { askedThrough } from '../stops/act.js'
 import { pendingStops } from '../stops/pending.js'
-import { closeBySave, type Narrowed, type Spend } from '../stops/narrow.js'
+import { closeBySave, type RestrictiveSave, type Spend } from '../stops/restrictive-save.js'
 import { covers, offRoutes, type SaveAim } from '../stops/stop.js'
 import {
   adoptStaged, dropStaged, removeCredential, sealCredential, stageSealed,
@@ -30,7 +30,7 @@ import {
 } from './consents.js'
 import { isGloballyRevoked, policyHead } from './head.js'
 import { nextRevisionOf, publishRevision } from './publish.js'
-import { policyStanding } from './standing.js'
+import { policyStatus } from './policy-status.js'
 import { lostBy, requireAcceptedVoids, voidsOf, type AcceptedVoids } from './voids.js'
 
 /** What the rows at r decide about a save. */
@@ -105,7 +105,7 @@ const judgeSave = (
   }
   requireUndamagedPolicy(gov, view)
   requireNoOtherSave(view, plan, decision)
-  const standing = policyStanding(gov.store, view)
+  const standing = policyStatus(gov.store, view)
   const voids = voidsOf(view, standing, gov.clock.wallMs(), decision.drops)
   if (decision.onlyStops !== true) requireAcceptedVoids(voids, plan.accepts ?? [])
   return { decision, voided: lostBy(voids).length }
@@ -194,7 +194,7 @@ const requireNoOtherSave = (view: View, plan: SavePlan, decision: SaveDecision):
 
 /** A save must not paper over a damaged witness or an old copy of the store. */
 const requireUndamagedPolicy = (gov: Gov, view: View): void => {
-  const { block } = policyStanding(gov.store, view)
+  const { block } = policyStatus(gov.store, view)
   if (block !== 'witness_mismatch' && block !== 'store_behind_anchor') return
   throw fail.blocked(
     block, 'The policy record of this state directory is not vouched for; nothing was saved.',
@@ -406,7 +406,7 @@ const publish = async (
  */
 export const publishSave = async (
   gov: Gov, session: Session, plan: SavePlan,
-): Promise<Narrowed<SaveOutcome | null>> => {
+): Promise<RestrictiveSave<SaveOutcome | null>> => {
   const aims = judgeSave(gov, session, plan, gov.store.read())?.decision.closes ?? []
   const by = askedThrough(`${plan.route} setup`, session)
   return closeBySave(gov, { aims, by }, (spend) => publish(gov, session, { ...plan, aims, spend }))

@@ -8,7 +8,7 @@ import type { View } from '../../state/types.js'
 import { isHeld } from '../board/states.js'
 import { collections, decisionsByOperation, reservationsByState, type Task } from '../rows.js'
 import { consentLapse, latestConsent } from './consents.js'
-import type { PolicyStanding } from './standing.js'
+import type { PolicyStatus } from './policy-status.js'
 
 /** What one save would void. */
 export interface SaveVoids {
@@ -45,7 +45,7 @@ const taskless = (
 
 /** What ending the consents to these purposes voids, on one view. */
 export const voidsOf = (
-  view: View, standing: PolicyStanding, nowMs: number, drops: readonly string[],
+  view: View, standing: PolicyStatus, nowMs: number, drops: readonly string[],
 ): SaveVoids => {
   const ending = drops.flatMap((purpose) => {
     const consent = latestConsent(view, purpose)

@@ -66,11 +66,11 @@ export const authenticate = (
     requireWhole(gov)
     throw fail.unauthorized('session_invalid', 'There is no such session.', { next })
   }
-  return standingSession(gov, view, found.root_id, { touch, touchEveryMs })
+  return liveSession(gov, view, found.root_id, { touch, touchEveryMs })
 }
 
 /** Of a root that somebody has proved to be the holder of. */
-const standingSession = (
+const liveSession = (
   gov: Gov, view: View, rootId: string,
   { touch, touchEveryMs }: { readonly touch: boolean; readonly touchEveryMs: number | undefined },
 ): Session => {
@@ -94,5 +94,5 @@ export const authenticateRoot = (
   view: View = gov.store.read(),
 ): Session => {
   if (view.get(collections.roots, rootId) === undefined) requireWhole(gov)
-  return standingSession(gov, view, rootId, { touch, touchEveryMs })
+  return liveSession(gov, view, rootId, { touch, touchEveryMs })
 }

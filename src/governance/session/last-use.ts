@@ -6,7 +6,7 @@
  */
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { Still } from '../../state/still.js'
+import { FileMemo } from '../../state/file-memo.js'
 import { readPrivate, writePrivate } from './private-file.js'
 
 const idForm = /^root_[0-9a-f-]{36}$/
@@ -16,14 +16,14 @@ const lineBytesMax = 64
 const folderOf = (dir: string): string => join(dir, 'run', 'sessions')
 
 /** Sessions whose last use is remembered; more of them are rather read again. */
-const remembered = new Map<string, Still<number | null>>()
+const remembered = new Map<string, FileMemo<number | null>>()
 const rememberedMax = 1_000
 
-const stillOf = (path: string): Still<number | null> => {
+const memoOf = (path: string): FileMemo<number | null> => {
   const known = remembered.get(path)
   if (known !== undefined) return known
   if (remembered.size >= rememberedMax) remembered.clear()
-  const still = new Still<number | null>()
+  const still = new FileMemo<number | null>()
   remembered.set(path, still)
   return still
 }
@@ -39,7 +39,7 @@ export const readLastUse = (dir: string, rootId: string): number | null => {
   const path = join(folderOf(dir), rootId)
   try {
     const facts = statSync(path, { throwIfNoEntry: false })
-    return facts === undefined ? null : stillOf(path).of(facts, () => readLine(path))
+    return facts === undefined ? null : memoOf(path).of(facts, () => readLine(path))
   } catch {
     return null
   }

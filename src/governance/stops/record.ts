@@ -9,9 +9,9 @@ import type { Stop } from '../../state/stop-board.js'
 import type { FirstRecord, Store, Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { requestCancel } from '../board/cancel.js'
-import { narrowedConnection, revokedConnection } from '../connections/narrow.js'
-import { requireOwnConnection } from '../connections/read.js'
-import { connectionCollection } from '../connections/rows.js'
+import { restrictedConnection, revokedConnection } from '../connections/end-consent.js'
+import { requireOwnConnection } from '../connections/find-connection.js'
+import { connectionCollection } from '../connections/connection-rows.js'
 import { endDevice } from '../devices.js'
 import { endConsents } from '../policy/consents.js'
 import { publishRevision } from '../policy/publish.js'
@@ -80,13 +80,13 @@ const cancel = (recording: Recording, stop: Stop): Facts => {
 }
 
 /** Takes back what may be written through a connection of whoever asked. */
-const narrow = (recording: Recording, stop: Stop): Facts => {
+const restrict = (recording: Recording, stop: Stop): Facts => {
   const { tx, now } = recording
   const asked = askedBy(recording, stop)
   const before = requireOwnConnection(tx, asked, stop.target ?? '')
   const mode = connectionStops[stop.kind as ConnectionStop]
   const after = mode === null
-    ? revokedConnection(before, now) : narrowedConnection(before, now, mode)
+    ? revokedConnection(before, now) : restrictedConnection(before, now, mode)
   if (after === before) return { changed: false }
   tx.put(connectionCollection, after.connection_id, after)
   const { revision, consent_fence: fence } = after
@@ -113,7 +113,7 @@ const unsaved = (): Facts => {
 /** What each kind ends; any other kind ends everything. */
 const kinds: Readonly<Record<string, (recording: Recording, stop: Stop) => Facts>> = {
   principal: disable, root: endRoot, task: cancel, [deviceStop]: unpair,
-  connection: narrow, connection_disabled: narrow, connection_reconcile_only: narrow,
+  connection: restrict, connection_disabled: restrict, connection_reconcile_only: restrict,
   alpha: unsaved, gateway_slot: unsaved, shots_purpose: unsaved, folder: unsaved,
   saved_connection: unsaved,
 }

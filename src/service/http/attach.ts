@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { lingerMs, plainLimits, connectionsMax, waitingMax } from './limits.js'
+import { lingerMs, plainLimits, connectionsMax, waitingMax } from './http-limits.js'
 import type { AnyServer } from './listen.js'
 import { unreadable, type HttpRefusal } from './refusal.js'
 import { rawReply } from './send.js'

@@ -4,7 +4,7 @@
  */
 import { look } from './acting.js'
 import { isGood, wordsOf } from './asking.js'
-import type { ToldDay } from '../../shots/told-day/contract.js'
+import type { ToldDay } from '../../shots/told-day/told-day-contract.js'
 import type { Control, Part } from './browser.js'
 import { dayOf, type Episode, type ShownDay, type Sum } from './day-shown.js'
 import { at, browser, fill, make, makeButton, onSubmit, say } from './parts.js'

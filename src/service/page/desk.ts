@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { isoFromMs, type Clock } from '../../base/clock.js'
 import { sweepPrivate, writePrivate } from '../../governance/session/private-file.js'
 import { PageKeys, passMs } from './keys.js'
-import { PictureBound } from './picture-bound.js'
+import { PictureQuota } from './picture-quota.js'
 
 /** A way into the page. */
 export interface OfferedPage {
@@ -31,7 +31,7 @@ const openingPage = (address: string): string => `<!doctype html>
 /** The page of one process. */
 export class PageDesk {
   readonly keys: PageKeys
-  readonly pictures = new PictureBound()
+  readonly pictures = new PictureQuota()
   readonly #clock: Clock
   readonly #file: string
   #url = ''

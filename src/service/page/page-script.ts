@@ -3,10 +3,10 @@
  * of it and is gone with the tab; nothing is stored. What comes from the service is put there as
  * text, never as markup. It asks anew while somebody can see it; that is no use of the session.
  */
-import type { overviewShow } from '../../fabric/overview/contract.js'
+import type { overviewShow } from '../../fabric/overview/overview-contract.js'
 import { act, actsSoFar, whenEnded } from './acting.js'
 import { ask, ended, isGood, isOpen, keepToken, messageOf, wordsOf, type Answer } from './asking.js'
-import type { pageOpen } from './contract.js'
+import type { pageOpen } from './page-contract.js'
 import type { Control, Dialog, Form, Part } from './browser.js'
 import { beginDay, hideDay, showDay } from './day-view.js'
 import { at, browser, fill, make, onSubmit, say, terms } from './parts.js'

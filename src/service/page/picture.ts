@@ -12,7 +12,7 @@ import { checkedQuery } from '../query.js'
 import { keyOf } from '../route.js'
 import { govOf, type Endpoint, type Exchange, type Site } from '../service.js'
 import type { PageDesk } from './desk.js'
-import type { HeldPicture } from './picture-bound.js'
+import type { HeldPicture } from './picture-quota.js'
 import { pictureRoute } from './routes.js'
 
 /** Asked before anything is counted: nobody else uses up what the owner may look at. */

@@ -2,10 +2,10 @@
  * Routes that the page alone has: no token of a session and no credential of a device asks them.
  */
 import { shotsContext } from '../../fabric/contexts/shots.js'
-import { shotsShow } from '../../shots/observations/contract.js'
+import { shotsShow } from '../../shots/observations/observations-contract.js'
 import { openPicture } from '../../shots/picture/picture.js'
-import { pageDay } from '../../shots/told-day/contract.js'
-import { readToldDay } from '../../shots/told-day/read.js'
+import { pageDay } from '../../shots/told-day/told-day-contract.js'
+import { readToldDay } from '../../shots/told-day/read-day.js'
 import { requestOfQuery } from '../query.js'
 import { route } from '../route-of.js'
 import type { QueryField, Route } from '../route.js'

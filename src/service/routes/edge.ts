@@ -1,5 +1,5 @@
 /** Paired devices as their operator sees them: a list, and the end of a pairing. */
-import { edgePair } from '../../edge/contract.js'
+import { edgePair } from '../../edge/edge-contract.js'
 import { edge } from '../../fabric/operations/edge.js'
 import type { Route } from '../route.js'
 import { routeOf, smallJson } from '../route-of.js'

@@ -1,6 +1,6 @@
 /** What an operator has to know first, over HTTP. */
 import { operation } from '../../fabric/operation.js'
-import { overviewShow } from '../../fabric/overview/contract.js'
+import { overviewShow } from '../../fabric/overview/overview-contract.js'
 import { readOverview } from '../../fabric/overview/overview.js'
 import type { Route } from '../route.js'
 import { routeOf } from '../route-of.js'

@@ -15,7 +15,7 @@ import {
   countObservations, takeObservations, type ObservationFilter,
 } from '../observations/find.js'
 import { newestDayFirst } from '../observations/newest-day.js'
-import { standingOf, type GateReason } from '../gates.js'
+import { routeStatusOf, type GateReason } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf, maySent } from '../money.js'
 import type {
@@ -27,7 +27,7 @@ import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
 import { pauseBehind, visionPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
-import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
 import {
@@ -229,7 +229,7 @@ const sendAll = async (batch: Batch, rows: Iterator<Observation, unknown>): Prom
 const visionReadings = (ctx: ShotsContext): Parameters<typeof betweenReadings>[1] => ({
   use: { slot: 'screenshot', purpose: 'gateway.vision' },
   priority: 'normal',
-  requires: (view) => requireRoute(standingOf(ctx, view)).consent.principal,
+  requires: (view) => requireRoute(routeStatusOf(ctx, view)).consent.principal,
 })
 
 const sendSets = async (
@@ -279,7 +279,7 @@ const proofReasons: ReadonlySet<string> = new Set(['proof_missing', 'proof_stale
 const somethingWaits = (batch: Batch): boolean => {
   const { ctx } = batch
   const view = ctx.gov.store.read()
-  if (!standingOf(ctx, view).ready) return false
+  if (!routeStatusOf(ctx, view).ready) return false
   const waiting = pendingRows(ctx, view, { uncertain: [], settleSeconds: settleSecondsOf(batch) })
   return waiting.next().done !== true || blockedReasons(ctx, view).some(({ reason }) =>
     reason === reasonGone || reason === batch.options.include || proofReasons.has(reason))
@@ -299,7 +299,7 @@ const work = async (batch: Batch): Promise<void> => {
   const { ctx, limit } = batch
   if (!await begin(batch)) return
   if (somethingWaits(batch)) batch.renewal = await renewProofIfDue(ctx, 'screenshot')
-  const standing = standingOf(ctx, ctx.gov.store.read())
+  const standing = routeStatusOf(ctx, ctx.gov.store.read())
   const { closed } = standing
   batch.closed = closed
   batch.gates = standing.gates
@@ -457,7 +457,7 @@ export const reanalyzeRows = async (
       batch.skipped = rows.length
       return
     }
-    const standing = standingOf(ctx, ctx.gov.store.read())
+    const standing = routeStatusOf(ctx, ctx.gov.store.read())
     batch.consentId = standing.route?.consent.consent_id ?? null
     const { closed } = standing
     await (closed === null

@@ -7,10 +7,10 @@ import type { ShotsContext } from '../context.js'
 import { isRoomReason, roomNext, type Disputed } from '../disputed.js'
 import { classificationNow, currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
 import { sampleObservations, type ObservationFilter } from '../observations/find.js'
-import { consentReaches, gateTextOf, standingOf, type RouteStanding } from '../gates.js'
+import { consentReaches, gateTextOf, routeStatusOf, type RouteStatus } from '../gates.js'
 import {
   shotCollections as c, type CountKey, type Observation, type ShotCount,
-} from '../observations/rows.js'
+} from '../observations/observation-rows.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
 import { ReasonCounts } from './reason-counts.js'
 import { lasting, reasonHolds, stillHolds } from './restore.js'
@@ -33,7 +33,7 @@ export const reasonGone = 'reason_gone'
 type Blocked = Pick<ShotCount, 'reason' | 'observed_revision'>
 
 /** Whether the consent in force reaches rows; null where each has to be asked. */
-const reaches = ({ route }: RouteStanding, group: Blocked): boolean | null => {
+const reaches = ({ route }: RouteStatus, group: Blocked): boolean | null => {
   if (route === null) return false
   const { observed_revision: revision = null } = group
   return revision === null ? null
@@ -42,7 +42,7 @@ const reaches = ({ route }: RouteStanding, group: Blocked): boolean | null => {
 
 /** What is told of all rows of a group; null where each has to be asked. */
 const groupReader = (
-  ctx: ShotsContext, view: View, standing: RouteStanding,
+  ctx: ShotsContext, view: View, standing: RouteStatus,
 ): ((group: Blocked) => string | null) => {
   const holds = reasonHolds(ctx, view, standing)
   return (group) => {
@@ -59,7 +59,7 @@ const groupReader = (
 
 /** What is told of a blocked row of the current folder, as of a view. */
 export const blockedRowReader = (
-  ctx: ShotsContext, view: View, standing: RouteStanding,
+  ctx: ShotsContext, view: View, standing: RouteStatus,
 ): ((row: Observation) => string) => {
   const holds = stillHolds(ctx, view, standing)
   return (row) => {
@@ -82,7 +82,7 @@ const reasonsOfGroups = (
   ctx: ShotsContext, view: View, isMeant: (key: CountKey) => boolean,
   { msMax = looksMsMax, ...period }: BlockedLook,
 ): BlockedReasons => {
-  const standing = standingOf(ctx, view)
+  const standing = routeStatusOf(ctx, view)
   const ofGroup = groupReader(ctx, view, standing)
   const isWhole = period.since === undefined && period.until === undefined
   const reasons = new ReasonCounts()

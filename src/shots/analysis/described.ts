@@ -4,7 +4,7 @@ import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { ignoredOf, type IgnoredHere } from '../source/ignored.js'
 import { savedSettings } from '../source/settings.js'
-import type { Observation, PayloadRef } from '../observations/rows.js'
+import type { Observation, PayloadRef } from '../observations/observation-rows.js'
 import { contentCalls } from './earlier-call.js'
 
 /** An image whose analysis others may take. */

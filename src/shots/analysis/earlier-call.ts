@@ -7,14 +7,14 @@
 import { digestOf } from '../../base/canonical.js'
 import { routeOf } from '../../contact/routes.js'
 import {
-  claimCollection, claimStanding, type CallClaim, type ClaimStanding,
+  claimCollection, claimStatus, type CallClaim, type ClaimStatus,
 } from '../../gateway/call/claims.js'
 import { gatewayCollection, gatewayRouteId, type SlotSetup } from '../../gateway/setup.js'
 import type { View } from '../../state/types.js'
 import { analysisPromptVersion, analysisSchemaVersion } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { configuredModel } from '../observations/as-of-now.js'
-import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
 import { rowTakenOver, rowUncertain, type CallBefore } from './outcome.js'
 
 /** Digest under which the call of this number for these bytes is claimed; numbers begin with 1. */
@@ -26,7 +26,7 @@ export const inputDigestOf = (sha256: string, setup: SlotSetup, number: number):
 
 interface LastCall {
   readonly claim: CallClaim
-  readonly standing: ClaimStanding
+  readonly standing: ClaimStatus
 }
 
 interface ContentCalls {
@@ -37,7 +37,7 @@ interface ContentCalls {
 }
 
 /** A call that provably sent nothing leaves everything as it was before it. */
-const sentNothing = (standing: ClaimStanding): boolean =>
+const sentNothing = (standing: ClaimStatus): boolean =>
   standing === 'not_contacted' || standing === 'interrupted'
 
 /** The calls for these bytes under a setup, whichever rows they were made for. */
@@ -48,7 +48,7 @@ export const contentCalls = (
   for (let number = 1; ; number += 1) {
     const claim = view.get(claimCollection, inputDigestOf(sha256, setup, number))
     if (claim === undefined) return { next: number, last }
-    const standing = claimStanding(gov.store, view, claim)
+    const standing = claimStatus(gov.store, view, claim)
     if (!sentNothing(standing)) last = { claim, standing }
   }
 }

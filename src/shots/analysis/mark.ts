@@ -5,7 +5,7 @@ import type { ShotsContext } from '../context.js'
 import { gateTextOf } from '../gates.js'
 import { putObservation } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
-import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
 import { withoutSource } from './outcome.js'
 
 const waiting = (row: Observation): boolean =>

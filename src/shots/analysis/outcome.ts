@@ -3,8 +3,8 @@ import type { ErrorKind } from '../../base/errors.js'
 import { closedBySave } from '../../governance/stops/stop.js'
 import type { CallOutcome } from '../../gateway/receipt.js'
 import type { AnalysisStatus } from '../constants.js'
-import type { Observation, PayloadRef } from '../observations/rows.js'
-import type { RunningAnalysis } from './rows.js'
+import type { Observation, PayloadRef } from '../observations/observation-rows.js'
+import type { RunningAnalysis } from './analysis-rows.js'
 
 /** What a receipt says of one image (S-136); `skipped` was left as it was, for a later pass. */
 export type ItemOutcome = 'succeeded' | 'failed' | 'blocked' | 'skipped'

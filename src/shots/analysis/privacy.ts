@@ -13,7 +13,7 @@ import { isRecursive, savedSettings } from '../source/settings.js'
 import { hasSize, integrityOf } from './integrity.js'
 import { latin1Of, pathBelow } from '../scan/names.js'
 import { exactStamp, readOnce, type ReadFacts } from '../scan/read-once.js'
-import type { Observation } from '../observations/rows.js'
+import type { Observation } from '../observations/observation-rows.js'
 
 /** The file that was read, and what it was then. */
 interface ImageSource {

@@ -9,15 +9,15 @@ import { appendAudit } from '../../governance/audit.js'
 import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
-import { budgetStanding, callsLeft } from '../budget.js'
+import { budgetStatus, callsLeft } from '../budget.js'
 import type { AnalysisStatus, ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, currentFacts, statusNow } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
 import { findObservations } from '../observations/find.js'
-import { imageBound, standingOf } from '../gates.js'
+import { imageBound, routeStatusOf } from '../gates.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
-import type { CountKey, Observation } from '../observations/rows.js'
+import type { CountKey, Observation } from '../observations/observation-rows.js'
 import { resolveSettings, savedSettings } from '../source/settings.js'
 import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
@@ -124,7 +124,7 @@ export const reanalyzeOne = async (
   const view = ctx.gov.store.read()
   const row = findTarget(ctx, view, target)
   requireAnalyzable(ctx, view, row, reason)
-  requireRoute(standingOf(ctx, view))
+  requireRoute(routeStatusOf(ctx, view))
   if (released === true) await release(ctx, session, row)
   const receipt = await reanalyzeRows(ctx, [row], reason, released)
   return { observationId: row.observation_id, receipt }
@@ -184,7 +184,7 @@ export const planReanalysis = (
   ctx: ShotsContext, group: ReanalyzeGroup, reason: ReanalyzeReason, limit?: number,
 ): ReanalyzePlan => {
   const view = ctx.gov.store.read()
-  const { setup } = requireRoute(standingOf(ctx, view))
+  const { setup } = requireRoute(routeStatusOf(ctx, view))
   const now = currentFacts(ctx, view)
   const most = limit ?? resolveSettings(view, ctx.env).analysisLimit.value
   const rows: Observation[] = []
@@ -217,7 +217,7 @@ export const planReanalysis = (
     rows, found, needRetryReason, sourceGone, boundMicrousd,
     atMostMicrousd: boundMicrousd * rows.length,
     earlierMicrousd: average(rows),
-    callsLeft: callsLeft(budgetStanding(view, ctx.gov.clock.wallMs(), saved), boundMicrousd),
+    callsLeft: callsLeft(budgetStatus(view, ctx.gov.clock.wallMs(), saved), boundMicrousd),
   }
 }
 

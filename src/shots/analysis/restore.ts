@@ -5,19 +5,21 @@
  */
 import { nowIso } from '../../governance/context.js'
 import { ledgerFacts } from '../../governance/ledger/facts.js'
-import { balances } from '../../governance/ledger/read.js'
+import { balances } from '../../governance/ledger/find-reservation.js'
 import type { Tx, View } from '../../state/types.js'
-import { budgetStanding, callsLeft } from '../budget.js'
+import { budgetStatus, callsLeft } from '../budget.js'
 import type { ShotsContext } from '../context.js'
 import {
   classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow, type CurrentFacts,
 } from '../observations/as-of-now.js'
 import { findObservations } from '../observations/find.js'
 import { newestDayFirst } from '../observations/newest-day.js'
-import { consentReaches, imageBound, type RouteStanding } from '../gates.js'
+import { consentReaches, imageBound, type RouteStatus } from '../gates.js'
 import { putObservation } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
-import { shotCollections as c, type CountKey, type Observation } from '../observations/rows.js'
+import {
+  shotCollections as c, type CountKey, type Observation,
+} from '../observations/observation-rows.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { afterEarlierCall, failedBefore } from './earlier-call.js'
 import { isHeld, unsettled } from '../observations/unsettled.js'
@@ -74,13 +76,13 @@ const ledgerHasRoom = (view: View, boundMicrousd: number): boolean => {
  * differs from row to row.
  */
 export const reasonHolds = (
-  ctx: ShotsContext, view: View, standing: RouteStanding,
+  ctx: ShotsContext, view: View, standing: RouteStatus,
 ): ((reason: string | null) => boolean | null) => {
   const { route } = standing
   if (route === null) return () => true
   const saved = savedSettings(view)
   const bound = imageBound(saved, route.setup)
-  const budget = budgetStanding(view, ctx.gov.clock.wallMs(), saved)
+  const budget = budgetStatus(view, ctx.gov.clock.wallMs(), saved)
   const exhausted = callsLeft(budget, bound) === 0
   const noRoom = !ledgerHasRoom(view, bound)
   const recursive = isRecursive(saved)
@@ -95,7 +97,7 @@ export const reasonHolds = (
 
 /** The same of rows: one in a subfolder may have got a name outside of it since. */
 export const stillHolds = (
-  ctx: ShotsContext, view: View, standing: RouteStanding,
+  ctx: ShotsContext, view: View, standing: RouteStatus,
 ): ((row: Observation) => boolean) => {
   const holds = reasonHolds(ctx, view, standing)
   return (row) => holds(row.analyzer.reason) ?? !isRowSelected(row, false)
@@ -111,7 +113,7 @@ interface Found {
 const nothing: Found = { restore: [], before: [], uncertain: [] }
 
 const findBlocked = (
-  ctx: ShotsContext, view: View, standing: RouteStanding, now: CurrentFacts, limit: number,
+  ctx: ShotsContext, view: View, standing: RouteStatus, now: CurrentFacts, limit: number,
 ): Found => {
   const { route } = standing
   if (route === null || now.folderDigest === null) return nothing
@@ -172,7 +174,7 @@ export const returnUncertain = async (
  * before the consent stay.
  */
 export const restoreHeld = async (
-  ctx: ShotsContext, { route }: RouteStanding, limit: number,
+  ctx: ShotsContext, { route }: RouteStatus, limit: number,
 ): Promise<readonly string[]> => {
   const view = ctx.gov.store.read()
   const now = currentFacts(ctx, view)
@@ -195,7 +197,7 @@ export const restoreHeld = async (
 
 /** Blocked rows whose reason is gone become pending; answers how many. */
 export const restoreBlocked = async (
-  ctx: ShotsContext, standing: RouteStanding, limit: number,
+  ctx: ShotsContext, standing: RouteStatus, limit: number,
 ): Promise<number> => {
   const view = ctx.gov.store.read()
   const found = findBlocked(ctx, view, standing, currentFacts(ctx, view), limit)

@@ -5,7 +5,7 @@
  * ignored areas. The record judges every gate of a first analysis once more, and the source.
  */
 import { compareOutside } from '../../images/fingerprint.js'
-import { visualLimit } from '../../images/limits.js'
+import { visualLimit } from '../../images/image-limits.js'
 import { sketchOf, sketchesApart, type Sketch } from '../../images/sketch.js'
 import { outsideOf } from '../../images/rect.js'
 import type { Fingerprint, PixelRect } from '../../images/types.js'
@@ -18,7 +18,7 @@ import { transactCounted } from '../locked.js'
 import { configuredModel } from '../observations/as-of-now.js'
 import { takeObservations } from '../observations/find.js'
 import { putObservation } from '../observations/observation-store.js'
-import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
 import { isMerging } from '../scan/gate.js'
 import type { Examiner } from '../scan/types.js'
 import { reusesAnalyses, savedSettings } from '../source/settings.js'

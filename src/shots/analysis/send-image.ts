@@ -17,13 +17,15 @@ import {
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import {
-  closedSwitch, consentReaches, gateTextOf, imageBound, standingOf, type GateReason,
-  type RouteStanding,
+  closedSwitch, consentReaches, gateTextOf, imageBound, routeStatusOf, type GateReason,
+  type RouteStatus,
 } from '../gates.js'
 import { openingHint } from '../opening.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { putObservation } from '../observations/observation-store.js'
-import { shotCollections as c, type Observation, type PayloadRef } from '../observations/rows.js'
+import {
+  shotCollections as c, type Observation, type PayloadRef,
+} from '../observations/observation-rows.js'
 import { belowFolder } from '../source/closing.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { contentCalls, earlierCall, inputDigestOf } from './earlier-call.js'
@@ -31,7 +33,7 @@ import { folderChanged, rowAfter, sourceChanged, sourceMissing } from './outcome
 import { judgeAnalysis } from '../payload/parse.js'
 import { isSelected, isSourceGone, isUnchanged, type ReadyImage } from './privacy.js'
 import { analysisContent } from './prompt.js'
-import { runningCollection } from './rows.js'
+import { runningCollection } from './analysis-rows.js'
 import type { AnalysisPayload } from '../payload/schema.js'
 
 /** One analysis that is meant. */
@@ -53,9 +55,9 @@ const closedGate = (reason: string, gates: readonly GateReason[] = []): Error =>
 }
 
 /** The route, judged on rows of now. Throws `blocked` with the reason of the first closed gate. */
-export const requireRoute = (standing: RouteStanding): {
+export const requireRoute = (standing: RouteStatus): {
   readonly setup: SlotSetup, readonly proof: GatewayProof,
-  readonly consent: NonNullable<RouteStanding['route']>['consent'],
+  readonly consent: NonNullable<RouteStatus['route']>['consent'],
 } => {
   const { closed, route, newestProof, gates } = standing
   if (closed !== null || route === null || newestProof === null) {
@@ -108,7 +110,7 @@ interface Terms {
 
 /** Who pays for an image, and what is held for it. Throws `blocked` for a closed route. */
 export const termsOf = (ctx: ShotsContext, view: View): Terms => {
-  const { consent: { principal }, setup } = requireRoute(standingOf(ctx, view))
+  const { consent: { principal }, setup } = requireRoute(routeStatusOf(ctx, view))
   return { principal, boundMicrousd: imageBound(savedSettings(view), setup) }
 }
 
@@ -136,7 +138,7 @@ const requireStill = (
   attempt: Attempt, { consent: { consent_id: consentId } }: Claimed, view: View,
 ): void => {
   const { ctx, reason } = attempt
-  const { ready, reason: closed, route, gates } = standingOf(ctx, view)
+  const { ready, reason: closed, route, gates } = routeStatusOf(ctx, view)
   if (!ready || route === null) throw closedGate(closed ?? 'model_not_set', gates)
   const row = view.get(c.observations, attempt.row.observation_id)
   const reached = route.consent.consent_id === consentId
@@ -164,7 +166,7 @@ export const admit = (
   attempt: Attempt, { principal, boundMicrousd }: Terms, tx: Tx,
 ): ReturnType<typeof requireRoute> & { readonly row: Observation } => {
   const { ctx, reason } = attempt
-  const { setup, consent, proof } = requireRoute(standingOf(ctx, tx))
+  const { setup, consent, proof } = requireRoute(routeStatusOf(ctx, tx))
   if (consent.principal !== principal) throw closedGate('consent_not_current')
   if (imageBound(savedSettings(tx), setup) !== boundMicrousd) throw changed('bound_changed')
   const row = requireClaimable(tx, attempt)

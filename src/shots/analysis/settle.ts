@@ -4,13 +4,13 @@
  * other is failed and uncertain and is never sent again by itself (S-168). A call whose process
  * still runs is left alone.
  */
-import { claimCollection, claimStanding } from '../../gateway/call/claims.js'
+import { claimCollection, claimStatus } from '../../gateway/call/claims.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import type { Tx } from '../../state/types.js'
 import { putObservation } from '../observations/observation-store.js'
-import { shotCollections } from '../observations/rows.js'
+import { shotCollections } from '../observations/observation-rows.js'
 import { rowInterrupted, rowReturned } from './outcome.js'
-import { runningCollection, type RunningAnalysis } from './rows.js'
+import { runningCollection, type RunningAnalysis } from './analysis-rows.js'
 
 /** Observations that were resolved, by what became of them. */
 interface SettledAnalyses {
@@ -18,17 +18,17 @@ interface SettledAnalyses {
   readonly uncertain: readonly string[]
 }
 
-const isRunning = (gov: Gov, tx: Pick<Tx, 'get'> & Parameters<typeof claimStanding>[1],
+const isRunning = (gov: Gov, tx: Pick<Tx, 'get'> & Parameters<typeof claimStatus>[1],
   one: RunningAnalysis): boolean => {
   const claim = tx.get(claimCollection, one.input_digest)
-  return claim !== undefined && claimStanding(gov.store, tx, claim) === 'running'
+  return claim !== undefined && claimStatus(gov.store, tx, claim) === 'running'
 }
 
 const settleOne = (
   gov: Gov, tx: Tx, now: string, one: RunningAnalysis,
 ): 'returned' | 'uncertain' => {
   const claim = tx.get(claimCollection, one.input_digest)
-  const standing = claim && claimStanding(gov.store, tx, claim)
+  const standing = claim && claimStatus(gov.store, tx, claim)
   const sent = standing !== undefined && standing !== 'interrupted' && standing !== 'not_contacted'
   const row = tx.get(shotCollections.observations, one.observation_id)
   tx.remove(runningCollection, one.observation_id)

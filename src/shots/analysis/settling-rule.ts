@@ -9,7 +9,7 @@
  * Pure; the two whole pictures are compared outside of the rectangle before anything is decided.
  */
 import { compareOutside, smallChangeOf } from '../../images/fingerprint.js'
-import { visualLimit } from '../../images/limits.js'
+import { visualLimit } from '../../images/image-limits.js'
 import { around, grown, liesIn, meet } from '../../images/rect.js'
 import type { Fingerprint, PixelRect } from '../../images/types.js'
 

@@ -11,11 +11,11 @@ import { nowIso } from '../../governance/context.js'
 import type { Tx, View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { consentReaches, gateTextOf, standingOf } from '../gates.js'
+import { consentReaches, gateTextOf, routeStatusOf } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { findObservations } from '../observations/find.js'
 import { putObservation } from '../observations/observation-store.js'
-import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
 import { isMerging } from '../scan/gate.js'
 import type { Examiner } from '../scan/types.js'
 import { savedSettings } from '../source/settings.js'
@@ -35,7 +35,7 @@ const keptMax = 96
 const comparedMax = 3
 
 /** Which rows may stand for others, and which do already. */
-export interface Standing {
+export interface SettledRow {
   /** Whether a picture will be told of: one that is held itself stands for none. */
   mayStand(row: Observation): boolean
   /** Whether one is held for this one: this one is not held. */
@@ -68,8 +68,8 @@ const standersNear = (
 }
 
 /** How the rows near a picture stand as a view has them. */
-export const standingInRows = (ctx: ShotsContext, view: View, near: Observation): Standing => {
-  const consent = standingOf(ctx, view).route?.consent
+export const standingInRows = (ctx: ShotsContext, view: View, near: Observation): SettledRow => {
+  const consent = routeStatusOf(ctx, view).route?.consent
   const standers = standersNear(view, near)
   const stands = ({ observation_id: id }: Observation): boolean => standers.has(id)
   /** Whether nothing but its turn keeps a picture that waits from being asked about. */

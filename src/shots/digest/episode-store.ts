@@ -3,7 +3,7 @@ import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import {
   digestCollections as c, digestHeadId, episodesById, type DigestHead, type Episode,
-} from './rows.js'
+} from './digest-rows.js'
 
 /** UTC day of a window's start. */
 export const dayOf = (iso: string): string => iso.slice(0, iso.indexOf('T'))

@@ -1,11 +1,11 @@
 /** What a window asks for, decided from rows alone and before any model is asked (S-105). */
 import { digestOf } from '../../base/canonical.js'
-import { claimCollection, claimStanding, type ClaimStanding } from '../../gateway/call/claims.js'
+import { claimCollection, claimStatus, type ClaimStatus } from '../../gateway/call/claims.js'
 import type { View } from '../../state/types.js'
 import { digestSchemaVersion } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { versionsOf, type Analysed } from '../texts/sources.js'
-import { digestCollections as c, type Episode, type MadeText } from './rows.js'
+import { digestCollections as c, type Episode, type MadeText } from './digest-rows.js'
 import type { DigestWindow } from './windows.js'
 
 /** Digest that decides whether a window changed, before any model is asked. */
@@ -31,7 +31,7 @@ export type WindowPlan = Seen & (
 )
 
 /** Only a call that provably sent nothing may be followed by itself, without a person. */
-const sentNothing = (standing: ClaimStanding): boolean =>
+const sentNothing = (standing: ClaimStatus): boolean =>
   standing === 'not_contacted' || standing === 'interrupted'
 
 /** How planning treats what was tried before. */
@@ -47,7 +47,7 @@ const tried = (
   if (attempt === undefined) return { ...seen, kind: 'write', number: 1 }
   if (attempt.made !== null) return { ...seen, kind: 'reuse', made: attempt.made }
   const claim = view.get(claimCollection, attempt.input_digest)
-  const standing = claim && claimStanding(ctx.gov.store, view, claim)
+  const standing = claim && claimStatus(ctx.gov.store, view, claim)
   const again = standing === undefined || sentNothing(standing)
     || (retry && standing !== 'running')
   if (again) return { ...seen, kind: 'write', number: attempt.number + 1 }

@@ -1,7 +1,7 @@
 /** What a pass of the digest job tells: its windows with the episodes that stand for them. */
 import * as v from 'valibot'
 import { digestEntries, windowEntries } from '../receipts/digest.js'
-import { episodeShape } from './rows.js'
+import { episodeShape } from './digest-rows.js'
 
 const windowShape = v.strictObject({
   ...windowEntries,

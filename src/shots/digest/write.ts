@@ -22,7 +22,9 @@ import { digestPromptVersion, textContent } from '../texts/prompt.js'
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
 import { putEpisode } from './episode-store.js'
 import { planWindow, type WindowPlan } from './plan.js'
-import { digestCollections as c, earlierTextsMax, type Episode, type MadeText } from './rows.js'
+import {
+  digestCollections as c, earlierTextsMax, type Episode, type MadeText,
+} from './digest-rows.js'
 import { sourcesBetween } from '../texts/sources.js'
 
 /** A window whose text is to be bought. */

@@ -14,12 +14,12 @@ import type { PrivacyVerdict, ReadyImage } from '../analysis/privacy.js'
 import { ReasonCounts } from '../analysis/reason-counts.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { consentReaches, standingOf } from '../gates.js'
+import { consentReaches, routeStatusOf } from '../gates.js'
 import {
   currentFacts, rowClassificationNow, rowStatusNow, type CurrentFacts,
 } from '../observations/as-of-now.js'
 import { findObservations } from '../observations/find.js'
-import type { Observation } from '../observations/rows.js'
+import type { Observation } from '../observations/observation-rows.js'
 import { unsettled } from '../observations/unsettled.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
 import { makeExaminer } from '../scan/examiner.js'
@@ -86,7 +86,7 @@ type Standing =
 const standingReader = (
   ctx: ShotsContext, view: View, now: CurrentFacts,
 ): ((row: Observation) => Standing) => {
-  const route = standingOf(ctx, view)
+  const route = routeStatusOf(ctx, view)
   const blockedBy = blockedRowReader(ctx, view, route)
   const consent = route.route?.consent
   /** What was taken in before the consent of now waits for a person, once it is its turn. */
@@ -249,7 +249,7 @@ export const estimateDay = async (
   return {
     meant, images: rows.length, tally: count.tally, blocked: count.blocked.list(),
     exact: count.waitingUnseen === 0 && count.waiting.isWhole, notCompared: count.notCompared,
-    closed: standingOf(ctx, view).closed, price: requestPrice(view),
+    closed: routeStatusOf(ctx, view).closed, price: requestPrice(view),
     choices: count.ways.map(({ way: { reuses, settleSeconds, inForce }, day }) => ({
       reuse: reuses ? 'on' : 'off', settleSeconds, inForce,
       exact: isSeen && (!reuses || day.isWhole),

@@ -7,10 +7,10 @@ import { gatewayCollection, gatewayRouteId } from '../../gateway/setup.js'
 import { isDescribed } from '../analysis/described.js'
 import type { ReadyImage } from '../analysis/privacy.js'
 import { DescribedBefore } from '../analysis/reuse.js'
-import { Settling, standingInRows, type Standing } from '../analysis/settling.js'
+import { Settling, standingInRows, type SettledRow } from '../analysis/settling.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import type { Observation } from '../observations/rows.js'
+import type { Observation } from '../observations/observation-rows.js'
 import type { Examiner } from '../scan/types.js'
 
 /** How requests are counted. */
@@ -54,7 +54,7 @@ export class Payer {
   }
 
   /** What was counted so far, beside what rows say, where they count. */
-  #standingWith(mayStandNow: Paying['mayStandNow'], now: Standing | null): Standing {
+  #standingWith(mayStandNow: Paying['mayStandNow'], now: SettledRow | null): SettledRow {
     const stands = (row: Observation): boolean =>
       this.#standing.has(row.observation_id) || now?.stands(row) === true
     return {

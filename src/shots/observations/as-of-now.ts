@@ -11,7 +11,7 @@ import {
   analysisPromptVersion, analysisSchemaVersion, type AnalysisStatus, type Classification,
 } from '../constants.js'
 import { locateFolder, type FolderWorld } from '../source/folder.js'
-import { countKeyOf, type CountKey, type Observation } from './rows.js'
+import { countKeyOf, type CountKey, type Observation } from './observation-rows.js'
 import { savedSettings } from '../source/settings.js'
 
 /** What rows are compared with; null where nothing is configured or it may not be used. */

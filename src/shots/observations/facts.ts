@@ -8,7 +8,7 @@ import {
   reportReadinesses, reportReadinessOf, rowClassificationNow, rowStatusNow, type CurrentFacts,
 } from './as-of-now.js'
 import { fileNameOfRow } from './file-name.js'
-import type { FileName, Observation } from './rows.js'
+import type { FileName, Observation } from './observation-rows.js'
 
 const nameFields = { path: text, path_bytes_base64: nullableText }
 

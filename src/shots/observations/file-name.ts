@@ -1,4 +1,4 @@
-import type { FileName, Observation } from './rows.js'
+import type { FileName, Observation } from './observation-rows.js'
 
 /**
  * The one name by which lists, reports, runs and explanations tell of an observation: the one under

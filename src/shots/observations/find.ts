@@ -9,7 +9,7 @@ import type { View } from '../../state/types.js'
 import type { AnalysisStatus } from '../constants.js'
 import {
   groupPart, observationsByGroup, shotCollections as c, type CountKey, type Observation,
-} from './rows.js'
+} from './observation-rows.js'
 
 /** What is looked for; times are ISO text, `since` included, `until` excluded. */
 export interface ObservationFilter {

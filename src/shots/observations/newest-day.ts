@@ -8,7 +8,7 @@ import { startOfDay, timeZoneOf, zoneOf } from '../../observations/zone.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { findObservations, takeObservations, type ObservationFilter } from './find.js'
-import type { Observation } from './rows.js'
+import type { Observation } from './observation-rows.js'
 
 /** Observations that are looked for, in that order; days are those of the zone of this process. */
 export function* newestDayFirst(

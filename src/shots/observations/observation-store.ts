@@ -10,7 +10,7 @@ import { noteDigestDue } from '../digest/due.js'
 import { folderDigestOf } from '../source/folder-digest.js'
 import {
   countIdOf, countKeyOf, shotCollections as c, type FileName, type Observation, type ShotFolder,
-} from './rows.js'
+} from './observation-rows.js'
 import { isSource } from '../texts/sources.js'
 import { isHeld } from './unsettled.js'
 import { withSmallChange } from './small-changes.js'

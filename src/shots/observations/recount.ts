@@ -8,7 +8,7 @@ import { TextBalance, TextSet } from '../../state/text-sums.js'
 import { folderDigestOf } from '../source/folder-digest.js'
 import {
   countIdOf, countKeyOf, shotCollections, type Observation, type ShotCount, type ShotFolder,
-} from './rows.js'
+} from './observation-rows.js'
 
 /** Facts of a folder that follow from its observations. */
 type FolderFacts = Pick<

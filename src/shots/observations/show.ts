@@ -1,11 +1,11 @@
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { openPayload } from '../payload/read.js'
+import { openPayload } from '../payload/read-payload.js'
 import { currentFacts } from './as-of-now.js'
-import type { ShownObservation } from './contract.js'
+import type { ShownObservation } from './observations-contract.js'
 import { observationFactsOf } from './facts.js'
-import { shotCollections, type Observation } from './rows.js'
+import { shotCollections, type Observation } from './observation-rows.js'
 
 /** The row of an id. Throws `not_found` `observation_not_found`. */
 export const requireObservation = (view: View, id: string): Observation => {

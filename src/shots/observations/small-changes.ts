@@ -3,11 +3,11 @@
  * spinner. Few areas are kept; one that comes near another one grows with it.
  */
 import { nextStepsOf } from '../../base/next-step.js'
-import { smallChangeShare } from '../../images/limits.js'
+import { smallChangeShare } from '../../images/image-limits.js'
 import { around, grown, liesIn, meet } from '../../images/rect.js'
 import type { SmallChangesTold } from '../receipts/scan.js'
 import { areaText, canBeIgnored, ignoredOf } from '../source/ignored.js'
-import type { Observation, SmallChanges } from './rows.js'
+import type { Observation, SmallChanges } from './observation-rows.js'
 
 type Area = SmallChanges['areas'][number]
 

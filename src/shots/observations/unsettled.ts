@@ -1,5 +1,5 @@
 /** Images that are held for a later one, because their region went on changing. Pure. */
-import type { Observation } from './rows.js'
+import type { Observation } from './observation-rows.js'
 
 /**
  * Why they are blocked. No pass takes them up by itself, whatever the settings become: only

@@ -7,11 +7,11 @@
 import { fail } from '../../base/errors.js'
 import { requireDefaultPrincipal } from '../../governance/principals.js'
 import type { Session } from '../../governance/session/types.js'
-import { imageLimits } from '../../images/limits.js'
+import { imageLimits } from '../../images/image-limits.js'
 import { isSourceGone, readForUpload } from '../analysis/privacy.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
-import type { Observation } from '../observations/rows.js'
+import type { Observation } from '../observations/observation-rows.js'
 import { requireObservation } from '../observations/show.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 

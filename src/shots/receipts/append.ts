@@ -5,7 +5,7 @@ import type { Tx, View } from '../../state/types.js'
 import { takeIdleTicks } from './idle.js'
 import {
   receiptCollections as c, receiptHeadId, type ReceiptFacts, type ShotReceipt,
-} from './rows.js'
+} from './receipt-rows.js'
 
 /** Document id of a receipt. */
 export const receiptIdOf = (number: number): string => String(number).padStart(12, '0')

@@ -8,7 +8,7 @@ import type { AnalysisFacts } from './analysis.js'
 import type { StoredDigest } from './digest.js'
 import {
   receiptCollections as c, type IdleTicks, type ReceiptFacts, type ShotReceipt,
-} from './rows.js'
+} from './receipt-rows.js'
 
 type StoredAnalysis = ReceiptFacts<'screenshot_folder_analysis'>
 

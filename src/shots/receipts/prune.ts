@@ -10,7 +10,7 @@ import { receiptIdOf } from './append.js'
 import { isIdleReceipt } from './idle.js'
 import {
   receiptCollections as c, receiptHeadId, type ReceiptGap, type ShotReceipt,
-} from './rows.js'
+} from './receipt-rows.js'
 
 /** Receipts that are looked at in one go. */
 const pageMax = 256

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { nextStepShape } from '../../base/error-shape.js'
 import { count, nullableText, text } from '../../base/fields.js'
 import { fail, type SallyportError } from '../../base/errors.js'
-import { fileNameShape } from '../observations/rows.js'
+import { fileNameShape } from '../observations/observation-rows.js'
 
 const problemShape = v.strictObject({ name: fileNameShape, reason: text })
 /** Images that differ from the one before them in one small rectangle only. */

@@ -19,19 +19,21 @@ import {
 } from '../observations/as-of-now.js'
 import { episodesBetween } from '../digest/episode-store.js'
 import { sourceDigestOf } from '../digest/plan.js'
-import { readDigest } from '../digest/read.js'
-import type { Episode } from '../digest/rows.js'
+import { readDigest } from '../digest/read-digest.js'
+import type { Episode } from '../digest/digest-rows.js'
 import { fileNameOfRow } from '../observations/file-name.js'
 import { findObservations } from '../observations/find.js'
-import { shotCollections, type Observation, type PayloadRef } from '../observations/rows.js'
-import { openRegistered } from '../payload/read.js'
+import {
+  shotCollections, type Observation, type PayloadRef,
+} from '../observations/observation-rows.js'
+import { openRegistered } from '../payload/read-payload.js'
 import { spendOfHours } from '../budget.js'
 import { spendOfDay } from '../texts/budget.js'
 import { isSource, sourcesBetween, versionsOf, type Analysed } from '../texts/sources.js'
 import type { ReportPeriod } from './period.js'
-import { readConclusion } from './read.js'
+import { readConclusion } from './read-report.js'
 import { moneyDueFor, reasonsFor } from './reasons.js'
-import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './rows.js'
+import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './report-rows.js'
 
 /** Rows of a period, sorted by whether a report may hold them. */
 interface Sorted {

@@ -6,7 +6,7 @@
 import { canonicalJson, digestOf } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
-import { claimCollection, claimStanding } from '../../gateway/call/claims.js'
+import { claimCollection, claimStatus } from '../../gateway/call/claims.js'
 import { callError } from '../../gateway/call/ending.js'
 import type { CallEnd, CallOrder } from '../../gateway/call/order.js'
 import { sendCall } from '../../gateway/call/send.js'
@@ -18,7 +18,7 @@ import type { ShotsContext } from '../context.js'
 import { disputedOf } from '../disputed.js'
 import { closedSwitch } from '../gates.js'
 import { currentFacts } from '../observations/as-of-now.js'
-import { readDigest } from '../digest/read.js'
+import { readDigest } from '../digest/read-digest.js'
 import { takeObservations, type ObservationFilter } from '../observations/find.js'
 import { pausedNext, textPause } from '../paused.js'
 import { savedSettings } from '../source/settings.js'
@@ -29,7 +29,7 @@ import { conclusionPromptVersion, textContent, type PromptEntry } from '../texts
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
 import { conclusionSources, type ConclusionSources } from './collect.js'
 import type { ReportPeriod } from './period.js'
-import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './rows.js'
+import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './report-rows.js'
 
 /** Longest conclusion, Unicode code points. */
 const conclusionCharsMax = 4_000
@@ -60,7 +60,7 @@ const nextNumber = (
   const row = view.get(c.conclusions, sourceDigest)
   if (row === undefined) return 1
   const claim = view.get(claimCollection, row.input_digest)
-  const standing = claim && claimStanding(ctx.gov.store, view, claim)
+  const standing = claim && claimStatus(ctx.gov.store, view, claim)
   if (standing === 'running') {
     throw fail.conflict('conclusion_in_progress', 'This conclusion is being made now.')
   }

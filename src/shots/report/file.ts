@@ -11,7 +11,7 @@ import type { PagesBeside } from '../../observations/html/shown.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { locateFolder } from '../source/folder.js'
-import { shotCollections } from '../observations/rows.js'
+import { shotCollections } from '../observations/observation-rows.js'
 import { savedSettings } from '../source/settings.js'
 
 const notWritten = (error: unknown): SallyportError =>

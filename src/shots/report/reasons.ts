@@ -9,9 +9,9 @@ import { blockedNext, blockedRowReader, reasonGone } from '../analysis/blocked.j
 import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
 import type { ShotsContext } from '../context.js'
 import { disputedOf } from '../disputed.js'
-import { gateTextOf, standingOf } from '../gates.js'
+import { gateTextOf, routeStatusOf } from '../gates.js'
 import { dueFactsOf } from '../money.js'
-import type { Observation } from '../observations/rows.js'
+import type { Observation } from '../observations/observation-rows.js'
 import { retryNext, waitsForPerson } from '../waiting.js'
 
 const blockedText = (reason: string): string | null => (reason === reasonGone
@@ -35,7 +35,7 @@ const failedReasons = (rows: readonly Observation[]): ScreenReason[] => {
 export const reasonsFor = (
   ctx: ShotsContext, view: View, rows: readonly Observation[],
 ): ScreenReason[] => {
-  const reasonOf = blockedRowReader(ctx, view, standingOf(ctx, view))
+  const reasonOf = blockedRowReader(ctx, view, routeStatusOf(ctx, view))
   const blocked = new ReasonCounts()
   const disputed = disputedOf(ctx, view)
   const isWaiting = waitsForPerson(ctx, view)

@@ -15,7 +15,9 @@ import type { CurrentFacts } from '../observations/as-of-now.js'
 import {
   fileIdOf, folderRow, noteSuppressed, putObservation,
 } from '../observations/observation-store.js'
-import { shotCollections as c, type Observation, type SeenFile } from '../observations/rows.js'
+import {
+  shotCollections as c, type Observation, type SeenFile,
+} from '../observations/observation-rows.js'
 import type { IgnoredHere, IgnoredOf } from '../source/ignored.js'
 import { decide, runLeft, type Decision, type Loaded } from './decide.js'
 import { fingerprintArtifactId, representativeOf } from './representative.js'

@@ -7,7 +7,7 @@
  */
 import { sha256Hex } from '../../base/canonical.js'
 import type { Store, View } from '../../state/types.js'
-import { shotCollections as c } from '../observations/rows.js'
+import { shotCollections as c } from '../observations/observation-rows.js'
 import type { IgnoredHere, IgnoredOf } from '../source/ignored.js'
 import { gate, type StandingRow } from './gate.js'
 import { latin1Of } from './names.js'

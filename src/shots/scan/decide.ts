@@ -6,7 +6,9 @@
  */
 import { shotLimits } from '../constants.js'
 import { rowClassificationNow, type CurrentFacts } from '../observations/as-of-now.js'
-import type { FileName, Observation, SeenFile, VisualRun } from '../observations/rows.js'
+import type {
+  FileName, Observation, SeenFile, VisualRun,
+} from '../observations/observation-rows.js'
 import type { IgnoredHere } from '../source/ignored.js'
 import { capturedAtOf } from './captured-at.js'
 import { gate, standsForOthers, type GateDecision } from './gate.js'

@@ -4,9 +4,9 @@
  * cannot be confirmed is taken in. Pure: the comparison was made before, outside of the lock.
  */
 import { compareOutside, smallChangeOf, type Comparison } from '../../images/fingerprint.js'
-import { visualLimit } from '../../images/limits.js'
+import { visualLimit } from '../../images/image-limits.js'
 import type { PixelRect } from '../../images/types.js'
-import type { Observation } from '../observations/rows.js'
+import type { Observation } from '../observations/observation-rows.js'
 import type { IgnoredHere } from '../source/ignored.js'
 import { extended, lengthWith, type RunHolder } from './run.js'
 import type { Confirmation, Representative, TakenFile } from './types.js'

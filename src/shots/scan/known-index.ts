@@ -13,8 +13,8 @@ import * as v from 'valibot'
 import { digestOf } from '../../base/canonical.js'
 import type { View } from '../../state/types.js'
 import { receiptOf } from '../receipts/append.js'
-import { receiptCollections, receiptHeadId } from '../receipts/rows.js'
-import { shotCollections as c } from '../observations/rows.js'
+import { receiptCollections, receiptHeadId } from '../receipts/receipt-rows.js'
+import { shotCollections as c } from '../observations/observation-rows.js'
 import type { Listing } from './walk.js'
 
 const magic = Buffer.from('SPSHOTX1', 'latin1')

@@ -2,7 +2,7 @@
  * When a folder was last looked at, and what came of it: its row tells the looks that changed it, a
  * small file all others. Everything that tells of a last scan reads it here.
  */
-import type { ShotFolder } from '../observations/rows.js'
+import type { ShotFolder } from '../observations/observation-rows.js'
 import { readLastTick } from './last-tick.js'
 
 /** The newest look at a folder. */

@@ -3,7 +3,7 @@
  * byte, which is exact for every name and costs nothing for ASCII ones; rows and receipts show
  * UTF-8 text, and keep the bytes beside it where there is no such text.
  */
-import type { FileName } from '../observations/rows.js'
+import type { FileName } from '../observations/observation-rows.js'
 
 const onlyAscii = /^[\x00-\x7f]*$/
 

@@ -3,7 +3,7 @@ import { isoFromMs } from '../../base/clock.js'
 import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
 import { folderRow } from '../observations/observation-store.js'
-import { shotCollections as c } from '../observations/rows.js'
+import { shotCollections as c } from '../observations/observation-rows.js'
 import {
   folderFailure, folderProblem, locateFolder, type ResolvedFolder,
 } from '../source/folder.js'

@@ -5,7 +5,7 @@ import { SallyportError } from '../../base/errors.js'
 import { collections } from '../../governance/rows.js'
 import type { ArtifactRef, Store, View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
-import { shotCollections as c } from '../observations/rows.js'
+import { shotCollections as c } from '../observations/observation-rows.js'
 import type { Representative } from './types.js'
 
 /** Id under which the only fingerprint of a folder is registered. */

@@ -1,7 +1,7 @@
 /** The run of like images that a representative stands for (S-068, S-075). */
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fileNameOfRow } from '../observations/file-name.js'
-import type { Observation, VisualRun } from '../observations/rows.js'
+import type { Observation, VisualRun } from '../observations/observation-rows.js'
 import type { TakenFile } from './types.js'
 
 /** What a run is reckoned from. */

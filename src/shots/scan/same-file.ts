@@ -2,7 +2,7 @@
  * Whether a file is still the one that a row is about. Whoever writes a file in place can set its
  * size and modification time back, but not the time of its last change, so that one counts, too.
  */
-import type { SeenFile } from '../observations/rows.js'
+import type { SeenFile } from '../observations/observation-rows.js'
 
 /** Exact facts of a file as rows keep them: decimal text where a number would round. */
 export interface ExactFacts {

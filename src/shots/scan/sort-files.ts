@@ -1,7 +1,7 @@
 /** Which files of a walk are known, and in which order the others are read. */
 import type { View } from '../../state/types.js'
 import { fileIdOf } from '../observations/observation-store.js'
-import { shotCollections as c } from '../observations/rows.js'
+import { shotCollections as c } from '../observations/observation-rows.js'
 import { needsReading } from './decide.js'
 import type { Candidate } from './intake.js'
 import { hiddenRows, marks, type KnownIndex, type Looked } from './known-index.js'

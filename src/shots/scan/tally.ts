@@ -1,5 +1,5 @@
 /** The counts of a scan. Every file is counted once, so that a receipt always balances (S-131). */
-import type { FileName } from '../observations/rows.js'
+import type { FileName } from '../observations/observation-rows.js'
 import type { ScanFacts } from '../receipts/scan.js'
 import type { FileOutcome } from './types.js'
 

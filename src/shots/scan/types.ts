@@ -4,7 +4,7 @@ import type {
   Examined, Fingerprint, ImageFormat, PictureComparison, PixelRect,
 } from '../../images/types.js'
 import type { AnalysisStatus } from '../constants.js'
-import type { FileName, Observation } from '../observations/rows.js'
+import type { FileName, Observation } from '../observations/observation-rows.js'
 import type { ExactFacts } from './same-file.js'
 import type { FileStamp } from './walk.js'
 

@@ -1,4 +1,4 @@
-import type { Observation } from '../observations/rows.js'
+import type { Observation } from '../observations/observation-rows.js'
 import type { IgnoredHere } from '../source/ignored.js'
 import type { TakenFile } from './types.js'
 

@@ -6,9 +6,11 @@ import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
 import { analysisStatuses } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../observations/as-of-now.js'
-import { digestCollections, digestHeadId } from '../digest/rows.js'
+import { digestCollections, digestHeadId } from '../digest/digest-rows.js'
 import { readLockCounters } from '../lock-counters.js'
-import { shotCollections as c, type ShotCount, type ShotFolder } from '../observations/rows.js'
+import {
+  shotCollections as c, type ShotCount, type ShotFolder,
+} from '../observations/observation-rows.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
 import { lastScanOf } from '../scan/last-scan.js'
 import type { AnalysisStatusPart, ScannedFolder } from './shape.js'

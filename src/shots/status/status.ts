@@ -12,7 +12,7 @@ import { currentFacts } from '../observations/as-of-now.js'
 import {
   folderEditable, judgeFolder, locateFolder, type ResolvedFolder, type FolderWorld,
 } from '../source/folder.js'
-import { shotCollections, type ShotFolder } from '../observations/rows.js'
+import { shotCollections, type ShotFolder } from '../observations/observation-rows.js'
 import { ignorableOf, toldOf } from '../observations/small-changes.js'
 import {
   configuredFolder, isRecursive, savedSettings, unsetSettings, type SavedShotSettings,

@@ -3,11 +3,11 @@ import { egressPurpose, proofPurpose } from '../../gateway/constants.js'
 import {
   gatewayFacts, gatewayReasonOf, gatewayReasons, isCurrent, type GatewayFacts,
 } from '../../gateway/readiness.js'
-import { findReservation } from '../../governance/ledger/read.js'
+import { findReservation } from '../../governance/ledger/find-reservation.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { callsLeft, dayStanding, type BudgetStanding } from '../budget.js'
-import { imageBound, standingOf } from '../gates.js'
+import { callsLeft, dayStatus, type BudgetStatus } from '../budget.js'
+import { imageBound, routeStatusOf } from '../gates.js'
 import { visionPause } from '../paused.js'
 import { savedSettings } from '../source/settings.js'
 import type { VisionStatusPart } from './shape.js'
@@ -35,8 +35,8 @@ export const unknownVision = (reason: string): VisionStatusPart => ({
 })
 
 /** Every gate there is: those of a scan, and proof and spend that only analysis asks for. */
-const unsafeReasons = (ctx: ShotsContext, view: View, spend: BudgetStanding): string[] => {
-  const { reasons, proof, route } = standingOf(ctx, view)
+const unsafeReasons = (ctx: ShotsContext, view: View, spend: BudgetStatus): string[] => {
+  const { reasons, proof, route } = routeStatusOf(ctx, view)
   const bound = route === null ? null : imageBound(savedSettings(view), route.setup)
   const used = bound !== null && callsLeft(spend, bound) === 0
   return [
@@ -73,7 +73,7 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
   const consented = (purpose: keyof GatewayFacts['consents']): boolean =>
     isCurrent(facts, purpose)
   const nowMs = ctx.gov.clock.wallMs()
-  const spend = dayStanding(view, nowMs, saved)
+  const spend = dayStatus(view, nowMs, saved)
   const unsafe = unsafeReasons(ctx, view, spend)
   return {
     renew_proof: saved.renew_proof ?? null,

@@ -1,6 +1,6 @@
 import type { ScreenSpendInput } from '../../observations/types.js'
 import type { View } from '../../state/types.js'
-import { dayStanding, requireBudget } from '../budget.js'
+import { dayStatus, requireBudget } from '../budget.js'
 import type { ShotsContext } from '../context.js'
 
 /** The one place where a text asks the budget of the rolling day. */
@@ -9,6 +9,6 @@ export const requireTextBudget = (ctx: ShotsContext, view: View, boundMicrousd: 
 
 /** Spend against the budget over the rolling day. */
 export const spendOfDay = (ctx: ShotsContext, view: View): ScreenSpendInput | null => {
-  const { settledMicrousd, ...standing } = dayStanding(view, ctx.gov.clock.wallMs())
+  const { settledMicrousd, ...standing } = dayStatus(view, ctx.gov.clock.wallMs())
   return { ...standing, spentMicrousd: settledMicrousd }
 }

@@ -4,7 +4,7 @@ import type { View } from '../../state/types.js'
 import type { AnalysisPayload } from '../payload/schema.js'
 import type { ShotsContext } from '../context.js'
 import type { Analysed } from './sources.js'
-import { openPayload } from '../payload/read.js'
+import { openPayload } from '../payload/read-payload.js'
 import type { PromptEntry } from './prompt.js'
 
 /** What a prompt may hold of each kind. */

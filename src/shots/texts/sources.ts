@@ -1,7 +1,7 @@
 /** Which observations a text is made from, and what says that they changed. */
 import type { View } from '../../state/types.js'
 import { findObservations } from '../observations/find.js'
-import type { Observation, PayloadRef } from '../observations/rows.js'
+import type { Observation, PayloadRef } from '../observations/observation-rows.js'
 
 /** An observation whose analysis may be used. */
 export type Analysed = Observation & { readonly payload: PayloadRef }

@@ -2,9 +2,9 @@
 import { isoFromMs } from '../../base/clock.js'
 import type { ShotsContext } from '../context.js'
 import { reportPath, writeReportFile } from '../report/file.js'
-import type { DayDocument } from './contract.js'
+import type { DayDocument } from './told-day-contract.js'
 import { episodesCalendar, episodesCsv } from './files.js'
-import { readDay, type DayAsked } from './read.js'
+import { readDay, type DayAsked } from './read-day.js'
 
 /** Which day, and the files to write of it; relative paths begin at `cwd`. */
 interface DayOrder extends DayAsked {

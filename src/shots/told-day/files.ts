@@ -3,7 +3,7 @@
  * calendar (RFC 5545). What a model wrote is untrusted: no cell of it is a formula, no line of it a
  * property of its own (S-086). Pure.
  */
-import type { DayEpisode, ToldDay } from './contract.js'
+import type { DayEpisode, ToldDay } from './told-day-contract.js'
 
 const crlf = '\r\n'
 /** What a sheet takes for the beginning of a formula, also behind what it leaves out. */

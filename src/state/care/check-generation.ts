@@ -4,11 +4,11 @@
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { cutBehind, goneText, tornText, type EndedAt } from '../ended-at.js'
+import { truncateBehind, goneText, tornText, type EndedAt } from '../ended-at.js'
 import { readWhole, unlessUntrue } from '../files.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
 import { historyLost, lostId } from '../history/spec.js'
-import type { Bounds, LostRows, Segment } from '../segments/read.js'
+import type { Bounds, LostRows, Segment } from '../segments/read-segment.js'
 import { compareKeys, type Row } from '../segments/row.js'
 import { formatVersion } from '../paths.js'
 import type { SegmentFacts } from '../segments/build.js'
@@ -19,7 +19,7 @@ import { historyProblems } from './check-histories.js'
 import { recordsOf, type Salvage, type SalvagedLog, type Trace } from './salvage.js'
 import { IndexSums } from './index-sums.js'
 import { fittingDocument } from './reindex.js'
-import { RowSet, StateRows } from './rows.js'
+import { RowSet, StateRows } from './all-rows.js'
 import { spareProblems } from './check-spare.js'
 import type { Site } from './use-case.js'
 
@@ -83,7 +83,7 @@ const cutProblem = (trace: Trace, behind: number | undefined): readonly Problem[
 }
 
 const behindEnd = (ended: EndedAt | undefined, { logs, head }: Trace): number | undefined =>
-  cutBehind(ended, { epoch: logs.at(-1)?.epoch ?? 0, sequence: head.sequence })
+  truncateBehind(ended, { epoch: logs.at(-1)?.epoch ?? 0, sequence: head.sequence })
 
 const logProblems = (trace: Trace, behind: number | undefined): readonly Problem[] => [
   ...trace.logs.flatMap((log) => [

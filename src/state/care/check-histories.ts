@@ -5,7 +5,7 @@
 import { emptyHead, lineBytes, linkOf, sameHead } from '../history/chain.js'
 import { mayBeLost } from '../history/lost.js'
 import { collectionsNamed, historyOf, placeOfId, type LostRanges } from '../history/spec.js'
-import type { Bounds } from '../segments/read.js'
+import type { Bounds } from '../segments/read-segment.js'
 import type { Row } from '../segments/row.js'
 import { boundsOf } from '../segments/table.js'
 import type { HistoryHead, Problem } from '../types.js'

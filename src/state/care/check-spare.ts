@@ -9,7 +9,7 @@ import { firstManifest } from '../snapshot/founding.js'
 import { looseManifest, manifestDigest, segmentsIn, type Manifest } from '../snapshot/manifest.js'
 import { SegmentPool } from '../snapshot/pool.js'
 import type { Problem } from '../types.js'
-import { filling } from './rows.js'
+import { filling } from './all-rows.js'
 import type { Salvage, Trace } from './salvage.js'
 import type { Site } from './use-case.js'
 

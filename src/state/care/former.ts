@@ -7,13 +7,13 @@ import { shapeCheck } from '../../base/compiled-shape.js'
 import type { Files } from '../files.js'
 import { entriesOf, entryDocument, isIndexCollection, type IndexCollection } from '../indexes.js'
 import { oldestFormatVersion, type Places } from '../paths.js'
-import { isWithin, type Bounds } from '../segments/read.js'
+import { isWithin, type Bounds } from '../segments/read-segment.js'
 import type { Key, Row } from '../segments/row.js'
 import { boundsIn, boundsOf } from '../segments/table.js'
 import type {
-  AnchoredMark, AnchorStanding, CollectionSpec, Entry, RangeOptions, View,
+  AnchoredMark, AnchorComparison, CollectionSpec, Entry, RangeOptions, View,
 } from '../types.js'
-import { gather } from './rows.js'
+import { gather } from './all-rows.js'
 import { evidenceOf, recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
 
 /** A part of a former state that nobody can read: what was done in it is not known. */
@@ -182,7 +182,7 @@ export const readFormer = (
  * record of the store. A hole that is known already stands for them as well.
  */
 export const lostHistory = (
-  { mark, isOwn }: AnchorStanding, formers: readonly Former[], sequence: number,
+  { mark, isOwn }: AnchorComparison, formers: readonly Former[], sequence: number,
 ): Former | null => {
   const fresh = formers.filter(({ settled }) => !settled)
   if (isOwn || fresh.some(({ holes }) => holes.length > 0)) return null

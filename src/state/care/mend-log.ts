@@ -27,7 +27,7 @@ export const writeMends = (
 }
 
 /** Cuts a log at `end`; durable when it returns. Throws disk errors. */
-export const cutTail = (files: Files, path: string, end: number): void =>
+export const truncateTail = (files: Files, path: string, end: number): void =>
   withFile(files, path, 'readwrite', (fd) => {
     files.truncate(fd, end)
     files.sync(fd)

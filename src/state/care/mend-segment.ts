@@ -9,7 +9,7 @@ import {
 import { flipOne, mendBytesMax } from '../log/mend.js'
 import type { Places } from '../paths.js'
 import { buildSegments, type SegmentFacts } from '../segments/build.js'
-import { rowsOfBlock, Segment } from '../segments/read.js'
+import { rowsOfBlock, Segment } from '../segments/read-segment.js'
 
 /** Blocks of one file in which single bits are tried: seconds each. */
 const blocksMax = 8

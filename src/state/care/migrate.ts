@@ -15,7 +15,7 @@ import { encodeStateFile, looseStateFile, readStateFile, type StateFile } from '
 import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
 import { reindex, type Layout } from './reindex.js'
-import { badFiles, gather } from './rows.js'
+import { badFiles, gather } from './all-rows.js'
 import { recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
 import { siteOf, type Site, type StatePlace } from './use-case.js'
 

@@ -13,7 +13,7 @@ import type { Places } from '../paths.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { mergeRows } from '../segments/merge.js'
 import { levelOf } from '../segments/plan.js'
-import type { Bounds } from '../segments/read.js'
+import type { Bounds } from '../segments/read-segment.js'
 import { compareKeys, type Row } from '../segments/row.js'
 import { boundsOf, scanRun } from '../segments/table.js'
 import type { SegmentWriter } from '../snapshot/fold.js'
@@ -21,7 +21,7 @@ import { bytesOf, type Run } from '../snapshot/manifest.js'
 import { SegmentPool } from '../snapshot/pool.js'
 import type { CollectionSpec } from '../types.js'
 import { IndexSums } from './index-sums.js'
-import { RowSet, StateRows } from './rows.js'
+import { RowSet, StateRows } from './all-rows.js'
 
 /** What the layers above keep in a state. */
 export interface Layout {

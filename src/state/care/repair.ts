@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
 import { settleFolder, unsettledFolder } from './aside.js'
 import { copyFile } from './copy.js'
-import { cutBehind, readEnd, tornText } from '../ended-at.js'
+import { truncateBehind, readEnd, tornText } from '../ended-at.js'
 import { ensureDir, publish, readWhole, syncDir, type Files } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
@@ -17,17 +17,17 @@ import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
 import { numberTold } from '../anchor-slots.js'
 import { marksAfter } from './log-records.js'
-import { cutTail, writeMends } from './mend-log.js'
+import { truncateTail, writeMends } from './mend-log.js'
 import { mendedSegment, writeMended } from './mend-segment.js'
 import { migrateState } from './migrate.js'
 import { formatVersion, isSnapshotName, keyPlaces, type Places } from '../paths.js'
 import { areIndexed, reindex, type Layout } from './reindex.js'
 import { isLoss, noLoss, note, type Loss, type RepairReport } from './repair-report.js'
-import { badFiles, gather, soundRuns, type Gathered } from './rows.js'
+import { badFiles, gather, soundRuns, type Gathered } from './all-rows.js'
 import { recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
 import { forgetArrivals } from '../arrivals.js'
 import type { Row } from '../segments/row.js'
-import type { Segment } from '../segments/read.js'
+import type { Segment } from '../segments/read-segment.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
 import { putManifest, segmentsIn } from '../snapshot/manifest.js'
 import {
@@ -183,7 +183,7 @@ const repairLocked = (site: Site, layout: Layout): RepairReport => {
     publish(site.files, site.places.state, encodeStateFile(plan.state))
     done.push(note('state_file_rebuilt', 'STATE was written again from its copy.'))
   }
-  const loss = foundOrCut(site, plan, layout, done)
+  const loss = foundOrTruncate(site, plan, layout, done)
   if (!isLoss(loss)) settleFolder(site.files, copied)
   return { changed: true, copied_to: copied, done, loss, sequence: trace.head.sequence }
 }
@@ -208,7 +208,7 @@ const isWhole = (site: Site, plan: Plan, layout: Layout): boolean => {
 }
 
 /** Writes a new generation where one is needed; else a torn end is cut. Answers what is lost. */
-const foundOrCut = (site: Site, plan: Plan, layout: Layout, done: Problem[]): Loss => {
+const foundOrTruncate = (site: Site, plan: Plan, layout: Layout, done: Problem[]): Loss => {
   const { files, places } = site
   const gathered = gather(files, places, plan.found)
   try {
@@ -228,8 +228,8 @@ const foundOrCut = (site: Site, plan: Plan, layout: Layout, done: Problem[]): Lo
     if (last?.tail === 'torn') {
       const { epoch } = last
       const { sequence } = plan.trace.head
-      const behind = cutBehind(readEnd(files, places), { epoch, sequence })
-      cutTail(files, places.log(epoch), last.end)
+      const behind = truncateBehind(readEnd(files, places), { epoch, sequence })
+      truncateTail(files, places.log(epoch), last.end)
       done.push(note('torn_tail_cut',
         `A torn last record (${last.bytesBehind} bytes) was cut: ${tornText(sequence, behind)}.`))
     }

@@ -23,7 +23,7 @@ import {
 import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
 import { reindex, type Layout } from './reindex.js'
-import { badFiles, gather, soundRuns } from './rows.js'
+import { badFiles, gather, soundRuns } from './all-rows.js'
 import { recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'

@@ -7,7 +7,7 @@ import { fail } from '../../base/errors.js'
 import { canonicalText } from '../log/canonical-text.js'
 import type { CollectionSpec, HistoryHead, HistorySpec, View } from '../types.js'
 import { headAfter, lineBytes, sameHead } from './chain.js'
-import { historyHead, untrueHistory } from './read.js'
+import { historyHead, untrueHistory } from './read-history.js'
 import { entryId, headId } from './spec.js'
 
 /** What an append reads and writes; `write` takes canonical JSON. */

@@ -1,7 +1,7 @@
 /** All runs of a manifest as one sorted table of rows; the newest run wins. */
 import { hashesOf } from './filter.js'
 import { mergeRows } from './merge.js'
-import type { Bounds, HashedKey, OnLost, Segment, StoredRow } from './read.js'
+import type { Bounds, HashedKey, OnLost, Segment, StoredRow } from './read-segment.js'
 import { compareKeys, type Key } from './row.js'
 import type { RangeOptions } from '../types.js'
 

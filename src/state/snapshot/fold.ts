@@ -19,7 +19,7 @@ import {
 import { buildSegments, type Built, type SegmentFacts } from '../segments/build.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
 import { dueMerges, levelOf } from '../segments/plan.js'
-import type { Segment } from '../segments/read.js'
+import type { Segment } from '../segments/read-segment.js'
 import type { Row } from '../segments/row.js'
 import { scanRun } from '../segments/table.js'
 import { foundingLeftovers, lostFoundings } from './founding.js'

@@ -2,7 +2,7 @@
  * The ids that the logs have touched in one collection, in their order: sorted when a range is
  * first asked for, kept so while more are added. A range of a few rows costs no look at all others.
  */
-import { isWithin, type Bounds } from '../segments/read.js'
+import { isWithin, type Bounds } from '../segments/read-segment.js'
 import { compareKeys } from '../segments/row.js'
 
 /** Beyond so many an id in between would cost more than it saves. */

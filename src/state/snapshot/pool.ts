@@ -7,7 +7,7 @@ import { errnoOf, ioFailure, readRange, type Files } from '../files.js'
 import { SallyportError } from '../../base/errors.js'
 import type { Places } from '../paths.js'
 import type { SegmentFacts } from '../segments/build.js'
-import { BlockCache, Segment } from '../segments/read.js'
+import { BlockCache, Segment } from '../segments/read-segment.js'
 import { Table } from '../segments/table.js'
 import { missingFile, type Manifest } from './manifest.js'
 

@@ -9,7 +9,7 @@ import { bootstrapLedger } from '../../../src/governance/ledger/account.js'
 import {
   markContacted, markUnknown, reserve, settle,
 } from '../../../src/governance/ledger/steps.js'
-import { verifyLedger } from '../../../src/governance/ledger/verify.js'
+import { verifyLedger } from '../../../src/governance/ledger/verify-ledger.js'
 import { addPrincipal } from '../../../src/governance/principals.js'
 import { collections } from '../../../src/governance/rows.js'
 import { authenticate } from '../../../src/governance/session/authenticate.js'

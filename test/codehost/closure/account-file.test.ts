@@ -4,7 +4,7 @@ import {
   unlinkSync, writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import type { Ran } from '../../world/place.js'
 import { failure, must } from '../../support/must.js'

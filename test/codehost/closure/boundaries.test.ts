@@ -1,7 +1,7 @@
 /** What changes between two boundaries of one request of a closure is seen at the second one. */
 import t from 'tap'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import { putStop } from '../../../src/state/stop-folder.js'
 import { newStop } from '../../../src/governance/stops/act.js'

@@ -1,9 +1,9 @@
 /** Closures in a state that is looked after: checked, copied, put back. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
 import { t } from '../../support/tests-in-slices.js'

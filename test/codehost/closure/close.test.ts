@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
 import { rowsUnder } from '../../../src/state/indexes.js'
 import { failure, must } from '../../support/must.js'

@@ -1,8 +1,8 @@
 /** A readback that was sealed before serves in place of a request, and of nothing else. */
 import { earlierReadbacks } from '../../../src/codehost/closure/earlier.js'
 import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { rowsUnder } from '../../../src/state/indexes.js'
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openPublication } from '../../../src/codehost/jobs/publication/open.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
 import {
   emulatedRepository, emulatedToken, startEmulated, strangersToken, type Instead,
 } from '../../support/codehost/emulated.js'

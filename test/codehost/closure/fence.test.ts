@@ -2,11 +2,11 @@
 import {
   fenceRejection, fencedRoutes, requireUnclosed,
 } from '../../../src/codehost/jobs/closed/fence.js'
-import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { reserveConnection } from '../../../src/codehost/jobs/reserve.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
 import { listAudit } from '../../../src/governance/audit.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
 import { hostTime, plantIssue } from '../../support/codehost/planted.js'

@@ -4,9 +4,9 @@
  */
 import { systemClock } from '../../../src/base/clock.js'
 import { bindingOf } from '../../../src/governance/connections/grant.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
 import type { HostIssue } from '../../../src/sandbox/codehost/shapes.js'
 import { must } from '../../support/must.js'
 import { closing, closingOf, type Closing } from '../../support/codehost/closing.js'

@@ -1,8 +1,8 @@
 /** What lists and single views tell of closures, and how little they read for it. */
 import { listClosures } from '../../../src/codehost/closure/look.js'
-import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { listJobs } from '../../../src/codehost/jobs/list.js'
-import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
 import type { View } from '../../../src/state/types.js'
 import { must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'

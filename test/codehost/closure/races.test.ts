@@ -1,5 +1,5 @@
 /** Closures as processes beside each other, and beside what else is done with the state. */
-import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
 import { t } from '../../support/tests-in-slices.js'

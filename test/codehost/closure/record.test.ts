@@ -4,12 +4,12 @@ import {
   mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
 import {
   appendEntry, checkpointHistory, effectHistory,
 } from '../../../src/codehost/jobs/histories.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
-import { historyHead } from '../../../src/state/history/read.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
+import { historyHead } from '../../../src/state/history/read-history.js'
 import { failure, must } from '../../support/must.js'
 import { onCall } from '../../support/codehost/on-call.js'
 import { closing } from '../../support/codehost/closing.js'

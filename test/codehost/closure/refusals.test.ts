@@ -1,9 +1,9 @@
 /** What is no proof leaves the capacity occupied, with its reason, and every byte of the state. */
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { closureBlockers } from '../../../src/codehost/closure/blockers.js'
 import { closableStates } from '../../../src/codehost/closure/eligible.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import { must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'

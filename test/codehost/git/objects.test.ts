@@ -10,7 +10,7 @@ import {
   sortedEntries, treeBytes, treeId, typeOfMode,
 } from '../../../src/codehost/git/tree-entry.js'
 import type { TreeMode } from '../../../src/codehost/git/tree-entry.js'
-import { readReply } from '../../../src/codehost/replies/read.js'
+import { readReply } from '../../../src/codehost/replies/parse-reply.js'
 import { levelsOf, nestedTree } from '../../support/codehost/arbitrary.js'
 import { bareRepository, git, linesOf, tryGit } from '../../support/codehost/real-git.js'
 import { t } from '../../support/tests-in-slices.js'

@@ -1,11 +1,11 @@
 /** Receipts of what was read back, and the adoption that rests on them. */
 import { digestOf, sha256Hex } from '../../../src/base/canonical.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import {
   isSealed, receiptCollection, receiptRow, type ReadReceipt, type ReceiptRow,
 } from '../../../src/codehost/jobs/receipt.js'
-import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
 import { failure, must } from '../../support/must.js'
 import { reconciled } from '../../support/codehost/reconciled.js'
 import { working, type Working } from '../../support/codehost/working.js'

@@ -1,8 +1,8 @@
 /** Jobs in a state that is looked after: copied, restored, unable to write, checked. */
 import { join } from 'node:path'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { carryJobs } from '../../../src/codehost/jobs/carry.js'
-import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { must } from '../../support/must.js'
 import { holdLock } from '../../support/state/hold-lock.js'

@@ -1,5 +1,5 @@
 /** The process is killed at each step that it announces: no effect is sent twice, ever. */
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { must } from '../../support/must.js'
 import { working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'

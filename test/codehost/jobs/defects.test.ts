@@ -2,11 +2,11 @@
 import { bindingOf } from '../../../src/governance/connections/grant.js'
 import {
   connectionCollection, type Connection, type Grant,
-} from '../../../src/governance/connections/rows.js'
+} from '../../../src/governance/connections/connection-rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import { codehostBase } from '../../../src/codehost/context.js'
 import { previewDigest, sealedApproval } from '../../../src/codehost/jobs/digests.js'
-import { jobCollection, type Approval, type Job } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection, type Approval, type Job } from '../../../src/codehost/jobs/job-rows.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'

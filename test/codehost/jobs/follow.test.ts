@@ -1,6 +1,6 @@
 /** A script that follows the way on of a job comes to an end, wherever it begins. */
 import type { Test } from 'tap'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { closing } from '../../support/codehost/closing.js'
 import { serving } from '../../support/service/serving.js'
 import { must } from '../../support/must.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { publicationKind } from '../../../src/codehost/jobs/kinds.js'
 import { publishStep } from '../../../src/codehost/jobs/publish.js'
-import type { Job } from '../../../src/codehost/jobs/rows.js'
+import type { Job } from '../../../src/codehost/jobs/job-rows.js'
 
 const row = (of: Partial<Job>): Job => ({
   native_kind: publicationKind, reason: null, contacted: 0, created: 0, reserved: false,

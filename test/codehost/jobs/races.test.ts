@@ -1,7 +1,7 @@
 /** Taken back while a job runs: before its first byte nothing leaves, behind it nothing is lost. */
 import type { ChildProcess } from 'node:child_process'
-import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
 import { failure, must } from '../../support/must.js'

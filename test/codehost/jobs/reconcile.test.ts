@@ -1,8 +1,8 @@
 /** What a readback of an issue and of a publication is told that is too late, or proves another. */
 import t from 'tap'
 import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
-import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { rowsUnder } from '../../../src/state/indexes.js'
 import { publishing } from '../../support/codehost/publishing.js'
 import { working, type Working } from '../../support/codehost/working.js'

@@ -1,18 +1,18 @@
 /** What cannot be meant, comes too late, or has no room: refused by its name, nothing sent. */
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { requireJobRevision } from '../../../src/codehost/jobs/change.js'
-import { codehostRun } from '../../../src/codehost/jobs/contract.js'
+import { codehostRun } from '../../../src/codehost/jobs/jobs-contract.js'
 import {
   effectHistory, jobHistories, type EffectEntry,
 } from '../../../src/codehost/jobs/histories.js'
 import { canonicalJson } from '../../../src/base/canonical.js'
 import { requireRepository } from '../../../src/codehost/jobs/preflight.js'
 import { mintReceipt, sealJournal } from '../../../src/codehost/jobs/receipt.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
 import { runJob } from '../../../src/codehost/jobs/run.js'
 import { nextEffect } from '../../../src/codehost/jobs/sendable.js'
 import { fail } from '../../../src/base/errors.js'
-import { historyHead } from '../../../src/state/history/read.js'
+import { historyHead } from '../../../src/state/history/read-history.js'
 import { hour, minute } from '../../support/clock.js'
 import { remote } from '../../support/codehost/elsewhere.js'
 import { failure, must } from '../../support/must.js'

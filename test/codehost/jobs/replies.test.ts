@@ -1,5 +1,5 @@
 /** What the host answers, loses or garbles: refused once, unknown, or proved; sent twice never. */
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -264,7 +264,7 @@ t.test('what another job was proved by proves no second one', async (t) => {
 t.test('C-106 a job whose sealed bytes are not its own is neither run nor read back', async (t) => {
   const at = await closing(t)
   const job = await at.approved()
-  const { jobCollection } = await import('../../../src/codehost/jobs/rows.js')
+  const { jobCollection } = await import('../../../src/codehost/jobs/job-rows.js')
   const row = at.job(job)
   await at.transact((tx) => tx.put(jobCollection, job, {
     ...row, plan: { ...row.plan, sha256: '0'.repeat(64) },

@@ -1,8 +1,8 @@
 /** Whether a job occupies its connection, by rows alone. */
 import t from 'tap'
 import { holdsConnection } from '../../../src/codehost/jobs/reserve.js'
-import type { Job } from '../../../src/codehost/jobs/rows.js'
-import type { Connection } from '../../../src/governance/connections/rows.js'
+import type { Job } from '../../../src/codehost/jobs/job-rows.js'
+import type { Connection } from '../../../src/governance/connections/connection-rows.js'
 
 const connection = { active_job_id: 'job_1', active_fence: 2 } as unknown as Connection
 const job = { job_id: 'job_1', fence: 2 } as unknown as Job

@@ -5,8 +5,8 @@
  */
 import t, { type Test } from 'tap'
 import { appendEntry, effectHistory } from '../../../src/codehost/jobs/histories.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { anchorOf } from '../../support/anchor.js'
 import { publishing, type Publishing } from '../../support/codehost/publishing.js'
 import { working, type Working } from '../../support/codehost/working.js'

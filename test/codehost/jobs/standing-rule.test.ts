@@ -1,7 +1,7 @@
 /** For which jobs, how many and until when a standing authority stands, by rows alone. */
 import t from 'tap'
 import { msFromIso } from '../../../src/base/clock.js'
-import type { Job, Standing } from '../../../src/codehost/jobs/rows.js'
+import type { Job, Standing } from '../../../src/codehost/jobs/job-rows.js'
 import { isCurrent, mayStand } from '../../../src/codehost/jobs/standing-rule.js'
 
 const until = '2026-11-20T10:00:00.000Z'

@@ -1,8 +1,8 @@
 /** Standing authority, scheduled runs, and the one boundary that four paths share. */
 import { requirePrerequisites } from '../../../src/codehost/jobs/boundary.js'
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { codehostBase } from '../../../src/codehost/context.js'
-import { historyNames } from '../../../src/codehost/jobs/contract.js'
+import { historyNames } from '../../../src/codehost/jobs/jobs-contract.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'

@@ -7,7 +7,7 @@ import {
 import { join } from 'node:path'
 import { canonicalJson, sha256Hex } from '../../../src/base/canonical.js'
 import { loadEvidence } from '../../../src/codehost/producer/evidence.js'
-import { markerName } from '../../../src/codehost/producer/limits.js'
+import { markerName } from '../../../src/codehost/producer/producer-limits.js'
 import { holdGuard } from '../../../src/state/holds/guard.js'
 import { macOf } from '../../../src/codehost/producer/mac.js'
 import { manifestOf } from '../../../src/codehost/producer/manifest.js'

@@ -1,6 +1,6 @@
 /**
  * Runs the table of one order, compares each cell with the rule and the whole with its section of
- * docs/interrupts.md. With SALLYPORT_WRITE_INTERRUPTS=1 the section is written instead.
+ * docs/dev/interrupts.md. With SALLYPORT_WRITE_INTERRUPTS=1 the section is written instead.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import {
   endings, expected, interrupts, phaseOf, textOf, writeWaits, type Interrupt,
 } from './rule.js'
 
-const page = join(process.cwd(), 'docs/interrupts.md')
+const page = join(process.cwd(), 'docs/dev/interrupts.md')
 const writes = process.env['SALLYPORT_WRITE_INTERRUPTS'] === '1'
 
 const begin = (order: TableOrder): string => `<!-- table of ${order.name} -->`
@@ -49,7 +49,7 @@ const requireSection = (t: Test, order: TableOrder, section: string): void => {
   const text = readFileSync(page, 'utf8')
   const [from, to] = sectionOf(text, order)
   if (writes) writeFileSync(page, text.slice(0, from) + section + text.slice(to))
-  else t.equal(text.slice(from, to), section, `docs/interrupts.md: the table of ${order.name}`)
+  else t.equal(text.slice(from, to), section, `docs/dev/interrupts.md: the table of ${order.name}`)
 }
 
 /** The last act of a process that left something unknown is to say so, naming the operation. */

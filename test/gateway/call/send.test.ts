@@ -4,7 +4,7 @@ import { silentObserver } from '../../../src/base/observer.js'
 import { gatewayContext } from '../../../src/fabric/places.js'
 import { sendCall } from '../../../src/gateway/call/send.js'
 import { gatewayCollection, gatewayRouteId } from '../../../src/gateway/setup.js'
-import { findReservation } from '../../../src/governance/ledger/read.js'
+import { findReservation } from '../../../src/governance/ledger/find-reservation.js'
 import { ContactError } from '../../../src/net/contact-error.js'
 import { World } from '../../world/world.js'
 

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { isoFromMs } from '../../../src/base/clock.js'
 import { chargeRange, type ChargeRange } from '../../../src/gateway/usage/range.js'
-import { forgetSince, keepReading, noteContact, noteEnd } from '../../../src/gateway/usage/rows.js'
+import {
+  forgetSince, keepReading, noteContact, noteEnd,
+} from '../../../src/gateway/usage/usage-rows.js'
 import { rowsInMemory } from '../../support/gateway/rows-in-memory.js'
 
 /** A gateway that writes so many digits of what it has counted, however much that is. */

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { listAudit } from '../../../src/governance/audit.js'
-import { getTask, requireOwnTask } from '../../../src/governance/board/read.js'
+import { getTask, requireOwnTask } from '../../../src/governance/board/visible-tasks.js'
 import {
   recoverableTasks, recoverFinished, recoveriesMax, recoverOwnership,
 } from '../../../src/governance/board/recover.js'
-import { verifyBoard } from '../../../src/governance/board/verify.js'
+import { verifyBoard } from '../../../src/governance/board/verify-board.js'
 import { addGoal, closeGoal, defaultGoal, updateGoal } from '../../../src/governance/goals.js'
 import { collections } from '../../../src/governance/rows.js'
 import { logout } from '../../../src/governance/stops/people.js'

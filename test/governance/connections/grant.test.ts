@@ -3,9 +3,9 @@ import t from 'tap'
 import {
   bindingOf, grantState, type GrantMoment,
 } from '../../../src/governance/connections/grant.js'
-import { endGrant, narrowedConnection, revokedConnection }
-  from '../../../src/governance/connections/narrow.js'
-import type { Connection, Grant } from '../../../src/governance/connections/rows.js'
+import { endGrant, restrictedConnection, revokedConnection }
+  from '../../../src/governance/connections/end-consent.js'
+import type { Connection, Grant } from '../../../src/governance/connections/connection-rows.js'
 import { covers, stopsEverybody } from '../../../src/governance/stops/stop.js'
 
 const unbound = {
@@ -64,12 +64,12 @@ t.test('C-016 what ended stays ended as it ended, and each end raises the fence 
   t.equal(grantState(revoked, moment), 'revoked')
   t.equal(grantState(revoked, { ...moment, nowMs: ends }), 'revoked', 'also when its time is over')
   t.equal(revokedConnection(revoked, now), revoked, 'once')
-  const stopped = narrowedConnection(connection, now, 'reconcile_only')
+  const stopped = restrictedConnection(connection, now, 'reconcile_only')
   t.hasStrict(stopped, { revision: 3, consent_fence: 1, mode: 'reconcile_only' })
   t.equal(grantState(stopped, moment), 'stopped')
   t.equal(grantState(stopped, { ...moment, isStopped: true }), 'stopped')
-  t.equal(narrowedConnection(stopped, now, 'reconcile_only'), stopped)
-  t.hasStrict(narrowedConnection(stopped, now, 'disabled'), { revision: 4, consent_fence: 1 })
+  t.equal(restrictedConnection(stopped, now, 'reconcile_only'), stopped)
+  t.hasStrict(restrictedConnection(stopped, now, 'disabled'), { revision: 4, consent_fence: 1 })
   const never = { ...connection, consent: null }
   t.equal(endGrant(never, now, 'revoked'), never)
 })

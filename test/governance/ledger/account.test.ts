@@ -2,9 +2,9 @@ import t from 'tap'
 import {
   bootstrapLedger, isAccountingEmpty, requireAccount, setCeiling,
 } from '../../../src/governance/ledger/account.js'
-import { balances } from '../../../src/governance/ledger/read.js'
+import { balances } from '../../../src/governance/ledger/find-reservation.js'
 import { markContacted, markUnknown, reserve } from '../../../src/governance/ledger/steps.js'
-import { verifyLedger } from '../../../src/governance/ledger/verify.js'
+import { verifyLedger } from '../../../src/governance/ledger/verify-ledger.js'
 import { collections, type LedgerAccount } from '../../../src/governance/rows.js'
 import type { CollectionSpec } from '../../../src/state/types.js'
 import { Memory } from '../../support/governance/memory.js'

@@ -3,8 +3,8 @@ import {
   markContacted, markUnknown, recheckRow, release, reserve, settle,
 } from '../../../src/governance/ledger/steps.js'
 import { manualSettle, reviewOverrun } from '../../../src/governance/ledger/by-hand.js'
-import { balances, findReservation } from '../../../src/governance/ledger/read.js'
-import { verifyLedger } from '../../../src/governance/ledger/verify.js'
+import { balances, findReservation } from '../../../src/governance/ledger/find-reservation.js'
+import { verifyLedger } from '../../../src/governance/ledger/verify-ledger.js'
 import { collections, type LedgerRow } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
 import { ledgerRowsOf } from '../../support/ledger.js'

@@ -5,17 +5,17 @@ import { carryKeys } from '../../../src/governance/board/carry-keys.js'
 import { isLostKey } from '../../../src/governance/board/lost-keys.js'
 import { bootstrapLedger, setCeiling } from '../../../src/governance/ledger/account.js'
 import { carryLiabilities } from '../../../src/governance/ledger/carry.js'
-import { amountMicrousdMax } from '../../../src/governance/ledger/limits.js'
+import { amountMicrousdMax } from '../../../src/governance/ledger/ledger-limits.js'
 import { manualSource } from '../../../src/governance/ledger/machine.js'
 import { post } from '../../../src/governance/ledger/post.js'
-import { balances, findReservation } from '../../../src/governance/ledger/read.js'
+import { balances, findReservation } from '../../../src/governance/ledger/find-reservation.js'
 import {
   markContacted, markUnknown, release, reserve, settle,
 } from '../../../src/governance/ledger/steps.js'
 import {
   holdCeiling, unreadOperation, unreadRuntime,
 } from '../../../src/governance/ledger/unread.js'
-import { verifyLedger } from '../../../src/governance/ledger/verify.js'
+import { verifyLedger } from '../../../src/governance/ledger/verify-ledger.js'
 import { collections } from '../../../src/governance/rows.js'
 import type { Session } from '../../../src/governance/session/types.js'
 import type { Former, Hole } from '../../../src/state/care/former.js'

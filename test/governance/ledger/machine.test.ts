@@ -4,7 +4,7 @@ import {
   applyRow, evidenceText, isOpen, manualSource,
 } from '../../../src/governance/ledger/machine.js'
 import { checkEvidence, requireBound } from '../../../src/governance/ledger/post.js'
-import { evidenceBytesMax } from '../../../src/governance/ledger/limits.js'
+import { evidenceBytesMax } from '../../../src/governance/ledger/ledger-limits.js'
 import { settle } from '../../../src/governance/ledger/steps.js'
 import type { LedgerRow, Reservation } from '../../../src/governance/rows.js'
 import {

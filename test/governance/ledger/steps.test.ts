@@ -6,8 +6,8 @@ import {
 import { manualSettle, reviewOverrun } from '../../../src/governance/ledger/by-hand.js'
 import {
   balances, findReservation,
-} from '../../../src/governance/ledger/read.js'
-import { verifyLedger } from '../../../src/governance/ledger/verify.js'
+} from '../../../src/governance/ledger/find-reservation.js'
+import { verifyLedger } from '../../../src/governance/ledger/verify-ledger.js'
 import { collections, type Reservation } from '../../../src/governance/rows.js'
 import { ledgerRowsOf } from '../../support/ledger.js'
 import type { Memory } from '../../support/governance/memory.js'

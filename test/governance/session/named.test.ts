@@ -1,6 +1,6 @@
 /** Sessions that rows name outlive the sweep at login; all others go after thirty days. */
 import t from 'tap'
-import { verifyBoard } from '../../../src/governance/board/verify.js'
+import { verifyBoard } from '../../../src/governance/board/verify-board.js'
 import { admitTask } from '../../../src/governance/board/admit.js'
 import { collections } from '../../../src/governance/rows.js'
 import { rootKeepMs } from '../../../src/governance/session/end.js'

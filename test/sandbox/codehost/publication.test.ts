@@ -5,7 +5,7 @@ import type { ListedEntry } from '../../../src/codehost/git/tree.js'
 import { bodyPieces } from '../../../src/codehost/plan/body.js'
 import { planPublication } from '../../../src/codehost/plan/publication.js'
 import { hostPath } from '../../../src/codehost/repository.js'
-import { blobBytesOf, readReply } from '../../../src/codehost/replies/read.js'
+import { blobBytesOf, readReply } from '../../../src/codehost/replies/parse-reply.js'
 import { publication, scanned } from '../../support/codehost/publication.js'
 import { hostOf, settled } from '../../support/sandbox/host-client.js'
 

@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { secondsOf, timeSums } from '../../../src/observations/sums.js'
-import type { ToldDay } from '../../../src/shots/told-day/contract.js'
+import type { ToldDay } from '../../../src/shots/told-day/told-day-contract.js'
 import { must } from '../../support/must.js'
 import { greyPng, image } from '../../support/png.js'
 import { browse } from '../../support/service/fake-browser.js'

@@ -7,15 +7,15 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import jpegJs from 'jpeg-js'
 import { offerPairing } from '../../../src/edge/pairing.js'
-import { imageLimits } from '../../../src/images/limits.js'
+import { imageLimits } from '../../../src/images/image-limits.js'
 import { systemClock } from '../../../src/base/clock.js'
 import type { PageDesk } from '../../../src/service/page/desk.js'
 import { picture } from '../../../src/service/page/picture.js'
 import type { Exchange, Site } from '../../../src/service/service.js'
 import { HttpRefusal } from '../../../src/service/http/refusal.js'
 import {
-  PictureBound, heldBytesMax, picturesMinuteMax,
-} from '../../../src/service/page/picture-bound.js'
+  PictureQuota, heldBytesMax, picturesMinuteMax,
+} from '../../../src/service/page/picture-quota.js'
 import { pictureOf } from '../../../src/shots/picture/picture.js'
 import { movedClock } from '../../support/clock.js'
 import { codeOf } from '../../support/edge/uploading.js'
@@ -248,7 +248,7 @@ t.test('what has more pixels than 64 million by its header, none, or no end is n
 })
 
 /** Status, code and wait of a refusal; null where there is none. */
-const refusedBy = (bound: PictureBound, nowMs: number): readonly unknown[] | null => {
+const refusedBy = (bound: PictureQuota, nowMs: number): readonly unknown[] | null => {
   try {
     bound.begin(nowMs).end()
     return null
@@ -271,7 +271,7 @@ t.test('whoever may see no picture uses up nothing of what the owner may see', a
 })
 
 t.test('so many pictures a minute are given, and then one for each that is a minute old', (t) => {
-  const bound = new PictureBound()
+  const bound = new PictureQuota()
   for (let n = 0; n < picturesMinuteMax; n += 1) bound.begin(n).end()
   t.strictSame(refusedBy(bound, 1_000), [429, 'pictures_too_many', '59'])
   t.equal(refusedBy(bound, 60_000), null)
@@ -281,7 +281,7 @@ t.test('so many pictures a minute are given, and then one for each that is a min
 })
 
 t.test('so many bytes are held at one time, first by what a picture may have, then by what it has', (t) => {
-  const bound = new PictureBound()
+  const bound = new PictureQuota()
   const all = Array.from({ length: 4 }, () => bound.begin(0))
   t.equal(bound.held, heldBytesMax)
   t.strictSame(refusedBy(bound, 0), [429, 'pictures_under_way', '1'])
@@ -366,7 +366,7 @@ t.test('nothing of a picture is written anywhere but where it lay', async (t) =>
 })
 
 t.test('a thread that fails leaves no place taken', async (t) => {
-  const pictures = new PictureBound()
+  const pictures = new PictureQuota()
   const desk = { keys: { rootOf: () => 'root' }, pictures } as unknown as PageDesk
   const exchange = {
     request: { headers: { authorization: 'Bearer x' } }, response: { destroyed: false },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { isSourceGone, isUnchanged } from '../../../src/shots/analysis/privacy.js'
 import { readOnce } from '../../../src/shots/scan/read-once.js'
-import type { Observation } from '../../../src/shots/observations/rows.js'
+import type { Observation } from '../../../src/shots/observations/observation-rows.js'
 
 const folderOf = (t: Test): string => {
   const folder = mkdtempSync(join(tmpdir(), 'privacy-'))

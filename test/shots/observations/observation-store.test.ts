@@ -5,7 +5,7 @@ import {
   digestDueCollection, dropDigestDue, dueHoursBefore,
 } from '../../../src/shots/digest/due.js'
 import { putObservation } from '../../../src/shots/observations/observation-store.js'
-import type { Observation } from '../../../src/shots/observations/rows.js'
+import type { Observation } from '../../../src/shots/observations/observation-rows.js'
 import { image } from '../../support/png.js'
 import { rowOf, scan } from '../../support/shots.js'
 import { World } from '../../world/world.js'

@@ -1,9 +1,9 @@
 /** Which areas are kept of images that differ in one small rectangle, by rows alone. */
 import t from 'tap'
 import type { PixelRect } from '../../../src/images/types.js'
-import { smallChangeShare } from '../../../src/images/limits.js'
+import { smallChangeShare } from '../../../src/images/image-limits.js'
 import { withSmallChange } from '../../../src/shots/observations/small-changes.js'
-import type { Observation, SmallChanges } from '../../../src/shots/observations/rows.js'
+import type { Observation, SmallChanges } from '../../../src/shots/observations/observation-rows.js'
 
 const [width, height] = [640, 400]
 

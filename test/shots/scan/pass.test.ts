@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { shotCollections as c } from '../../../src/shots/observations/rows.js'
+import { shotCollections as c } from '../../../src/shots/observations/observation-rows.js'
 import { openPass, type ScanOptions } from '../../../src/shots/scan/open-pass.js'
 import { scanPass } from '../../../src/shots/scan/scan.js'
 import { after } from '../../support/observations.js'

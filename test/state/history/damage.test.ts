@@ -9,7 +9,7 @@ import { repairState } from '../../../src/state/care/repair.js'
 import { restoreState } from '../../../src/state/care/restore.js'
 import {
   historyHead, historyLines, historyPage,
-} from '../../../src/state/history/read.js'
+} from '../../../src/state/history/read-history.js'
 import { historyLost, lostId } from '../../../src/state/history/spec.js'
 import type { FileStore } from '../../../src/state/store.js'
 import type { Store } from '../../../src/state/types.js'

@@ -3,7 +3,7 @@ import { canonicalJson, sha256Hex } from '../../../src/base/canonical.js'
 import { compactState } from '../../../src/state/care/compact.js'
 import { checkState } from '../../../src/state/care/check.js'
 import { historyBytes, historyRoom } from '../../../src/state/history/append.js'
-import { historyHead, historyLines, historyPage } from '../../../src/state/history/read.js'
+import { historyHead, historyLines, historyPage } from '../../../src/state/history/read-history.js'
 import { historyLost, historySpec, lostId } from '../../../src/state/history/spec.js'
 import type { Step } from '../../support/state/histories.js'
 import {
@@ -13,7 +13,7 @@ import { again, errorOf, placeOf, specs } from '../../support/state/notes.js'
 import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
 
-/** The chain as docs/state-format.md describes it. */
+/** The chain as docs/dev/state-format.md describes it. */
 const chained = (name: string, key: string, entries: readonly unknown[]): string =>
   entries.reduce<string>((before, entry, i) =>
     sha256Hex(`${canonicalJson(['sallyport.history.v1', name, key, i + 1, before])}\n` +

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { nodeFiles } from '../../../src/state/files.js'
 import { placesOf as places } from '../../../src/state/paths.js'
-import { BlockCache } from '../../../src/state/segments/read.js'
+import { BlockCache } from '../../../src/state/segments/read-segment.js'
 import { SegmentPool } from '../../../src/state/snapshot/pool.js'
 import { again, items } from '../../support/state/notes.js'
 import { World } from '../../world/world.js'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { IdOrder } from '../../../src/state/snapshot/id-order.js'
-import { isWithin, type Bounds } from '../../../src/state/segments/read.js'
+import { isWithin, type Bounds } from '../../../src/state/segments/read-segment.js'
 
 const id = fc.stringMatching(/^[ab\u00e9\ud7ff\uffff]{1,3}$/)
 const key = fc.record({ collection: fc.constantFrom('a', 'm', 'm\u0000', 'z'), id })

@@ -14,7 +14,7 @@ import { systemClock, type Clock } from '../../../src/base/clock.js'
 import { SallyportError } from '../../../src/base/errors.js'
 import { silentObserver } from '../../../src/base/observer.js'
 import { exitStatus } from '../../../src/base/outcome.js'
-import { findReservation } from '../../../src/governance/ledger/read.js'
+import { findReservation } from '../../../src/governance/ledger/find-reservation.js'
 import { deploymentProfile } from '../../../src/governance/profile.js'
 import {
   collections, type LedgerRow, type Reservation, type Task,

@@ -1,5 +1,5 @@
 /** A process that writes packs, streams and histories, and tells of each that is durable. */
-import { historyHead } from '../../../src/state/history/read.js'
+import { historyHead } from '../../../src/state/history/read-history.js'
 import type { FileStore } from '../../../src/state/store.js'
 import { openStore } from '../../../src/state/store.js'
 import { steps, stepsFrom } from '../state/histories.js'

@@ -2,7 +2,7 @@
 import { SallyportError } from '../../../src/base/errors.js'
 import { closeCapacity } from '../../../src/codehost/closure/close.js'
 import { closureKinds } from '../../../src/codehost/closure/kinds.js'
-import type { PublicationReadLimits } from '../../../src/codehost/closure/limits.js'
+import type { PublicationReadLimits } from '../../../src/codehost/closure/closure-limits.js'
 import { closeRequestOf } from '../../../src/codehost/jobs/closed/request.js'
 import { codehostBase } from '../../../src/codehost/context.js'
 import type { Gov } from '../../../src/governance/context.js'

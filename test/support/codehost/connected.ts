@@ -1,5 +1,7 @@
 /** A world with a plain code host and one saved connection, and its verbs in short. */
-import { connectionCollection, type Connection } from '../../../src/governance/connections/rows.js'
+import {
+  connectionCollection, type Connection,
+} from '../../../src/governance/connections/connection-rows.js'
 import type { Place, Loose, Ran, RunOptions, Teardown } from '../../world/place.js'
 import type { SignedIn } from '../../world/session.js'
 import type { Stateful } from '../../world/state.js'

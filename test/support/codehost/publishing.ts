@@ -1,6 +1,6 @@
 /** A world whose connection may publish, and its publications in short. */
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
 import type { ToolPlaces } from '../../../src/codehost/producer/tools.js'
 import type { SandboxOptions } from '../../../src/sandbox/start.js'
 import type { Teardown } from '../../world/place.js'

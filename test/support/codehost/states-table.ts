@@ -1,7 +1,7 @@
 /** The table of states in docs/codehost.md, and which jobs each of its rows is about. */
 import { readFileSync } from 'node:fs'
 import { followThroughKind } from '../../../src/codehost/jobs/kinds.js'
-import type { Job } from '../../../src/codehost/jobs/rows.js'
+import type { Job } from '../../../src/codehost/jobs/job-rows.js'
 
 /** One row of the page. */
 export interface StateRow {

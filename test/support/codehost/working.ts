@@ -4,8 +4,10 @@
  */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { closedByConsent, jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
-import { connectionCollection, type Connection } from '../../../src/governance/connections/rows.js'
+import { closedByConsent, jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
+import {
+  connectionCollection, type Connection,
+} from '../../../src/governance/connections/connection-rows.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
 import { rowsUnder } from '../../../src/state/indexes.js'
 import type { SandboxOptions } from '../../../src/sandbox/start.js'

@@ -1,9 +1,9 @@
 /** Devices that are paired with a state, and what they send. */
 import { randomUUID } from 'node:crypto'
 import { authenticateEdge, type EdgeParty } from '../../../src/edge/credential.js'
-import { edgeUpload, type LimitWishes, type UploadHead } from '../../../src/edge/contract.js'
+import { edgeUpload, type LimitWishes, type UploadHead } from '../../../src/edge/edge-contract.js'
 import { offerPairing, pairingPrefix, redeemPairing } from '../../../src/edge/pairing.js'
-import type { EdgeArtifact } from '../../../src/edge/rows.js'
+import type { EdgeArtifact } from '../../../src/edge/edge-rows.js'
 import { beginUpload } from '../../../src/edge/upload.js'
 import { sha256Hex } from '../../../src/base/canonical.js'
 import type { Gov } from '../../../src/governance/context.js'

@@ -1,7 +1,7 @@
 /** Asks by numbered keys, and copies of a world that are damaged apart from it. */
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { balances } from '../../../src/governance/ledger/read.js'
+import { balances } from '../../../src/governance/ledger/find-reservation.js'
 import { collections } from '../../../src/governance/rows.js'
 import { openStore } from '../../../src/state/store.js'
 import type { View } from '../../../src/state/types.js'

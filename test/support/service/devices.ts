@@ -1,7 +1,7 @@
 /** Paired devices of a served world, and what they send over HTTP. */
 import { createHash, randomUUID } from 'node:crypto'
 import { offerPairing } from '../../../src/edge/pairing.js'
-import type { LimitWishes } from '../../../src/edge/contract.js'
+import type { LimitWishes } from '../../../src/edge/edge-contract.js'
 import type { SignedIn } from '../../world/session.js'
 import type { Stateful } from '../../world/state.js'
 import type { Placed } from '../../world/world.js'

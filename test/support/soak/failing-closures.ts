@@ -3,7 +3,7 @@
  * and whole or as it was, only reads were sent, and the very same request then ends it.
  */
 import assert from 'node:assert/strict'
-import { closureCollection } from '../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { closing, type Closing } from '../codehost/closing.js'
 import { must } from '../must.js'
 import { onFailingDisk, type DiskFault } from './failing-disk.js'

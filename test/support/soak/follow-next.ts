@@ -4,9 +4,9 @@
  * command that `codehost job` names while it may. It comes to an end, within few lines, sends
  * nothing twice, and where nobody stands in its way the end is the job's own.
  */
-import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { collections } from '../../../src/governance/rows.js'
-import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
 import type { Teardown } from '../../world/place.js'
 import { codehostActions } from '../../../src/codehost/constants.js'
 import { publicationClosing, type PublicationClosing } from '../codehost/publication-closing.js'

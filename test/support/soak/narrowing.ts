@@ -3,8 +3,8 @@
  * pieces, while the host has it whole. Each command in turn; `left after the answer` is what must
  * not be, nor a second request, nor a text that was used although its switch is off.
  */
-import { findReservation } from '../../../src/governance/ledger/read.js'
-import { verifyLedger } from '../../../src/governance/ledger/verify.js'
+import { findReservation } from '../../../src/governance/ledger/find-reservation.js'
+import { verifyLedger } from '../../../src/governance/ledger/verify-ledger.js'
 import { roomy, setupFlags } from '../../world/alpha.js'
 import type { Teardown } from '../../world/place.js'
 import { World, type AlphaWorld, type AnalysisWorld } from '../../world/world.js'

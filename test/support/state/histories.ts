@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import type { Files } from '../../../src/state/files.js'
 import { nodeFiles } from '../../../src/state/files.js'
-import { historyHead } from '../../../src/state/history/read.js'
+import { historyHead } from '../../../src/state/history/read-history.js'
 import { collectionsOf, historySpec } from '../../../src/state/history/spec.js'
 import type { CollectionSpec, HistoryHead, HistorySpec, Store } from '../../../src/state/types.js'
 

@@ -1,6 +1,6 @@
 """
 Rebuilds every document of a state directory, and with the configuration directory opens what is
-sealed, by docs/state-format.md alone. For a test only.
+sealed, by docs/dev/state-format.md alone. For a test only.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-"""Keys, the anchor and sealed content by docs/state-format.md alone. For a test only."""
+"""Keys, the anchor and sealed content by docs/dev/state-format.md alone. For a test only."""
 import hashlib
 import hmac
 import json

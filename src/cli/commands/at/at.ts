@@ -2,7 +2,7 @@
 import { SallyportError } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import { addName, removeName, type NamesSite } from '../../../fabric/names/change.js'
-import { atAdd, atList, atRemove, type ListedName } from '../../../fabric/names/contract.js'
+import { atAdd, atList, atRemove, type ListedName } from '../../../fabric/names/names-contract.js'
 import { namesPath, readNames } from '../../../fabric/names/file.js'
 import { apart, configDirOf } from '../../places.js'
 import { renderTable } from '../../table.js'

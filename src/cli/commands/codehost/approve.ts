@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { codehostApprove, type ApprovedDocument } from '../../../codehost/jobs/contract.js'
+import { codehostApprove, type ApprovedDocument } from '../../../codehost/jobs/jobs-contract.js'
 import { approveJob } from '../../../codehost/jobs/approve.js'
 import { followActions, giveStanding } from '../../../codehost/jobs/standing.js'
 import { codehostLimits } from '../../../codehost/constants.js'

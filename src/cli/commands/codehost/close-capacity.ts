@@ -1,7 +1,9 @@
 import { requestOfBytes, requestOfFields } from '../../../codehost/closure/ask.js'
 import { closeCapacity as closeProved } from '../../../codehost/closure/close.js'
-import { codehostCloseCapacity, type ClosedDocument } from '../../../codehost/closure/contract.js'
-import { closureLimits } from '../../../codehost/jobs/closed/limits.js'
+import {
+  codehostCloseCapacity, type ClosedDocument,
+} from '../../../codehost/closure/closure-contract.js'
+import { closureLimits } from '../../../codehost/jobs/closed/closed-job-limits.js'
 import { keptRequest } from '../../../codehost/closure/look.js'
 import type { ReadRequest } from '../../../codehost/jobs/closed/request.js'
 import { fail } from '../../../base/errors.js'

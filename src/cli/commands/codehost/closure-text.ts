@@ -1,5 +1,5 @@
 /** Receipts of closures, lists of them and verdicts on requests, as text. */
-import type { ClosureLine, InspectionDocument } from '../../../codehost/closure/contract.js'
+import type { ClosureLine, InspectionDocument } from '../../../codehost/closure/closure-contract.js'
 import type { ClosureReceipt } from '../../../codehost/jobs/closed/receipt-shape.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines } from '../../text.js'

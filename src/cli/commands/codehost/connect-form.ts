@@ -1,7 +1,7 @@
 /** `codehost connect` as a form: what is saved is asked for, and nothing is ticked beforehand. */
 import { fail } from '../../../base/errors.js'
 import { codehostLimits } from '../../../codehost/constants.js'
-import type { Connection } from '../../../governance/connections/rows.js'
+import type { Connection } from '../../../governance/connections/connection-rows.js'
 import type { VerbDeps } from '../../verb.js'
 import type { Prompter } from '../../prompt.js'
 

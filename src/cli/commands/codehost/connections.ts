@@ -4,9 +4,9 @@ import { fail } from '../../../base/errors.js'
 import { listedConnections } from '../../../codehost/connections.js'
 import {
   codehostGrants, codehostMode, codehostDisconnect, codehostRevoke, type ConnectionDocument,
-} from '../../../codehost/contract.js'
+} from '../../../codehost/codehost-contract.js'
 import { standingsOf } from '../../../codehost/jobs/standing.js'
-import { setMode, disconnect as dropConnection, revokeConsent } from '../../../codehost/narrow.js'
+import { setMode, disconnect as dropConnection, revokeConsent } from '../../../codehost/restrict.js'
 import { operation } from '../../../fabric/operation.js'
 import { codehost } from '../../../fabric/operations/codehost.js'
 import { offered } from '../../flags.js'
@@ -110,14 +110,14 @@ export const mode = verbOf(operation(codehostMode, 'write',
 })
 
 /** What takes something back of a connection, at once. */
-const narrowing = (contract: typeof codehostRevoke, act: typeof revokeConsent) =>
+const restriction = (contract: typeof codehostRevoke, act: typeof revokeConsent) =>
   operation(contract, 'write', async ({ gov, session, stopped }, { connection }) => {
     const done = await act(gov, session, connection)
     await stopped(done.recorded)
     return done
   })
 
-export const disconnect = verbOf(narrowing(codehostDisconnect, dropConnection), {
+export const disconnect = verbOf(restriction(codehostDisconnect, dropConnection), {
   summary: 'remove the token of a connection and end its consent; its row stays',
   description:
     'The consent ends at once, then the token is taken out of the vault. What jobs did stays '
@@ -131,7 +131,7 @@ export const disconnect = verbOf(narrowing(codehostDisconnect, dropConnection), 
   text: connectionText,
 })
 
-export const revoke = verbOf(narrowing(codehostRevoke, revokeConsent), {
+export const revoke = verbOf(restriction(codehostRevoke, revokeConsent), {
   summary: 'take back the consent of a connection, at once',
   description:
     'Nothing more is written through the connection once it has answered, also while a job '

@@ -1,9 +1,9 @@
 /** Jobs, previews and histories as text. */
 import { durationText } from '../../../base/duration.js'
-import type { JobDocument, ShownJobDocument } from '../../../codehost/jobs/contract.js'
+import type { JobDocument, ShownJobDocument } from '../../../codehost/jobs/jobs-contract.js'
 import type { PreviewDocument } from '../../../codehost/jobs/preview-contract.js'
 import { diffLines, publicationLines } from './publication-text.js'
-import { fitted } from '../../fit.js'
+import { wrapText } from '../../wrap.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines, visible, visibleLine } from '../../text.js'
 
@@ -117,7 +117,7 @@ export const previewLines = (preview: PreviewDocument): readonly string[] => [
 
 /** A command on lines of its own, wherever it is printed: a digest alone takes most of a line. */
 export const commandLines = (line: string, view: View): string =>
-  fitted(`  ${view.command(line)}`, columnsOfPipes)
+  wrapText(`  ${view.command(line)}`, columnsOfPipes)
 
 const approveLines = ({ job, digest }: PreviewDocument, view: View): string =>
   commandLines(`codehost approve ${job} --preview-digest ${digest}`, view)

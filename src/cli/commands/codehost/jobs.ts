@@ -1,12 +1,14 @@
 /** Jobs of a code host: listing them, looking at one, and taking one back or over. */
-import { codehostDiscard, codehostInspect } from '../../../codehost/closure/contract.js'
-import { closureLimits } from '../../../codehost/jobs/closed/limits.js'
+import { codehostDiscard, codehostInspect } from '../../../codehost/closure/closure-contract.js'
+import { closureLimits } from '../../../codehost/jobs/closed/closed-job-limits.js'
 import { discardKept, inspectKept, inspectText } from '../../../codehost/closure/look.js'
 import { adoptJob } from '../../../codehost/jobs/adopt.js'
 import { cancelJob } from '../../../codehost/jobs/cancel.js'
 import { requireOwnJob } from '../../../codehost/jobs/change.js'
-import { historyNames, codehostCancel, codehostAdopt } from '../../../codehost/jobs/contract.js'
-import { jobStates } from '../../../codehost/jobs/rows.js'
+import {
+  historyNames, codehostCancel, codehostAdopt,
+} from '../../../codehost/jobs/jobs-contract.js'
+import { jobStates } from '../../../codehost/jobs/job-rows.js'
 import { operation } from '../../../fabric/operation.js'
 import { codehost } from '../../../fabric/operations/codehost.js'
 import { choiceFlag, integerFlag } from '../../flags.js'

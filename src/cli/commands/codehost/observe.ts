@@ -1,7 +1,7 @@
-import { closureLimits } from '../../../codehost/jobs/closed/limits.js'
+import { closureLimits } from '../../../codehost/jobs/closed/closed-job-limits.js'
 import {
   codehostObserve, type ObservationDocument,
-} from '../../../codehost/closure/observe/contract.js'
+} from '../../../codehost/closure/observe/observe-contract.js'
 import { observeClosed } from '../../../codehost/closure/observe/observe.js'
 import {
   observeRequestOf, observeRequestOfBytes, type ObserveRequest,

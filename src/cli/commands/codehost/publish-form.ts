@@ -8,15 +8,15 @@ import { previewDocument, type PreviewDocument } from '../../../codehost/jobs/pr
 import { previewJob } from '../../../codehost/jobs/preview.js'
 import { publicationActions } from '../../../codehost/jobs/publication/prepare.js'
 import { onlyConnection, usableConnections } from '../../../codehost/jobs/publication/through.js'
-import { jobDocument } from '../../../codehost/jobs/contract.js'
-import type { Job } from '../../../codehost/jobs/rows.js'
-import { onItsWay } from '../../../codehost/jobs/way-now.js'
+import { jobDocument } from '../../../codehost/jobs/jobs-contract.js'
+import type { Job } from '../../../codehost/jobs/job-rows.js'
+import { onItsWay } from '../../../codehost/jobs/next-step-now.js'
 import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
-import { requireOwnConnection } from '../../../governance/connections/read.js'
+import { requireOwnConnection } from '../../../governance/connections/find-connection.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
-import { fittedBeside } from '../../output.js'
+import { wrapBeside } from '../../output.js'
 import type { Prompter } from '../../prompt.js'
 import { terminalSafe } from '../../text.js'
 import type { VerbDeps } from '../../verb.js'
@@ -76,7 +76,7 @@ export const publishConnection = async (
 /** What must be read before a question counts: where it cannot be written nothing is asked. */
 const show = (deps: VerbDeps, text: string): void => {
   deps.progress.clear()
-  deps.io.writeErr(`${fittedBeside(deps.io, terminalSafe(text))}\n`)
+  deps.io.writeErr(`${wrapBeside(deps.io, terminalSafe(text))}\n`)
 }
 
 /** The host was read before this: what it throws has a status that says so. */

@@ -9,7 +9,7 @@ import {
   codehostPublish, publishedNow, type Published, type PublishDocument,
 } from '../../../codehost/jobs/publish-contract.js'
 import { publishApproved, publishStep } from '../../../codehost/jobs/publish.js'
-import type { Job } from '../../../codehost/jobs/rows.js'
+import type { Job } from '../../../codehost/jobs/job-rows.js'
 import { requireProducer } from '../../../codehost/producer/tools.js'
 import { isNumbered } from '../../../codehost/jobs/series.js'
 import { fail } from '../../../base/errors.js'

@@ -1,4 +1,4 @@
-import { codehostReconcile } from '../../../codehost/jobs/contract.js'
+import { codehostReconcile } from '../../../codehost/jobs/jobs-contract.js'
 import { reconcileJob } from '../../../codehost/jobs/reconcile.js'
 import { operation } from '../../../fabric/operation.js'
 import { numberFlag } from '../../flags.js'

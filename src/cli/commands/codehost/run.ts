@@ -1,6 +1,6 @@
 /** Running a job, and going on with one that stopped before it was sent. */
 import { fail } from '../../../base/errors.js'
-import { codehostRun, codehostResume } from '../../../codehost/jobs/contract.js'
+import { codehostRun, codehostResume } from '../../../codehost/jobs/jobs-contract.js'
 import { runAlone, runApproved, runFailure, runJob } from '../../../codehost/jobs/run.js'
 import { operation } from '../../../fabric/operation.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'

@@ -1,6 +1,6 @@
 import {
   codehostVerify, type VerifiedDocument,
-} from '../../../codehost/closure/offline/contract.js'
+} from '../../../codehost/closure/offline/offline-contract.js'
 import { givenLimits } from '../../../codehost/closure/offline/given.js'
 import { verifyReceipt } from '../../../codehost/closure/offline/verify-receipt.js'
 import { readInput } from '../../input.js'

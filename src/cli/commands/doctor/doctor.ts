@@ -41,10 +41,10 @@ export const doctor = verb(doctorContract, {
       .join('')
   },
   run: async (_request, deps) => {
-    const { runChecks, standingBlocks } = await import('../../../fabric/doctor.js')
+    const { runChecks, currentBlocks: currentBlocks } = await import('../../../fabric/doctor.js')
     const { serviceChecks } = await import('../../../fabric/doctor-service.js')
     const blocks = await deps.gov('read')
-      .then(async (gov) => [...serviceChecks(gov, deps), ...await standingBlocks(gov, deps)])
+      .then(async (gov) => [...serviceChecks(gov, deps), ...await currentBlocks(gov, deps)])
       .catch(() => [])
     return [...runChecks(deps), ...await sandboxOf(deps), ...blocks]
   },

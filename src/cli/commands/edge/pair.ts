@@ -1,7 +1,7 @@
 /** `sallyport edge pair`: the line by which one device pairs itself with the service. */
 import { writeFileSync } from 'node:fs'
 import { edgeLimits } from '../../../edge/constants.js'
-import { edgePair, type LimitWishes } from '../../../edge/contract.js'
+import { edgePair, type LimitWishes } from '../../../edge/edge-contract.js'
 import { fullDisk } from '../../../base/errno.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'

@@ -3,7 +3,7 @@ import { tailOf } from '../../../base/ids.js'
 import { moneyText } from '../../../base/money.js'
 import {
   explainId, type ExplainedRow, type HistoryEvent,
-} from '../../../fabric/explain/contract.js'
+} from '../../../fabric/explain/explain-contract.js'
 import { explain as explainOf } from '../../../fabric/explain/explain.js'
 import { operation } from '../../../fabric/operation.js'
 import type { View } from '../../output.js'

@@ -3,7 +3,9 @@ import { moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
 import { operation } from '../../../fabric/operation.js'
 import { gatewayContext } from '../../../fabric/places.js'
-import { gatewayProve, type ProofEntry, type ProvedDocument } from '../../../gateway/contract.js'
+import {
+  gatewayProve, type ProofEntry, type ProvedDocument,
+} from '../../../gateway/gateway-contract.js'
 import { slotNames, type SlotName } from '../../../gateway/constants.js'
 import { gatewayReceiptLine } from '../../../gateway/receipt.js'
 import { deploymentProfile } from '../../../governance/profile.js'

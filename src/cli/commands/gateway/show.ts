@@ -1,6 +1,6 @@
 import { operation } from '../../../fabric/operation.js'
 import { routePlaces } from '../../../fabric/places.js'
-import { gatewayShow } from '../../../gateway/contract.js'
+import { gatewayShow } from '../../../gateway/gateway-contract.js'
 import { showGateway } from '../../../gateway/show.js'
 import { verbOf } from '../../verb-of.js'
 import { gatewayText } from './text.js'

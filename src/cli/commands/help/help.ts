@@ -1,7 +1,7 @@
 /** `sallyport help [TOPIC | COMMAND…]`: a topic, or the help of a command. */
 import { fail } from '../../../base/errors.js'
 import { editDistance } from '../../edit-distance.js'
-import { helpText } from '../../fit.js'
+import { helpText } from '../../wrap.js'
 import { columns } from '../../help/sections.js'
 import { topicList, topicText } from '../../help/topics.js'
 import { describeTree } from '../../tree.js'

@@ -4,7 +4,9 @@ import { fail } from '../../../base/errors.js'
 import { moneyText } from '../../../base/money.js'
 import { operation } from '../../../fabric/operation.js'
 import { ledger } from '../../../fabric/operations/books.js'
-import { ledgerReview, type ReservationDocument } from '../../../governance/ledger/contract.js'
+import {
+  ledgerReview, type ReservationDocument,
+} from '../../../governance/ledger/ledger-contract.js'
 import { settleCommand } from '../../../governance/ledger/due.js'
 import { amountCell } from '../../amount.js'
 import { askVerdict } from '../../ask-verdict.js'

@@ -10,8 +10,8 @@ import { requireUnknownCharge, type FoundAmount } from '../../../governance/ledg
 import {
   ledgerReservations, ledgerSettle, reasonOfWhere, whereForm, type SettledDocument,
   type SettleDocument,
-} from '../../../governance/ledger/contract.js'
-import { amountMicrousdMax } from '../../../governance/ledger/limits.js'
+} from '../../../governance/ledger/ledger-contract.js'
+import { amountMicrousdMax } from '../../../governance/ledger/ledger-limits.js'
 import { ownUnknownFor, settledAtOnceMax } from '../../../governance/ledger/own.js'
 import type { Reservation } from '../../../governance/rows.js'
 import { moneyFlag } from '../../flags.js'

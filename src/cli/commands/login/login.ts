@@ -2,7 +2,7 @@ import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import type { Gov } from '../../../governance/context.js'
 import { passphraseLimits } from '../../../governance/passphrase.js'
-import { sessionLogin, type LoginDocument } from '../../../governance/session/contract.js'
+import { sessionLogin, type LoginDocument } from '../../../governance/session/session-contract.js'
 import { logout } from '../../../governance/stops/people.js'
 import { sessionFacts } from '../../../governance/session/live.js'
 import {

@@ -1,4 +1,4 @@
-import { sessionLogout } from '../../../governance/session/contract.js'
+import { sessionLogout } from '../../../governance/session/session-contract.js'
 import { logout as logOut } from '../../../governance/stops/people.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { currentToken } from '../../login.js'

@@ -5,7 +5,7 @@ import { policy } from '../../../fabric/operations/policy.js'
 import type { Gov } from '../../../governance/context.js'
 import {
   policyRevoke, policyHistory, type PolicyRevokedDocument,
-} from '../../../governance/policy/contract.js'
+} from '../../../governance/policy/policy-contract.js'
 import { listPolicy } from '../../../governance/policy/head.js'
 import { recordWaitMs, revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
 import { holdsAt } from '../../../state/holds/holds.js'

@@ -2,7 +2,7 @@
 import { operation } from '../../../fabric/operation.js'
 import {
   receiptExport, receiptKey, receiptVerify,
-} from '../../../fabric/receipts/contract.js'
+} from '../../../fabric/receipts/receipts-contract.js'
 import { envelopeText } from '../../../fabric/receipts/envelope.js'
 import {
   checkReceipt, makeReceipt, receiptKeyOf, receiptLimits,

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
-import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/contract.js'
+import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/sandbox-contract.js'
 import type { VerbDeps } from '../../verb.js'
 
 /** What the process says before it serves: its document, or a failure, the last line of stderr. */

@@ -5,7 +5,7 @@ import { parseClosed } from '../../../base/schema.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import type { HttpsReply } from '../../../net/types.js'
 import type { VerbDeps } from '../../verb.js'
-import { refusalShape } from '../../../sandbox/contract.js'
+import { refusalShape } from '../../../sandbox/sandbox-contract.js'
 import { sandboxDir } from './dir.js'
 
 const timeoutMs = 5_000

@@ -4,7 +4,7 @@ import { fail } from '../../../base/errors.js'
 import {
   faultLimits, sandboxFault, sandboxFaultsShape, sandboxFaults, sandboxStatus, sandboxStatusShape,
   type ActiveFaultDocument, type SandboxFaultsDocument, type SandboxStatusDocument,
-} from '../../../sandbox/contract.js'
+} from '../../../sandbox/sandbox-contract.js'
 import { faultTable } from '../../../sandbox/faults/table.js'
 import { serviceNames } from '../../../sandbox/types.js'
 import { choiceFlag, integerFlag, offered } from '../../flags.js'

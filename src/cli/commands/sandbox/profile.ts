@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { sandboxStatusShape } from '../../../sandbox/contract.js'
+import { sandboxStatusShape } from '../../../sandbox/sandbox-contract.js'
 import { folderFiles } from '../../../sandbox/folder.js'
 import type { VerbDeps } from '../../verb.js'
 import { askControl } from './control.js'

@@ -1,5 +1,5 @@
 import { pathFrom } from '../../../base/user-folders.js'
-import { sandboxSamples } from '../../../sandbox/contract.js'
+import { sandboxSamples } from '../../../sandbox/sandbox-contract.js'
 import { verb } from '../../verb.js'
 
 export const samples = verb(sandboxSamples, {

@@ -1,5 +1,5 @@
 /** `sallyport sandbox start`: runs the embedded outside world until it is told to stop. */
-import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/contract.js'
+import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/sandbox-contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
 import { shellWord } from '../../../base/told.js'
 import { fieldLines } from '../../text.js'

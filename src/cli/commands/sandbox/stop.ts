@@ -1,5 +1,5 @@
 import { fail } from '../../../base/errors.js'
-import { sandboxEndingShape, sandboxStop } from '../../../sandbox/contract.js'
+import { sandboxEndingShape, sandboxStop } from '../../../sandbox/sandbox-contract.js'
 import { verb } from '../../verb.js'
 import { isRunning } from './claim.js'
 import { askControl } from './control.js'

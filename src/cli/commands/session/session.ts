@@ -3,7 +3,7 @@ import { operation, wholeOrPart } from '../../../fabric/operation.js'
 import { session } from '../../../fabric/operations/policy.js'
 import {
   sessionList, sessionRevoke, type SessionDocument,
-} from '../../../governance/session/contract.js'
+} from '../../../governance/session/session-contract.js'
 import { listSessions } from '../../../governance/session/end.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { revokeSession } from '../../../governance/stops/people.js'

@@ -1,10 +1,10 @@
 import { fail, SallyportError } from '../../../base/errors.js'
 import { exitStatus } from '../../../base/outcome.js'
 import {
-  setup as setupContract, type SetupDocument, type SetupStep, type StepStanding,
-} from '../../../fabric/setup/contract.js'
-import { setupStanding, standingWithoutState } from '../../../fabric/setup/standing.js'
-import { noStanding } from '../../../fabric/timers/standing.js'
+  setup as setupContract, type SetupDocument, type SetupStep, type StepStatus,
+} from '../../../fabric/setup/setup-contract.js'
+import { setupStatus, statusWithoutState } from '../../../fabric/setup/setup-status.js'
+import { noTimerStatus } from '../../../fabric/timers/timer-status.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
@@ -18,7 +18,7 @@ import { talks, type Offer, type Talk } from './talk.js'
 
 /** What stands, and how far the state has come: a step that saved something moved it. */
 interface Look {
-  readonly steps: Readonly<Record<SetupStep, StepStanding>>
+  readonly steps: Readonly<Record<SetupStep, StepStatus>>
   readonly sequence: number
 }
 
@@ -36,19 +36,19 @@ const unless = async <T>(
 
 const lookAtState = async (deps: VerbDeps, gov: Gov): Promise<Look> => {
   const session = await unless(['unauthorized'], () => deps.login('read', { touch: false }))
-  const timers = await unless(['conflict', 'failed'], () => foundTimers(deps, noStanding))
+  const timers = await unless(['conflict', 'failed'], () => foundTimers(deps, noTimerStatus))
   const around = {
     isLoggedIn: session !== null, at: await deps.at(), scheduler: timers?.scheduler ?? null,
     world: deps,
   }
-  return { steps: await setupStanding(gov, around), sequence: gov.store.read().sequence }
+  return { steps: await setupStatus(gov, around), sequence: gov.store.read().sequence }
 }
 
 /** Reads everything anew: the command before has changed it in a store of its own. */
 const lookAround = async (deps: VerbDeps): Promise<Look> => {
   await deps.closeStores()
   const gov = await unless(['no_state'], () => deps.gov('read'))
-  return gov === null ? { steps: standingWithoutState, sequence: 0 } : lookAtState(deps, gov)
+  return gov === null ? { steps: statusWithoutState, sequence: 0 } : lookAtState(deps, gov)
 }
 
 /** A prompter that knows whether its person has left. */
@@ -84,7 +84,7 @@ const linesOf = (deps: VerbDeps, { words, needs }: Offer): Lines =>
 
 /** The answer that a person wants; null where they leave the step as it is. */
 const wanted = async (
-  prompter: Prompter, { offers, question, again }: Talk, { done, possible }: StepStanding,
+  prompter: Prompter, { offers, question, again }: Talk, { done, possible }: StepStatus,
 ): Promise<Offer | null> => {
   const asked = done ? again : question
   if (asked === null || !possible) return null

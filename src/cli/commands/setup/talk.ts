@@ -1,5 +1,5 @@
 /** What is said at each step of `setup`, and the command that each answer stands for. */
-import type { SetupStep } from '../../../fabric/setup/contract.js'
+import type { SetupStep } from '../../../fabric/setup/setup-contract.js'
 
 /** An answer other than to leave it as it is. */
 export interface Offer {

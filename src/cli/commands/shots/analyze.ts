@@ -1,6 +1,6 @@
 import { moneyText } from '../../../base/money.js'
 import { shotLimits } from '../../../shots/constants.js'
-import { included, nextOfPass, shotsAnalyze } from '../../../shots/analysis/contract.js'
+import { included, nextOfPass, shotsAnalyze } from '../../../shots/analysis/analysis-contract.js'
 import { gateTextOf } from '../../../shots/gates.js'
 import type { AnalysisItem, AnalysisReceipt } from '../../../shots/receipts/analysis.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
@@ -29,7 +29,7 @@ const waitingText = ({ waiting, waiting_since: since }: AnalysisReceipt): string
   (since === null ? '' : `; ${waiting} wait, the oldest since ${since}`)
 
 /** How many images no pass takes up, and why; empty where there are none. */
-export const standingText = (receipt: AnalysisReceipt): string => {
+export const analysisStatusText = (receipt: AnalysisReceipt): string => {
   const { passed_over: count, passed_over_reasons: reasons } = receipt
   if (count === 0) return ''
   const why = reasons.map((one) => `${one.count} ${one.reason}`).join(', ')
@@ -55,7 +55,7 @@ export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, no
   const repeats = receipt.reused === 0 ? '' : ` (${receipt.reused} as earlier images, unpaid)`
   const counts = `${scanned} looked at: ${analyzed} analysed${repeats}, ${failed} failed, `
     + `${blocked} blocked${heldText(receipt)}, ${skipped} left for later; ${moneyText(cost)}`
-    + `${waitingText(receipt)}${standingText(receipt)}\n`
+    + `${waitingText(receipt)}${analysisStatusText(receipt)}\n`
   const next = nextOfPass(receipt)
   const gate = receipt.reason === null ? null : gateTextOf(receipt.reason)
   const notes = [

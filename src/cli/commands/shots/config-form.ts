@@ -10,7 +10,7 @@ import {
 import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import { shotLimits } from '../../../shots/constants.js'
-import { shotsEstimate } from '../../../shots/estimate/contract.js'
+import { shotsEstimate } from '../../../shots/estimate/estimate-contract.js'
 import type { VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { requireYes } from '../../ask-verdict.js'

@@ -6,7 +6,7 @@ import {
   egressText, ignoreText, overrideNote, renewText, saveShotsConfig, settingsBytesMax,
   showShotsConfig, startsIgnoring, startsRenewing, widensEgress, type ShotsConfig,
 } from '../../../shots/source/config.js'
-import { shotsConfig } from '../../../shots/source/contract.js'
+import { shotsConfig } from '../../../shots/source/source-contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
 import { offered } from '../../flags.js'
 import { readInput } from '../../input.js'

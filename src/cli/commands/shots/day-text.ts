@@ -2,8 +2,8 @@
 import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import { longDay, zoneOf } from '../../../observations/zone.js'
-import type { DayDocument, DayEpisode, DaySum } from '../../../shots/told-day/contract.js'
-import { widthFor, type WidthOf } from '../../fit.js'
+import type { DayDocument, DayEpisode, DaySum } from '../../../shots/told-day/told-day-contract.js'
+import { widthFor, type WidthOf } from '../../wrap.js'
 import type { View } from '../../output.js'
 import { visibleLine } from '../../text.js'
 

@@ -1,5 +1,5 @@
 import { shotsContext } from '../../../fabric/contexts/shots.js'
-import { shotsDay, type DayDocument } from '../../../shots/told-day/contract.js'
+import { shotsDay, type DayDocument } from '../../../shots/told-day/told-day-contract.js'
 import { tellDay } from '../../../shots/told-day/export.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'

@@ -2,14 +2,14 @@
 import { fail } from '../../../base/errors.js'
 import { moneyText } from '../../../base/money.js'
 import { shotLimits } from '../../../shots/constants.js'
-import { shotsDigests, shotsDigest } from '../../../shots/digest/contract.js'
+import { shotsDigests, shotsDigest } from '../../../shots/digest/digest-contract.js'
 import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
 import { pageOf } from '../../../shots/observations/page.js'
 import { integerFlag } from '../../flags.js'
 import { pointInTime } from '../../since.js'
 import { renderTable } from '../../table.js'
 import { verb, type VerbFace, type LineOf, type VerbRecord } from '../../verb.js'
-import { noteCut } from './cut-note.js'
+import { noteNextPage } from './next-page-note.js'
 import { withJobs } from './open.js'
 
 export const digests = verb(shotsDigests, {
@@ -56,12 +56,12 @@ export const digests = verb(shotsDigests, {
     const gov = await deps.gov('read')
     const view = gov.store.read()
     if (episode === undefined) {
-      const { episodesBehind } = await import('../../../shots/digest/read.js')
+      const { episodesBehind } = await import('../../../shots/digest/read-digest.js')
       const page = pageOf(episodesBehind(view, after), limit ?? shotLimits.listItemsDefault)
-      noteCut(deps, page, ({ episode_id: id }) => id, ' or --limit N')
+      noteNextPage(deps, page, ({ episode_id: id }) => id, ' or --limit N')
       return page.rows
     }
-    const { openDigest } = await import('../../../shots/digest/read.js')
+    const { openDigest } = await import('../../../shots/digest/read-digest.js')
     return openDigest(gov, view, episode)
   },
 })

@@ -2,7 +2,7 @@
 import { countText } from '../../../base/counted.js'
 import { dollarsText, moneyText } from '../../../base/money.js'
 import { gateTextOf } from '../../../shots/gates.js'
-import type { EstimateDocument } from '../../../shots/estimate/contract.js'
+import type { EstimateDocument } from '../../../shots/estimate/estimate-contract.js'
 import type { View } from '../../output.js'
 import { renderTable } from '../../table.js'
 import { fieldLines } from '../../text.js'

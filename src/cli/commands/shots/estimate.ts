@@ -1,6 +1,6 @@
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { timeZoneOf, zoneOf } from '../../../observations/zone.js'
-import { shotsEstimate, type EstimateDocument } from '../../../shots/estimate/contract.js'
+import { shotsEstimate, type EstimateDocument } from '../../../shots/estimate/estimate-contract.js'
 import { estimateDay } from '../../../shots/estimate/estimate.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'

@@ -4,10 +4,12 @@ import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { operation } from '../../../fabric/operation.js'
 import { shots } from '../../../fabric/operations/shots.js'
 import { analysisStatuses, shotLimits } from '../../../shots/constants.js'
-import { shotsList, type ObservationDocument } from '../../../shots/observations/contract.js'
+import {
+  shotsList, type ObservationDocument,
+} from '../../../shots/observations/observations-contract.js'
 import type { Listed } from '../../../shots/observations/facts.js'
 import { listObservations } from '../../../shots/observations/list.js'
-import { shotsFind, type SearchDocument } from '../../../shots/search/contract.js'
+import { shotsFind, type SearchDocument } from '../../../shots/search/search-contract.js'
 import { searchTexts } from '../../../shots/search/search.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import type { View } from '../../output.js'
@@ -17,7 +19,7 @@ import { renderTable } from '../../table.js'
 import { bytesText, fieldLines, visibleLine } from '../../text.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
-import { noteCut } from './cut-note.js'
+import { noteNextPage } from './next-page-note.js'
 
 /** Flags of `shots list`. */
 type ShotsListOptions = LineOf<typeof shotsList>
@@ -66,7 +68,7 @@ export const list: VerbRecord<ShotsListOptions, Listed[]> = {
     const ctx = shotsContext(deps, gov)
     const query = requestOf(shotsList, line)
     const page = listObservations(ctx, gov.store.read(), query)
-    noteCut(
+    noteNextPage(
       deps, page, ({ observation_id: id }) => id, ' or --limit N, fewer with --status or --since')
     return shotsList.answer(page.rows)
   },

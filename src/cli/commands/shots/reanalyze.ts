@@ -5,7 +5,9 @@ import { fail } from '../../../base/errors.js'
 import {
   reanalyzeGroups, reanalyzeReasons, shotLimits, type ReanalyzeGroup, type ReanalyzeReason,
 } from '../../../shots/constants.js'
-import { shotsReanalyze, type ReanalysisDocument } from '../../../shots/analysis/contract.js'
+import {
+  shotsReanalyze, type ReanalysisDocument,
+} from '../../../shots/analysis/analysis-contract.js'
 import type { ReanalyzePlan } from '../../../shots/analysis/reanalyze.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import type { LineOf, VerbRecord } from '../../verb.js'

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/errors.js'
 import { gatewayReceiptLine } from '../../../gateway/receipt.js'
-import { shotsReport, type ReportDocument } from '../../../shots/report/contract.js'
+import { shotsReport, type ReportDocument } from '../../../shots/report/report-contract.js'
 import { calendarPeriod, reportPeriod, type ReportPeriod } from '../../../shots/report/period.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { recoverFirst } from '../../work.js'

@@ -5,7 +5,7 @@ import type { JobTurn } from '../../../shots/jobs.js'
 import { writeJsonLine, writeLine } from '../../output.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
-import { standingText } from './analyze.js'
+import { analysisStatusText } from './analyze.js'
 import { withJobs } from './open.js'
 
 /** Flags of `shots run`. */
@@ -20,7 +20,7 @@ const textOf = ({ job, at, outcome, receipt, error }: TurnDocument): string => {
   const reason = receipt?.reason ?? null
   const what = error?.message ?? (receipt === null ? '' : numbers(receipt))
   const head = `${at} ${job}: ${outcome}${reason === null ? '' : ` (${reason})`}`
-  const standing = receipt?.job === 'screenshot_folder_analysis' ? standingText(receipt) : ''
+  const standing = receipt?.job === 'screenshot_folder_analysis' ? analysisStatusText(receipt) : ''
   return what === '' ? head : `${head}: ${what}${standing}`
 }
 

@@ -1,4 +1,4 @@
-import { shotsSetup } from '../../../shots/source/contract.js'
+import { shotsSetup } from '../../../shots/source/source-contract.js'
 import { verb } from '../../verb.js'
 import { saveByForm } from './config-form.js'
 import { configText } from './config-text.js'

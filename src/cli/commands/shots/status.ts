@@ -1,5 +1,5 @@
 import { SallyportError } from '../../../base/errors.js'
-import { maxAgeMs, shotsStatus } from '../../../shots/status/contract.js'
+import { maxAgeMs, shotsStatus } from '../../../shots/status/status-contract.js'
 import type { ShotsStatus } from '../../../shots/status/shape.js'
 import { readShotsStatus, type StatusSite } from '../../../shots/status/status.js'
 import { durationFlag } from '../../flags.js'

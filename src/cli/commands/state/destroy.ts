@@ -4,10 +4,10 @@ import { countText } from '../../../base/counted.js'
 import { SallyportError } from '../../../base/errors.js'
 import {
   openSumRange, stateDestroy, type OpenSum, type StateDestroyDocument, type Stays,
-} from '../../../fabric/destroy/contract.js'
+} from '../../../fabric/destroy/destroy-contract.js'
 import type { DestroySite } from '../../../fabric/destroy/look.js'
 import { isOpen, openText, requireNamed } from '../../../fabric/destroy/rules.js'
-import { noStanding } from '../../../fabric/timers/standing.js'
+import { noTimerStatus } from '../../../fabric/timers/timer-status.js'
 import { moneyFlag } from '../../flags.js'
 import { tell, type View } from '../../output.js'
 import type { Prompter } from '../../prompt.js'
@@ -56,7 +56,7 @@ const destroyText = (found: StateDestroyDocument, view: View): string => [
 /** Timers of this state by their entries; null where nobody can say. */
 const timersOf = async (deps: VerbDeps): Promise<readonly string[] | null> => {
   try {
-    return (await foundTimers(deps, noStanding)).entries
+    return (await foundTimers(deps, noTimerStatus)).entries
   } catch (error) {
     if (!(error instanceof SallyportError) || error.kind === 'cancelled') throw error
     return null

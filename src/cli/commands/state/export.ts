@@ -25,7 +25,7 @@ const exportVerb: VerbRecord<object, ExportEnd> = {
     + 'With them come those that belong to nobody and that every owner may read: policy, '
     + 'set-ups and screenshots. What other owners have is left out, and so is everything that '
     + 'opens something: of a stored key no more than name and fingerprint. Content lies sealed '
-    + 'in the state and is named by its digests; docs/state-format.md says how it is opened.',
+    + 'in the state and is named by its digests; docs/dev/state-format.md says how it is opened.',
   examples: ['$ sallyport state export --jsonl > documents.jsonl'],
   exits: ['blocked'],
   json: stateExport,

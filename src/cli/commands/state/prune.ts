@@ -1,7 +1,9 @@
 /** `sallyport state prune`: removes what is old, as a person decides. */
 import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
-import { pruneAge, statePrune, type StatePruneDocument } from '../../../fabric/prune/contract.js'
+import {
+  pruneAge, statePrune, type StatePruneDocument,
+} from '../../../fabric/prune/prune-contract.js'
 import type { PruneRequest } from '../../../fabric/prune/prune.js'
 import { durationFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'

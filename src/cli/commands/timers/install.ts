@@ -1,12 +1,12 @@
 import { fail } from '../../../base/errors.js'
 import {
   timersInstall, schedulers, type Scheduler, type Timers,
-} from '../../../fabric/timers/contract.js'
+} from '../../../fabric/timers/timers-contract.js'
 import { cronLines, withBlock } from '../../../fabric/timers/crontab.js'
 import {
   requirePlainPaths, timerId, timerJobs, type TimerJob, type TimerPlace,
 } from '../../../fabric/timers/jobs.js'
-import { timerStanding } from '../../../fabric/timers/standing.js'
+import { timerStatus } from '../../../fabric/timers/timer-status.js'
 import { unitsOf, type UnitFile } from '../../../fabric/timers/units.js'
 import type { Gov } from '../../../governance/context.js'
 import { resolveSettings, savedSettings } from '../../../shots/source/settings.js'
@@ -116,7 +116,7 @@ const tellWhatLacks = (deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[]): voi
   }
   if (!jobs.some(({ name }) => name === 'analyze')) {
     deps.note('Analysis is off, so only the scan runs. After it is on, install them again.')
-  } else if (timerStanding(gov).renew_proof !== true) {
+  } else if (timerStatus(gov).renew_proof !== true) {
     deps.note('A proof is stale after 24 h, and nothing is sent then. To let jobs renew it: '
       + '`sallyport shots config set --renew-proof on`')
   }
@@ -158,6 +158,6 @@ export const install: VerbRecord<InstallOptions, Timers> = {
     tellWhatLacks(deps, gov, jobs)
     if (options.yes !== true) await deps.confirm('Install these timers', '--yes')
     await oneAtATime(deps, 'timers install', () => recipe.install())
-    return timersInstall.answer(await foundTimers(deps, timerStanding(gov)))
+    return timersInstall.answer(await foundTimers(deps, timerStatus(gov)))
   },
 }

@@ -1,10 +1,12 @@
 /** `sallyport timers`: which are installed, and removing them. */
 import { join } from 'node:path'
 import { durationText } from '../../../base/duration.js'
-import { timersShow, timersRemove, type Timers } from '../../../fabric/timers/contract.js'
+import { timersShow, timersRemove, type Timers } from '../../../fabric/timers/timers-contract.js'
 import { cronLinesOf, withoutBlock } from '../../../fabric/timers/crontab.js'
 import { timerId } from '../../../fabric/timers/jobs.js'
-import { timerStanding, noStanding, type TimerStanding } from '../../../fabric/timers/standing.js'
+import {
+  timerStatus, noTimerStatus, type TimerStatus,
+} from '../../../fabric/timers/timer-status.js'
 import { verb, type VerbDeps, type VerbRecord } from '../../verb.js'
 import { readCrontabBeside, readCrontab, writeCrontab } from './crontab-file.js'
 import { lingers, hasSystemd, systemctl } from './host.js'
@@ -49,7 +51,7 @@ export const timersText = (timers: Timers, view: View): string => [
  * What is installed. Asks loginctl only where units are. Throws `conflict`
  * `crontab_altered`.
  */
-export const foundTimers = async (deps: VerbDeps, standing: TimerStanding): Promise<Timers> => {
+export const foundTimers = async (deps: VerbDeps, standing: TimerStatus): Promise<Timers> => {
   const id = timerId(deps.places.stateDir)
   const units = ownUnits(deps, id)
   if (units.length > 0) {
@@ -71,7 +73,7 @@ export const show = verb(timersShow, {
   session: 'none',
   exits: ['conflict', 'no_state', 'damaged'],
   text: timersText,
-  run: async (_request, deps) => foundTimers(deps, timerStanding(await deps.gov('read'))),
+  run: async (_request, deps) => foundTimers(deps, timerStatus(await deps.gov('read'))),
 })
 
 /**
@@ -116,6 +118,6 @@ export const remove: VerbRecord<object, Timers> = {
       const read = units.length > 0 ? readCrontabBeside : readCrontab
       await dropLines(deps, id, await read(deps))
     })
-    return timersRemove.answer({ scheduler: null, entries: [], lingering: null, ...noStanding })
+    return timersRemove.answer({ scheduler: null, entries: [], lingering: null, ...noTimerStatus })
   },
 }

@@ -1,11 +1,11 @@
 /** `sallyport help files`: every place on the disk, and what lies in a state directory. */
 import { diskPlaces, type DiskPlace } from '../../../fabric/disk-places.js'
-import { fitted } from '../../fit.js'
+import { wrapText } from '../../wrap.js'
 
 const columnsMax = 74
 
 const indented = (text: string): string[] =>
-  fitted(text, columnsMax).split('\n').map((line) => `    ${line.trimStart()}`)
+  wrapText(text, columnsMax).split('\n').map((line) => `    ${line.trimStart()}`)
 
 const placeText = ({ name, where, named, what, deleting }: DiskPlace): string => [
   `  ${name}: ${where}`,

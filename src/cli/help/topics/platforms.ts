@@ -1,11 +1,11 @@
 /** `sallyport help platforms`: where the program runs, and what is missing there. */
 import {
-  platformRows, type PlatformRow, type Standing,
+  platformRows, type PlatformRow, type SupportLevel,
 } from '../../../base/platform/table.js'
-import { fitted } from '../../fit.js'
+import { wrapText } from '../../wrap.js'
 
 /** What the standings mean, in a few words. */
-export const standingText: Readonly<Record<Standing, string>> = {
+export const standingText: Readonly<Record<SupportLevel, string>> = {
   tried: 'tried in full',
   read: 'not tried; its parts are there',
   simulated: 'tried by simulation; its parts are there',
@@ -16,7 +16,7 @@ export const standingText: Readonly<Record<Standing, string>> = {
 const columnsMax = 76
 
 const indented = (text: string): string =>
-  fitted(text, columnsMax).split('\n').map((line) => `  ${line.trimStart()}`).join('\n')
+  wrapText(text, columnsMax).split('\n').map((line) => `  ${line.trimStart()}`).join('\n')
 
 const rowText = ({ name, standing, because, lacks, instead }: PlatformRow): string => [
   `${name}: ${standingText[standing]}`,

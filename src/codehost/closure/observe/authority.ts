@@ -10,8 +10,8 @@ import {
 } from '../bindings.js'
 import { requireIdentity, type Identified } from '../eligible.js'
 import { checkpointClosure } from '../../jobs/closed/fence.js'
-import { closureCollection, type Closure } from '../../jobs/closed/rows.js'
-import { closureFaults } from '../verify.js'
+import { closureCollection, type Closure } from '../../jobs/closed/closed-job-rows.js'
+import { closureFaults } from '../verify-closures.js'
 import type { ObserveRequest } from './request.js'
 
 /** A closed job with what closed it. */

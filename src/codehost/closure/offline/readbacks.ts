@@ -21,7 +21,7 @@ import {
 import {
   isSealed, isWhole, type EffectIdentity, type ReadReceipt, type ReceiptRow,
 } from '../../jobs/receipt.js'
-import type { Job } from '../../jobs/rows.js'
+import type { Job } from '../../jobs/job-rows.js'
 
 /** Throws a defect for nothing: contents that are not whole give another id, or are refused. */
 const blobId = (plan: OpenPublication, id: ObjectId, bytes: number): ObjectId => {

@@ -5,7 +5,7 @@
 import { codehostActions } from '../../constants.js'
 import { effectLedger, type LedgerEffect, type LedgerProducer } from '../../jobs/effects.js'
 import type { EffectEntry } from '../../jobs/histories.js'
-import type { Job } from '../../jobs/rows.js'
+import type { Job } from '../../jobs/job-rows.js'
 import type { ClosureBlocker } from '../blockers.js'
 
 /** The line that says that local work may have been started. */

@@ -1,9 +1,9 @@
 /** How a publication is proved when its capacity is closed. */
 import { closureBlocked } from '../blockers.js'
 import type { ClosureKind } from '../kind.js'
-import { publicationReadLimits, type PublicationReadLimits } from '../limits.js'
+import { publicationReadLimits, type PublicationReadLimits } from '../closure-limits.js'
 import { holdProducerGuard, requireQuiescence } from './quiescence.js'
-import { readPublicationEvidence } from './read.js'
+import { readPublicationEvidence } from './read-publication.js'
 import { inventoryOf, publicationTarget } from './target.js'
 
 /** Publications. */

@@ -14,10 +14,10 @@ import {
   openPublication, type OpenPublication, type RegisteredPost,
 } from '../../jobs/publication/open.js'
 import { provesAnother, type ReceiptRow } from '../../jobs/receipt.js'
-import type { Job } from '../../jobs/rows.js'
+import type { Job } from '../../jobs/job-rows.js'
 import { closureBlocked, type ClosureBlocker } from '../blockers.js'
 import { earlierReadbacks } from '../earlier.js'
-import type { PublicationReadLimits } from '../limits.js'
+import type { PublicationReadLimits } from '../closure-limits.js'
 import type { CloseRequest } from '../../jobs/closed/request.js'
 import { publicationInventory, type PublicationInventory } from './inventory.js'
 

@@ -7,13 +7,13 @@ import { fail, SallyportError } from '../../../base/errors.js'
 import { appendAudit } from '../../../governance/audit.js'
 import { nowIso, type Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
-import { historyHead, historyPage } from '../../../state/history/read.js'
+import { historyHead, historyPage } from '../../../state/history/read-history.js'
 import { rowsUnder } from '../../../state/indexes.js'
 import { ofRows } from '../../../state/row-memo.js'
 import type { View } from '../../../state/types.js'
 import { checkpointHistory } from '../histories.js'
-import type { Job } from '../rows.js'
-import { closureCollection, closuresByJob } from './rows.js'
+import type { Job } from '../job-rows.js'
+import { closureCollection, closuresByJob } from './closed-job-rows.js'
 
 /** The closure that the last checkpoint of a job names; null where it names none. */
 export const checkpointClosure = (view: View, jobId: string): string | null => {

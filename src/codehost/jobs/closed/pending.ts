@@ -15,7 +15,7 @@ import {
 import { requireOwnFolders } from '../../../state/folders.js'
 import { pendingFolder, pendingName } from '../../../state/pending.js'
 import { nativeKinds } from '../kinds.js'
-import { closureLimits } from './limits.js'
+import { closureLimits } from './closed-job-limits.js'
 import { closeRequestOf, isClosureKey, type ReadRequest } from './request.js'
 
 const shape = v.strictObject({

@@ -8,7 +8,7 @@ import { canonicalJson, sha256Hex } from '../../../base/canonical.js'
 import { closedObject, parseClosed, strictInteger } from '../../../base/schema.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { followThroughKind, type NativeKind } from '../kinds.js'
-import { closureLimits } from './limits.js'
+import { closureLimits } from './closed-job-limits.js'
 
 const positive = strictInteger(1, Number.MAX_SAFE_INTEGER)
 const keyRule = 'must be a UUID in canonical lowercase, 8-4-4-4-12'

@@ -8,7 +8,7 @@ import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Tx } from '../../../state/types.js'
 import { findTools, type ToolPlaces } from '../../producer/tools.js'
-import type { Approval, Job } from '../rows.js'
+import type { Approval, Job } from '../job-rows.js'
 import {
   bindProducer, nextProducerJob, nextRunProblem, registerBinding, unbindProducer,
   type BoundProducer,

@@ -11,7 +11,7 @@ import type { ObjectId } from '../../git/object-id.js'
 import type { Change } from '../../plan/changes.js'
 import { patchOf } from '../../plan/patch.js'
 import { requirePrerequisites } from '../boundary.js'
-import type { Job } from '../rows.js'
+import type { Job } from '../job-rows.js'
 import { openPublication, type OpenPublication } from './open.js'
 
 /** A patch, and what it took. */

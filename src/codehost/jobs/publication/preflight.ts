@@ -11,11 +11,11 @@ import { refusalOf, refusedAs, type Refused } from '../../adapter/repository-rep
 import { orUndefined } from '../../../governance/judge/fact.js'
 import { branchRefPrefix } from '../../git/branch-name.js'
 import type { ObjectId } from '../../git/object-id.js'
-import { readReply } from '../../replies/read.js'
+import { readReply } from '../../replies/parse-reply.js'
 import { hostPath, repositoryOf } from '../../repository.js'
 import type { Looking } from '../preflight.js'
 import type { OpenPublication } from './open.js'
-import type { Job } from '../rows.js'
+import type { Job } from '../job-rows.js'
 
 /** A branch as the host tells it: what it points at, that it is not there, or nothing. */
 type BranchLook =

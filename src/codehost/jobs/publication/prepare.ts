@@ -25,7 +25,7 @@ import {
 } from '../../plan/publication.js'
 import { findTools, type ProducerTools } from '../../producer/tools.js'
 import { repositoryOf } from '../../repository.js'
-import { readSource, surveySource } from '../../source/read.js'
+import { readSource, surveySource } from '../../source/read-folder.js'
 import type { SourceMark } from '../../source/marks.js'
 import { requirePrerequisites, type Asked } from '../boundary.js'
 import { effectEntryBytesMax } from '../histories.js'
@@ -35,7 +35,7 @@ import {
   draftOf, plannedJob, replayed, writeJob, type JobDraft, type JobWish,
 } from '../prepared.js'
 import { requirePush, requireRepository } from '../preflight.js'
-import type { Job } from '../rows.js'
+import type { Job } from '../job-rows.js'
 import { followLine, numberedBranch, withFollowed } from '../series.js'
 import { earlierPosts } from '../earlier-posts.js'
 import { sealPublication, type SealedPublication } from './seal.js'

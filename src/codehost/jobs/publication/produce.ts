@@ -15,7 +15,7 @@ import { loadEvidence } from '../../producer/evidence.js'
 import { runProducer } from '../../producer/launch.js'
 import { judgeProducer, type ProducerVerdict } from '../../producer/proof.js'
 import type { ProducerBinding } from '../../producer/shapes.js'
-import { producerLimits, stageNames } from '../../producer/limits.js'
+import { producerLimits, stageNames } from '../../producer/producer-limits.js'
 import { bindingBytes, stagePath } from '../../producer/stage.js'
 import { producerToken } from '../../producer/token.js'
 import { requireWrite } from '../boundary.js'
@@ -25,7 +25,7 @@ import { appendEntry, effectHistory } from '../histories.js'
 import { ledgerOf } from '../ledger.js'
 import { producerJobOf, producerRunOf } from './bind.js'
 import type { OpenPublication } from './open.js'
-import type { Job } from '../rows.js'
+import type { Job } from '../job-rows.js'
 
 /** What became of the local work. */
 export type Made =

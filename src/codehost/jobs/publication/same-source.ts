@@ -1,10 +1,10 @@
 /** Whether a folder still is what was sealed of it. */
 import type { Gov } from '../../../governance/context.js'
 import { GitTree } from '../../git/tree.js'
-import { readSource } from '../../source/read.js'
+import { readSource } from '../../source/read-folder.js'
 import { sourceNotAsShown } from '../../source/refusals.js'
 import { openPublication, type OpenPublication } from './open.js'
-import type { Job } from '../rows.js'
+import type { Job } from '../job-rows.js'
 
 interface Source {
   /** The folder, absolute, and the folders that are never published. */

@@ -6,7 +6,7 @@ import type { Change } from '../../plan/changes.js'
 import type { PlannedPost } from '../../plan/posts.js'
 import { hostPath, repositoryOf } from '../../repository.js'
 import type { SourceMark } from '../../source/marks.js'
-import type { Job } from '../rows.js'
+import type { Job } from '../job-rows.js'
 import type { PlannedProducer } from './document.js'
 import { openPublication, type OpenPublication } from './open.js'
 

@@ -11,7 +11,7 @@ import { requireOwnFolders } from '../../../state/folders.js'
 import type { Store, View } from '../../../state/types.js'
 import { removeStage } from '../../producer/stage.js'
 import { publicationKind } from '../kinds.js'
-import { jobCollection, type Job } from '../rows.js'
+import { jobCollection, type Job } from '../job-rows.js'
 
 const stagesIn = (stateDir: string): readonly string[] => {
   requireOwnFolders(nodeFiles, stateDir, ['stages'])

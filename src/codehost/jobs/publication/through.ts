@@ -1,7 +1,7 @@
 /** Which connection a publication goes through where nobody names one. */
 import { fail } from '../../../base/errors.js'
-import { listConnections } from '../../../governance/connections/read.js'
-import type { Connection } from '../../../governance/connections/rows.js'
+import { listConnections } from '../../../governance/connections/find-connection.js'
+import type { Connection } from '../../../governance/connections/connection-rows.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
 import { vaultIdentity } from '../../../governance/vault.js'

@@ -13,7 +13,7 @@ import {
   approvedOtherwise, nextRunProblem, openBinding, requireBoundAs,
 } from './bind.js'
 import { openPublication, type OpenPublication, type RegisteredPost } from './open.js'
-import type { Job } from '../rows.js'
+import type { Job } from '../job-rows.js'
 import type { Work, WorkPost, WorkToRun } from '../work.js'
 import { publicationLooking } from './preflight.js'
 import { produce } from './produce.js'

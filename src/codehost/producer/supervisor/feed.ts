@@ -6,7 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { GitStep } from '../git-command.js'
-import { producerLimits } from '../limits.js'
+import { producerLimits } from '../producer-limits.js'
 import type { ManifestTree, ProducerManifest } from '../manifest.js'
 import type { PrefixReason } from '../shapes.js'
 import type { GitChild } from './git-child.js'

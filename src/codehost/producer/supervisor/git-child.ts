@@ -1,7 +1,7 @@
 /** One git that was started: its lines one by one, and how it ended. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { producerLimits } from '../limits.js'
+import { producerLimits } from '../producer-limits.js'
 import type { ProducerBinding } from '../shapes.js'
 import type { GitStep } from '../git-command.js'
 

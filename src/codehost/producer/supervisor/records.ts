@@ -1,7 +1,7 @@
 /** Files of a stage that the supervisor writes: made exclusively, no link followed, synced. */
 import { closeSync, constants, fsyncSync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { canonicalJson, sha256Hex } from '../../../base/canonical.js'
-import { markerName, stageNames, temporaryMark } from '../limits.js'
+import { markerName, stageNames, temporaryMark } from '../producer-limits.js'
 import { macOf } from '../mac.js'
 import type { StartRecord, TerminalMarker } from '../shapes.js'
 

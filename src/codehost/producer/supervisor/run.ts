@@ -15,7 +15,7 @@ import { gitSteps, type GitStep } from '../git-command.js'
 import { inventoryOf } from '../inventory.js'
 import {
   fifoFromStage, guardFd, isolationClaim, producerLimits, recoveryContract, stageNames,
-} from '../limits.js'
+} from '../producer-limits.js'
 import type { ProducerManifest } from '../manifest.js'
 import type { PrefixReason, ProducerBinding, StartRecord, TerminalMarker } from '../shapes.js'
 import { feedAll, type Made } from './feed.js'

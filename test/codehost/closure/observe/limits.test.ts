@@ -2,7 +2,9 @@
 import t from 'tap'
 import { SallyportError } from '../../../../src/base/errors.js'
 import { closureKinds } from '../../../../src/codehost/closure/kinds.js'
-import { followReadLimits, type ReadLimits } from '../../../../src/codehost/closure/limits.js'
+import {
+  followReadLimits, type ReadLimits,
+} from '../../../../src/codehost/closure/closure-limits.js'
 import { observeClosed } from '../../../../src/codehost/closure/observe/observe.js'
 import { codehostBase } from '../../../../src/codehost/context.js'
 import { followThroughKind } from '../../../../src/codehost/jobs/kinds.js'

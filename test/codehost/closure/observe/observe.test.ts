@@ -1,9 +1,9 @@
 /** Looking once more at what a closure proved: what it may, and what it never changes. */
-import { closureCollection } from '../../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { appendEntry, readHistory } from '../../../../src/codehost/jobs/histories.js'
-import { historyHead } from '../../../../src/state/history/read.js'
-import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
-import { connectionCollection } from '../../../../src/governance/connections/rows.js'
+import { historyHead } from '../../../../src/state/history/read-history.js'
+import { jobCollection } from '../../../../src/codehost/jobs/job-rows.js'
+import { connectionCollection } from '../../../../src/governance/connections/connection-rows.js'
 import { collections } from '../../../../src/governance/rows.js'
 import type { Loose, RunOptions } from '../../../world/place.js'
 import { failure, must } from '../../../support/must.js'

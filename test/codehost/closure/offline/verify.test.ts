@@ -6,9 +6,9 @@ import {
   areKept, areOfJob, areOfPlan, objectIdsOf,
 } from '../../../../src/codehost/closure/offline/readbacks.js'
 import { verifyReceipt } from '../../../../src/codehost/closure/offline/verify-receipt.js'
-import { closureCollection } from '../../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { openPublication } from '../../../../src/codehost/jobs/publication/open.js'
-import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../../src/codehost/jobs/job-rows.js'
 import { receiptCollection } from '../../../../src/codehost/jobs/receipt.js'
 import { collections } from '../../../../src/governance/rows.js'
 import { failure, must } from '../../../support/must.js'

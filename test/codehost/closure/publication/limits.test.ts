@@ -2,8 +2,8 @@
 import { ReadBudget } from '../../../../src/codehost/closure/budget.js'
 import {
   publicationReadLimits, type PublicationReadLimits,
-} from '../../../../src/codehost/closure/limits.js'
-import { closureCollection } from '../../../../src/codehost/jobs/closed/rows.js'
+} from '../../../../src/codehost/closure/closure-limits.js'
+import { closureCollection } from '../../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { closeWith } from '../../../support/codehost/close-with.js'
 import { publicationClosing } from '../../../support/codehost/publication-closing.js'
 import { t } from '../../../support/tests-in-slices.js'

@@ -1,7 +1,7 @@
 /** What is no proof of a publication keeps its capacity, with its reason, and every byte of the
  * state; and each limit holds at its value and blocks one past it. */
 import type { Test } from 'tap'
-import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../../src/codehost/jobs/job-rows.js'
 import type { FaultRoute } from '../../../../src/sandbox/types.js'
 import type { Loose } from '../../../world/place.js'
 import {

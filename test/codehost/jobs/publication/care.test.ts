@@ -1,7 +1,7 @@
 /** Publications in a state that is looked after: checked, copied, put back. */
 import { join } from 'node:path'
 import { appendEntry, effectHistory } from '../../../../src/codehost/jobs/histories.js'
-import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../../src/codehost/jobs/job-rows.js'
 import { must } from '../../../support/must.js'
 import { publishing } from '../../../support/codehost/publishing.js'
 import { t } from '../../../support/tests-in-slices.js'

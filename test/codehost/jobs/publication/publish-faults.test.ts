@@ -1,6 +1,6 @@
 /** A publication that is refused, lost, killed, interrupted or sent by two, and sent again. */
 import { randomUUID } from 'node:crypto'
-import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../../src/codehost/jobs/job-rows.js'
 import { asked, line, prepared, send, withSite } from '../../../support/codehost/publish-lines.js'
 import type { Publishing } from '../../../support/codehost/publishing.js'
 import { failure, must } from '../../../support/must.js'

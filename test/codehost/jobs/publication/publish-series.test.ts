@@ -1,7 +1,7 @@
 /** Branches that are numbered, and the one that a publication follows. */
 import { randomUUID } from 'node:crypto'
 import { followLine, seriesOf } from '../../../../src/codehost/jobs/series.js'
-import { connectionCollection } from '../../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../../src/governance/connections/connection-rows.js'
 import { line, prepared, send, tailOf, withSite } from '../../../support/codehost/publish-lines.js'
 import { failure, must } from '../../../support/must.js'
 import { clientOf, settled } from '../../../support/sandbox/host-client.js'

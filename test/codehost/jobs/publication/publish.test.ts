@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { codehostBase } from '../../../../src/codehost/context.js'
-import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../../src/codehost/jobs/job-rows.js'
 import {
   columns, converse, keys, needsScript, type Step,
 } from '../../../support/cli/pseudo-terminal.js'

@@ -1,6 +1,6 @@
 /** Taken back while a publication runs: nothing later leaves, and what was made stays known. */
 import t from 'tap'
-import { connectionCollection } from '../../../../src/governance/connections/rows.js'
+import { connectionCollection } from '../../../../src/governance/connections/connection-rows.js'
 import { failure, must } from '../../../support/must.js'
 import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
 import { slice } from '../../../support/slice.js'

@@ -1,10 +1,10 @@
 /** What the host answers, loses or garbles at each POST of a publication: nothing is sent twice. */
 import type { Test } from 'tap'
 import { codehostActions } from '../../../../src/codehost/constants.js'
-import { historyNames } from '../../../../src/codehost/jobs/contract.js'
+import { historyNames } from '../../../../src/codehost/jobs/jobs-contract.js'
 import { receiptCollection } from '../../../../src/codehost/jobs/receipt.js'
-import type { Job } from '../../../../src/codehost/jobs/rows.js'
-import { connectionCollection } from '../../../../src/governance/connections/rows.js'
+import type { Job } from '../../../../src/codehost/jobs/job-rows.js'
+import { connectionCollection } from '../../../../src/governance/connections/connection-rows.js'
 import { clientOf, settled } from '../../../support/sandbox/host-client.js'
 import { failure, must } from '../../../support/must.js'
 import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
@@ -19,7 +19,7 @@ const noneTwice = (t: Test, at: Publishing): void => {
   t.equal(new Set(sent).size, sent.length, 'no effect was sent twice')
 }
 
-const wayOn = async (at: Publishing, job: string): Promise<string> =>
+const nextStep = async (at: Publishing, job: string): Promise<string> =>
   (await at.json(['codehost', 'job', job])).way_on.command
 
 /** Runs with a fault of one POST; gives the row afterwards. */
@@ -53,7 +53,7 @@ t.test('C-104 C-105 C-107 a lost reply leaves the job unknown; what was made is 
     }
     const back = await at.reconcile(job)
     t.hasStrict(back.error(), { code: 'codehost_incomplete', reason: 'incomplete' })
-    t.match(await wayOn(at, job), `codehost resume ${job}`)
+    t.match(await nextStep(at, job), `codehost resume ${job}`)
     t.hasStrict(at.job(job), {
       state: 'blocked', reason: 'incomplete', contacted: number, created: number, reserved: true,
     })
@@ -87,7 +87,7 @@ t.test('a pull request whose reply was lost has no number: nothing is searched f
   const back = await at.reconcile(job)
   t.equal(back.error().code, 'remote_id_required')
   const { revision, active_fence: fence } = at.connection()
-  t.equal(await wayOn(at, job), `sallyport codehost close-capacity ${job} `
+  t.equal(await nextStep(at, job), `sallyport codehost close-capacity ${job} `
     + `--expected-job-revision ${at.job(job).revision} --expected-connection-revision ${revision} `
     + `--expected-connection-fence ${fence} --pr-number N`)
   t.equal(at.requests().length, before, 'nobody is asked')
@@ -178,7 +178,7 @@ t.test('C-104 a pull request that the host told with another text is read back b
     state: 'unknown_external_effect', reason: 'reply_differs', contacted: all, created: all - 1,
     remote: { effect: all }, reserved: true,
   })
-  t.match(await wayOn(at, job), `codehost reconcile ${job}`)
+  t.match(await nextStep(at, job), `codehost reconcile ${job}`)
   at.sandbox.faults.set('pull_retitled', { service: 'codehost', times: 1 })
   t.equal((await at.reconcile(job)).error().code, 'readback_differs')
   at.sandbox.faults.clear()

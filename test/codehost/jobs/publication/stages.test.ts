@@ -1,7 +1,7 @@
 /** Stages in a state that is looked after: what a cut-off approval or cancel has left. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
+import { jobCollection } from '../../../../src/codehost/jobs/job-rows.js'
 import { must } from '../../../support/must.js'
 import { working, type Working } from '../../../support/codehost/working.js'
 import { t } from '../../../support/tests-in-slices.js'

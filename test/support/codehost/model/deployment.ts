@@ -16,7 +16,7 @@ import { codehostBase, type CodehostContext } from '../../../../src/codehost/con
 import { openWork, type WorkMode } from '../../../../src/fabric/open-work.js'
 import { recoverState } from '../../../../src/fabric/recovery.js'
 import { connectionCollection, type Connection }
-  from '../../../../src/governance/connections/rows.js'
+  from '../../../../src/governance/connections/connection-rows.js'
 import type { Gov } from '../../../../src/governance/context.js'
 import { login } from '../../../../src/governance/session/login.js'
 import type { Session } from '../../../../src/governance/session/types.js'

@@ -2,7 +2,7 @@
  * Drives the program and the reference model side by side: each operation is done to both, what it
  * came to is compared with what it must come to, and after it every row that the model knows.
  */
-import { revokeConsent, setMode } from '../../../../src/codehost/narrow.js'
+import { revokeConsent, setMode } from '../../../../src/codehost/restrict.js'
 import { closeWish, twins } from './closings.js'
 import { compare } from './compare.js'
 import { consent, login, narrow, rotate } from './consents.js'

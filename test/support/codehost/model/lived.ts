@@ -1,13 +1,13 @@
 /** One history as it is lived: program and model side by side, and what both are asked of. */
 import assert from 'node:assert/strict'
 import { canonicalJson } from '../../../../src/base/canonical.js'
-import { closureCollection } from '../../../../src/codehost/jobs/closed/rows.js'
+import { closureCollection } from '../../../../src/codehost/jobs/closed/closed-job-rows.js'
 import { jobEntries, readHistory } from '../../../../src/codehost/jobs/histories.js'
 import { ledgerOf } from '../../../../src/codehost/jobs/ledger.js'
-import { jobCollection, type Job } from '../../../../src/codehost/jobs/rows.js'
+import { jobCollection, type Job } from '../../../../src/codehost/jobs/job-rows.js'
 import { listAudit } from '../../../../src/governance/audit.js'
 import { connectionCollection, type Connection }
-  from '../../../../src/governance/connections/rows.js'
+  from '../../../../src/governance/connections/connection-rows.js'
 import type { View } from '../../../../src/state/types.js'
 import type { Deployment, Told } from './deployment.js'
 import type { Operation } from './operations.js'

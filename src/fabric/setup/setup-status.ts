@@ -1,0 +1,78 @@
+/** Which steps of a set-up are done, out of the state alone. Opens no socket, asks no machine. */
+import type { StatusLine } from '../../governance/capability.js'
+import type { Gov } from '../../governance/context.js'
+import { deploymentProfile } from '../../governance/profile.js'
+import type { LookingWorld } from '../../governance/waiting.js'
+import { savedSettings } from '../../shots/source/settings.js'
+import { routePlaces } from '../places.js'
+import { readStatusLines } from '../status.js'
+import { timerStatus } from '../timers/timer-status.js'
+import type { SetupStep, StepStatus } from './setup-contract.js'
+
+type SetupStatus = Readonly<Record<SetupStep, StepStatus>>
+
+/** What is asked of the machine and of the session, by whoever can ask them. */
+interface Around {
+  readonly isLoggedIn: boolean
+  /** Name of the state; null where it has none. */
+  readonly at: string | null
+  /** What runs the timers; null where nothing does. */
+  readonly scheduler: string | null
+  readonly world: LookingWorld
+}
+
+const open = (told: string, possible: boolean): StepStatus => ({ done: false, told, possible })
+
+/** Where there is no state nothing else can be done. */
+export const statusWithoutState: SetupStatus = {
+  state: open('there is none', true),
+  session: open('it needs a state', false),
+  alpha: open('it needs a state', false),
+  gateway: open('it needs a state', false),
+  shots: open('it needs a state', false),
+  proof: open('it needs a state', false),
+  timers: open('it needs a state', false),
+}
+
+const ofLine = (line: StatusLine | undefined, possible: boolean): StepStatus => {
+  const told = line?.status ?? 'not known'
+  const code = line?.reason_code ?? null
+  return { done: told === 'configured', told: code === null ? told : `${told} (${code})`, possible }
+}
+
+const proofOf = (gov: Gov, possible: boolean): StepStatus => {
+  const { proofs } = timerStatus(gov)
+  if (proofs.length === 0) return open('no slot is set', false)
+  return {
+    done: proofs.every(({ state }) => state === 'current'), possible,
+    told: proofs.map(({ slot, state }) => `${slot}: ${state}`).join(', '),
+  }
+}
+
+/** Images that wait blocked are nothing that a set-up would mend: what counts is what is saved. */
+const shotsOf = (gov: Gov, line: StatusLine | undefined, possible: boolean): StepStatus =>
+  savedSettings(gov.store.read()).screenshot_folder === null
+    ? open('no folder', possible)
+    : { ...ofLine(line, possible), done: line !== undefined && line.status !== 'disabled' }
+
+/** The steps of an open state. */
+export const setupStatus = async (
+  gov: Gov, { isLoggedIn, at, scheduler, world }: Around,
+): Promise<SetupStatus> => {
+  const lines = await readStatusLines(gov, { world, session: null })
+  const [{ dir }, { name: profile }] = [gov.store, deploymentProfile(gov.store)]
+  const hasGateway = routePlaces(gov).gateway.baseUrl !== null
+  const noGateway = open('the sealed profile has no gateway', false)
+  return {
+    state: {
+      done: true, possible: false,
+      told: `${at === null ? '' : `${at}, `}${dir}, sealed for ${profile}`,
+    },
+    session: { done: isLoggedIn, told: isLoggedIn ? 'logged in' : 'none', possible: !isLoggedIn },
+    alpha: ofLine(lines['alpha'], isLoggedIn),
+    gateway: hasGateway ? ofLine(lines['gateway'], isLoggedIn) : noGateway,
+    shots: shotsOf(gov, lines['shots'], isLoggedIn),
+    proof: hasGateway ? proofOf(gov, isLoggedIn) : noGateway,
+    timers: { done: scheduler !== null, told: scheduler ?? 'none', possible: true },
+  }
+}

@@ -1,0 +1,66 @@
+import * as v from 'valibot'
+import { count, text } from '../../base/fields.js'
+import { fail } from '../../base/errors.js'
+import { closedObject, parseClosed } from '../../base/schema.js'
+import { parseStrictJson } from '../../base/strict-json.js'
+import { readArtifact } from '../../governance/artifacts.js'
+import type { Gov } from '../../governance/context.js'
+import type { View } from '../../state/types.js'
+import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
+import { episodesNewestFirst, findEpisode } from './episode-store.js'
+import type { Episode } from './digest-rows.js'
+
+const payloadShape = closedObject({
+  schema: v.literal(digestSchemaVersion),
+  source_tool: v.literal(digestSourceTool),
+  digest_key: text,
+  window_start: text,
+  window_end: text,
+  source_observation_ids: v.array(text),
+  observation_count: count,
+  content_chars: count,
+  content: text,
+})
+/** The sealed payload of an episode. */
+type DigestPayload = v.InferOutput<typeof payloadShape>
+
+/** Opens an episode's text. Throws what the store throws; `rejected` for another shape. */
+export const readDigest = (gov: Pick<Gov, 'store'>, view: View, row: Episode): DigestPayload => {
+  const bytes = readArtifact(gov, view, row.artifact_id, shotLabels.digest)
+  const value = parseStrictJson(bytes, { bytesMax: 4_194_304, depthMax: 4 })
+  return parseClosed(payloadShape, value, { code: 'digest_invalid', what: 'the stored digest' })
+}
+
+/** An episode with the text that the model wrote. */
+export interface OpenedDigest {
+  readonly episode: Episode
+  readonly content: string
+}
+
+/** The episode of an id. Throws `not_found` `digest_not_found`. */
+export const requireEpisode = (view: View, id: string): Episode => {
+  const episode = findEpisode(view, id)
+  if (episode === undefined) throw fail.notFound('digest_not_found', 'There is no such digest.')
+  return episode
+}
+
+/**
+ * Episodes, newest window first; with an id only those behind it. Throws `not_found`
+ * `digest_not_found`.
+ */
+export function* episodesBehind(
+  view: View, after: string | undefined,
+): Generator<Episode, void, undefined> {
+  const from = after === undefined ? undefined : requireEpisode(view, after)
+  let isBehind = from === undefined
+  for (const episode of episodesNewestFirst(view)) {
+    if (isBehind || from === undefined || episode.window_start < from.window_start) yield episode
+    isBehind ||= episode.episode_id === after
+  }
+}
+
+/** Opens the digest of an id. Throws `not_found` `digest_not_found`, and as `readDigest`. */
+export const openDigest = (gov: Pick<Gov, 'store'>, view: View, id: string): OpenedDigest => {
+  const episode = requireEpisode(view, id)
+  return { episode, content: readDigest(gov, view, episode).content }
+}
