@@ -1,5 +1,5 @@
-// `npm run interrupts`: runs the tests that prove the tables of docs/dev/interrupts.md, one after the
-// other, and writes what they saw there. A cell that is not as the rule says fails as ever.
+// `npm run interrupts`: runs the tests that prove the tables of docs/dev/interrupts.md, one after
+// the other, and writes what they saw there. A cell that is not as the rule says fails as ever.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { root } from './tool/run.js'

@@ -87,15 +87,16 @@ t.test('a store is asked for what it keeps, and by few for where that lies', asy
     ],
     'what this machine read or was publishing when it was cut off': [
       'src/codehost/closure/ask.ts', 'src/codehost/closure/close.ts',
-      'src/codehost/closure/look.ts', 'src/codehost/jobs/close-line.ts', 'src/edge/interrupted-uploads.ts',
+      'src/codehost/closure/look.ts', 'src/codehost/jobs/close-line.ts',
+      'src/edge/interrupted-uploads.ts',
     ],
     'what this machine found in its image folders': [
       'src/shots/last-runs.ts', 'src/shots/scan/open-pass.ts', 'src/shots/scan/scan.ts',
       'src/shots/status/analysis.ts',
     ],
     'how the lock of this directory is had': [
-      'src/governance/policy/policy-status.ts', 'src/shots/locked.ts', 'src/shots/status/analysis.ts',
-      'src/shots/status/status.ts',
+      'src/governance/policy/policy-status.ts', 'src/shots/locked.ts',
+      'src/shots/status/analysis.ts', 'src/shots/status/status.ts',
     ],
   }
   const asks = new RegExp([

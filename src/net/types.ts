@@ -45,8 +45,8 @@ export interface HttpsRequest {
    */
   authority(point: AuthorityPoint): void | Promise<void>
   /**
-   * Runs between `before_dial` having passed and the dial... see `docs/dev/architecture.md`: makes the
-   * contacted mark durable. A throw sends nothing.
+   * Makes the contacted mark durable, once `before_dial` has passed and before anybody is dialled.
+   * A throw sends nothing.
    */
   markContact(): void | Promise<void>
 }

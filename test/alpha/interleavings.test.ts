@@ -217,8 +217,8 @@ const afterKill = async (t: Test, rig: AlphaWorld, sent: number): Promise<Task> 
 }
 
 /**
- * Kills at every step are in soak.test.ts and in docs/dev/interrupts.md; here each phase is killed at
- * its first and its last one.
+ * Kills at every step are in soak.test.ts and in docs/dev/interrupts.md; here each phase is killed
+ * at its first and its last one.
  */
 const unmarkedEdges = ['ask.admitted', 'ask.slot', 'ask.reserved', 'ask.contact_begin'] as const
 const sentEdges = ['provider.request', 'provider.billing', 'ask.answer_sealed'] as const
