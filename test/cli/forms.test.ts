@@ -3,6 +3,8 @@
  * interrupt in the middle change nothing, whatever was saved before, and what changed while they
  * were thinking is not saved over.
  */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import {
   columns, converse, keys, needsScript, type Ended, type Step,
@@ -15,7 +17,7 @@ import type { Stateful } from '../world/state.js'
 import { World, type Placed } from '../world/world.js'
 
 const skip = needsScript
-const { enter, down, space, interrupt } = keys
+const { enter, down, space, interrupt, up } = keys
 
 type Here = Placed & Stateful & SignedIn
 
@@ -134,6 +136,24 @@ t.test('`shots setup` judges the folder as its field is left, and saves what was
     analysis: { value: 'on' }, zdr: { value: 'on' }, budget_microusd: { value: 200_000 },
     budget_requests: { value: null }, renew_proof: { value: null },
   })
+})
+
+t.test('`shots setup` offers a folder of screenshots that is there, and Enter takes none', { skip }, async (t) => {
+  const world = await World.in(t).state().session()
+  const folder = join(world.place.env['HOME'] as string, 'Pictures', 'Screenshots')
+  mkdirSync(folder, { recursive: true })
+  const kept = await unchangedBy(t, world, 'shots setup', [
+    { at: 'Screenshots lie in', keys: enter },
+  ])
+  t.match(kept.shown, 'home, Desktop and Downloads themselves are')
+  t.match(kept.shown, 'Nothing changes; nothing is saved.')
+  const { status, shown } = await converse(t, world, 'shots setup', [
+    { at: 'Screenshots lie in', keys: `${up}${enter}` },
+    { at: 'Have images analysed', keys: enter },
+    { at: 'Save this change', keys: `y${enter}` },
+  ])
+  t.equal(status, 0, shown)
+  t.equal((await world.json(['shots', 'config', 'show'])).folder.saved_folder, folder)
 })
 
 t.test('`shots setup` does not save over what changed while the person was thinking', {

@@ -7,15 +7,15 @@
  * device and inode, so that `..`, links, bind mounts and letter case hide nothing. A folder that
  * is refused is an error, never a reason to try the next source.
  */
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fail, type SallyportError } from '../../base/errors.js'
-import { baseFolderIfNamed } from '../../base/user-folders.js'
 import { accountHome } from './account-home.js'
 import { defaultFolder, shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { folderDigestOf } from './folder-digest.js'
 import { configuredFolder, type SavedShotSettings, type SettingSource } from './settings.js'
+import { userDirsOf } from './user-dirs.js'
 
 /** What the rule needs of the world. */
 export type FolderWorld = Pick<ShotsContext, 'env' | 'home' | 'workspace' | 'ownFolders'>
@@ -99,30 +99,11 @@ const identityOf: Identify = (path) => {
   }
 }
 
-const userDirsBytesMax = 65_536
-
 /** Desktop and Downloads as the desktop's own settings file names them. */
-const userDirs = (world: FolderWorld): Place[] => {
-  const { env, home } = world
-  const folder = baseFolderIfNamed(world, 'XDG_CONFIG_HOME')
-  let text = ''
-  try {
-    // Without a folder the name is empty, which no file has.
-    const bytes = readFileSync(folder === null ? '' : join(folder, 'user-dirs.dirs'))
-    text = bytes.subarray(0, userDirsBytesMax).toString('utf8')
-  } catch {
-    // Most systems without a desktop have none.
-  }
-  const named = (variable: string, name: BroadPlace): Place[] => {
-    const [, value] = new RegExp(`^\\s*${variable}="(.*)"\\s*$`, 'm').exec(text) ?? []
-    const texts = [env[variable], value].filter((one) => one !== undefined)
-    return texts
-      .map((one) => one.replace(/\\(.)/g, '$1').replace(/^\$(?:HOME|\{HOME\})(?=\/|$)/, home))
-      .filter((path) => isAbsolute(path))
-      .map((path) => ({ name, path }))
-  }
-  return [...named('XDG_DESKTOP_DIR', 'desktop'), ...named('XDG_DOWNLOAD_DIR', 'downloads')]
-}
+const userDirs = (world: FolderWorld): Place[] => [
+  ...userDirsOf(world, 'XDG_DESKTOP_DIR').map((path): Place => ({ name: 'desktop', path })),
+  ...userDirsOf(world, 'XDG_DOWNLOAD_DIR').map((path): Place => ({ name: 'downloads', path })),
+]
 
 /** Homes: the one of this run, and that of the account when a variable names another. */
 const homesOf = ({ env, home }: FolderWorld): string[] => {

@@ -17,7 +17,7 @@ export const columns = 80
 
 /** Keys as a terminal sends them. */
 export const keys = {
-  enter: '\r', down: '\u001b[B', space: ' ', interrupt: '\u0003',
+  enter: '\r', up: '\u001b[A', down: '\u001b[B', space: ' ', interrupt: '\u0003',
 } as const
 
 /** What is typed once a text stands on the terminal. */

@@ -4,6 +4,7 @@ import {
 } from '../../../shots/source/config.js'
 import type { ShotsContext } from '../../../shots/context.js'
 import { judgeFolder } from '../../../shots/source/folder.js'
+import { foundFolders } from '../../../shots/source/found-folders.js'
 import {
   parseSettingsChange, savedSettings, type SavedShotSettings,
 } from '../../../shots/source/settings.js'
@@ -63,9 +64,26 @@ const isStrict = (saved: SavedShotSettings): boolean =>
 const fromHome = (home: string, typed: string): string =>
   (typed === '~' || typed.startsWith('~/') ? home + typed.slice(1) : typed)
 
+const folderText = 'Every image in the folder counts, so home, Desktop and Downloads themselves are '
+  + 'refused; a folder below them is fine.'
+const another = 'another folder'
+
+/** Folders that are there already are offered where none is saved; null where another is wanted. */
+const askFound = async (
+  prompter: Prompter, ctx: ShotsContext, now: string | null,
+): Promise<string | null> => {
+  const found = now === null ? foundFolders(ctx) : []
+  if (found.length === 0) return null
+  // Enter alone changes nothing, here as at every other question.
+  const chosen = await prompter.choose('Screenshots lie in:', [...found, another], another)
+  return chosen === another ? null : chosen
+}
+
 const askFolder = async (
   prompter: Prompter, ctx: ShotsContext, now: string | null, home: string,
 ): Promise<Change> => {
+  const found = await askFound(prompter, ctx, now)
+  if (found !== null) return { screenshot_folder: found }
   const named = fromHome(home, await prompter.text(
     'Screenshot folder (absolute, or from ~):', now ?? '',
     (text) => (text === '' || text === now ? null : refusalOf(() => {
@@ -130,6 +148,7 @@ const fillConfigForm = async (
 ): Promise<Change> => {
   const prompter = await deps.ask(
     'Give the settings as flags: `sallyport shots config set --help`.')
+  deps.note(`${folderText}\n`)
   const change = await askFolder(prompter, ctx, saved.screenshot_folder, deps.home)
   deps.note(`\n${egressText}\n`)
   if (await askEgress(prompter, saved, change)) {
