@@ -64,8 +64,8 @@ const isStrict = (saved: SavedShotSettings): boolean =>
 const fromHome = (home: string, typed: string): string =>
   (typed === '~' || typed.startsWith('~/') ? home + typed.slice(1) : typed)
 
-const folderText = 'Every image in the folder counts, so home, Desktop and Downloads themselves are '
-  + 'refused; a folder below them is fine.'
+const folderText = 'Every image in the folder counts, so home, Desktop and Downloads themselves '
+  + 'are refused; a folder below them is fine.'
 const another = 'another folder'
 
 /** Folders that are there already are offered where none is saved; null where another is wanted. */
