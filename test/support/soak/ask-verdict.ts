@@ -118,21 +118,23 @@ const askAgain = async (
   ]
 }
 
-/** What `state check` finds beside artifacts that nobody names yet, and what else it may find. */
-export const check = async (
-  { rig }: Pick<Judged, 'rig'>, allowed: readonly string[] = [],
-): Promise<string[]> => {
+/**
+ * What a killed writer may leave: artifacts that nobody names yet, and temporary files, in the state
+ * and beside the anchor, which every process makes anew. A compaction sweeps them.
+ */
+const left = ['artifact_orphans', 'leftovers', 'key_leftovers']
+
+/** What `state check` finds beside what a killed writer may leave. */
+export const check = async ({ rig }: Pick<Judged, 'rig'>): Promise<string[]> => {
   const ran = await rig.run(['state', 'check', '--json'])
   const { problems } = ran.json<{ problems: { code: string; severity: string }[] }>()
   const wrong = problems.map(({ code }) => code)
-    .filter((code) => code !== 'artifact_orphans' && !allowed.includes(code))
+    .filter((code) => !left.includes(code))
   return ran.status === 0 && wrong.length === 0 ? [] : [`state check: ${wrong.join(', ')}`]
 }
 
 /** Judges a killed ask; also says when the process claimed more than the rows have. */
-export const judge = async (
-  deployment: Judged, killed: Asked, allowed: readonly string[] = [],
-): Promise<Verdict> => {
+export const judge = async (deployment: Judged, killed: Asked): Promise<Verdict> => {
   const { rig } = deployment
   const named = (body: Buffer): boolean => body.includes(killed.question)
   const sent = (): number => rig.inferences().filter(({ body }) => named(body)).length
@@ -146,7 +148,7 @@ export const judge = async (
     broken: [
       ...broken, ...found.account,
       ...(printed ? ['an answer was printed that the rows do not have'] : []),
-      ...(await check(deployment, allowed)),
+      ...(await check(deployment)),
       ...(await askAgain(deployment, killed, outcome, sent)),
     ],
   }

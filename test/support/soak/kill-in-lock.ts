@@ -51,9 +51,6 @@ interface Line {
   after?(ran: Ran): Promise<readonly string[]>
 }
 
-/** Temporary files of a killed writer: `state check` names them, compaction sweeps them. */
-const left = ['leftovers', 'key_leftovers']
-
 const bound = roomy.boundMicrousd
 
 class Deployment {
@@ -73,7 +70,7 @@ class Deployment {
         argv: ['alpha', 'ask', '-', '--json', '--idempotency-key', key], stdin: question,
         after: async (ran) => (await judge({ rig: this.rig, boundMicrousd: bound }, {
           ran, question, key,
-        }, left)).broken,
+        })).broken,
       }
     },
     'alpha setup': async () => ({
@@ -163,7 +160,7 @@ class Deployment {
     const nextOne = ['login', 'logout'].includes(verb) ? ['login'] : ['goal', 'add', 'the next']
     const next = await rig.run([...nextOne, '--json', '--wait', '0'])
     if (next.status !== 0) wrong.push(`the next writer: ${next.status} ${next.stderr}`)
-    wrong.push(...await check({ rig }, left))
+    wrong.push(...await check({ rig }))
     if (verb === 'policy revoke' && ran.status === 0
       && (await rig.json(['policy', 'show'])).block === null) wrong.push('revoked, yet open')
     if (['policy revoke', 'alpha setup'].includes(verb)) {
