@@ -119,8 +119,8 @@ const askAgain = async (
 }
 
 /**
- * What a killed writer may leave: artifacts that nobody names yet, and temporary files, in the state
- * and beside the anchor, which every process makes anew. A compaction sweeps them.
+ * What a killed writer may leave: artifacts that nobody names yet, and temporary files, in the
+ * state and beside the anchor, which every process makes anew. A compaction sweeps them.
  */
 const left = ['artifact_orphans', 'leftovers', 'key_leftovers']
 
