@@ -173,8 +173,8 @@ export class CollectingDuplex extends Duplex {
     return new Promise((resolve, reject) => {
       const over = new AbortController()
       const looking = async (): Promise<void> => {
-        const ticks = setInterval(lookMs, undefined, { signal: over.signal })
-        while ((await ticks.next()).done !== true) await gate.look()
+        // A loop that throws ends the interval with it: nothing goes on ticking behind a stop.
+        for await (const one of setInterval(lookMs, gate, { signal: over.signal })) await one.look()
       }
       looking().catch((error: Error) => {
         // What the kernel took meanwhile has left: the next piece asks for itself.

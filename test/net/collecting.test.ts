@@ -161,12 +161,16 @@ t.test('what is cut off goes no further: the connection is destroyed before the 
     const collected = duplex.collect(2)
     duplex.write('POST / HTTP/1.1\r\n\r\nab')
     const atLeave: boolean[] = []
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
+    const before = timers()
     await t.rejects(duplex.release(await collected, {
       enter: async () => undefined,
       look: async () => { throw new Error('a stop') },
       leave: () => void atLeave.push(socket.destroyed),
     }), { message: 'a stop' })
     t.strictSame(atLeave, [true])
+    t.ok(timers() <= before, 'nothing goes on ticking')
   })
 
 t.test('what is written beyond one request ends the connection', async (t) => {
