@@ -7,7 +7,7 @@ import { filesBelow } from './support/marks.js'
 const modules = filesBelow('test').filter((path) => /\.(ts|mjs)$/.test(path))
 
 const programs =
-  /(^test\/(?:producer-)?entry|\/children\/|\/watch-sockets|\/whole-file-locks|make-fixtures)/
+  /(^test\/(?:producer-)?entry|\/children\/|\/watch-sockets|make-fixtures)/
 
 /** Types that stand for those of a package, as the compiler is told. */
 const declared = [...readFileSync('tsconfig.json', 'utf8').matchAll(/"\.\/([^"]+\.d\.ts)"/g)]

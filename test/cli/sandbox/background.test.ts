@@ -99,6 +99,19 @@ t.test('a start in the background that cannot serve says so and leaves no proces
   t.equal(refused.error().code, 'sandbox_dir_not_empty')
 })
 
+t.test('a start in the background that another one overtakes is refused as a second one is', async (t) => {
+  const { place } = World.in(t)
+  const dir = place.path('box')
+  const script = `console.error('{"code":"' + 'sandbox_running' + '"}'); process.exit(5)`
+  const self = { uid: 1000, program: [process.execPath, '-e', script, '--'] }
+  const line = ['sandbox', 'start', '--background', '--dir', dir]
+  const ran = await place.run([...line, '--json'], { self })
+  t.strictSame([ran.status, ran.error().code], [5, 'sandbox_running'])
+  const ends = { uid: 1000, program: [process.execPath, '-e', 'process.exit(1)', '--'] }
+  const { stderr } = await place.run(line, { self: ends })
+  t.match(stderr, '`sallyport sandbox start --dir DIR`', 'and not that of another folder')
+})
+
 t.test('who stops waiting for a start leaves no process, and one that does not end is told', async (t) => {
   const { place } = World.in(t)
   const pidFile = place.path('pid')

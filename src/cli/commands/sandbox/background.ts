@@ -4,6 +4,8 @@ import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/sandbox-contract.js'
 import type { VerbDeps } from '../../verb.js'
+import { alreadyRunning } from './claim.js'
+import { defaultSandboxDir } from './dir.js'
 
 /** What the process says before it serves: its document, or a failure, the last line of stderr. */
 interface Said {
@@ -29,18 +31,22 @@ const firstWords = (child: ChildProcess): Promise<Said> =>
   })
 
 /** The failure that the process told, which it knows better than we do. */
-const failureIn = (err: string): Error => {
+const failureIn = async (deps: VerbDeps, dir: string, err: string): Promise<Error> => {
   const last = err.trimEnd().split('\n').at(-1) ?? ''
   const code = /"code":"([a-z_]+)"/.exec(last)?.[1] ?? null
+  // Another start claimed the folder after we had looked: that is the same answer as before.
+  if (code === 'sandbox_running') return alreadyRunning(dir)
+  const where = dir === defaultSandboxDir(deps) ? '' : ' --dir DIR'
   return fail.failed('sandbox_not_started', 'The sandbox ended before it served.', {
-    next: 'See why, in the foreground: `sallyport sandbox start`.', details: { code },
+    next: `See why, in the foreground: \`sallyport sandbox start${where}\`.`, details: { code },
   })
 }
 
 /**
  * Starts one in a session of its own, without a terminal, and returns once it serves. It holds no
  * folder that somebody may want to remove, and none of this process's streams. Throws `failed`
- * `sandbox_not_started`, and `cancelled` where the person stops waiting; neither leaves a process.
+ * `sandbox_not_started`, `conflict` `sandbox_running` where another start was faster, and
+ * `cancelled` where the person stops waiting; none leaves a process.
  */
 export const startBehind = async (
   deps: VerbDeps, dir: string,
@@ -59,9 +65,9 @@ export const startBehind = async (
       child.kill('SIGKILL')
       throw deps.stop.aborted
         ? fail.cancelled('sandbox_start_stopped', 'You stopped waiting; no sandbox was left.')
-        : failureIn('')
+        : await failureIn(deps, dir, '')
     }
-    if (said.ended) throw failureIn(said.err)
+    if (said.ended) throw await failureIn(deps, dir, said.err)
     return v.parse(sandboxStart.output, JSON.parse(said.out)) as SandboxStartedDocument
   } finally {
     over.abort()
