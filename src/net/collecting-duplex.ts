@@ -23,6 +23,8 @@ export interface Gate {
   enter(): Promise<void>
   /** Throws once the rest may not leave any more. */
   look(): Promise<void>
+  /** Told with what `look` threw, where that ended the piece: a look may end too late for it. */
+  refuse(error: unknown): void
   /** Ends what `enter` began; `last` when the kernel took the whole request. */
   leave(last: boolean): void
 }
@@ -179,6 +181,9 @@ export class CollectingDuplex extends Duplex {
       looking().catch((error: Error) => {
         // What the kernel took meanwhile has left: the next piece asks for itself.
         if (over.signal.aborted) return
+        // The clock of the looks ends here: the kernel may never call back.
+        over.abort()
+        gate.refuse(error)
         // From here on the kernel is given nothing more; the gate is left after that.
         this.#socket.destroy()
         reject(error)

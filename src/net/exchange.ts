@@ -273,15 +273,15 @@ const gateOf = (attempt: Attempt, connection: Connection, request: HttpsRequest)
       throw error
     }
   }
-  const refuse = (error: unknown): never => {
-    gate.refused = { error }
-    throw error
-  }
   const gate: RequestGate = {
     refused: null,
-    enter: () => enter().catch(refuse),
-    look: async () => {
-      await fence?.look().catch(refuse)
+    enter: () => enter().catch((error: unknown) => {
+      gate.refuse(error)
+      throw error
+    }),
+    look: async () => fence?.look(),
+    refuse: (error) => {
+      gate.refused = { error }
     },
     leave(last) {
       if (last) fence?.note('whole')

@@ -104,7 +104,7 @@ export const tooOld = (version: number): SallyportError =>
   })
 
 /** The refusal of a format that only a later program knows. */
-const tooNew = (version: number): Error =>
+export const tooNew = (version: number): Error =>
   fail.blocked('state_too_new', 'A newer version of the program wrote this state.', {
     next: 'Install that version, or a later one.',
     details: { format_version: version, known: formatVersion },

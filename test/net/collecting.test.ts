@@ -142,6 +142,7 @@ t.test('each piece is at most 64 KiB and waits until the one before was taken', 
   const released = duplex.release(whole, {
     enter: async () => void passed.push('enter'),
     look: async () => undefined,
+    refuse: () => t.fail('nothing was refused'),
     leave: (last) => void passed.push(last ? 'last' : 'leave'),
   })
   for (const expected of [[65_536], [65_536, 65_536], [65_536, 65_536, 18_956]]) {
@@ -162,15 +163,55 @@ t.test('what is cut off goes no further: the connection is destroyed before the 
     duplex.write('POST / HTTP/1.1\r\n\r\nab')
     const atLeave: boolean[] = []
     const timers = (): number =>
-      process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
-    const before = timers()
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const [before, refused] = [timers(), [] as unknown[]]
     await t.rejects(duplex.release(await collected, {
       enter: async () => undefined,
       look: async () => { throw new Error('a stop') },
+      refuse: (error) => void refused.push(error),
       leave: () => void atLeave.push(socket.destroyed),
     }), { message: 'a stop' })
     t.strictSame(atLeave, [true])
-    t.ok(timers() <= before, 'nothing goes on ticking')
+    t.matchStrict(refused, [{ message: 'a stop' }])
+    t.equal(timers(), before, 'nobody looks any more')
+  })
+
+t.test('a look that ends after the kernel took its piece refuses nothing: what ends the connection is told',
+  async (t) => {
+    let isEntering = false
+    let isUnderWay = false
+    let arrived: () => void = () => undefined
+    const whole = new Promise<void>((resolve) => { arrived = resolve })
+    const body = Buffer.alloc(30_000_000)
+    const server = await serve((_socket, _seen, _index, reset) => {
+      // All of it is there, so the kernel took every piece; the look ends first, then this.
+      arrived()
+      setTimeout(reset, 50)
+    })
+    t.teardown(server.close)
+    server.onConnection((socket) => {
+      socket.pause()
+      const waiting = setInterval(() => {
+        if (!isUnderWay) return
+        clearInterval(waiting)
+        socket.resume()
+      }, 5)
+    })
+    const fence = {
+      take: async () => { isEntering = true }, note: () => undefined, give: () => undefined,
+      look: async () => {
+        const isWaiting = !isEntering && !isUnderWay
+        isEntering = false
+        if (!isWaiting) return
+        isUnderWay = true
+        await whole
+        throw new Error('too late')
+      },
+    }
+    t.hasStrict(await failureOf(client().request(
+      ask(server.url, { body, requestBytesMax: body.length, fence }),
+    )), { code: 'reset', contact: 'possible' })
+    t.ok(isUnderWay)
   })
 
 t.test('what is written beyond one request ends the connection', async (t) => {

@@ -237,6 +237,16 @@ t.test('a STATE file with an untrue byte, or of a later format, is refused clear
   t.hasStrict(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
 })
 
+t.test('what a later program wrote is no damage to a check, however it looks', async (t) => {
+  const { store } = await World.in(t).store()
+  await put(store, 'a', 1)
+  forgeState(store.dir, { format_version: 99 })
+  writeFileSync(newestLog(store.dir), 'another form\n')
+  t.hasStrict(checkState({ ...placeOf(store), specs }), {
+    ok: false, store_id: store.storeId, problems: [{ code: 'state_too_new', severity: 'blocked' }],
+  })
+})
+
 for (const kept of ['wal', 'collections', 'artifacts', 'witness.log']) {
   t.test(`where STATE alone is gone there is a state all the same: ${kept}`, async (t) => {
     const { store } = await World.in(t).store()

@@ -13,11 +13,13 @@ import { checkGeneration, damage, notice } from './check-generation.js'
 import { readEnd } from '../ended-at.js'
 import { isTemporary, readWhole, namesIn, type Files } from '../files.js'
 import { fileBytesMax } from '../limits.js'
-import { keyPlaces, oldestFormatVersion } from '../paths.js'
+import { formatVersion, keyPlaces, oldestFormatVersion } from '../paths.js'
 import { keptArtifacts } from './kept.js'
 import { salvage } from './salvage.js'
 import { refuseDestroyed } from '../destruction.js'
-import { decodeStateFile, readStateFile, tooOld, isStateIn, type StateFile } from '../state-file.js'
+import {
+  decodeStateFile, readStateFile, tooNew, tooOld, isStateIn, type StateFile,
+} from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, CollectionSpec, Problem, View } from '../types.js'
 import { careFailure } from './unreadable.js'
@@ -84,6 +86,11 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const state = checkStateFile(site, problems)
   if (state !== undefined && state.format_version < oldestFormatVersion) {
     noteFailure(tooOld(state.format_version), problems)
+    return { ...unread(problems), store_id: state.store_id }
+  }
+  if (state !== undefined && state.format_version > formatVersion) {
+    // What this program does not know is no damage: no repair of this version may look at it.
+    noteFailure(tooNew(state.format_version), problems)
     return { ...unread(problems), store_id: state.store_id }
   }
   checkModes(site, problems)

@@ -36,7 +36,9 @@ const unchangedText = (report: StateRepairDocument, view: View): string =>
 const lossText = ({ loss, done }: StateRepairDocument): string => {
   const lost = loss.records_after !== null || loss.documents > 0
   const isKnown = done.every(({ code }) => code !== 'earlier_loss_settled')
-  if (!lost) return isKnown ? 'Nothing acknowledged was lost.\n' : ''
+  // Its note says what is known of a torn end: whether somebody had been answered for it.
+  const isTorn = done.some(({ code }) => code === 'torn_tail_cut')
+  if (!lost) return isKnown && !isTorn ? 'Nothing acknowledged was lost.\n' : ''
   const after = loss.records_after === null ? '' : ` after record ${loss.records_after}`
   return (
     `Lost: at least ${loss.records_seen} records${after}, ${loss.bytes} bytes of the log, ` +
