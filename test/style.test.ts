@@ -99,10 +99,20 @@ t.test('a store is asked for what it keeps, and by few for where that lies', asy
       'src/shots/status/analysis.ts', 'src/shots/status/status.ts',
     ],
   }
+  const name = '(dir|runDir|stopsDir)'
+  const taken = String.raw`\{[^{}]*\b${name}\b[^{}]*\}`
   const asks = new RegExp([
-    String.raw`\bstore\.(dir|runDir)\b`, String.raw`\.(stopsDir|runDir)\b`,
-    String.raw`\{ (dir|runDir) \}: Pick<Store`, String.raw`\{ dir \} = gov\.store\b`,
+    String.raw`\bstore\??\s*\.\s*${name}\b`, String.raw`\.(stopsDir|runDir)\b`,
+    String.raw`\[['"]${name}['"]\]`, String.raw`${taken}\s*=\s*(\w+\??\.)*store\b(?!\.)`,
+    String.raw`\bstore: ${taken}`, String.raw`${taken}: (Pick<)?Store\b`,
   ].join('|'))
+  // A text tells no alias of a store from another object: `at.dir` is seen by whoever reads.
+  for (const spelling of [
+    'gov.store.dir', 'store?.dir', 'store\n  .dir', "store['dir']", 'const { dir } = store',
+    'const { dir: at, storeId } = ctx.gov.store', '({ runDir }: Store) =>',
+    '{ store: { runDir } } = gov', "({ dir }: Pick<Store, 'dir'>) =>",
+  ]) t.match(spelling, asks)
+  t.notMatch('const { dir } = store.places', asks)
   const asking = code.filter((path) => /^src\/(?!state\/)/.test(path)
     && asks.test(readFileSync(path, 'utf8')))
   t.strictSame(asking.sort(), [...new Set(Object.values(allowed).flat())].sort())

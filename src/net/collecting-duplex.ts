@@ -181,8 +181,6 @@ export class CollectingDuplex extends Duplex {
       looking().catch((error: Error) => {
         // What the kernel took meanwhile has left: the next piece asks for itself.
         if (over.signal.aborted) return
-        // The clock of the looks ends here: the kernel may never call back.
-        over.abort()
         gate.refuse(error)
         // From here on the kernel is given nothing more; the gate is left after that.
         this.#socket.destroy()

@@ -100,10 +100,13 @@ const identityOf: Identify = (path) => {
 }
 
 /** Desktop and Downloads as the desktop's own settings file names them. */
-const userDirs = (world: FolderWorld): Place[] => [
-  ...userDirsOf(world, 'XDG_DESKTOP_DIR').map((path): Place => ({ name: 'desktop', path })),
-  ...userDirsOf(world, 'XDG_DOWNLOAD_DIR').map((path): Place => ({ name: 'downloads', path })),
-]
+const userDirs = (world: FolderWorld): Place[] => {
+  const named = userDirsOf(world)
+  return [
+    ...named('XDG_DESKTOP_DIR').map((path): Place => ({ name: 'desktop', path })),
+    ...named('XDG_DOWNLOAD_DIR').map((path): Place => ({ name: 'downloads', path })),
+  ]
+}
 
 /** Homes: the one of this run, and that of the account when a variable names another. */
 const homesOf = ({ env, home }: FolderWorld): string[] => {

@@ -34,7 +34,7 @@ const allowed = (world: FolderWorld, path: string): string | null => {
 /** Canonical paths of those that are there and may be the image folder; the likeliest first. */
 export const foundFolders = (world: FolderWorld): readonly string[] => {
   const { env, home } = world
-  const pictures = [...userDirsOf(world, 'XDG_PICTURES_DIR'), join(home, 'Pictures')]
+  const pictures = [...userDirsOf(world)('XDG_PICTURES_DIR'), join(home, 'Pictures')]
   const places = [
     ...namedByTools.map((name) => env[name] ?? ''),
     ...pictures.map((one) => join(one, 'Screenshots')),

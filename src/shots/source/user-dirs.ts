@@ -18,15 +18,19 @@ const settingsOf = (world: Pick<ShotsContext, 'env' | 'home'>): string => {
   }
 }
 
-/** Absolute paths that the environment and `user-dirs.dirs` give one of these folders. */
+/** A folder by the name that both give it. */
+type UserDir = 'XDG_DESKTOP_DIR' | 'XDG_DOWNLOAD_DIR' | 'XDG_PICTURES_DIR'
+
+/** Absolute paths that the environment and `user-dirs.dirs`, read once, give such folders. */
 export const userDirsOf = (
   world: Pick<ShotsContext, 'env' | 'home'>,
-  variable: 'XDG_DESKTOP_DIR' | 'XDG_DOWNLOAD_DIR' | 'XDG_PICTURES_DIR',
-): readonly string[] => {
-  const pattern = new RegExp(`^\\s*${variable}="(.*)"\\s*$`, 'm')
-  const [, saved] = pattern.exec(settingsOf(world)) ?? []
-  return [world.env[variable], saved].filter((one) => one !== undefined)
-    .map((one) => one.replace(/\\(.)/g, '$1'))
-    .map((one) => one.replace(/^\$(?:HOME|\{HOME\})(?=\/|$)/, world.home))
-    .filter((path) => isAbsolute(path))
+): (variable: UserDir) => readonly string[] => {
+  const text = settingsOf(world)
+  return (variable) => {
+    const [, saved] = new RegExp(`^\\s*${variable}="(.*)"\\s*$`, 'm').exec(text) ?? []
+    return [world.env[variable], saved].filter((one) => one !== undefined)
+      .map((one) => one.replace(/\\(.)/g, '$1'))
+      .map((one) => one.replace(/^\$(?:HOME|\{HOME\})(?=\/|$)/, world.home))
+      .filter((path) => isAbsolute(path))
+  }
 }

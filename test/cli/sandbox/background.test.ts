@@ -109,7 +109,7 @@ t.test('a start in the background that another one overtakes is refused as a sec
   t.strictSame([ran.status, ran.error().code], [5, 'sandbox_running'])
   const ends = { uid: 1000, program: [process.execPath, '-e', 'process.exit(1)', '--'] }
   const { stderr } = await place.run(line, { self: ends })
-  t.match(stderr, '`sallyport sandbox start --dir DIR`', 'and not that of another folder')
+  t.match(stderr, `sandbox start --dir ${dir}`, 'and not that of another folder')
 })
 
 t.test('who stops waiting for a start leaves no process, and one that does not end is told', async (t) => {

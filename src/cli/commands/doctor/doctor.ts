@@ -41,7 +41,7 @@ export const doctor = verb(doctorContract, {
       .join('')
   },
   run: async (_request, deps) => {
-    const { runChecks, currentBlocks: currentBlocks } = await import('../../../fabric/doctor.js')
+    const { runChecks, currentBlocks } = await import('../../../fabric/doctor.js')
     const { serviceChecks } = await import('../../../fabric/doctor-service.js')
     const blocks = await deps.gov('read')
       .then(async (gov) => [...serviceChecks(gov, deps), ...await currentBlocks(gov, deps)])

@@ -5,7 +5,7 @@ import { fail } from '../../../base/errors.js'
 import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/sandbox-contract.js'
 import type { VerbDeps } from '../../verb.js'
 import { alreadyRunning } from './claim.js'
-import { defaultSandboxDir } from './dir.js'
+import { sandboxCommand } from './dir.js'
 
 /** What the process says before it serves: its document, or a failure, the last line of stderr. */
 interface Said {
@@ -35,10 +35,9 @@ const failureIn = async (deps: VerbDeps, dir: string, err: string): Promise<Erro
   const last = err.trimEnd().split('\n').at(-1) ?? ''
   const code = /"code":"([a-z_]+)"/.exec(last)?.[1] ?? null
   // Another start claimed the folder after we had looked: that is the same answer as before.
-  if (code === 'sandbox_running') return alreadyRunning(dir)
-  const where = dir === defaultSandboxDir(deps) ? '' : ' --dir DIR'
+  if (code === 'sandbox_running') return alreadyRunning(deps, dir)
   return fail.failed('sandbox_not_started', 'The sandbox ended before it served.', {
-    next: `See why, in the foreground: \`sallyport sandbox start${where}\`.`, details: { code },
+    next: `See why, in the foreground: \`${sandboxCommand(deps, dir, 'start')}\`.`, details: { code },
   })
 }
 

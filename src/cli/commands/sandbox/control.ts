@@ -6,7 +6,7 @@ import { parseStrictJson } from '../../../base/strict-json.js'
 import type { HttpsReply } from '../../../net/types.js'
 import type { VerbDeps } from '../../verb.js'
 import { refusalShape } from '../../../sandbox/sandbox-contract.js'
-import { sandboxDir } from './dir.js'
+import { sandboxCommand, sandboxDir } from './dir.js'
 
 const timeoutMs = 5_000
 const requestBytesMax = 16 * 1024
@@ -20,13 +20,11 @@ export interface ControlRequest {
   readonly body?: Readonly<Record<string, unknown>>
 }
 
-const notRunning = (deps: VerbDeps, dir: string) => {
-  const where = dir === sandboxDir(deps, undefined) ? '' : ' --dir DIR'
-  return fail.notFound('sandbox_not_running', 'No sandbox runs in that folder.', {
-    next: `Start one with \`sallyport sandbox start${where}\`.`,
+const notRunning = (deps: VerbDeps, dir: string) =>
+  fail.notFound('sandbox_not_running', 'No sandbox runs in that folder.', {
+    next: `Start one with \`${sandboxCommand(deps, dir, 'start --background')}\`.`,
     details: { dir },
   })
-}
 
 const send = async (
   deps: VerbDeps, dir: string, request: ControlRequest,

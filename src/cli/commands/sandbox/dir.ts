@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { baseFolder, pathFrom } from '../../../base/user-folders.js'
+import { commandLine, lineOfWords } from '../../../base/told.js'
 import type { CliDeps } from '../../deps.js'
 
 /** The flag that every sandbox verb takes. */
@@ -16,6 +17,11 @@ export const defaultSandboxDir = (deps: CliDeps): string | null => {
     return null
   }
 }
+
+/** A sandbox verb as it is told, about the very folder: left out, `--dir` means the default one. */
+export const sandboxCommand = (deps: CliDeps, dir: string, line: string): string =>
+  commandLine(`sandbox ${line}`)
+    + (dir === defaultSandboxDir(deps) ? '' : ` ${lineOfWords(['--dir', dir])}`)
 
 /**
  * The sandbox's folder: as given, or one of its own beside the default state directory, so that the

@@ -3,12 +3,13 @@ import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/sand
 import type { Sandbox } from '../../../sandbox/start.js'
 import { shellWord } from '../../../base/told.js'
 import { fieldLines } from '../../text.js'
+import type { CliDeps } from '../../deps.js'
 import type { View } from '../../output.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
 import { startBehind } from './background.js'
 import { alreadyRunning, claimFolder, isRunning } from './claim.js'
-import { dirFlag, sandboxDir } from './dir.js'
+import { defaultSandboxDir, dirFlag, sandboxCommand, sandboxDir } from './dir.js'
 
 /** Flags of `sandbox start`. */
 type SandboxStartOptions = LineOf<typeof sandboxStart>
@@ -32,12 +33,12 @@ const factsOf = (started: SandboxStartedDocument): string => fieldLines([
 ])
 
 /** Of one in the background: how it is used and how it ends. */
-const behindText = (started: SandboxStartedDocument, view: View, isDefault: boolean): string => {
-  const dir = isDefault ? '' : ` --dir ${shellWord(started.dir)}`
+const behindText = (started: SandboxStartedDocument, view: View, deps: CliDeps): string => {
+  const isDefault = started.dir === defaultSandboxDir(deps)
   const profile = isDefault ? 'sandbox' : shellWord(started.profile_file)
   return factsOf(started) + fieldLines([
     ['use it', view.command(`init --profile ${profile}`)],
-    ['end it', view.command(`sandbox stop${dir}`)],
+    ['end it', sandboxCommand(deps, started.dir, 'stop')],
   ])
 }
 
@@ -92,7 +93,7 @@ export const start: VerbRecord<SandboxStartOptions, SandboxStartedDocument> = {
     .option(...dirFlag)
     .option('--background', 'return once it serves; `sandbox stop` ends it'),
   text: (started, view, deps) => view.foreign(running.has(started) ? textOf(started)
-    : behindText(started, view, started.dir === sandboxDir(deps, undefined))),
+    : behindText(started, view, deps)),
   after: async (started, deps) => {
     const sandbox = running.get(started)
     if (sandbox === undefined) return
@@ -107,11 +108,11 @@ export const start: VerbRecord<SandboxStartOptions, SandboxStartedDocument> = {
     const dir = sandboxDir(deps, given)
     if (background === true) {
       // Who types it twice is told at once, in words of its own.
-      if (isRunning(dir)) throw await alreadyRunning(dir)
+      if (isRunning(dir)) throw await alreadyRunning(deps, dir)
       await prepareFolder(dir)
       return startBehind(deps, dir)
     }
-    const sandbox = await startSandbox({ dir, clock: deps.clock, claim: claimFolder })
+    const sandbox = await startSandbox({ dir, clock: deps.clock, claim: claimFolder(deps) })
     const started = sandboxStart.answer({ dir, sandbox })
     running.set(started, sandbox)
     return started

@@ -3,7 +3,7 @@ import { sandboxEndingShape, sandboxStop } from '../../../sandbox/sandbox-contra
 import { verb } from '../../verb.js'
 import { isRunning } from './claim.js'
 import { askControl } from './control.js'
-import { dirFlag, sandboxDir } from './dir.js'
+import { dirFlag, sandboxCommand, sandboxDir } from './dir.js'
 
 const endMsMax = 10_000
 const lookMs = 50
@@ -27,7 +27,7 @@ export const stop = verb(sandboxStop, {
     while (isRunning(dir)) {
       if (deps.clock.monotonicMs() > until) {
         throw fail.locked('sandbox_still_ending', 'The sandbox was told to end and still runs.', {
-          next: 'Look again with `sallyport sandbox status`.', details: { pid },
+          next: `Look again: \`${sandboxCommand(deps, dir, 'status')}\`.`, details: { pid },
         })
       }
       await deps.clock.sleep(lookMs, deps.stop)
