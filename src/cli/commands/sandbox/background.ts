@@ -37,7 +37,8 @@ const failureIn = async (deps: VerbDeps, dir: string, err: string): Promise<Erro
   // Another start claimed the folder after we had looked: that is the same answer as before.
   if (code === 'sandbox_running') return alreadyRunning(deps, dir)
   return fail.failed('sandbox_not_started', 'The sandbox ended before it served.', {
-    next: `See why, in the foreground: \`${sandboxCommand(deps, dir, 'start')}\`.`, details: { code },
+    next: `See why, in the foreground: \`${sandboxCommand(deps, dir, 'start')}\`.`,
+    details: { code },
   })
 }
 
