@@ -77,6 +77,31 @@ t.test('a second copy that the log does not name counts for nothing', async (t) 
   t.not(loss.records_after, null, 'what came after the restore is told as lost')
 })
 
+t.test('where a founded manifest and its copy are gone, its log is damage, and a repair loses no record', async (t) => {
+  const { store } = await World.in(t).store()
+  await put(store, 'a', 1)
+  store.close()
+  flipBit(store.places.log(1), 3, 1)
+  t.ok((await repairState({ ...placeOf(store), specs, onLoss })).changed)
+  const founded = again(t, store, 'write')
+  await put(founded, 'b', 2)
+  founded.close()
+  // What the repair was for is right again, as where a founding changed the format alone.
+  flipBit(store.places.log(1), 3, 1)
+  unlinkSync(store.places.manifest(2))
+  unlinkSync(store.places.founding(2))
+  t.not(again(t, store).health().damage, null, 'no reader takes the log')
+  const found = checkState({ ...placeOf(store), specs })
+  t.hasStrict([found.ok, found.problems[0]],
+    [false, { code: 'manifest_missing', severity: 'damage' }])
+  const { changed, loss } = await repairState({ ...placeOf(store), specs, onLoss })
+  t.strictSame([changed, loss.records_after], [true, null])
+  const opened = again(t, store, 'write')
+  t.strictSame([numbers(opened), opened.health().damage], [{ a: 1, b: 2 }, null])
+  await put(opened, 'c', 3)
+  t.strictSame(checkState({ ...placeOf(store), specs }).problems, [])
+})
+
 t.test('second copies are swept with their logs', async (t) => {
   const store = await restored(t)
   const opened = again(t, store, 'write')

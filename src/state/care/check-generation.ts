@@ -64,7 +64,11 @@ const tailProblem = (
 }
 
 /** Where the records break off, as far as no log's own end tells it. */
-const breakProblem = ({ broken }: Trace): readonly Problem[] => {
+const breakProblem = ({ broken, orphan }: Trace): readonly Problem[] => {
+  if (orphan !== null) {
+    return [damage('manifest_missing', 'The manifest that a log goes on from is gone.',
+      logSubject(orphan))]
+  }
   if (broken?.how === 'missing') {
     return [damage('log_missing', `The log of epoch ${broken.epoch} is gone.`,
       logSubject(broken.epoch))]

@@ -191,6 +191,7 @@ const repairLocked = (site: Site, layout: Layout): RepairReport => {
 /** Whether nothing but files in their place has to be put right. */
 const needsGeneration = ({ trace, found }: Plan, { lost }: Gathered, bad: number): boolean =>
   trace.logs.some(({ headerState }) => headerState !== 'true') || trace.broken !== null ||
+  trace.orphan !== null ||
   bad > 0 || lost.length > 0 || (found.untrue.at(-1) ?? 0) > trace.manifest.number
 
 /** Whether the indexes are right; a state of an earlier format has none. */

@@ -58,6 +58,11 @@ export interface Trace {
   } | null
   /** Logs behind the one that breaks off: evidence only. */
   readonly behind: readonly SalvagedLog[]
+  /**
+   * Epoch of the first log that names a manifest which is neither this one nor known, though its
+   * records go on right here; null for none. No reader takes such a log.
+   */
+  readonly orphan: number | null
 }
 
 /** What a directory still tells. */
@@ -171,11 +176,12 @@ const traceLogs = (
   const logs: SalvagedLog[] = []
   let head: Head = { sequence: manifest.sequence, chain: manifest.chain }
   let bases = basesAfter(manifest)
+  let orphan: number | null = null
   const ended = (epoch: number, how: NonNullable<Trace['broken']>['how'] | null): Trace => {
     const broken = how === null ? null : { epoch, how }
     const behind = all.filter((one) => one > (logs.at(-1)?.epoch ?? manifest.epoch))
       .flatMap((one) => salvageLog(files, places, meant(one), [], options) ?? [])
-    return { manifest, logs, head, broken, behind }
+    return { manifest, logs, head, broken, behind, orphan }
   }
   for (let epoch = manifest.epoch + 1; ; epoch += 1) {
     const log = salvageLog(files, places, meant(epoch), bases, options)
@@ -186,6 +192,8 @@ const traceLogs = (
     }
     if (!leadsOn(log.header, meant(epoch), head)) return ended(epoch, 'gap')
     logs.push(log)
+    const named = log.header?.manifest_sha256 ?? null
+    if (bases.every((base) => base.manifest !== named)) orphan ??= epoch
     const { sequence, chain } = log.records.at(-1) ?? head
     head = { sequence, chain }
     bases = [{ ...meant(epoch + 1), sequence, chain, manifest: null }]
