@@ -50,7 +50,8 @@ t.test('a profile is taken by name: default, or the sandbox that runs', async (t
   const { place } = World.in(t)
   const none = await place.run(['init', '--profile', 'sandbox', '--json'])
   t.strictSame(refusal(none), [6, 'sandbox_not_running'])
-  t.strictSame(none.error().next, [{ command: 'sallyport sandbox start', needs_person: true }])
+  t.strictSame(none.error().next,
+    [{ command: 'sallyport sandbox start --background', needs_person: true }])
   t.strictSame(refusal(await place.run(['init', '--profile', 'other', '--json'])),
     [3, 'profile_unknown'])
   const named = await place.run(['init', '--profile', 'default', '--json'])

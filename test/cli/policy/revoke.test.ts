@@ -1,6 +1,6 @@
 /** `policy revoke` stops every route whatever else is wrong. */
 import {
-  mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+  mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { holdLock } from '../../support/state/hold-lock.js'
@@ -86,6 +86,21 @@ t.test('A-071 a revoke needs neither the key nor the folder of keys', async (t) 
   const revoked = await rig.run(['policy', 'revoke', '--json'])
   t.equal(revoked.status, 0, revoked.stderr)
   t.equal(revoked.json().state, 'revoked')
+})
+
+t.test('A-071 where nobody can look at what was leaving, a revoke is in force all the same, and says so', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const run = join(rig.place.stateDir, 'run')
+  renameSync(run, `${run}.away`)
+  writeFileSync(run, '')
+  const ran = await rig.run(['policy', 'revoke', '--json'])
+  t.not(ran.status, 0)
+  t.match(ran.error().message, 'The stop is in force;')
+  rmSync(run)
+  renameSync(`${run}.away`, run)
+  const asked = await rig.ask()
+  t.not(asked.status, 0)
+  t.equal(rig.inferences().length, 0)
 })
 
 t.test('where there is no state there is nothing to revoke, and none is made', async (t) => {
