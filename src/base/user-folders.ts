@@ -49,13 +49,15 @@ const requireUtf8Path = (path: string): string => {
 export const pathFrom = (folder: string, given: string): string =>
   requireUtf8Path(resolve(folder, given))
 
-/** As `baseFolderIfNamed`; throws `rejected` `home_not_absolute` for null, and `path_not_utf8`. */
-export const baseFolder = (process: NamesPlaces, name: BaseFolder): string => {
+/**
+ * As `baseFolderIfNamed`; throws `rejected` `home_not_absolute` for null, and `path_not_utf8`.
+ * @param instead a sentence: what names the same place where there is no home
+ */
+export const baseFolder = (process: NamesPlaces, name: BaseFolder, instead = ''): string => {
   const folder = baseFolderIfNamed(process, name)
   if (folder !== null) return requireUtf8Path(folder)
   throw fail.rejected('home_not_absolute', 'HOME is no absolute path; no place follows from it.', {
-    next: `Set HOME to an absolute path, or ${name}; SALLYPORT_STATE_DIR and SALLYPORT_CONFIG_DIR `
-      + 'name state and keys without them.',
+    next: `Set HOME to an absolute path, or ${name}. ${instead}`.trim(),
     details: { variable: name },
   })
 }

@@ -74,10 +74,12 @@ export const apart = (places: Places): Places => {
   return places
 }
 
+const withoutHome = 'Or name state and keys: SALLYPORT_STATE_DIR and SALLYPORT_CONFIG_DIR.'
+
 // An empty variable counts as absent, as the XDG rules say.
 const fromEnvironment = (deps: CliDeps, own: string, xdg: BaseFolder): string => {
   const named = deps.env[own]
-  return named ? pathFrom(deps.cwd, named) : join(baseFolder(deps, xdg), 'sallyport')
+  return named ? pathFrom(deps.cwd, named) : join(baseFolder(deps, xdg, withoutHome), 'sallyport')
 }
 
 /**

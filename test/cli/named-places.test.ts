@@ -27,16 +27,20 @@ t.test('an empty or relative HOME is refused by name, and nothing comes to lie b
   const stateAlone = { SALLYPORT_STATE_DIR: place.stateDir }
   const both = { ...stateAlone, SALLYPORT_CONFIG_DIR: place.configDir }
   const cases = [
-    ['status', {}, 'XDG_STATE_HOME'], ['status', stateAlone, 'XDG_CONFIG_HOME'],
-    ['init', both, 'XDG_DATA_HOME'], ['init --workspace /w', stateAlone, 'XDG_CONFIG_HOME'],
-    ['sandbox start', both, 'XDG_STATE_HOME'], ['edge daemon --once', both, 'XDG_STATE_HOME'],
+    ['status', {}, 'XDG_STATE_HOME', 'SALLYPORT_STATE_DIR'],
+    ['status', stateAlone, 'XDG_CONFIG_HOME', 'SALLYPORT_CONFIG_DIR'],
+    ['init', both, 'XDG_DATA_HOME', '`sallyport init --workspace DIR`'],
+    ['init --workspace /w', stateAlone, 'XDG_CONFIG_HOME', 'SALLYPORT_CONFIG_DIR'],
+    ['sandbox start', both, 'XDG_STATE_HOME', '--dir'],
+    ['edge daemon --once', both, 'XDG_STATE_HOME', 'SALLYPORT_EDGE_DIR'],
   ] as const
   for (const HOME of ['', 'home', './home']) {
-    for (const [verb, env, variable] of cases) {
+    for (const [verb, env, variable, instead] of cases) {
       const ran = await typed(place, `exec "$NODE" "$SCRIPT" ${verb} --json`, { HOME, ...env })
       t.hasStrict(ran, {
         status: 3, error: { code: 'home_not_absolute', details: { variable } },
       }, `${verb} with HOME=${HOME}`)
+      t.ok(ran.error.hint.includes(instead), `${verb}: ${ran.error.hint}`)
     }
   }
   t.strictSame(readdirSync(place.cwd), [])

@@ -5,6 +5,8 @@ import type { DeviceContext } from '../../../edge/device/capture.js'
 import { nodeFiles } from '../../../state/files.js'
 import type { VerbDeps } from '../../verb.js'
 
+const withoutHome = 'Or name the folder of the device: SALLYPORT_EDGE_DIR.'
+
 /**
  * The folder of the device: SALLYPORT_EDGE_DIR, else `sallyport-edge` beside the state of other
  * programs. It is no state directory and may lie on a machine that has none. Throws as
@@ -13,7 +15,8 @@ import type { VerbDeps } from '../../verb.js'
 const deviceDirOf = (deps: VerbDeps): string => {
   const named = deps.env['SALLYPORT_EDGE_DIR']
   return named
-    ? pathFrom(deps.cwd, named) : join(baseFolder(deps, 'XDG_STATE_HOME'), 'sallyport-edge')
+    ? pathFrom(deps.cwd, named)
+    : join(baseFolder(deps, 'XDG_STATE_HOME', withoutHome), 'sallyport-edge')
 }
 
 /** The context of a device's use cases in this run. */

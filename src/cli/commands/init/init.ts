@@ -20,7 +20,8 @@ const workspaceOf = (deps: VerbDeps, given: string | undefined): string => {
     if (given.startsWith('/')) return pathFrom('/', given)
     throw fail.rejected('workspace_not_absolute', 'The workspace must be an absolute path.')
   }
-  return join(baseFolder(deps, 'XDG_DATA_HOME'), 'sallyport')
+  const instead = 'Or name the workspace, too: `sallyport init --workspace DIR`.'
+  return join(baseFolder(deps, 'XDG_DATA_HOME', instead), 'sallyport')
 }
 
 const readCa = (folder: string) => (path: string): Uint8Array => {

@@ -23,10 +23,13 @@ export const sandboxCommand = (deps: CliDeps, dir: string, line: string): string
   commandLine(`sandbox ${line}`)
     + (dir === defaultSandboxDir(deps) ? '' : ` ${lineOfWords(['--dir', dir])}`)
 
+const withoutHome = 'Or name the folder of the sandbox by --dir.'
+
 /**
  * The sandbox's folder: as given, or one of its own beside the default state directory, so that the
  * verbs find a running sandbox without being told. Throws as `baseFolder`.
  */
 export const sandboxDir = (deps: CliDeps, given: string | undefined): string =>
   given === undefined
-    ? join(baseFolder(deps, 'XDG_STATE_HOME'), 'sallyport-sandbox') : pathFrom(deps.cwd, given)
+    ? join(baseFolder(deps, 'XDG_STATE_HOME', withoutHome), 'sallyport-sandbox')
+    : pathFrom(deps.cwd, given)
