@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { errnoOf, fullDisk, shortWrite } from '../base/errno.js'
+import { errnoOf, fullDisk, mountHint, shortWrite } from '../base/errno.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { thisPlatform } from '../base/platform/this-platform.js'
 
@@ -177,14 +177,15 @@ export const ioFailure = (error: unknown, what: string): SallyportError => {
   const details = { errno, while: what }
   const full = fullDisk(error, what)
   if (full !== null) return full
+  const next = mountHint(errno) ?? 'Check the disk, then run `sallyport state check`.'
   if (errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS') {
     return fail.failed('not_permitted', `The system refused access (${what}).`, {
-      next: 'Check the owner and mode of the state directory.', details, cause: error,
+      next, details, cause: error,
     })
   }
   if (errno === '') throw error
   return fail.failed('io_failed', `The disk reported an error (${what}, ${errno}).`, {
-    next: 'Check the disk, then run `sallyport state check`.', details, cause: error,
+    next, details, cause: error,
   })
 }
 

@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { systemFailure } from '../../src/base/errno.js'
 import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { ioFailure, nodeFiles, type Files } from '../../src/state/files.js'
 import { tryLockFd } from '../../src/state/kernel-lock.js'
@@ -27,6 +28,18 @@ t.test('an error of the disk is told by what it means, and one that is none stay
     t.notMatch(error.message, '/a/path')
   }
   t.throws(() => ioFailure(new TypeError('a defect'), 'write the log'), new TypeError('a defect'))
+})
+
+t.test('what comes of how a folder was mounted is told with what to do about it', async (t) => {
+  const hints = {
+    EROFS: /read-only/, EXDEV: /on a volume/, EIO: /state check/,
+    EACCES: new RegExp(`as user ${process.getuid?.()}\\.$`), EPERM: /whose the folder is/,
+  }
+  for (const [code, hint] of Object.entries(hints)) {
+    const thrown = Object.assign(new Error('/a/path'), { code, syscall: 'mkdir' })
+    t.match(ioFailure(thrown, 'making the folder').next, hint, code)
+    if (code !== 'EIO') t.match(systemFailure(thrown)?.next, hint, code)
+  }
 })
 
 t.test('a quota that is used up is a full disk, though Node has no name for it', async (t) => {
