@@ -27,6 +27,17 @@ sallyport alpha setup --enable --acknowledge-plaintext-egress --expected-policy-
   --request-cost-bound 0.10usd --spend-ceiling 1.00usd
 `
 
+/** Pictures may be analysed. */
+const described = `
+sallyport shots config set --analysis on --cloud-upload on --fallbacks deny --data-collection deny \\
+  --zdr on --budget 0.20usd --budget-requests 40 --request-cost-bound 0.02usd
+revision=$(sallyport gateway show --json | jq -r .policy_revision)
+sallyport gateway setup --slot screenshot --model gateway/acme/sees-1 --upstream-allow acme-host \\
+  --api-key-file $keys/gateway-api.key --spend-ceiling 1.00usd --request-cost-bound 0.02usd \\
+  --consent gateway.vision --acknowledge-cloud-egress --expected-policy-revision "$revision"
+sallyport gateway prove screenshot
+`
+
 /** Pages with a world of their own. */
 const pages = {
   'publish-a-folder': 'docs/how-to/publish-a-folder.md',
@@ -154,6 +165,7 @@ const afterwards: Readonly<Record<string, {
     },
   },
   'ask-from-ci': { more: `sallyport logout\necho ${randomUUID()} > build.key\n` },
+  'take-screenshots': { more: described },
   'run-on-a-timer': {
     more: 'sallyport sandbox samples ~/screens\nsallyport shots config set --folder ~/screens\n',
   },
