@@ -29,8 +29,8 @@ sallyport alpha setup --enable --acknowledge-plaintext-egress --expected-policy-
 
 /** Pictures may be analysed. */
 const described = `
-sallyport shots config set --analysis on --cloud-upload on --fallbacks deny --data-collection deny \\
-  --zdr on --budget 0.20usd --budget-requests 40 --request-cost-bound 0.02usd
+sallyport shots config set --analysis on --cloud-upload on --fallbacks deny \\
+  --data-collection deny --zdr on --budget 0.20usd --budget-requests 40 --request-cost-bound 0.02usd
 revision=$(sallyport gateway show --json | jq -r .policy_revision)
 sallyport gateway setup --slot screenshot --model gateway/acme/sees-1 --upstream-allow acme-host \\
   --api-key-file $keys/gateway-api.key --spend-ceiling 1.00usd --request-cost-bound 0.02usd \\
