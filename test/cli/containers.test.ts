@@ -1,7 +1,7 @@
 /** The program in containers: what works there, and what is refused with the way on. */
 import { readdirSync } from 'node:fs'
 import {
-  needsBindfs, needsContainers, runContained, type Container,
+  needsBindfs, needsContainers, runContained, signalledFirst, type Container,
 } from '../support/containers/container.js'
 import {
   documentOf, overlayWithoutOrigins, reckoned, rows, stepOf,
@@ -44,6 +44,22 @@ t.test('in a container with a tmpfs that fills up what is full is told, nothing 
     [true, 1, 4])
   t.strictSame([told('after:check').ok, told('after:scan').ingested], [true, 1])
   t.hasStrict(counts(), { ...expected, tasks: 2, observations: 5 })
+})
+
+t.test('what runs until it is stopped ends at SIGTERM as PID 1 too, with status 0', skip, async (t) => {
+  const { place } = World.in(t)
+  const program = '"$NODE" "$APP/sallyport.js"'
+  const begun = `${program} init >/dev/null && ${program} login >/dev/null && mkdir /state/p && `
+    + `${program} shots config set --folder /state/p >/dev/null && exec ${program}`
+  const lines = [
+    ['serve', /"event":"start".*"pid":1\b/], ['shots watch', /watching/],
+    ['shots run', /screenshot_folder_ingest/], ['sandbox start --dir /state/b', /Ctrl-C/],
+  ] as const
+  for (const [at, [line, isUp]] of lines.entries()) {
+    const script = `${begun} ${line}`
+    const { ended, written } = await signalledFirst(place, `box-${at}`, script, isUp, 'SIGTERM')
+    t.equal(ended, 0, `${line}: ${written}`)
+  }
 })
 
 /** One line in a container, and how it was refused. */

@@ -166,6 +166,14 @@ const afterwards: Readonly<Record<string, {
   },
   'ask-from-ci': { more: `sallyport logout\necho ${randomUUID()} > build.key\n` },
   'take-screenshots': { more: described },
+  'in-a-container': {
+    spoken: {
+      'shots run': { unrun: 'runs until it is stopped: test/cli/containers.test.ts stops it' },
+      'sandbox start --background': {
+        typed: 'sallyport sandbox start --background --dir two && sallyport sandbox stop --dir two',
+      },
+    },
+  },
   'run-on-a-timer': {
     more: 'sallyport sandbox samples ~/screens\nsallyport shots config set --folder ~/screens\n',
   },

@@ -2,7 +2,7 @@
  * Containers made by bubblewrap of this machine's /usr, which they may only read: a root of their
  * own, no network namespace, no home, no user of this machine. What differs is a `Container`.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Place } from '../../world/place.js'
@@ -90,4 +90,37 @@ export const runContained = async (
   })
   if (error !== undefined) throw error
   return { status, stdout, stderr }
+}
+
+/**
+ * Runs a script whose shell is PID 1 of its container, and what it becomes with `exec`. Once it has
+ * written what `isUp` looks for it gets the signal. Gives its status, or the signal that ended it.
+ */
+export const signalledFirst = async (
+  place: Place, name: string, script: string, isUp: RegExp, signal: NodeJS.Signals,
+): Promise<{ readonly ended: number | string | null; readonly written: string }> => {
+  const volume = join(place.path(name), 'volume')
+  mkdirSync(volume, { recursive: true })
+  const [program = '', ...args] = (await inside({}, script))
+    .map((word) => (word === '__VOLUME__' ? volume : word))
+  const child = spawn(program, ['--as-pid-1', '--info-fd', '3', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  })
+  let [written, info, isSent] = ['', '', false]
+  child.stdio[3]?.on('data', (piece: Buffer) => { info += String(piece) })
+  const heard = (piece: Buffer): void => {
+    written += String(piece)
+    if (isSent || !isUp.test(written)) return
+    isSent = true
+    process.kill(Number(/"child-pid": (\d+)/.exec(info)?.[1]), signal)
+  }
+  child.stdout?.on('data', heard)
+  child.stderr?.on('data', heard)
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs())
+  const ended = await new Promise<number | string | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (status, by) => resolve(status ?? by))
+  })
+  clearTimeout(timer)
+  return { ended, written }
 }
