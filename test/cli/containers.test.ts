@@ -1,16 +1,18 @@
 /** The program in containers: what works there, and what is refused with the way on. */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import {
   needsBindfs, needsContainers, runContained, signalledFirst, type Container,
 } from '../support/containers/container.js'
 import {
-  documentOf, overlayWithoutOrigins, reckoned, rows, stepOf,
+  documentOf, overlayWithoutOrigins, reckoned, rows, stepOf, textOf,
 } from '../support/containers/rows.js'
 import { lineOf, stepsOf, walkOf } from '../support/containers/walk.js'
 import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
 const skip = { skip: needsContainers }
+
+const page = readFileSync('docs/how-to/in-a-container.md', 'utf8').split('\n')
 
 /** What the walk comes to wherever it is taken. */
 const expected = {
@@ -25,6 +27,7 @@ for (const row of rows.filter(({ isFilled }) => isFilled !== true)) {
     const { failed, counts, steps } = reckoned(stdout)
     t.strictSame(failed, {}, stderr)
     t.hasStrict(counts(), expected)
+    t.ok(page.includes(textOf(row, stdout)), 'the page says so')
     if (row.first !== undefined) t.ok(stepOf(steps, 'zombies').status > 0, 'nobody reaped them')
   })
 }
@@ -44,6 +47,7 @@ t.test('in a container with a tmpfs that fills up what is full is told, nothing 
     [true, 1, 4])
   t.strictSame([told('after:check').ok, told('after:scan').ingested], [true, 1])
   t.hasStrict(counts(), { ...expected, tasks: 2, observations: 5 })
+  if (row !== undefined) t.ok(page.includes(textOf(row, stdout)), 'the page says so')
 })
 
 t.test('what runs until it is stopped ends at SIGTERM as PID 1 too, with status 0', skip, async (t) => {

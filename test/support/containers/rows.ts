@@ -56,6 +56,22 @@ export const rows: readonly Row[] = [
   { name: 'an overlay', mounts: overlay('userxattr,') },
 ]
 
+/** A row of the table of docs/how-to/in-a-container.md, by what its walk wrote. */
+export const textOf = (row: Row, written: string): string => {
+  const { steps, failed, counts } = reckoned(written)
+  const refused = Object.keys(failed)
+  if (steps.size === 0 || !refused.every((name) => name.startsWith('full:'))) {
+    return `| ${row.name} | ${JSON.stringify(failed)} |`
+  }
+  const lines = [...steps.keys()].filter((name) => name !== 'zombies').length
+  const { scanned, ingested, analyzed, reported, requests, isSound } = counts()
+  const cells = [
+    row.name, `${lines}, ${refused.length}${refused.length > 0 ? ' for want of room' : ''}`,
+    `${scanned}, ${ingested}, ${analyzed}, ${reported}`, requests, isSound ? 'sound' : 'damaged',
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
 /** What a walk came to, counted by the program's own documents. */
 export interface Counts {
   readonly scanned: number
