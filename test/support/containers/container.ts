@@ -19,7 +19,7 @@ const makes = works('bwrap', ['--unshare-user', '--ro-bind', '/', '/', 'true'])
 
 /** Why a test of containers is left out; false where this machine can make them. */
 export const needsContainers: string | false = makes === true ? false
-  : makes === null ? 'bwrap (bubblewrap) is not installed' : 'bwrap may make no user namespaces here'
+  : makes === null ? 'bwrap is not installed' : 'bwrap may make no user namespaces here'
 
 /** Why a test on a FUSE disk is left out. */
 export const needsBindfs: string | false =

@@ -1,14 +1,17 @@
 /** The walk in every kind of container, as the table that docs/how-to/in-a-container.md shows. */
-import { needsContainers, runContained } from '../containers/container.js'
+import { needsContainers, runContained, type Contained } from '../containers/container.js'
 import { rows, textOf, type Row } from '../containers/rows.js'
 import { walkOf } from '../containers/walk.js'
 import { World } from '../../world/world.js'
 import type { Teardown } from '../../world/place.js'
 
+/** Takes the walk of a row. */
+export const walkIn = (t: Teardown, row: Row): Promise<Contained> =>
+  runContained(World.in(t).place, 'box', row, walkOf(row.isFilled === true))
+
 /** One row of the table, typed anew. */
 const rowText = async (t: Teardown, row: Row): Promise<string> => {
-  const walk = walkOf(row.isFilled === true)
-  const { stdout, stderr } = await runContained(World.in(t).place, 'box', row, walk)
+  const { stdout, stderr } = await walkIn(t, row)
   return stdout === '' ? `| ${row.name} | ${stderr} |` : textOf(row, stdout)
 }
 
