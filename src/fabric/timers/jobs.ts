@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto'
 import { fail } from '../../base/errors.js'
 import type { ShotSettings } from '../../shots/source/settings.js'
 
+/** Names of the jobs. */
+export const timerNames = ['scan', 'analyze', 'digest', 'age'] as const
+
 /** One job of a timer. */
 export interface TimerJob {
-  readonly name: 'scan' | 'analyze' | 'digest' | 'age'
+  readonly name: (typeof timerNames)[number]
   /** Words behind the program's own. */
   readonly words: readonly string[]
   /** Minutes from one run to the next. */

@@ -1,0 +1,42 @@
+/** A Mac's launchd beside the other stand-ins, on PATH; see `launchctl.ts` for what it refuses. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { darwin } from '../../../src/base/platform/darwin.js'
+import type { Place, RunOptions } from '../../world/place.js'
+import { schedulers } from './schedulers.js'
+
+const standIn = fileURLToPath(new URL('launchctl.js', import.meta.url))
+
+const namesIn = (folder: string): readonly string[] =>
+  (existsSync(folder) ? readdirSync(folder).sort() : [])
+
+/** Puts launchctl on the PATH of a place, and gives the options of runs that are on a Mac. */
+export const launchd = (place: Place) => {
+  const host = schedulers(place, { systemd: false })
+  const kept = join(place.dir, 'launchd')
+  mkdirSync(kept)
+  host.program('launchctl', `exec '${process.execPath}' '${standIn}' '${kept}' "$@"`)
+  const home = join(place.dir, 'home')
+  const [agents, logs] = [join(home, 'Library/LaunchAgents'), join(home, 'Library/Logs/sallyport')]
+  const env = { ...host.options.env, HOME: home, LAUNCHCTL_UID: '1000' }
+  const loaded = (): readonly string[] => {
+    const file = join(kept, 'loaded.json')
+    return existsSync(file)
+      ? Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object).sort() : []
+  }
+  return {
+    ...host, agents, logs, loaded,
+    /** Every file that an install may leave, and every label. */
+    left: () => [...namesIn(agents), ...namesIn(logs), ...loaded()],
+    options: { system: darwin, env } satisfies RunOptions,
+    /** launchctl as a person types it. */
+    launchctl: (words: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+      spawnSync('launchctl', words, { encoding: 'utf8', env: { ...env, ...more } }),
+    disable: (label: string): void => writeFileSync(join(kept, `disabled-${label}`), ''),
+    enable: (label: string): void => rmSync(join(kept, `disabled-${label}`)),
+    asked: (): readonly string[] =>
+      readFileSync(join(kept, 'calls'), 'utf8').trim().split('\n'),
+  }
+}
