@@ -45,7 +45,8 @@ t.test('on a Mac the agents are shown, made, loaded, told and removed again', as
     const text = readFileSync(join(host.agents, name), 'utf8')
     for (const line of text.trim().split('\n')) t.ok(made.stderr.includes(line), 'it was shown')
     const list = propertyListOf(text)
-    t.equal(agentProblem(list, { kind: 'timer', file: name, runs: () => true }), null)
+    const asked = { kind: 'timer', file: name, verb: 'shots', runs: () => true } as const
+    t.equal(agentProblem(list, asked), null)
     t.hasStrict(list, {
       EnvironmentVariables: { SALLYPORT_CONFIG_DIR: world.place.configDir },
       ProcessType: 'Background', Umask: 0o077, StandardOutPath: '/dev/null',
@@ -105,9 +106,10 @@ t.test('each job runs from its agent, fails where it fails, is told so, and runs
   t.match(failed.stdout, new RegExp(`^ +${host.logs}/${labels[0]}.log$`, 'm'), 'where it says why')
   for (const log of logs()) t.match(log, 'sallyport')
   const last = (await runAll()).agents as readonly Loose[]
-  t.hasStrict(last[0], { job: 'scan', state: 'waiting', runs: 3, last_exit: 0, last_signal: null })
+  t.hasStrict(last[0],
+    { job: 'scan', state: 'waiting', runs: 3, last_exit: 0, last_signal: null })
   t.hasStrict(last[3], { job: 'age', last_exit: 0 }, 'the scan found an image')
-  t.type((await run('show --json')).json().last_runs.scan, 'string', 'its own receipts know it, too')
+  t.type((await run('show --json')).json().last_runs.scan, 'string', 'its receipts know it, too')
   rmSync(host.logs, { recursive: true })
   host.launchctl(['kickstart', `gui/1000/${labels[0]}`])
   t.match((await run('show')).stdout, /last exit 78: launchd could not start it\n +program or log/)
@@ -178,7 +180,7 @@ t.test('launchd is refused where there is none, and so is what it cannot do', as
   t.equal((await run('install --yes')).status, 0)
   const env = { LAUNCHCTL_DOMAIN: 'none' }
   t.strictSame(jobsOf((await run('show --json', { env })).json()), [['scan', 'not_loaded']])
-  t.equal((await run('remove', { env })).status, 0, 'what is loaded nowhere is taken out of nothing')
+  t.equal((await run('remove', { env })).status, 0, 'nothing is loaded there')
   t.strictSame(readdirSync(host.agents), [])
 })
 
@@ -227,8 +229,8 @@ t.test('what launchd refuses is told with the way on, and what runs on is not fo
   await refused('remove', 'bootout=1')
   t.strictSame(host.loaded(), [label])
   t.equal(readdirSync(host.agents).length, 1)
-  t.equal((await run('show --json', { env: { LAUNCHCTL_FAILS: 'print=1' } })).json().agents[0].state,
-    'unknown')
+  const silent = await run('show --json', { env: { LAUNCHCTL_FAILS: 'print=1' } })
+  t.strictSame(jobsOf(silent.json()), [['scan', 'unknown']])
   t.equal((await run('remove')).status, 0)
   t.strictSame(host.left(), [])
 })
@@ -268,6 +270,16 @@ t.test('what is loaded without a file is told and taken out, and so is what is n
   t.strictSame(jobsOf(shown), [['scan', 'waiting']])
   t.equal((await run('remove')).status, 0)
   t.strictSame(host.left(), [])
+})
+
+t.test('a folder for which macOS asks is told where launchd is to read it, and there alone', async (t) => {
+  const { run, world } = await here(t)
+  t.notMatch((await run('install --yes')).stderr, 'macOS asks')
+  const desktop = join(world.place.dir, 'home/Desktop/shots')
+  mkdirSync(desktop, { recursive: true })
+  await world.json(['shots', 'config', 'set', '--folder', desktop])
+  t.match((await run('install --yes')).stderr, 'macOS asks')
+  t.notMatch((await run('install --yes --with cron')).stderr, 'macOS asks')
 })
 
 t.test('cron and launchd take the place of each other', async (t) => {

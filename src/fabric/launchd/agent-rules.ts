@@ -5,6 +5,18 @@
 import { isAbsolute } from 'node:path'
 import { stopSecondsMin } from '../stop-seconds.js'
 
+/** What an agent is held to. */
+export interface AgentAsked {
+  /** A job at its times, or a program that stays. */
+  readonly kind: 'timer' | 'service'
+  /** Name of its file. */
+  readonly file: string
+  /** What it runs: `shots scan`. */
+  readonly verb: string
+  /** Whether a program of this absolute path can be run. */
+  readonly runs: (path: string) => boolean
+}
+
 type Dict = Readonly<Record<string, unknown>>
 
 const isDict = (value: unknown): value is Dict =>
@@ -69,14 +81,15 @@ const labelProblem = (agent: Dict, file: string): string | null => {
   return file === `${label}.plist` ? null : 'has a Label that is not the name of its file'
 }
 
-const programProblem = (agent: Dict, runs: (path: string) => boolean): string | null => {
+const programProblem = (agent: Dict, { runs, verb }: AgentAsked): string | null => {
   const words = agent['ProgramArguments']
   if (!isTexts(words)) return 'has no ProgramArguments'
   const program = agent['Program'] ?? words[0]
   if (typeof program !== 'string' || !isAbsolute(program)) {
     return 'names its program by no absolute path'
   }
-  return runs(program) ? null : 'names a program that cannot be run'
+  if (!runs(program)) return 'names a program that cannot be run'
+  return words.join(' ').includes(verb) ? null : `does not run \`${verb}\``
 }
 
 /** What would let others read of it, or keep it from its end. */
@@ -92,19 +105,9 @@ const surroundings = (agent: Dict): string | null => {
     : `gives a stop less than ${stopSecondsMin} seconds (ExitTimeOut)`
 }
 
-/** What an agent is for: a job at its times, or a program that stays. */
-export type AgentKind = 'timer' | 'service'
-
-/**
- * What is wrong with an agent; null: nothing. `file` is the name of its file, and `runs` tells
- * whether a program of this absolute path can be run.
- */
-export const agentProblem = (
-  agent: unknown, { kind, file, runs }: {
-    readonly kind: AgentKind; readonly file: string; readonly runs: (path: string) => boolean
-  },
-): string | null => {
+/** What is wrong with an agent, a parsed property list; null: nothing. */
+export const agentProblem = (agent: unknown, asked: AgentAsked): string | null => {
   if (!isDict(agent)) return 'is no property list of one dictionary'
-  return labelProblem(agent, file) ?? programProblem(agent, runs) ?? surroundings(agent)
-    ?? (kind === 'timer' ? scheduleProblem(agent) : keptProblem(agent))
+  return labelProblem(agent, asked.file) ?? programProblem(agent, asked) ?? surroundings(agent)
+    ?? (asked.kind === 'timer' ? scheduleProblem(agent) : keptProblem(agent))
 }

@@ -1,4 +1,4 @@
-/** A Mac's launchd beside the other stand-ins, on PATH; see `launchctl.ts` for what it refuses. */
+/** A Mac's launchd beside the other stand-ins, on PATH: `children/launchctl.ts`. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { darwin } from '../../../src/base/platform/darwin.js'
 import type { Place, RunOptions } from '../../world/place.js'
 import { schedulers } from './schedulers.js'
 
-const standIn = fileURLToPath(new URL('launchctl.js', import.meta.url))
+const standIn = fileURLToPath(new URL('../children/launchctl.js', import.meta.url))
 
 const namesIn = (folder: string): readonly string[] =>
   (existsSync(folder) ? readdirSync(folder).sort() : [])

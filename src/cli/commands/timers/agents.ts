@@ -38,9 +38,10 @@ export const foundAgents = async (
 }
 
 /**
- * Writes and loads the agents, in place of earlier ones. What is loaded is taken out first, whatever
- * it is: a line that was cut off may have written a file that launchd has not read. Throws `blocked`
- * `launchd_no_session` with nothing changed, `failed` `launchd_refused`, and as `writeAgents`.
+ * Writes and loads the agents, in place of earlier ones. What is loaded is taken out first,
+ * whatever it is: a line that was cut off may have written a file that launchd has not read. Throws
+ * `blocked` `launchd_no_session` with nothing changed, `failed` `launchd_refused`, and as
+ * `writeAgents`.
  */
 export const installAgents = async (
   deps: VerbDeps, id: string, labels: readonly string[], texts: readonly OwnFile[],

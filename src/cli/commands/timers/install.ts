@@ -4,6 +4,7 @@ import {
   timersInstall, schedulers, type Scheduler, type Timers,
 } from '../../../fabric/timers/timers-contract.js'
 import { agentsOf, type Agent } from '../../../fabric/timers/agents.js'
+import { isGuarded } from '../../../fabric/launchd/guarded-folder.js'
 import { cronLines, withBlock } from '../../../fabric/timers/crontab.js'
 import {
   requirePlainPaths, timerId, timerJobs, type TimerJob, type TimerPlace,
@@ -147,10 +148,16 @@ const recipeOf = async (
 const localVariables = ({ env }: VerbDeps): readonly string[] => Object.keys(env)
   .filter((name) => /^(?:SVC_SCREENSHOT|SCREENSHOT)_/.test(name)).sort()
 
-const tellWhatLacks = (deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[]): void => {
+const tellWhatLacks = (
+  deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[], scheduler: Scheduler,
+): void => {
   const local = localVariables(deps)
-  if (savedSettings(gov.store.read()).screenshot_folder === null) {
+  const { screenshot_folder: folder } = savedSettings(gov.store.read())
+  if (folder === null) {
     deps.note('No folder is saved, so every run will fail. Save one with `sallyport shots setup`.')
+  } else if (scheduler === 'launchd' && isGuarded(deps, folder)) {
+    deps.note('macOS asks before a program reads that folder: allow Node in System Settings, '
+      + 'Privacy & Security, or every run will fail.')
   }
   if (local.length > 0) {
     deps.note(`Set here and not for timers: ${local.join(', ')}. Save them with \`shots config\`.`)
@@ -198,7 +205,7 @@ export const install: VerbRecord<InstallOptions, Timers> = {
     const recipe = await recipeOf(deps, scheduler, jobs, mailTo)
     // Also with --quiet: nobody is asked about what was not shown.
     for (const line of recipe.shown) tell(deps.io, terminalSafe(line))
-    tellWhatLacks(deps, gov, jobs)
+    tellWhatLacks(deps, gov, jobs, scheduler)
     if (options.yes !== true) await deps.confirm('Install these timers', '--yes')
     await oneAtATime(deps, 'timers install', () => recipe.install())
     return timersInstall.answer(await foundTimers(deps, timerStatus(gov)))

@@ -1,8 +1,8 @@
 /**
- * A stand-in for launchctl and the launchd behind it, run as a program: `launchctl.js FOLDER WORD…`.
+ * A stand-in for launchctl and the launchd behind it, as a program: `launchctl.js FOLDER WORD…`.
  * What it refuses, and by which status, is what the manual pages and `launchctl error` say; it also
  * refuses what launchd only frowns upon (a label that is not the name of its file). What is loaded
- * lies in FOLDER/loaded.json: a copy of the list, as launchd keeps it, whatever becomes of the file.
+ * lies in FOLDER/loaded.json: a copy of the list, as launchd keeps it, whatever comes of the file.
  */
 import { spawnSync } from 'node:child_process'
 import {
