@@ -8,6 +8,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { linux } from '../../src/base/platform/linux.js'
 import { agentProblem } from '../../src/fabric/launchd/agent-rules.js'
 import { propertyListOf } from '../../src/fabric/launchd/property-list.js'
+import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { launchd } from '../support/cli/launchd.js'
 import { greyPng } from '../support/png.js'
 import { t } from '../support/tests-in-slices.js'
@@ -37,13 +38,17 @@ const jobsOf = (document: Loose): readonly (readonly [string, string])[] =>
 t.test('on a Mac the agents are shown, made, loaded, told and removed again', async (t) => {
   const { host, run, world } = await here(t)
   await world.json(['shots', 'config', 'set', '--analysis', 'on'])
-  const made = await run('install --yes --check-age 2h --json')
+  const token = loadToken(tokenPath(world.place.stateDir)) ?? ''
+  t.not(token, '')
+  const env = { SALLYPORT_SESSION: token }
+  const made = await run('install --yes --check-age 2h --json', { env })
   t.equal(made.status, 0, made.stderr)
   const names = readdirSync(host.agents).sort()
   t.strictSame(names.map((name) => name.split('.').at(-2)), ['age', 'analyze', 'digest', 'scan'])
   for (const name of names) {
     const text = readFileSync(join(host.agents, name), 'utf8')
     for (const line of text.trim().split('\n')) t.ok(made.stderr.includes(line), 'it was shown')
+    t.notMatch(text, token, 'no secret is in it')
     const list = propertyListOf(text)
     const asked = { kind: 'timer', file: name, verb: 'shots', runs: () => true } as const
     t.equal(agentProblem(list, asked), null)
@@ -179,7 +184,8 @@ t.test('launchd is refused where there is none, and so is what it cannot do', as
   t.strictSame(host.left(), [], 'nothing was written')
   t.equal((await run('install --yes')).status, 0)
   const env = { LAUNCHCTL_DOMAIN: 'none' }
-  t.strictSame(jobsOf((await run('show --json', { env })).json()), [['scan', 'not_loaded']])
+  t.strictSame(jobsOf((await run('show --json', { env })).json()), [['scan', 'no_session']])
+  t.match((await run('show', { env })).stdout, 'not loaded until you log in at the screen')
   t.equal((await run('remove', { env })).status, 0, 'nothing is loaded there')
   t.strictSame(readdirSync(host.agents), [])
 })
@@ -266,7 +272,7 @@ t.test('what is loaded without a file is told and taken out, and so is what is n
   const [name = ''] = readdirSync(host.agents)
   rmSync(join(host.agents, name))
   const shown = (await run('show --json')).json()
-  t.hasStrict(shown, { scheduler: 'launchd', entries: [] })
+  t.hasStrict(shown, { scheduler: 'launchd', entries: [name.replace('.plist', '')] })
   t.strictSame(jobsOf(shown), [['scan', 'waiting']])
   t.equal((await run('remove')).status, 0)
   t.strictSame(host.left(), [])
@@ -280,6 +286,27 @@ t.test('a folder for which macOS asks is told where launchd is to read it, and t
   await world.json(['shots', 'config', 'set', '--folder', desktop])
   t.match((await run('install --yes')).stderr, 'macOS asks')
   t.notMatch((await run('install --yes --with cron')).stderr, 'macOS asks')
+})
+
+t.test('a folder of agents that can be neither read nor written is told before anything changes', async (t) => {
+  const { host, run } = await here(t)
+  writeFileSync(host.tab, '# mine\n')
+  mkdirSync(join(host.agents, '..'), { recursive: true })
+  writeFileSync(host.agents, 'no folder')
+  for (const words of ['install --yes', 'install --yes --with cron', 'show', 'remove']) {
+    const ran = await run(`${words} --json`)
+    t.strictSame([ran.status, ran.error().code], [1, 'agents_refused'], words)
+  }
+  t.equal(readFileSync(host.tab, 'utf8'), '# mine\n')
+  t.strictSame(host.loaded(), [])
+})
+
+t.test('on a Mac one state has one set of timers, however its path is spelled', async (t) => {
+  const { host, run, world } = await here(t)
+  t.equal((await run('install --yes')).status, 0)
+  const other = join(world.place.stateDir, '..', 'STATE')
+  t.equal((await run('remove', { env: { SALLYPORT_STATE_DIR: other } })).status, 0)
+  t.strictSame(host.left(), [])
 })
 
 t.test('cron and launchd take the place of each other', async (t) => {

@@ -49,7 +49,10 @@ export const timerJobs = (settings: ShotSettings, maxAge: string | null): readon
   })
 }
 
-/** Tells the timers of one state directory from those of another: 8 hex digits of its path. */
+/**
+ * Tells the timers of one state directory from those of another: 8 hex digits of its path, in the
+ * form in which two spellings of one place are equal.
+ */
 export const timerId = (stateDir: string): string =>
   createHash('sha256').update(stateDir).digest('hex').slice(0, 8)
 

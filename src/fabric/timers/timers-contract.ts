@@ -14,15 +14,18 @@ export type Scheduler = (typeof schedulers)[number]
 const timersShape = v.strictObject({
   /** What runs them; null where nothing is installed. */
   scheduler: v.nullable(v.picklist(schedulers)),
-  /** Unit files or agents, by path, or lines of the crontab. */
+  /** Unit files or agents, by path, or lines of the crontab; a label for want of a file. */
   entries: v.array(text),
   /** How the agents of launchd stand; empty with any other. */
   agents: v.array(v.strictObject({
     /** As launchd knows it. */
     label: text,
     job: v.picklist(timerNames),
-    /** `not_loaded`: its file is there and launchd does not run it. */
-    state: v.picklist(['waiting', 'running', 'not_loaded', 'unknown']),
+    /**
+     * `not_loaded`: its file is there and launchd does not run it. `no_session`: nobody is logged
+     * in at the screen; launchd loads it then.
+     */
+    state: v.picklist(['waiting', 'running', 'not_loaded', 'no_session', 'unknown']),
     /** Runs since it was loaded; null where launchd does not tell. */
     runs: v.nullable(count),
     /** Exit status of the last run; null before the first, and where a signal ended it. */

@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import {
-  appendFileSync, closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync,
+  closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
 
@@ -22,7 +22,6 @@ interface Loaded {
 }
 
 const [folder = '', verb = '', target = '', path = ''] = process.argv.slice(2)
-appendFileSync(join(folder, 'calls'), `launchctl ${process.argv.slice(3).join(' ')}\n`)
 const told = join(folder, 'loaded.json')
 const loaded = (existsSync(told) ? JSON.parse(readFileSync(told, 'utf8')) : {}) as
   Record<string, Loaded>

@@ -17,7 +17,15 @@ export const launchd = (place: Place) => {
   const host = schedulers(place, { systemd: false })
   const kept = join(place.dir, 'launchd')
   mkdirSync(kept)
-  host.program('launchctl', `exec '${process.execPath}' '${standIn}' '${kept}' "$@"`)
+  // Most questions are about labels that are not loaded: these need no Node to start for them.
+  const unloaded = (verb: string, status: number): string =>
+    `":${verb} gui/$LAUNCHCTL_UID/"*) grep -qs "\\"\${2##*/}\\"" '${kept}/loaded.json'`
+    + ` || exit ${status} ;;`
+  host.program('launchctl', [
+    'case "$LAUNCHCTL_FAILS$LAUNCHCTL_KILLS$LAUNCHCTL_DOMAIN:$1 $2" in',
+    unloaded('print', 113), unloaded('bootout', 3), 'esac',
+    `exec '${process.execPath}' '${standIn}' '${kept}' "$@"`,
+  ].join('\n'))
   const home = join(place.dir, 'home')
   const [agents, logs] = [join(home, 'Library/LaunchAgents'), join(home, 'Library/Logs/sallyport')]
   const env = { ...host.options.env, HOME: home, LAUNCHCTL_UID: '1000' }
@@ -36,7 +44,5 @@ export const launchd = (place: Place) => {
       spawnSync('launchctl', words, { encoding: 'utf8', env: { ...env, ...more } }),
     disable: (label: string): void => writeFileSync(join(kept, `disabled-${label}`), ''),
     enable: (label: string): void => rmSync(join(kept, `disabled-${label}`)),
-    asked: (): readonly string[] =>
-      readFileSync(join(kept, 'calls'), 'utf8').trim().split('\n'),
   }
 }

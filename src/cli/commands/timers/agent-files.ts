@@ -27,8 +27,7 @@ const agentFiles = (deps: VerbDeps): OwnFiles => ({
     }),
   refused: (doing, { details }, cause) =>
     fail.failed('agents_refused', `The folder of the launchd agents cannot be ${doing}.`, {
-      next: 'See whose ~/Library/LaunchAgents and ~/Library/Logs are, and which rights they have. '
-        + 'Lines of a crontab need no agents: `sallyport timers install --with cron`.',
+      next: 'See whose ~/Library/LaunchAgents and ~/Library/Logs are, and which rights they have.',
       details, cause,
     }),
 })
@@ -44,6 +43,11 @@ export const agentTexts = async (agents: readonly Agent[]): Promise<readonly Own
 export const ownAgents = (deps: VerbDeps, id: string): readonly string[] => {
   const names = new Set(ownNames(agentFiles(deps), agentPrefix(id)))
   return agentLabels(id).filter((label) => names.has(agentFile(label)))
+}
+
+/** Throws `agents_refused` where agents that are to go cannot be read. */
+export const requireReadable = (deps: VerbDeps, id: string): void => {
+  if (deps.system.hasLaunchd) ownAgents(deps, id)
 }
 
 /** Labels that are this state's own, whether there is a file or not. Throws alike. */

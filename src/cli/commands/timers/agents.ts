@@ -17,8 +17,8 @@ const runsOf = (state: AgentState): Pick<Told, 'state' | 'runs' | 'last_exit' | 
     const { runs, lastExit, lastSignal } = state
     return { state: state.state, runs, last_exit: lastExit, last_signal: lastSignal }
   }
-  const told = state === 'unknown' ? state : 'not_loaded'
-  return { state: told, runs: null, last_exit: null, last_signal: null }
+  const told = { gone: 'not_loaded', nowhere: 'no_session', unknown: 'unknown' } as const
+  return { state: told[state], runs: null, last_exit: null, last_signal: null }
 }
 
 /** The agents of one state and how they stand; null for none. A file, or a load, makes one. */
@@ -33,7 +33,8 @@ export const foundAgents = async (
     const job = label.slice(agentPrefix(id).length) as TimerJob['name']
     agents.push({ label, job, ...runsOf(state), log: agentLog(logFolder(deps), label) })
   }
-  const entries = own.map((label) => join(agentFolder(deps), agentFile(label)))
+  const entries = agents.map(({ label }) =>
+    (own.includes(label) ? join(agentFolder(deps), agentFile(label)) : label))
   return agents.length === 0 ? null : { entries, agents }
 }
 

@@ -7,7 +7,7 @@ import { agentsOf, type Agent } from '../../../fabric/timers/agents.js'
 import { isGuarded } from '../../../fabric/launchd/guarded-folder.js'
 import { cronLines, withBlock } from '../../../fabric/timers/crontab.js'
 import {
-  requirePlainPaths, timerId, timerJobs, type TimerJob, type TimerPlace,
+  requirePlainPaths, timerJobs, type TimerJob, type TimerPlace,
 } from '../../../fabric/timers/jobs.js'
 import { timerStatus } from '../../../fabric/timers/timer-status.js'
 import { unitsOf, type UnitFile } from '../../../fabric/timers/units.js'
@@ -18,10 +18,10 @@ import { tell } from '../../output.js'
 import { terminalSafe } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
-import { findProgram, hasSystemd, systemctl } from './host.js'
+import { findProgram, hasSystemd, ownId, systemctl } from './host.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { foundTimers, dropLines, dropUnits, timersText } from './timers.js'
-import { agentFolder, agentTexts, logFolder } from './agent-files.js'
+import { agentFolder, agentTexts, logFolder, requireReadable } from './agent-files.js'
 import { dropAgents, installAgents } from './agents.js'
 import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
 
@@ -96,6 +96,7 @@ const withCron = (deps: VerbDeps, id: string, lines: readonly string[]): Recipe 
       })
     }
     const [written, units] = [withBlock(id, crontab, lines), ownUnits(deps, id)]
+    requireReadable(deps, id)
     if (written !== crontab) await writeCrontab(deps, written)
     await dropAgents(deps, id)
     await dropUnits(deps, units)
@@ -136,7 +137,7 @@ const recipeOf = async (
   const { stateDir, configDir } = deps.places
   const place: TimerPlace = { program: deps.self.program, stateDir, configDir }
   requirePlainPaths(place)
-  const [id, mail] = [timerId(stateDir), mailOf(deps, scheduler, mailTo)]
+  const [id, mail] = [ownId(deps), mailOf(deps, scheduler, mailTo)]
   switch (scheduler) {
     case 'launchd': return withAgents(deps, id, agentsOf(id, jobs, place, logFolder(deps)))
     case 'systemd': return withUnits(deps, id, unitsOf(id, jobs, place, mail))

@@ -4,13 +4,12 @@ import { countText } from '../../../base/counted.js'
 import { durationText } from '../../../base/duration.js'
 import { timersShow, timersRemove, type Timers } from '../../../fabric/timers/timers-contract.js'
 import { cronLinesOf, withoutBlock } from '../../../fabric/timers/crontab.js'
-import { timerId } from '../../../fabric/timers/jobs.js'
 import {
   timerStatus, noTimerStatus, type TimerStatus,
 } from '../../../fabric/timers/timer-status.js'
 import { verb, type VerbDeps, type VerbRecord } from '../../verb.js'
 import { readCrontabBeside, readCrontab, writeCrontab } from './crontab-file.js'
-import { lingers, hasSystemd, systemctl } from './host.js'
+import { lingers, hasSystemd, ownId, systemctl } from './host.js'
 import { dropAgents, foundAgents } from './agents.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { clearUnits, ownUnits, unitFolder, removeUnits } from './unit-files.js'
@@ -55,6 +54,9 @@ const agentLines = ({ agents }: Timers, view: View): readonly string[] =>
     if (agent.state === 'not_loaded') {
       return [line('job', `${agent.job}: not loaded: ${view.command('timers install')}`)]
     }
+    if (agent.state === 'no_session') {
+      return [line('job', `${agent.job}: not loaded until you log in at the screen`)]
+    }
     const runs = agent.runs === null ? '' : `, ${countText(agent.runs, 'run')}`
     const [ended = '', ...more] = endedText(agent)
     const told = agent.state === 'unknown' ? 'launchd does not tell' : agent.state
@@ -83,7 +85,7 @@ const noTimers: Omit<Timers, keyof TimerStatus> =
  * `conflict` `crontab_altered`.
  */
 export const foundTimers = async (deps: VerbDeps, standing: TimerStatus): Promise<Timers> => {
-  const id = timerId(deps.places.stateDir)
+  const id = ownId(deps)
   const agents = deps.system.hasLaunchd ? await foundAgents(deps, id) : null
   if (agents !== null) return { ...noTimers, scheduler: 'launchd', ...agents, ...standing }
   const units = ownUnits(deps, id)
@@ -147,7 +149,7 @@ export const remove: VerbRecord<object, Timers> = {
   json: timersRemove,
   text: timersText,
   run: async (_options, deps) => {
-    const id = timerId(deps.places.stateDir)
+    const id = ownId(deps)
     await oneAtATime(deps, 'timers remove', async () => {
       const units = ownUnits(deps, id)
       const agents = await dropAgents(deps, id)
