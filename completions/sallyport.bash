@@ -709,7 +709,7 @@ _sallyport() {
       ;;
     "timers install")
       case "$prev" in
-        --with) COMPREPLY=($(compgen -W "systemd cron" -- "$cur")); return ;;
+        --with) COMPREPLY=($(compgen -W "systemd launchd cron" -- "$cur")); return ;;
         --check-age) COMPREPLY=(); return ;;
         --mail-to) COMPREPLY=(); return ;;
       esac

@@ -61,3 +61,11 @@ export const baseFolder = (process: NamesPlaces, name: BaseFolder, instead = '')
     details: { variable: name },
   })
 }
+
+/**
+ * A folder of the user's Library, where a Mac has what belongs to it. Throws `rejected`
+ * `home_not_absolute`.
+ */
+export const libraryFolder = (
+  { home }: Pick<NamesPlaces, 'home'>, name: 'LaunchAgents' | 'Logs/sallyport',
+): string => join(baseFolder({ env: {}, home }, 'XDG_CONFIG_HOME'), '..', 'Library', name)

@@ -5,6 +5,8 @@
  */
 import { homedir } from 'node:os'
 import { systemClock, type Clock } from '../base/clock.js'
+import type { Platform } from '../base/platform/platform.js'
+import { thisPlatform } from '../base/platform/this-platform.js'
 import type { ToolPlaces } from '../codehost/producer/tools.js'
 import type { Observer } from '../base/observer.js'
 import type { FoldersNamed } from '../fabric/names/look-up.js'
@@ -35,6 +37,8 @@ export interface CliDeps {
   /** Shows a text through this pager until the person leaves it; false where it cannot run. */
   page(command: string, text: string): Promise<boolean>
   readonly self: Self
+  /** The operating system that it runs on. */
+  readonly system: Platform
   /** Where the producer of publications is found; empty: where it is installed. */
   readonly producer: ToolPlaces
   /** Finds the folders of a named state; left out: by the file of names. */
@@ -75,5 +79,6 @@ export const systemDeps = (io: ProcessIo): CliDeps => ({
     return showPaged(command, text, io.facts.env)
   },
   producer: {},
+  system: thisPlatform,
   observe: (drawn) => drawn,
 })

@@ -1,5 +1,6 @@
 /** Dependencies for describing the commands, which touches nothing of the world. */
 import { systemClock } from '../base/clock.js'
+import { thisPlatform } from '../base/platform/this-platform.js'
 import { commands } from './commands/table.js'
 import { bindDeps } from './verb-deps.js'
 import { scanGlobals } from './globals.js'
@@ -22,7 +23,7 @@ export const describingDeps = (): VerbDeps =>
         writeOut: nothing, writeErr: nothing, stdin: nothing, streams: nothing,
       },
       resolve: nothing, prompter: nothing, page: nothing, producer: {},
-      self: { uid: null, program: [] }, observe: (drawn) => drawn,
+      self: { uid: null, program: [] }, system: thisPlatform, observe: (drawn) => drawn,
     },
     scanGlobals([]).globals, secretsOfRun(), { commands, again: nothing },
   )

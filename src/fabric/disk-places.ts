@@ -58,6 +58,11 @@ export const diskPlaces: readonly DiskPlace[] = [
     deleting: 'Not by hand: `timers remove` stops them first.',
   },
   {
+    name: 'agents of launchd', where: '~/Library/LaunchAgents/local.sallyport.*', named: null,
+    what: 'Timers of a Mac, from `timers install`.',
+    deleting: 'Not by hand: `timers remove` takes them out of launchd first.',
+  },
+  {
     name: 'block of the crontab', where: 'between two marks in your crontab', named: null,
     what: 'Lines of timers, from `timers install --with cron`.',
     deleting: 'Not by hand: `timers remove` leaves every other line as it is.',
@@ -73,8 +78,8 @@ export const diskPlaces: readonly DiskPlace[] = [
     deleting: 'It may go at any time.',
   },
   {
-    name: 'logs', where: 'none', named: null,
-    what: 'Nothing is logged to a file: stderr goes where whoever started it sends it.',
-    deleting: 'With systemd see `journalctl --user`; cron mails it.',
+    name: 'logs', where: '~/Library/Logs/sallyport', named: null,
+    what: 'On a Mac what timers say on stderr. Elsewhere nothing is logged to a file.',
+    deleting: 'It may go with the agents: `timers remove` takes both.',
   },
 ]

@@ -1,12 +1,12 @@
 /**
  * What can be said of the service without asking it: which process it is, its port and certificate
- * as the state keeps them, and the recipe by which systemd would start it. Nothing where it was
- * never started.
+ * as the state keeps them, and the recipe by which systemd or launchd would start it. Nothing where
+ * it was never started.
  */
 import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { baseFolderIfNamed, type NamesPlaces } from '../base/user-folders.js'
+import { isAbsolute, join } from 'node:path'
+import { baseFolderIfNamed, libraryFolder, type NamesPlaces } from '../base/user-folders.js'
 import type { Gov } from '../governance/context.js'
 import { findService } from '../governance/service/identity.js'
 import { runningService, runningText } from '../governance/service/running.js'
@@ -76,10 +76,30 @@ const recipeChecks = (folder: string, port: number): readonly Check[] => {
   }]
 }
 
+const agentName = 'local.sallyport.serve.plist'
+
+/** The recipe by which launchd would start it: nothing where there is none. */
+const agentChecks = async (folder: string): Promise<readonly Check[]> => {
+  const path = join(folder, agentName)
+  const text = textOf(path)
+  if (text === null) return []
+  const { propertyListOf } = await import('./launchd/property-list.js')
+  const { agentProblem } = await import('./launchd/agent-rules.js')
+  const wrong = (statSync(path).mode & 0o022) !== 0
+    ? 'may be changed by others: launchd does not load it'
+    : agentProblem(propertyListOf(text), { kind: 'service', file: agentName, verb: 'serve', runs })
+  return [wrong === null
+    ? { name: 'service agent', result: 'ok', text: `${agentName} fits the service`, next: null }
+    : {
+        name: 'service agent', result: 'problem', text: `${agentName} ${wrong}`,
+        next: 'Write it as `docs/service.md` says, chmod 600.',
+      }]
+}
+
 /** The checks. Throws what reading throws. */
-export const serviceChecks = (
+export const serviceChecks = async (
   gov: Gov, process: NamesPlaces,
-): readonly Check[] => {
+): Promise<readonly Check[]> => {
   const row = findService(gov.store.read())
   if (row === undefined) return []
   const config = baseFolderIfNamed(process, 'XDG_CONFIG_HOME')
@@ -88,5 +108,6 @@ export const serviceChecks = (
     { name: 'service port', result: 'ok', text: `${row.port}, kept for good`, next: null },
     certificateCheck(row.certificate, gov.clock.wallMs()),
     ...(config === null ? [] : recipeChecks(join(config, 'systemd', 'user'), row.port)),
+    ...(isAbsolute(process.home) ? await agentChecks(libraryFolder(process, 'LaunchAgents')) : []),
   ]
 }

@@ -2,6 +2,7 @@
  * What is wrong with the files by which systemd would start the service. Pure over their text: the
  * last word of a field counts, an empty one takes back those before it, as systemd reads them.
  */
+import { stopSecondsMin } from './stop-seconds.js'
 
 /** Values by section and field, in their order. */
 export type Unit = ReadonlyMap<string, readonly string[]>
@@ -59,9 +60,6 @@ const secondsOf = (text: string): number | null => {
   const sum = seconds.reduce((all, one) => all + one, 0)
   return isWhole && parts.length > 0 && !Number.isNaN(sum) ? sum : null
 }
-
-/** An operation may take 120 seconds, and a stop waits for it. */
-const stopSecondsMin = 150
 
 /**
  * What is wrong with a service; null: nothing. `runs` tells whether a program of this absolute path

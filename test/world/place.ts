@@ -52,6 +52,8 @@ export interface RunOptions {
   readonly onInsist?: CliDeps['onInsist']
   /** User and program; an ordinary user unless said. */
   readonly self?: CliDeps['self']
+  /** The operating system; this one unless said. */
+  readonly system?: CliDeps['system']
   /** Where the producer is found; the one of this run's build unless said. */
   readonly producer?: CliDeps['producer']
   /** Other commands than the program's own. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { safeParse } from 'valibot'
 import { systemClock } from '../../src/base/clock.js'
+import { thisPlatform } from '../../src/base/platform/this-platform.js'
 import type { Observer } from '../../src/base/observer.js'
 import { pageShape } from '../../src/base/page.js'
 import { describingDeps } from '../../src/cli/describing.js'
@@ -56,6 +57,7 @@ export const runHere = async (
       return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     },
     self: options.self ?? { uid: 1000, program: ['/usr/bin/node', '/opt/sally port/bin'] },
+    system: options.system ?? thisPlatform,
     producer: options.producer
       ?? { helper: join(process.env['SALLYPORT_TEST_APP'] ?? '', 'producer.js') },
     page: options.page ?? (async () => false),

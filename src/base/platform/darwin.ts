@@ -13,6 +13,7 @@ export const darwin: Platform = {
   ...anyUnix,
   name: 'darwin',
   opener: () => 'open',
+  hasLaunchd: true,
   folded: (path) => path.normalize('NFD').toLowerCase(),
   deviceKind: (rdev) => rdev >>> majorShift,
   errnoNames: new Map([...anyUnix.errnoNames, [opnotsupp, 'ENXIO']]),

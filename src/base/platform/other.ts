@@ -15,6 +15,7 @@ export const anyUnix = {
   bootId: () => null,
   usesMusl: () => false,
   opener: (env) => (env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? 'xdg-open' : null),
+  hasLaunchd: false,
   inspectorSignal: 'SIGUSR1',
   // Eight bits of the minor, then the major, as Unix has always packed them.
   deviceKind: (rdev) => (rdev >> 8) & 0xfff,

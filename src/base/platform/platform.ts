@@ -30,6 +30,8 @@ export interface Platform {
    * has one, another system where a variable names its display.
    */
   opener(env: Readonly<Record<string, string | undefined>>): string | null
+  /** Whether launchd runs what a user wants run at its times. */
+  readonly hasLaunchd: boolean
   /** The signal that opens Node's inspector unless it is taken; null where there is none. */
   readonly inspectorSignal: 'SIGUSR1' | null
   /** The driver's part of a device number: equal for two terminals, not for one and /dev/null. */

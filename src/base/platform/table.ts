@@ -35,8 +35,8 @@ export const platformRows: readonly PlatformRow[] = [
   },
   {
     id: 'darwin', name: 'macOS, x64 and arm64', standing: 'simulated',
-    because: 'Tests ran on Linux with its locks, names and errors, as its sources tell them. The '
-      + 'add-on for locks comes built for it.',
+    because: 'Tests ran on Linux with its locks, names, errors and launchctl, as its sources and '
+      + 'manual pages tell them. The add-on for locks comes built for it.',
     lacks: noPublications,
     instead: 'Publish from Linux; a container of it will do.',
   },

@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto'
 import { fail } from '../../base/errors.js'
 import type { ShotSettings } from '../../shots/source/settings.js'
 
+/** Names of the jobs. */
+export const timerNames = ['scan', 'analyze', 'digest', 'age'] as const
+
 /** One job of a timer. */
 export interface TimerJob {
-  readonly name: 'scan' | 'analyze' | 'digest' | 'age'
+  readonly name: (typeof timerNames)[number]
   /** Words behind the program's own. */
   readonly words: readonly string[]
   /** Minutes from one run to the next. */
@@ -46,7 +49,10 @@ export const timerJobs = (settings: ShotSettings, maxAge: string | null): readon
   })
 }
 
-/** Tells the timers of one state directory from those of another: 8 hex digits of its path. */
+/**
+ * Tells the timers of one state directory from those of another: 8 hex digits of its path, in the
+ * form in which two spellings of one place are equal.
+ */
 export const timerId = (stateDir: string): string =>
   createHash('sha256').update(stateDir).digest('hex').slice(0, 8)
 

@@ -4,17 +4,36 @@ import { count, nullableText, text } from '../../base/fields.js'
 import { contract, noInput } from '../../base/contract.js'
 import { closedObject } from '../../base/schema.js'
 import { slotNames } from '../../gateway/constants.js'
+import { timerNames } from './jobs.js'
 
 /** What can run timers. */
-export const schedulers = ['systemd', 'cron'] as const
+export const schedulers = ['systemd', 'launchd', 'cron'] as const
 /** One of them. */
 export type Scheduler = (typeof schedulers)[number]
 
 const timersShape = v.strictObject({
   /** What runs them; null where nothing is installed. */
   scheduler: v.nullable(v.picklist(schedulers)),
-  /** Unit files, by path, or lines of the crontab. */
+  /** Unit files or agents, by path, or lines of the crontab; a label for want of a file. */
   entries: v.array(text),
+  /** How the agents of launchd stand; empty with any other. */
+  agents: v.array(v.strictObject({
+    /** As launchd knows it. */
+    label: text,
+    job: v.picklist(timerNames),
+    /**
+     * `not_loaded`: its file is there and launchd does not run it. `no_session`: nobody is logged
+     * in at the screen; launchd loads it then.
+     */
+    state: v.picklist(['waiting', 'running', 'not_loaded', 'no_session', 'unknown']),
+    /** Runs since it was loaded; null where launchd does not tell. */
+    runs: v.nullable(count),
+    /** Exit status of the last run; null before the first, and where a signal ended it. */
+    last_exit: v.nullable(count),
+    last_signal: v.nullable(count),
+    /** Where it tells what failed. */
+    log: text,
+  })),
   /** Whether user units go on while nobody is logged in; null where that is not known. */
   lingering: v.nullable(v.boolean()),
   /** Newest run of each job by its own receipts. */
@@ -44,11 +63,11 @@ export const timersInstall = contract({
   ...parts,
   name: 'timers.install',
   input: closedObject({
-    /** Left out: systemd where a user manager answers, else cron. */
+    /** Left out: launchd on a Mac, systemd where a user manager answers, else cron. */
     with: v.optional(v.picklist(schedulers)),
     /** An age such as 2h, for an hourly look whether images still come. */
     check_age: v.optional(v.string()),
-    /** Where the units of systemd mail what failed; cron mails by itself. */
+    /** Where the units of systemd mail what failed; cron mails by itself, launchd nobody. */
     mail_to: v.optional(v.string()),
   }),
 })

@@ -1,6 +1,7 @@
 /** Stand-ins for the programs that timers need: systemctl, loginctl, crontab and sendmail. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { linux } from '../../../src/base/platform/linux.js'
 import type { Place, RunOptions } from '../../world/place.js'
 
 /**
@@ -28,6 +29,7 @@ esac`)
     program,
     units: join(home, '.config/systemd/user'),
     options: {
+      system: linux,
       env: {
         PATH: `${bin}:/usr/bin:/bin`, XDG_CONFIG_HOME: 'relative', SALLYPORT_SESSION: '',
         SYSTEMCTL_FAILS: 'never',

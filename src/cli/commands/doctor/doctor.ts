@@ -44,7 +44,7 @@ export const doctor = verb(doctorContract, {
     const { runChecks, currentBlocks } = await import('../../../fabric/doctor.js')
     const { serviceChecks } = await import('../../../fabric/doctor-service.js')
     const blocks = await deps.gov('read')
-      .then(async (gov) => [...serviceChecks(gov, deps), ...await currentBlocks(gov, deps)])
+      .then(async (gov) => [...await serviceChecks(gov, deps), ...await currentBlocks(gov, deps)])
       .catch(() => [])
     return [...runChecks(deps), ...await sandboxOf(deps), ...blocks]
   },

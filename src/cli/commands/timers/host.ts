@@ -3,7 +3,12 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { fail, type SallyportError } from '../../../base/errors.js'
+import { timerId } from '../../../fabric/timers/jobs.js'
 import type { VerbDeps } from '../../verb.js'
+
+/** Which timers are those of this state, however its path is spelled. */
+export const ownId = ({ places, system }: VerbDeps): string =>
+  timerId(system.folded(places.stateDir))
 
 /** How a program of the machine ended. */
 interface Ended {

@@ -1,10 +1,13 @@
+import { join } from 'node:path'
 import { fail } from '../../../base/errors.js'
 import {
   timersInstall, schedulers, type Scheduler, type Timers,
 } from '../../../fabric/timers/timers-contract.js'
+import { agentsOf, type Agent } from '../../../fabric/timers/agents.js'
+import { isGuarded } from '../../../fabric/launchd/guarded-folder.js'
 import { cronLines, withBlock } from '../../../fabric/timers/crontab.js'
 import {
-  requirePlainPaths, timerId, timerJobs, type TimerJob, type TimerPlace,
+  requirePlainPaths, timerJobs, type TimerJob, type TimerPlace,
 } from '../../../fabric/timers/jobs.js'
 import { timerStatus } from '../../../fabric/timers/timer-status.js'
 import { unitsOf, type UnitFile } from '../../../fabric/timers/units.js'
@@ -15,9 +18,11 @@ import { tell } from '../../output.js'
 import { terminalSafe } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
-import { findProgram, hasSystemd, systemctl } from './host.js'
+import { findProgram, hasSystemd, ownId, systemctl } from './host.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { foundTimers, dropLines, dropUnits, timersText } from './timers.js'
+import { agentFolder, agentTexts, logFolder, requireReadable } from './agent-files.js'
+import { dropAgents, installAgents } from './agents.js'
 import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
 
 /** Flags of `timers install`. */
@@ -39,6 +44,11 @@ const mailOf = (deps: VerbDeps, scheduler: Scheduler, to: string | undefined) =>
   if (scheduler === 'cron') {
     throw fail.rejected('timer_mail', 'Cron mails whoever its crontab belongs to.', {
       next: 'Leave out --mail-to; a line MAILTO= in the crontab names somebody else.',
+    })
+  }
+  if (scheduler === 'launchd') {
+    throw fail.rejected('timer_mail', 'launchd mails nobody.', {
+      next: 'Leave out --mail-to; what fails stands in the log that `sallyport timers show` names.',
     })
   }
   const sendmail = findProgram(deps, 'sendmail')
@@ -67,6 +77,7 @@ const installUnits = async (
   await systemctl(deps, 'enable', ...timers)
   // One that ran before goes on with its earlier interval until it is started anew.
   await systemctl(deps, 'restart', ...timers)
+  await dropAgents(deps, id)
   await dropLines(deps, id, await readCrontabBeside(deps))
 }
 
@@ -85,31 +96,69 @@ const withCron = (deps: VerbDeps, id: string, lines: readonly string[]): Recipe 
       })
     }
     const [written, units] = [withBlock(id, crontab, lines), ownUnits(deps, id)]
+    requireReadable(deps, id)
     if (written !== crontab) await writeCrontab(deps, written)
+    await dropAgents(deps, id)
     await dropUnits(deps, units)
   },
 })
 
-const recipeOf = (
+const withAgents = async (
+  deps: VerbDeps, id: string, agents: readonly Agent[],
+): Promise<Recipe> => {
+  const texts = await agentTexts(agents)
+  return {
+    shown: texts.flatMap(({ name, text }) => [join(agentFolder(deps), name), text]),
+    async install() {
+      const units = ownUnits(deps, id)
+      await installAgents(deps, id, agents.map(({ label }) => label), texts)
+      await dropUnits(deps, units)
+      await dropLines(deps, id, await readCrontabBeside(deps))
+    },
+  }
+}
+
+/** Throws `blocked` `launchd_missing`. */
+const requireLaunchd = ({ system }: VerbDeps): void => {
+  if (system.hasLaunchd) return
+  throw fail.blocked('launchd_missing', 'launchd runs timers on macOS alone.', {
+    next: 'Leave out --with: systemd is taken where it answers, else cron.',
+  })
+}
+
+const chosen = async (deps: VerbDeps): Promise<Scheduler> => {
+  if (deps.system.hasLaunchd) return 'launchd'
+  return await hasSystemd(deps) ? 'systemd' : 'cron'
+}
+
+const recipeOf = async (
   deps: VerbDeps, scheduler: Scheduler, jobs: readonly TimerJob[], mailTo: string | undefined,
-): Recipe => {
+): Promise<Recipe> => {
   const { stateDir, configDir } = deps.places
   const place: TimerPlace = { program: deps.self.program, stateDir, configDir }
   requirePlainPaths(place)
-  const [id, mail] = [timerId(stateDir), mailOf(deps, scheduler, mailTo)]
-  return scheduler === 'systemd'
-    ? withUnits(deps, id, unitsOf(id, jobs, place, mail))
-    : withCron(deps, id, cronLines(jobs, place))
+  const [id, mail] = [ownId(deps), mailOf(deps, scheduler, mailTo)]
+  switch (scheduler) {
+    case 'launchd': return withAgents(deps, id, agentsOf(id, jobs, place, logFolder(deps)))
+    case 'systemd': return withUnits(deps, id, unitsOf(id, jobs, place, mail))
+    case 'cron': return withCron(deps, id, cronLines(jobs, place))
+  }
 }
 
 /** Settings that only this terminal has: a timer starts without them. */
 const localVariables = ({ env }: VerbDeps): readonly string[] => Object.keys(env)
   .filter((name) => /^(?:SVC_SCREENSHOT|SCREENSHOT)_/.test(name)).sort()
 
-const tellWhatLacks = (deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[]): void => {
+const tellWhatLacks = (
+  deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[], scheduler: Scheduler,
+): void => {
   const local = localVariables(deps)
-  if (savedSettings(gov.store.read()).screenshot_folder === null) {
+  const { screenshot_folder: folder } = savedSettings(gov.store.read())
+  if (folder === null) {
     deps.note('No folder is saved, so every run will fail. Save one with `sallyport shots setup`.')
+  } else if (scheduler === 'launchd' && isGuarded(deps, folder)) {
+    deps.note('macOS asks before a program reads that folder: allow Node in System Settings, '
+      + 'Privacy & Security, or every run will fail.')
   }
   if (local.length > 0) {
     deps.note(`Set here and not for timers: ${local.join(', ')}. Save them with \`shots config\`.`)
@@ -123,13 +172,14 @@ const tellWhatLacks = (deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[]): voi
 }
 
 export const install: VerbRecord<InstallOptions, Timers> = {
-  summary: 'run scan, analysis and digests on timers of systemd or cron',
+  summary: 'run scan, analysis and digests on timers of systemd, launchd or cron',
   description:
-    'Makes user units of systemd, or lines of your crontab, for the jobs that the settings ask '
-    + 'for, on their intervals. They are shown first; a yes, which starts unchecked, installs '
-    + 'them in place of earlier ones. They name the program, the state and the key folder by '
-    + 'absolute paths and hold no secret. Cron mails you what fails; with systemd --mail-to '
-    + 'does, at most once an hour for each job. Never as root.',
+    'Makes user units of systemd, agents of launchd on a Mac, or lines of your crontab, for the '
+    + 'jobs that the settings ask for, on their intervals. They are shown first; a yes, which '
+    + 'starts unchecked, installs them in place of earlier ones. They name the program, the state '
+    + 'and the key folder by absolute paths and hold no secret. Cron mails you what fails; with '
+    + 'systemd --mail-to does, at most once an hour for each job; agents have a log each. Never '
+    + 'as root.',
   examples: [
     '$ sallyport timers install',
     '$ sallyport timers install --with cron --yes',
@@ -140,7 +190,7 @@ export const install: VerbRecord<InstallOptions, Timers> = {
   json: timersInstall,
   flags: (command) => command
     .addOption(choiceFlag(
-      '--with <scheduler>', 'what runs them; systemd where it answers, else cron', schedulers))
+      '--with <scheduler>', 'what runs them; launchd on a Mac, else systemd or cron', schedulers))
     .option('--check-age <duration>', 'hourly look that fails without an image younger than this')
     .option('--mail-to <address>', 'with systemd: who is told what failed, by sendmail')
     .option('--yes', 'install without a question'),
@@ -151,11 +201,12 @@ export const install: VerbRecord<InstallOptions, Timers> = {
     const { checkAge, mailTo } = options
     if (checkAge !== undefined) parseDuration('--check-age', checkAge, ageMs)
     const jobs = timerJobs(resolveSettings(gov.store.read(), {}), checkAge ?? null)
-    const scheduler = options.with ?? (await hasSystemd(deps) ? 'systemd' : 'cron')
-    const recipe = recipeOf(deps, scheduler, jobs, mailTo)
+    if (options.with === 'launchd') requireLaunchd(deps)
+    const scheduler = options.with ?? await chosen(deps)
+    const recipe = await recipeOf(deps, scheduler, jobs, mailTo)
     // Also with --quiet: nobody is asked about what was not shown.
     for (const line of recipe.shown) tell(deps.io, terminalSafe(line))
-    tellWhatLacks(deps, gov, jobs)
+    tellWhatLacks(deps, gov, jobs, scheduler)
     if (options.yes !== true) await deps.confirm('Install these timers', '--yes')
     await oneAtATime(deps, 'timers install', () => recipe.install())
     return timersInstall.answer(await foundTimers(deps, timerStatus(gov)))

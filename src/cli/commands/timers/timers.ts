@@ -1,17 +1,18 @@
 /** `sallyport timers`: which are installed, and removing them. */
 import { join } from 'node:path'
+import { countText } from '../../../base/counted.js'
 import { durationText } from '../../../base/duration.js'
 import { timersShow, timersRemove, type Timers } from '../../../fabric/timers/timers-contract.js'
 import { cronLinesOf, withoutBlock } from '../../../fabric/timers/crontab.js'
-import { timerId } from '../../../fabric/timers/jobs.js'
 import {
   timerStatus, noTimerStatus, type TimerStatus,
 } from '../../../fabric/timers/timer-status.js'
 import { verb, type VerbDeps, type VerbRecord } from '../../verb.js'
 import { readCrontabBeside, readCrontab, writeCrontab } from './crontab-file.js'
-import { lingers, hasSystemd, systemctl } from './host.js'
+import { lingers, hasSystemd, ownId, systemctl } from './host.js'
+import { dropAgents, foundAgents } from './agents.js'
 import { oneAtATime } from './one-at-a-time.js'
-import { ownUnits, unitFolder, removeUnits } from './unit-files.js'
+import { clearUnits, ownUnits, unitFolder, removeUnits } from './unit-files.js'
 import type { View } from '../../output.js'
 
 const line = (name: string, value: string): string => `${name.padEnd(11)}${value}`
@@ -36,10 +37,38 @@ const proofLines = (
   ]
 }
 
+/** What `launchctl` itself says where it could not start a program. */
+const notStarted = 78
+
+const endedText = ({ last_exit: exit, last_signal: signal, log }: Timers['agents'][number]) => {
+  if (signal !== null) return [`, ended by signal ${signal}`]
+  if (exit === null || exit === 0) return [exit === null ? '' : ', last exit 0']
+  const told = `, last exit ${exit}`
+  return exit === notStarted
+    ? [`${told}: launchd could not start it`, 'program or log folder are gone; install again']
+    : [told, log]
+}
+
+const agentLines = ({ agents }: Timers, view: View): readonly string[] =>
+  agents.flatMap((agent) => {
+    if (agent.state === 'not_loaded') {
+      return [line('job', `${agent.job}: not loaded: ${view.command('timers install')}`)]
+    }
+    if (agent.state === 'no_session') {
+      return [line('job', `${agent.job}: not loaded until you log in at the screen`)]
+    }
+    const runs = agent.runs === null ? '' : `, ${countText(agent.runs, 'run')}`
+    const [ended = '', ...more] = endedText(agent)
+    const told = agent.state === 'unknown' ? 'launchd does not tell' : agent.state
+    return [line('job', `${agent.job}: ${told}${runs}${ended}`),
+      ...more.map((one) => line('', one))]
+  })
+
 /** What is installed and what it last did, as text. */
 export const timersText = (timers: Timers, view: View): string => [
   line('timers', timers.scheduler ?? `none: ${view.command('timers install')}`),
   ...timers.entries.map((entry) => line('', entry)),
+  ...agentLines(timers, view),
   ...lingeringText(timers),
   ...(timers.last_runs === null ? [] : Object.entries(timers.last_runs).map(([job, at]) =>
     line('last run', `${job}: ${at === null ? 'none known' : view.time(at)}`))),
@@ -47,28 +76,37 @@ export const timersText = (timers: Timers, view: View): string => [
   '',
 ].join('\n')
 
+/** Where nothing is installed. */
+const noTimers: Omit<Timers, keyof TimerStatus> =
+  { scheduler: null, entries: [], agents: [], lingering: null }
+
 /**
- * What is installed. Asks loginctl only where units are. Throws `conflict`
- * `crontab_altered`.
+ * What is installed. Asks launchctl on a Mac alone, and loginctl only where units are. Throws
+ * `conflict` `crontab_altered`.
  */
 export const foundTimers = async (deps: VerbDeps, standing: TimerStatus): Promise<Timers> => {
-  const id = timerId(deps.places.stateDir)
+  const id = ownId(deps)
+  const agents = deps.system.hasLaunchd ? await foundAgents(deps, id) : null
+  if (agents !== null) return { ...noTimers, scheduler: 'launchd', ...agents, ...standing }
   const units = ownUnits(deps, id)
   if (units.length > 0) {
     const entries = units.map((name) => join(unitFolder(deps), name))
-    return { scheduler: 'systemd', entries, lingering: await lingers(deps), ...standing }
+    return {
+      ...noTimers, scheduler: 'systemd', entries, lingering: await lingers(deps), ...standing,
+    }
   }
   const lines = cronLinesOf(id, await readCrontabBeside(deps) ?? '')
   const scheduler = lines === null ? null : 'cron' as const
-  return { scheduler, entries: [...lines ?? []], lingering: null, ...standing }
+  return { ...noTimers, scheduler, entries: [...lines ?? []], ...standing }
 }
 
 export const show = verb(timersShow, {
   summary: 'which timers are installed, when their jobs last ran, how old the proofs are',
   description:
-    'Reads the units or the crontab lines of this state directory, asks whether user units go on '
-    + 'while nobody is logged in, and tells the newest run of each job by its own receipts, '
-    + 'whoever started it. It needs no session and changes nothing.',
+    'Reads the units, the agents or the crontab lines of this state directory, asks launchd how '
+    + 'its agents stand and systemd whether user units go on while nobody is logged in, and tells '
+    + 'the newest run of each job by its own receipts, whoever started it. It needs no session '
+    + 'and changes nothing.',
   examples: ['$ sallyport timers show', '$ sallyport timers show --json'],
   session: 'none',
   exits: ['conflict', 'no_state', 'damaged'],
@@ -102,22 +140,24 @@ export const dropLines = async (
 export const remove: VerbRecord<object, Timers> = {
   summary: 'stop and remove the timers of this state directory',
   description:
-    'Stops the timers and removes what `timers install` made: unit files with its mark, and the '
-    + 'lines between its two marks in the crontab. Every other line stays byte for byte. It asks '
-    + 'nothing, needs no session and opens no state.',
+    'Stops the timers and removes what `timers install` made: unit files and agents with its mark, '
+    + 'the logs of the agents, and the lines between its two marks in the crontab. Every other '
+    + 'line stays byte for byte. It asks nothing, needs no session and opens no state.',
   examples: ['$ sallyport timers remove'],
   damage: 'unasked',
   exits: ['conflict', 'locked'],
   json: timersRemove,
   text: timersText,
   run: async (_options, deps) => {
-    const id = timerId(deps.places.stateDir)
+    const id = ownId(deps)
     await oneAtATime(deps, 'timers remove', async () => {
       const units = ownUnits(deps, id)
+      const agents = await dropAgents(deps, id)
       await dropUnits(deps, units)
-      const read = units.length > 0 ? readCrontabBeside : readCrontab
+      clearUnits(deps, id)
+      const read = units.length + agents.length > 0 ? readCrontabBeside : readCrontab
       await dropLines(deps, id, await read(deps))
     })
-    return timersRemove.answer({ scheduler: null, entries: [], lingering: null, ...noTimerStatus })
+    return timersRemove.answer({ ...noTimers, ...noTimerStatus })
   },
 }
