@@ -9,6 +9,7 @@ import { ensureDurableDirs, nodeFiles, type Files } from '../files.js'
 import { KeyRing, makeKey } from '../keys.js'
 import { firstChain } from '../log/format.js'
 import { formatVersion, keyPlaces } from '../paths.js'
+import { parsePlaceAddress } from './address.js'
 import { lazyPlace } from './lazy-place.js'
 import { writePlaceFile, type PlaceSettings } from './place-file.js'
 import type { Place, Position } from './place.js'
@@ -46,7 +47,8 @@ export interface JoinOptions extends Omit<OpenOptions, 'mode'> {
 const placeOf = (
   settings: PlaceSettings, storeId: string, { clock = systemClock }: Pick<OpenOptions, 'clock'>,
 ): Place => lazyPlace({
-  address: settings.address, ca: settings.ca, password: settings.password, storeId, clock,
+  address: parsePlaceAddress(settings.address, settings.ca), ca: settings.ca,
+  password: settings.password, storeId, clock,
   machine: { machine: settings.machine, writes: writesVersion },
 })
 
