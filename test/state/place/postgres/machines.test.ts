@@ -154,9 +154,8 @@ t.test('a machine that is retired while it writes has written before, or not at 
   const { store, place } = await founded(t)
   for (let round = 0; round < 30; round += 1) {
     const { machine, place: leaving } = await store.joined(place, `m${round}`)
-    await leaving.follow(7, 1)
+    let at = (await leaving.follow(7, 1_000)).records.at(-1) ?? store.base
     const write = async (): Promise<number> => {
-      let at = (await leaving.follow(7, 1_000)).records.at(-1) ?? store.base
       try {
         for (;;) {
           const record = recordAfter(at)
