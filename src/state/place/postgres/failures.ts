@@ -81,7 +81,8 @@ export const serverChanged = (
   reason: 'run' | 'behind' | 'other_history' | 'store_missing',
 ): SallyportError =>
   fail.conflict('server_changed', 'This server is not the one that the state rests on.', {
-    reason, next: 'It was promoted, restored or made anew: see `sallyport help shared`.',
+    reason,
+    next: 'It was promoted, restored or made anew: name the server that has every record.',
   })
 
 /** `blocked` `machine_retired`. */

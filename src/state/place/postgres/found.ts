@@ -1,8 +1,7 @@
 /** How a store begins at a server: its tables, where they are missing, and its first rows. */
 import { fail } from '../../../base/errors.js'
 import type { Founding } from '../place.js'
-import type { Asking } from './standing.js'
-import { bytesLiteral, uuidLiteral } from './standing.js'
+import { bytesLiteral, uuidLiteral, type Asking } from './standing.js'
 import { runSql, tablesSql } from './tables.js'
 
 /** Number of the lock under which tables are made: of the whole database, and of nothing else. */
