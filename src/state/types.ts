@@ -348,7 +348,7 @@ export interface FirstRecord {
 /** An open state directory. */
 export interface Store {
   /** Where its truth lies: what may be asked of a directory is in `directory.ts`. */
-  readonly keptIn: 'directory' | 'elsewhere'
+  readonly keptIn: 'directory' | 'place'
   readonly dir: string
   readonly storeId: string
   /** The deployment profile sealed at creation, plain JSON; upper layers give it its shape. */
