@@ -130,7 +130,7 @@ export const machineJoin = contract({
 export const stateShare = contract({
   name: 'state.share',
   version: 1,
-  input: closedObject({ address: v.string(), machine_name: v.optional(v.string()) }),
+  input: closedObject({ address: v.string() }),
   output: sharedShape,
   toDocument: sharedDocument,
 })

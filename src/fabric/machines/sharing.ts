@@ -8,7 +8,7 @@ import type { ServerSettings } from '../../state/place/share.js'
 import { shareDirectory, unshareDirectory } from '../../state/place/sharing.js'
 import { isShared } from '../../state/place/shared-store.js'
 import type { SharedHere } from './machines-contract.js'
-import { factsOf } from './share.js'
+import { factsOf } from './shared-here.js'
 import { sharedOf } from './shared.js'
 
 /** Recorded before it is done, so that whoever finds it half done knows who began it. */

@@ -38,7 +38,7 @@ export const join: VerbRecord<JoinLine, ReturnType<typeof machineJoin.answer>> =
     const { file } = requestOf(machineJoin, line)
     const { invitationBytesMax, openInvitation, readInvitation }
       = await import('../../../state/place/invitation.js')
-    const { joinMachine, requireNoState } = await import('../../../fabric/machines/share.js')
+    const { joinMachine, requireNoState } = await import('../../../fabric/machines/join.js')
     const { stateDir: dir, configDir } = deps.places
     requireNoState(dir)
     const outer = readInvitation(

@@ -3,8 +3,7 @@ import {
   stateShare, stateUnshare,
 } from '../../../fabric/machines/machines-contract.js'
 import { requestOf } from '../../request.js'
-import type { LineOf, VerbRecord } from '../../verb.js'
-import { verb } from '../../verb.js'
+import { verb, type LineOf, type VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 import type { ServerLine } from '../machine/server.js'
 

@@ -3,10 +3,9 @@ import { fail } from '../../base/errors.js'
 import { isStateAt } from '../../state/paths.js'
 import type { Invitation } from '../../state/place/invitation.js'
 import { joinShared } from '../../state/place/share.js'
-import { isShared, type SharedStore } from '../../state/place/shared-store.js'
 import type { CreateOptions } from '../../state/store.js'
-import type { Store } from '../../state/types.js'
 import type { SharedHere } from './machines-contract.js'
+import { factsOf } from './shared-here.js'
 
 /** Throws `conflict` `state_exists` where a state is at a directory, before anything is asked. */
 export const requireNoState = (dir: string): void => {
@@ -15,16 +14,6 @@ export const requireNoState = (dir: string): void => {
     next: 'Use it, or name another one with --state-dir.',
   })
 }
-
-/** What a document tells of a shared state; null of one that is in a directory alone. */
-export const sharedHere = (store: Store): SharedHere | null =>
-  (isShared(store) ? factsOf(store) : null)
-
-/** The same of one that is shared. */
-export const factsOf = (store: SharedStore): SharedHere => ({
-  stateDir: store.dir, storeId: store.storeId, place: store.place.name,
-  machineId: store.machine, machineName: store.machineName, record: store.position().sequence,
-})
 
 /** Joins by an opened invitation. Throws as `Place` does, and where the place was rolled back. */
 export const joinMachine = async (
