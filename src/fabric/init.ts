@@ -8,8 +8,7 @@ import { isInitLost } from '../governance/initialized.js'
 import { defaultPrincipal, requirePrincipalName } from '../governance/principals.js'
 import type { DeploymentProfile } from '../governance/profile.js'
 import { collections, type Goal, type Principal } from '../governance/rows.js'
-import type { ServerSettings } from '../state/place/share.js'
-import { isShared } from '../state/place/shared-store.js'
+import type { Reaching } from '../state/place/share.js'
 import type { Store } from '../state/types.js'
 import { createStore, openStore } from '../state/store.js'
 import type { SharedHere } from './machines/machines-contract.js'
@@ -27,7 +26,7 @@ interface InitRequest {
   readonly ownerName: string
   readonly passphrase?: Passphrase | undefined
   /** Where the truth of the state is to lie; left out for the directory itself. */
-  readonly server?: ServerSettings | undefined
+  readonly server?: Reaching | undefined
 }
 
 const exists = (cause?: SallyportError): SallyportError =>
@@ -35,11 +34,15 @@ const exists = (cause?: SallyportError): SallyportError =>
     next: 'Use it, or name another one with --state-dir.', cause,
   })
 
+/** Whether the truth of a state lies where the line says: here, or at a server. */
+const isAsWanted = ({ keptIn }: Store, { server }: Pick<InitRequest, 'server'>): boolean =>
+  (keptIn === 'place') === (server !== undefined)
+
 const existing = (request: InitRequest, cause: SallyportError): Store => {
   const store = openStore({ ...request, mode: 'write' })
   // An `init` that was cut off after the directory was made has no owner yet: it is completed.
   const fresh = store.read().all(collections.principals).length === 0
-    && isShared(store) === (request.server !== undefined)
+    && isAsWanted(store, request)
   if (fresh && canonicalJson(store.profile) === canonicalJson(request.profile)) return store
   store.close()
   throw exists(cause)
@@ -77,7 +80,7 @@ export const madeBefore = (request: Omit<InitRequest, 'passphrase'>): MadeBefore
     const principal = defaultPrincipal(view)
     const isSame = canonicalJson(store.profile) === canonicalJson(request.profile)
       && principal.name === request.ownerName
-      && isShared(store) === (request.server !== undefined)
+      && isAsWanted(store, request)
     if (!isSame) throw exists()
     const goal = defaultGoal(view, principal.principal_id)
     const { dir, storeId } = store
@@ -88,9 +91,9 @@ export const madeBefore = (request: Omit<InitRequest, 'passphrase'>): MadeBefore
 }
 
 /** Loaded for a state that several machines share, and for no other. */
-const createAt = async (request: InitRequest, server: ServerSettings): Promise<Store> => {
+const createAt = async (request: InitRequest, server: Reaching): Promise<Store> => {
   const { createShared } = await import('../state/place/share.js')
-  return createShared({ ...request, profile: request.profile }, server)
+  return createShared({ ...request, profile: request.profile, reaching: server })
 }
 
 const create = async (request: InitRequest): Promise<Store> => {

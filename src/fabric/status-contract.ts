@@ -27,9 +27,9 @@ const factsShape = v.strictObject({
   store_id: v.string(),
   /** Of a state that several machines share, as this one knew it last; else left out. */
   shared: v.optional(v.strictObject({
-    /** Host and database. */
-    place: v.string(),
-    machine: v.string(), machine_id: v.string(),
+    /** Host and database; null, as what follows, where the file that says it cannot be read. */
+    place: nullableText,
+    machine: nullableText, machine_id: nullableText,
     /** The last record that this machine has. */
     record: count,
     /** Machines that are not retired, when they were asked for last; null before. */

@@ -15,7 +15,7 @@ import type { Looking, LookingWorld } from '../governance/waiting.js'
 import { dayOf } from '../shots/day.js'
 import { lastRuns } from '../shots/last-runs.js'
 import { walkIndex } from '../state/indexes.js'
-import { isShared } from '../state/place/shared-store.js'
+import { isPlaced } from '../state/place/placed-store.js'
 import type { Store, View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { interruptedCount, seenNow, type Seen } from './seen.js'
@@ -48,7 +48,7 @@ const openTasks = (view: View): Record<string, number> => {
 
 /** Loaded for a state that several machines share, and for no other. */
 const sharedBlock = async (store: Store): Promise<Pick<StateStatus, 'shared'>> => {
-  if (!isShared(store)) return {}
+  if (!isPlaced(store)) return {}
   const { sharedFacts } = await import('./machines/status-facts.js')
   return { shared: sharedFacts(store) }
 }

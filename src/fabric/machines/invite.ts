@@ -10,8 +10,13 @@ import type { Session } from '../../governance/session/types.js'
 import {
   ioFailure, nodeFiles, removeFile, syncDir, withFile, writeAll,
 } from '../../state/files.js'
-import { requireInvitationPassphrase, sealInvitation } from '../../state/place/invitation.js'
+import { readKey } from '../../state/keys.js'
+import { formatVersion } from '../../state/paths.js'
+import {
+  requireInvitationPassphrase, sealInvitation, type Invitation,
+} from '../../state/place/invitation.js'
 import { requireMachineName } from '../../state/place/machine-name.js'
+import type { PlacedStore } from '../../state/place/placed-store.js'
 import { listMachines, sharedOf } from './shared.js'
 
 const what = 'writing the invitation'
@@ -32,6 +37,22 @@ const writeNew = (path: string, bytes: Buffer): void => {
     throw fail.conflict('file_exists', 'There is a file of that name; it is not replaced.', {
       next: 'Name another file.',
     })
+  }
+}
+
+/** What an invitation carries of the state and its place. Throws as `readKey`, `readPlaceFile`. */
+const carriedBy = (
+  { storeId, createdAt, replica, settings, seal }: PlacedStore,
+): Omit<Invitation, 'machine_name' | 'invited_at'> => {
+  const { sequence, chain } = replica.end
+  return {
+    store_id: storeId,
+    key: readKey(replica.files, replica.keyPlaces.key).toString('hex'),
+    format_version: formatVersion,
+    created_at: createdAt,
+    profile: replica.state.profile,
+    address: settings.address, ca: settings.ca, password: settings.password,
+    position: { sequence, link: seal.link(chain).toString('hex') },
   }
 }
 
@@ -83,8 +104,8 @@ export const inviteMachine = async (
     })
   })
   const invitedAt = nowIso(gov)
-  const carried = { ...store.invitable(), machine_name: name, invited_at: invitedAt }
-  writeNew(to, await sealInvitation(carried, passphrase))
+  const invitation = { ...carriedBy(store), machine_name: name, invited_at: invitedAt }
+  writeNew(to, await sealInvitation(invitation, passphrase))
   const next = commandLine(`machine join ${lineOfWords([to])}`)
   return { name, file: to, place: store.place.name, invitedAt, next }
 }

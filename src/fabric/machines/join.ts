@@ -2,8 +2,8 @@
 import { fail } from '../../base/errors.js'
 import { isStateAt } from '../../state/paths.js'
 import type { Invitation } from '../../state/place/invitation.js'
-import { joinShared } from '../../state/place/share.js'
-import type { CreateOptions } from '../../state/store.js'
+import { joinShared, type JoinOptions } from '../../state/place/share.js'
+import { requireKnownFormat } from '../../state/state-file.js'
 import type { SharedHere } from './machines-contract.js'
 import { factsOf } from './shared-here.js'
 
@@ -17,9 +17,19 @@ export const requireNoState = (dir: string): void => {
 
 /** Joins by an opened invitation. Throws as `Place` does, and where the place was rolled back. */
 export const joinMachine = async (
-  options: Omit<CreateOptions, 'profile'>, invitation: Invitation,
+  options: Omit<JoinOptions, 'joining' | 'reaching'>, invitation: Invitation,
 ): Promise<SharedHere> => {
-  const store = await joinShared(options, invitation)
+  requireKnownFormat(invitation.format_version)
+  const { address, ca, password, machine_name: machineName, position } = invitation
+  const store = await joinShared({
+    ...options,
+    joining: {
+      storeId: invitation.store_id, key: Buffer.from(invitation.key, 'hex'),
+      createdAt: invitation.created_at, profile: invitation.profile,
+      at: { sequence: position.sequence, link: Buffer.from(position.link, 'hex') },
+    },
+    reaching: { address, ca, password, machineName },
+  })
   try {
     return factsOf(store)
   } finally {

@@ -6,12 +6,12 @@
 import { countText } from '../../base/counted.js'
 import { SallyportError } from '../../base/errors.js'
 import { placeTimes, type MachineRow, type PlaceFacts } from '../../state/place/place.js'
-import { isShared, type SharedStore } from '../../state/place/shared-store.js'
+import { isPlaced, type PlacedStore } from '../../state/place/placed-store.js'
 import type { Store } from '../../state/types.js'
 import type { MachineCheck as Check } from '../doctor-contract.js'
 import { listMachines } from './shared.js'
 
-const serverCheck = ({ server, tls, awayMs }: PlaceFacts, { place }: SharedStore): Check => ({
+const serverCheck = ({ server, tls, awayMs }: PlaceFacts, { place }: PlacedStore): Check => ({
   name: 'server', result: 'ok', next: null,
   text: `${place.name}: ${server}, ${tls ?? 'without TLS, on this machine'}, `
     + `${Math.round(awayMs)} ms away`,
@@ -58,7 +58,7 @@ const failed = (name: string, error: unknown): Check => {
 
 /** Asks; none of a state that is in a directory. Throws no refusal. */
 export const placeChecks = async (store: Store): Promise<readonly Check[]> => {
-  if (!isShared(store)) return []
+  if (!isPlaced(store)) return []
   const checks: Check[] = []
   try {
     const facts = await store.place.facts()

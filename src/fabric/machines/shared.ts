@@ -2,12 +2,12 @@
 import { fail } from '../../base/errors.js'
 import { noteMachines } from '../../state/place/machines-note.js'
 import type { MachineRow } from '../../state/place/place.js'
-import { isShared, type SharedStore } from '../../state/place/shared-store.js'
+import { isPlaced, type PlacedStore } from '../../state/place/placed-store.js'
 import type { Store } from '../../state/types.js'
 
 /** The shared state behind a store. Throws `rejected` `not_shared`. */
-export const sharedOf = (store: Store): SharedStore => {
-  if (isShared(store)) return store
+export const sharedOf = (store: Store): PlacedStore => {
+  if (isPlaced(store)) return store
   throw fail.rejected('not_shared', 'This state is in a directory of this machine alone.', {
     next: 'Share it with `sallyport state share ADDRESS`, or name another with --state-dir.',
   })
@@ -24,5 +24,5 @@ export const listMachines = async (store: Store): Promise<Machines> => {
   const shared = sharedOf(store)
   const rows = await shared.place.machines()
   noteMachines(shared, rows)
-  return { rows, here: shared.machine }
+  return { rows, here: shared.settings.machine }
 }

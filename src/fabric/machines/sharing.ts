@@ -4,9 +4,8 @@ import { appendAudit } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
-import type { ServerSettings } from '../../state/place/share.js'
+import type { Reaching } from '../../state/place/share.js'
 import { shareDirectory, unshareDirectory } from '../../state/place/sharing.js'
-import { isShared } from '../../state/place/shared-store.js'
 import type { SharedHere } from './machines-contract.js'
 import { factsOf } from './shared-here.js'
 import { sharedOf } from './shared.js'
@@ -25,9 +24,9 @@ const record = (gov: Gov, session: Session, what: string, name: string): Promise
 
 /** Shares a directory. Throws `conflict` `shared_already`, and as `shareDirectory`. */
 export const shareState = async (
-  gov: Gov, session: Session, server: ServerSettings,
+  gov: Gov, session: Session, server: Reaching,
 ): Promise<SharedHere> => {
-  if (isShared(gov.store)) {
+  if (gov.store.keptIn === 'place') {
     throw fail.conflict('shared_already', 'This state is at a server already.', {
       next: 'See where: `sallyport status`. `sallyport state unshare` takes it back first.',
     })
@@ -44,7 +43,7 @@ export const shareState = async (
 /** Takes a shared state back. Throws `rejected` `not_shared`, and as `unshareDirectory`. */
 export const unshareState = async (gov: Gov, session: Session): Promise<SharedHere> => {
   const store = sharedOf(gov.store)
-  await record(gov, session, 'state.unshared', store.machineName)
+  await record(gov, session, 'state.unshared', store.settings.machineName)
   const before = factsOf(store)
   await unshareDirectory(store)
   return before

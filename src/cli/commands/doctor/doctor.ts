@@ -1,7 +1,6 @@
 /** `sallyport doctor`: whether this machine can run the program. Looks, and touches nothing. */
 import { existsSync } from 'node:fs'
 import { doctor as doctorContract, type MachineCheck } from '../../../fabric/doctor-contract.js'
-import { isShared } from '../../../state/place/shared-store.js'
 import type { Store } from '../../../state/types.js'
 import { verb, type VerbDeps } from '../../verb.js'
 import { defaultSandboxDir } from '../sandbox/dir.js'
@@ -16,7 +15,7 @@ const sandboxOf = async (deps: VerbDeps): Promise<readonly MachineCheck[]> => {
 
 /** The server of a shared state; of a directory nothing is loaded. */
 const placeOf = async (store: Store): Promise<readonly MachineCheck[]> => {
-  if (!isShared(store)) return []
+  if (store.keptIn !== 'place') return []
   const { placeChecks } = await import('../../../fabric/machines/place-checks.js')
   return placeChecks(store)
 }

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { fail } from '../../../base/errors.js'
 import { parsePlaceAddress } from '../../../state/place/address.js'
 import { hostMachineName, requireMachineName } from '../../../state/place/machine-name.js'
-import type { ServerSettings } from '../../../state/place/share.js'
+import type { Reaching } from '../../../state/place/share.js'
 import { readInputText } from '../../input.js'
 import type { VerbDeps } from '../../verb.js'
 import { serverPassword } from './secrets.js'
@@ -45,7 +45,7 @@ const caOf = async (deps: VerbDeps, from: string | undefined): Promise<string | 
  */
 export const serverOf = async (
   deps: VerbDeps, address: string, line: ServerLine,
-): Promise<ServerSettings> => {
+): Promise<Reaching> => {
   const machineName = requireMachineName(line.machineName ?? hostMachineName())
   const ca = await caOf(deps, line.serverCa)
   parsePlaceAddress(address, ca)

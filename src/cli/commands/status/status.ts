@@ -66,9 +66,9 @@ const sharedLines = ({ shared }: StatusDocument, view: View): readonly string[] 
   if (shared === undefined) return []
   const { place, record, machines, machine, heard_at: heard } = shared
   return [[
-    `shared     ${view.foreign(place)}, record ${record}`,
+    `shared     ${view.foreign(place ?? 'place unknown')}, record ${record}`,
     machines === null ? '' : countText(machines, 'machine'),
-    `this is ${view.foreign(machine)}`,
+    machine === null ? '' : `this is ${view.foreign(machine)}`,
     heard === null ? 'not heard yet' : `heard ${view.time(heard)}`,
   ].filter(Boolean).join('; ')]
 }
