@@ -54,6 +54,12 @@ export class KeyRing {
     this.#load = load
   }
 
+  /** The key itself, for a machine that joins; everything else uses a subkey. */
+  get raw(): Buffer {
+    this.#key ??= this.#load()
+    return this.#key
+  }
+
   /** The 32-byte subkey of a use, for example `digest/fingerprint`. */
   subkey(use: string): Buffer {
     const known = this.#subkeys.get(use)

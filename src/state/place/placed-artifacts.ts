@@ -5,7 +5,7 @@
  */
 import { fail } from '../../base/errors.js'
 import { FileDraft, storedPath, type ArtifactFolder } from '../artifact-folder.js'
-import { orIoFailure, readRange, withFile, type Files } from '../files.js'
+import { orIoFailure, readRange, type Files } from '../files.js'
 import type { Artifacts } from '../types.js'
 import { noteClosing } from './closings.js'
 import type { Place } from './place.js'

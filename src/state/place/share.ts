@@ -20,7 +20,7 @@ import { writesVersion } from './writes.js'
 export type Reaching = Omit<PlaceSettings, 'machine'>
 
 /** A new state at a place. */
-export interface CreateSharedOptions extends Omit<OpenOptions, 'mode' | 'place'> {
+export interface CreateSharedOptions extends Omit<OpenOptions, 'mode'> {
   readonly profile: Readonly<Record<string, unknown>>
   readonly reaching: Reaching
 }
@@ -38,7 +38,7 @@ export interface Joining {
 }
 
 /** A new replica. */
-export interface JoinOptions extends Omit<OpenOptions, 'mode' | 'place'> {
+export interface JoinOptions extends Omit<OpenOptions, 'mode'> {
   readonly joining: Joining
   readonly reaching: Reaching
 }
@@ -75,7 +75,7 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
   const [storeId, { key }] = [randomUUID(), makeKey()]
   const keys = new KeyRing(storeId, () => key)
   const settings: PlaceSettings = { ...reaching, machine: randomUUID() }
-  const place = placeOf(settings, storeId, options)
+  const place = options.place ?? placeOf(settings, storeId, options)
   try {
     const seal = new RecordSeal(keys, storeId)
     await place.found({
@@ -117,7 +117,7 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
   refuseExisting(files, dir)
   refuseKnownHere(files, configDir, storeId)
   const settings: PlaceSettings = { ...reaching, machine: randomUUID() }
-  const place = placeOf(settings, storeId, options)
+  const place = options.place ?? placeOf(settings, storeId, options)
   try {
     await requireKnownRecord(place, at)
     await place.join({ machine: settings.machine, name: settings.machineName })
