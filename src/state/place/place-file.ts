@@ -84,6 +84,13 @@ export const readPlaceFile = (
   return { address, ca, machine, machineName, password: opened.toString('utf8') }
 }
 
+/** Whether a key folder has such a file of any state. */
+export const isPlaceFileIn = (files: Files, configDir: string): boolean => {
+  const folder = join(configDir, 'keys')
+  return files.stat(folder) !== undefined
+    && files.list(folder).some((name) => name.endsWith('.place'))
+}
+
 /** Removes it; a missing one is fine. */
 export const removePlaceFile = (files: Files, keyFolder: string, storeId: string): void =>
   removeFile(files, pathOf(keyFolder, storeId))

@@ -25,6 +25,7 @@ export class PlacedStops implements StopBoard {
   #heard: readonly LyingStop[] = []
   /** Stops that this process has put at the place, in order. */
   readonly #put: string[] = []
+  /** Whether the newest stop of this process is in force on this machine alone. */
   #isUnreached = false
 
   constructor(local: StopBoard, seal: RecordSeal, place: () => Place) {
@@ -41,11 +42,6 @@ export class PlacedStops implements StopBoard {
   /** The first stop that was put behind that many; undefined where none reached the place. */
   putAfter(count: number): string | undefined {
     return this.#put[count]
-  }
-
-  /** Whether the newest stop of this process is in force on this machine alone. */
-  get isUnreached(): boolean {
-    return this.#isUnreached
   }
 
   async put(stop: Stop): Promise<void> {
@@ -97,6 +93,6 @@ export class PlacedStops implements StopBoard {
   }
 
   isInReach(): boolean {
-    return this.#local.isInReach()
+    return this.#local.isInReach() && !this.#isUnreached
   }
 }

@@ -96,6 +96,11 @@ export class PlacedStore implements Store {
     })
   }
 
+  /** Takes stored files away from the place, whose rows are durably gone. */
+  dropStored(names: readonly string[]): void {
+    for (const name of names) this.blobs.remove(name)
+  }
+
   /** How the place is reached. Throws as `readPlaceFile` does. */
   get settings(): PlaceSettings {
     const { files, keyPlaces, keys, storeId } = this.replica
