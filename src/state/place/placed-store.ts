@@ -16,6 +16,7 @@ import type { Holds } from '../holds/holds.js'
 import type {
   AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
 } from '../types.js'
+import { parsePlaceAddress } from './address.js'
 import { noteClosing } from './closings.js'
 import { noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
@@ -113,7 +114,7 @@ export class PlacedStore implements Store {
     if (this.#place === undefined) {
       const { address, ca, password, machine } = this.settings
       this.#place = lazyPlace({
-        address, ca, password, storeId: this.storeId, clock: this.replica.clock,
+        address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId, clock: this.replica.clock,
         machine: { machine, writes: writesVersion },
       })
     }

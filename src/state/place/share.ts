@@ -9,6 +9,7 @@ import { ensureDurableDirs, nodeFiles, type Files } from '../files.js'
 import { KeyRing, makeKey } from '../keys.js'
 import { firstChain } from '../log/format.js'
 import { formatVersion, keyPlaces } from '../paths.js'
+import { parsePlaceAddress } from './address.js'
 import { lazyPlace } from './lazy-place.js'
 import { writePlaceFile, type PlaceSettings } from './place-file.js'
 import type { Place, Position } from './place.js'
@@ -46,7 +47,7 @@ export interface JoinOptions extends Omit<OpenOptions, 'mode'> {
 const placeOf = (
   settings: PlaceSettings, storeId: string, { clock = systemClock }: Pick<OpenOptions, 'clock'>,
 ): Place => lazyPlace({
-  address: settings.address, ca: settings.ca, password: settings.password, storeId, clock,
+  address: parsePlaceAddress(settings.address, settings.ca), ca: settings.ca, password: settings.password, storeId, clock,
   machine: { machine: settings.machine, writes: writesVersion },
 })
 
@@ -97,9 +98,13 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
 }
 
 /** Whether the place still has the record that whoever invited knew: one that was put back lacks it. */
-const requireKnownRecord = async (place: Place, { sequence, link }: Position): Promise<void> => {
+const requireKnownRecord = async (
+  place: Place, machine: string, { sequence, link }: Position,
+): Promise<void> => {
   const { records: [record] } = await place.follow(sequence - 1, 1)
   if (record?.sequence === sequence && record.link.equals(link)) return
+  // Only a machine that has joined is told anything; this one came to nothing.
+  await place.retire(machine)
   throw fail.conflict('server_changed', 'The server lacks what it had when this was written.', {
     next: 'It was put back from a copy, or another one took over. Ask whoever invited: '
       + '`sallyport doctor` tells there how the server stands.',
@@ -119,8 +124,8 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
   const settings: PlaceSettings = { ...reaching, machine: randomUUID() }
   const place = options.place ?? placeOf(settings, storeId, options)
   try {
-    await requireKnownRecord(place, at)
     await place.join({ machine: settings.machine, name: settings.machineName })
+    await requireKnownRecord(place, settings.machine, at)
     const keys = new KeyRing(storeId, () => key)
     writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
     createState({
