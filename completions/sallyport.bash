@@ -810,7 +810,7 @@ _sallyport() {
       COMPREPLY=($(compgen -W "bash zsh fish --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "help"|"help "*)
-      COMPREPLY=($(compgen -W "environment exit-status json files platforms consent money profile real-key anchor retired-route --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "environment exit-status json files platforms consent money profile real-key anchor shared retired-route --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
   esac
 }

@@ -91,7 +91,7 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
     + 'good. The built-in profile and the form of a profile file: '
     + '`sallyport help profile`. With --shared the state is kept, sealed, on a PostgreSQL server, '
     + 'postgres://USER@HOST:PORT/DATABASE without a password, so that several machines can share '
-    + 'it; see `sallyport machine invite --help`.',
+    + 'it; see `sallyport help shared`.',
   examples: [
     '$ sallyport init',
     '$ sallyport init --owner maria --passphrase-file ./passphrase',

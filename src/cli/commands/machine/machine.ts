@@ -13,7 +13,6 @@ export const list = verb(machineList, {
   examples: ['$ sallyport machine list', '$ sallyport machine list --json'],
   session: 'none',
   anchor: 'any',
-  damage: 'shows',
   exits: ['rejected', 'no_state', 'damaged', 'locked', 'conflict', 'blocked'],
   text: (rows, view) => renderTable(
     view, ['machine', '', 'record', 'joined', 'seen', 'retired'],

@@ -18,7 +18,7 @@ export const share: VerbRecord<ShareLine, ReturnType<typeof stateShare.answer>> 
     + 'replica of it: from then on what is written is written there, and other machines can be '
     + 'invited. The server gets no key: it sees sizes, times and names of machines. The address '
     + 'is postgres://USER@HOST:PORT/DATABASE, without a password. TLS, verified by --server-ca, is '
-    + 'asked for everywhere but on loopback. See `sallyport help files` for what lies where.',
+    + 'asked for everywhere but on loopback. See `sallyport help shared`.',
   examples: [
     '$ sallyport state share postgres://ops@db.example/sallyport --server-ca ca.pem',
     '$ sallyport state share postgres://ops@127.0.0.1/sallyport --server-password-file pw --yes',
