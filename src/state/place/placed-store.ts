@@ -114,7 +114,8 @@ export class PlacedStore implements Store {
     if (this.#place === undefined) {
       const { address, ca, password, machine } = this.settings
       this.#place = lazyPlace({
-        address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId, clock: this.replica.clock,
+        address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId,
+        clock: this.replica.clock,
         machine: { machine, writes: writesVersion },
       })
     }

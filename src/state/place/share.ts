@@ -47,7 +47,8 @@ export interface JoinOptions extends Omit<OpenOptions, 'mode'> {
 const placeOf = (
   settings: PlaceSettings, storeId: string, { clock = systemClock }: Pick<OpenOptions, 'clock'>,
 ): Place => lazyPlace({
-  address: parsePlaceAddress(settings.address, settings.ca), ca: settings.ca, password: settings.password, storeId, clock,
+  address: parsePlaceAddress(settings.address, settings.ca), ca: settings.ca,
+  password: settings.password, storeId, clock,
   machine: { machine: settings.machine, writes: writesVersion },
 })
 
