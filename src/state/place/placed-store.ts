@@ -19,6 +19,7 @@ import type {
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { noteClosing } from './closings.js'
+import { noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
 import { Leases } from './leases.js'
 import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
@@ -196,6 +197,7 @@ export class PlacedStore implements Store {
       }
       if (seen.more) continue
       this.#known = { sequence: last?.sequence ?? end.sequence, leases: seen.leases }
+      noteHeard(this.runDir, clock.wallMs())
       break
     }
     await this.#carry()

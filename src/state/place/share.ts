@@ -101,10 +101,11 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
 
 /** Whether the place still has the record that whoever invited knew: one that was put back lacks it. */
 const requireKnownRecord = async (
-  place: Place, { sequence, link }: Position, machine: string,
+  place: Place, machine: string, { sequence, link }: Position,
 ): Promise<void> => {
   const { records: [record] } = await place.follow(sequence - 1, 1)
   if (record?.sequence === sequence && record.link.equals(link)) return
+  // Only a machine that has joined is told anything; this one came to nothing.
   await place.retire(machine)
   throw fail.conflict('server_changed', 'The server lacks what it had when this was written.', {
     next: 'It was put back from a copy, or another one took over. Ask whoever invited: '
@@ -126,7 +127,7 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
   const place = options.place ?? placeOf(settings, storeId, options)
   try {
     await place.join({ machine: settings.machine, name: settings.machineName })
-    await requireKnownRecord(place, at, settings.machine)
+    await requireKnownRecord(place, settings.machine, at)
     const keys = new KeyRing(storeId, () => key)
     writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
     createState({
