@@ -87,6 +87,7 @@ const logBytesMaxDefault = 256 * 1024
 /** A store whose truth is the directory that it was opened from. */
 export class FileStore implements Directory {
   readonly keptIn = 'directory'
+  readonly machine = null
   readonly dir: string
   readonly places: Places
   readonly keyPlaces: KeyPlaces

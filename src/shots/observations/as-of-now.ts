@@ -6,11 +6,12 @@
  */
 import { SallyportError } from '../../base/errors.js'
 import { gatewayCollection, gatewayRouteId } from '../../gateway/setup.js'
-import type { View } from '../../state/types.js'
+import type { Store, View } from '../../state/types.js'
 import {
   analysisPromptVersion, analysisSchemaVersion, type AnalysisStatus, type Classification,
 } from '../constants.js'
 import { locateFolder, type FolderWorld } from '../source/folder.js'
+import { foldersElsewhere } from '../source/folder-machine.js'
 import { countKeyOf, type CountKey, type Observation } from './observation-rows.js'
 import { savedSettings } from '../source/settings.js'
 
@@ -21,7 +22,12 @@ export interface CurrentFacts {
   readonly folderDigest: string | null
   /** `gateway/<provider>/<model>` of the `screenshot` slot. */
   readonly model: string | null
+  /** Digests of folders of other machines: what their rows mean is judged there. */
+  readonly elsewhere?: ReadonlySet<string>
 }
+
+/** Where it is looked from; `gov`: the open state, where there is one. */
+type Site = FolderWorld & { readonly gov?: { readonly store: Pick<Store, 'machine'> } }
 
 /** The model that the `screenshot` slot names. */
 export const configuredModel = (view: View): string | null =>
@@ -39,9 +45,11 @@ const folderNow = (
 }
 
 /** The folder and the model that count now. */
-export const currentFacts = (world: FolderWorld, view: View): CurrentFacts => {
+export const currentFacts = (world: Site, view: View): CurrentFacts => {
   const { folder, folderDigest } = folderNow(world, view)
-  return { folder, folderDigest, model: configuredModel(view) }
+  const elsewhere = foldersElsewhere(world.gov?.store ?? { machine: null }, view)
+  const facts = { folder, folderDigest, model: configuredModel(view) }
+  return elsewhere.size === 0 ? facts : { ...facts, elsewhere }
 }
 
 const isOld = (key: CountKey, now: CurrentFacts): boolean =>
@@ -57,10 +65,12 @@ const isIncomplete = (key: CountKey): boolean => key.model === null
 
 /**
  * The classification as of now. An incomplete row of another folder is stale, whatever else it is;
- * one of the current folder is not. Where no folder can be told, what was written stands.
+ * one of the current folder is not. Where no folder can be told, or the folder is another
+ * machine's, what was written stands.
  */
 export const classificationNow = (key: CountKey, now: CurrentFacts): Classification | null => {
-  if (now.folderDigest === null || key.archived) return key.classification
+  const stands = now.folderDigest === null || now.elsewhere?.has(key.root_digest) === true
+  if (stands || key.archived) return key.classification
   if (key.root_digest !== now.folderDigest && isIncomplete(key)) return 'stale_root'
   return key.classification === 'stale_root' ? null : key.classification
 }
