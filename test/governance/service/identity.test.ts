@@ -35,13 +35,13 @@ t.test('before a first start there is none; a start that another one overtook ch
     keepService(gov, undefined, { port: 4_001, certificate, key })), 'service_changed')
   t.strictSame(sealed(), before, 'the key that nobody names does not stay')
   const renewed = await makeCertificate(key, nowMs + yearMs)
-  const moved = await keepService(gov, findService(gov.store.read()), {
+  const moved = await keepService(gov, findService(gov.store, gov.store.read()), {
     port: 4_002, certificate: renewed,
   })
   t.equal(moved.pin, made.pin, 'the key stays')
   t.equal(moved.origin, 'https://127.0.0.1:4002')
   const another = await newServiceKey()
-  const replaced = await keepService(gov, findService(gov.store.read()), {
+  const replaced = await keepService(gov, findService(gov.store, gov.store.read()), {
     port: 4_002, certificate: renewed, key: another,
   })
   t.not(replaced.pin, made.pin)

@@ -17,6 +17,7 @@ import type { Job } from '../job-rows.js'
 import type { Work, WorkPost, WorkToRun } from '../work.js'
 import { publicationLooking } from './preflight.js'
 import { produce } from './produce.js'
+import { requireRunHere } from './stage-machine.js'
 import { dropStage } from './stages.js'
 
 type Told = Omit<Published, 'pull'>
@@ -66,12 +67,18 @@ const requireBound = (gov: Gov, job: Job, publication: OpenPublication): void =>
 const toRunOf = (
   gov: Gov, job: Job, publication: OpenPublication, work: Pick<Work, 'repository' | 'proving'>,
 ): WorkToRun => {
-  const binding = openBinding(gov, gov.store.read(), job)
+  const { store } = gov
+  const view = store.read()
+  requireRunHere(store, view, job)
+  const binding = openBinding(gov, view, job)
   requireBound(gov, job, publication)
   return {
     operationMsMax: codehostLimits.jobMsMax,
     look: (ctx, runnable) => preflight(ctx, runnable, work, publicationLooking(job, publication)),
-    begun: (tx, row, as) => requireBoundAs(tx, row, binding, as),
+    begun: (tx, row, as) => {
+      requireRunHere(store, tx, row)
+      requireBoundAs(tx, row, binding, as)
+    },
     produce: (ctx, run) => produce(ctx, run, { publication, binding }),
   }
 }
