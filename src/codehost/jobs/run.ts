@@ -18,7 +18,7 @@ import { runOrderOf } from './run-order.js'
 import { jobCollection, jobsByOwnState, type Job } from './job-rows.js'
 import { nextEffect } from './sendable.js'
 import { approvedJob } from './standing.js'
-import { canRunHere } from './publication/stage-machine.js'
+import { canRunHere, requireRunHere } from './publication/stage-machine.js'
 import { onItsWay, nextStepNow, type JobOnItsWay } from './next-step-now.js'
 
 /** `run` begins what waits for it; `resume` goes on with what was not sent. */
@@ -52,6 +52,7 @@ const runnableOf = (
   requireUnclosed(view, job, verb === 'run' ? 'execute' : 'approved_resume')
   requireState(ctx.gov, view, job, verb)
   requireOriginalRoot(job, session)
+  requireRunHere(ctx.gov.store, view, job)
   const asked = askedOf(ctx)
   requirePrerequisites(path, asked, view, approvedJob(view, nowIso(ctx.gov), job).job)
   requireOutlives(ctx.gov, view, job)

@@ -67,16 +67,13 @@ const requireBound = (gov: Gov, job: Job, publication: OpenPublication): void =>
 const toRunOf = (
   gov: Gov, job: Job, publication: OpenPublication, work: Pick<Work, 'repository' | 'proving'>,
 ): WorkToRun => {
-  const { store } = gov
-  const view = store.read()
-  requireRunHere(store, view, job)
-  const binding = openBinding(gov, view, job)
+  const binding = openBinding(gov, gov.store.read(), job)
   requireBound(gov, job, publication)
   return {
     operationMsMax: codehostLimits.jobMsMax,
     look: (ctx, runnable) => preflight(ctx, runnable, work, publicationLooking(job, publication)),
     begun: (tx, row, as) => {
-      requireRunHere(store, tx, row)
+      requireRunHere(gov.store, tx, row)
       requireBoundAs(tx, row, binding, as)
     },
     produce: (ctx, run) => produce(ctx, run, { publication, binding }),
