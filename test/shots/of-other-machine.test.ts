@@ -1,4 +1,4 @@
-/** Files of an image folder are looked at by its machine alone; rows are of all that share a state. */
+/** Files of an image folder are looked at by its machine alone; its rows are read by all. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { handOver, machineBoundCollection } from '../../src/governance/machine-bound.js'

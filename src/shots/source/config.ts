@@ -321,7 +321,8 @@ const requireStopped = (aims: readonly SaveAim[], { closes }: SettingsStep): voi
  * Saves a change, whole or not at all (S-184 as a use case), and answers what had left before of
  * what it closes. `shown` is what it was decided on, where somebody was shown it. Throws
  * `rejected`: `settings_invalid` for another shape, and as `judgeFolder` for a folder that may not
- * be one, `of_other_machine` for one of another machine, as `changedIgnore` for areas, and `conflict` `settings_changed`; then nothing is changed.
+ * be one, `of_other_machine` for one of another machine, as `changedIgnore` for areas, and
+ * `conflict` `settings_changed`; then nothing is changed.
  * Throws as `closeBySave` where it is saved.
  */
 export const saveShotsConfig = async (

@@ -56,7 +56,8 @@ const bindAndRecord = async (
 /**
  * Approves a publication that was looked at. Throws `producer_unsupported` (blocked),
  * `producer_changed` and `job_changed` (conflict), `guard_held` (conflict) where another process
- * approves it just now, `of_other_machine` (rejected) where it is approved on another one, what `openPublication` throws, and the disk's failures.
+ * approves it just now, `of_other_machine` (rejected) where it is approved on another machine, what
+ * `openPublication` throws, and the disk's failures.
  */
 export const approvePublication = async (
   gov: Gov, seen: Job, places: ToolPlaces | undefined, records: ApprovalRecords,

@@ -15,7 +15,7 @@ type Where = Pick<Store, 'machine'>
 const next = ({ job_id: id }: Job): string => 'Do this on that machine. What was never begun can '
   + `be given up here, and prepared anew: \`sallyport codehost cancel ${id}\`.`
 
-/** Whether a job has a stage: an issue or a comment has none, and no publication before approval. */
+/** Whether a job has a stage: no issue or comment has one, and no publication before approval. */
 const hasStage = ({ approval }: Job): boolean => (approval?.producer ?? null) !== null
 
 /** Notes in the record of an approval that its stage lies here. */

@@ -26,7 +26,8 @@ const refused = { kind: 'rejected', code: 'of_other_machine' }
 const at = (world: PublicationClosing, machine: string, here = false): CodehostContext => {
   const dir = here ? world.place.stateDir : world.place.path(`machine-${machine}`)
   mkdirSync(join(dir, 'run'), { recursive: true })
-  return { ...remote(world), gov: { ...world.gov, store: onMachine(world.gov.store, machine, dir) } }
+  const store = onMachine(world.gov.store, machine, dir)
+  return { ...remote(world), gov: { ...world.gov, store } }
 }
 
 t.test('a publication is approved, run and published where its stage lies; another machine shows it, gives it up, and leaves it alone in a scheduled run', async (t) => {
@@ -78,7 +79,7 @@ t.test('what was begun goes on and is closed where its stage lies; what was made
   const before = world.requests().length
   await t.rejects(closeCapacity(there, session, request(jobId)), refused)
   t.equal(world.requests().length, before)
-  t.notOk(existsSync(join(there.gov.store.dir, 'pending')), 'no request is kept where it is refused')
+  t.notOk(existsSync(join(there.gov.store.dir, 'pending')), 'no refused request is kept')
   const expectedReadRevision = world.connection().revision
   await t.rejects(reconcileJob(there, session, { jobId, expectedReadRevision }), {
     code: 'codehost_incomplete',
