@@ -1,5 +1,5 @@
 /** Files of an image folder are looked at by its machine alone; its rows are read by all. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { handOver, machineBoundCollection } from '../../src/governance/machine-bound.js'
 import { analyzeBatch } from '../../src/shots/analysis/batch.js'
@@ -113,4 +113,25 @@ t.test('what was scanned or saved before a directory was shared, and the default
   const missing = world.place.path('missing')
   await t.rejects(scanFolder(on(ctx, 'b', missing)), { code: 'folder_missing' })
   await t.rejects(scanFolder(on(ctx, 'first', missing)), refused)
+})
+
+t.test('the saved path of another machine counts as it was saved, whatever it leads to here', async (t) => {
+  const world = await World.in(t).state().session().images({ saved: false })
+  const ctx = world.ctx('write')
+  const [a, first] = [on(ctx, 'a'), on(ctx, 'first')]
+  const path = world.place.path('of-a')
+  mkdirSync(path)
+  writeFileSync(join(path, 'one.png'), image(3))
+  await saveShotsConfig(a, world.session(), { screenshot_folder: path })
+  t.hasStrict(await scanFolder(a), { ingested: 1 })
+  rmSync(path, { recursive: true })
+  symlinkSync(world.folder, path)
+  world.file('two.png', image(7))
+  const { store } = ctx.gov
+  t.equal(currentFacts(first, store.read()).folder, path)
+  t.equal(currentFacts(a, store.read()).folder, world.folder, 'it is judged where it lies')
+  const before = store.read().sequence
+  await t.rejects(scanFolder(first), refused)
+  await t.rejects(async () => analyzeBatch(first, { scheduled: false }), refused)
+  t.equal(store.read().sequence, before)
 })

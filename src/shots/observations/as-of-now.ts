@@ -11,9 +11,10 @@ import {
   analysisPromptVersion, analysisSchemaVersion, type AnalysisStatus, type Classification,
 } from '../constants.js'
 import { locateFolder, type FolderWorld } from '../source/folder.js'
+import { folderDigestOf } from '../source/folder-digest.js'
 import { foldersElsewhere } from '../source/folder-machine.js'
 import { countKeyOf, type CountKey, type Observation } from './observation-rows.js'
-import { savedSettings } from '../source/settings.js'
+import { configuredFolder, savedSettings } from '../source/settings.js'
 
 /** What rows are compared with; null where nothing is configured or it may not be used. */
 export interface CurrentFacts {
@@ -34,10 +35,16 @@ export const configuredModel = (view: View): string | null =>
   view.get(gatewayCollection, gatewayRouteId)?.slots.screenshot?.model ?? null
 
 const folderNow = (
-  world: FolderWorld, view: View,
+  world: FolderWorld, view: View, elsewhere: ReadonlySet<string>,
 ): Pick<CurrentFacts, 'folder' | 'folderDigest'> => {
+  const saved = savedSettings(view)
+  const { text: named, source } = configuredFolder(saved, world.env)
+  // It was judged where it lies, and the links of this machine say nothing of it.
+  if (source === 'settings' && named !== null && elsewhere.has(folderDigestOf(named))) {
+    return { folder: named, folderDigest: folderDigestOf(named) }
+  }
   try {
-    return locateFolder(world, savedSettings(view))
+    return locateFolder(world, saved)
   } catch (error) {
     if (error instanceof SallyportError) return { folder: null, folderDigest: null }
     throw error
@@ -46,8 +53,8 @@ const folderNow = (
 
 /** The folder and the model that count now. */
 export const currentFacts = (world: Site, view: View): CurrentFacts => {
-  const { folder, folderDigest } = folderNow(world, view)
   const elsewhere = foldersElsewhere(world.gov?.store ?? { machine: null }, view)
+  const { folder, folderDigest } = folderNow(world, view, elsewhere)
   const facts = { folder, folderDigest, model: configuredModel(view) }
   return elsewhere.size === 0 ? facts : { ...facts, elsewhere }
 }

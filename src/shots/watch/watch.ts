@@ -220,8 +220,8 @@ class Watch {
 
 /**
  * Watches the configured folder until the context's signal. Throws `rejected` where there is no
- * such folder of this machine at the start, `blocked` `ingest_off` where ticks are switched off, and
- * what makes every later tick useless: a damaged state, a disk that failed.
+ * such folder of this machine at the start, `blocked` `ingest_off` where ticks are switched off,
+ * and what makes every later tick useless: a damaged state, a disk that failed.
  */
 export const watchFolder = (ctx: ShotsContext, listener: WatchListener): Promise<void> =>
   new Watch(ctx, listener).run()
