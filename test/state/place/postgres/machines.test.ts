@@ -13,8 +13,10 @@ const founded = async (t: Test) => {
   return { store, ...await store.founded() }
 }
 
+type Asks = Readonly<Record<string, (place: Place) => Promise<unknown>>>
+
 /** Everything that a machine may ask of a store that it is in. */
-const asked = (store: PlacedStore): Readonly<Record<string, (place: Place) => Promise<unknown>>> => ({
+const asked = (store: PlacedStore): Asks => ({
   follow: (place) => place.follow(7, 1),
   append: (place) => place.append(store.base, recordAfter(store.base), []),
   take: (place) => place.take('lane', 1_000),
@@ -131,7 +133,7 @@ t.test('a program that writes less than the store has seen is refused', async (t
 
 t.test('a server that is another run than the store knows takes nothing', async (t) => {
   const { store, place } = await founded(t)
-  await server.query(`update sallyport.stores set run = 'another' where store = $1`, [store.storeId])
+  await server.query("update sallyport.stores set run = 'another' where store = $1", [store.storeId])
   const before = await rowsOf(store)
   for (const [name, ask] of Object.entries(asked(store))) {
     await t.rejects(ask(place), { kind: 'conflict', code: 'server_changed', reason: 'run' }, name)
