@@ -68,6 +68,23 @@ t.test('many that found at once at a new server make its tables once', async (t)
   t.equal(row?.n, 8)
 })
 
+t.test('a role that may use the tables of another one founds a store beside theirs', async (t) => {
+  await founded(t)
+  for (const text of [
+    'create role guest login', 'grant usage on schema sallyport to guest',
+    'grant select, insert, update, delete on all tables in schema sallyport to guest',
+  ]) await server.query(text)
+  const store = new PlacedStore(t, server)
+  const machine = randomUUID()
+  const place = store.placeOf(machine, {
+    address: { host: '127.0.0.1', port: server.port, user: 'guest', database: 'postgres' },
+  })
+  await place.found({ format: 7, writes: 1, machine: { machine, name: 'a' }, at: store.base })
+  for (const [name, ask] of Object.entries(asked(store))) {
+    await t.resolves(ask(place), `${name} asks for no more than these grants`)
+  }
+})
+
 t.test('a machine has a name that no other one has, unless that one was retired', async (t) => {
   const { place } = await founded(t)
   const second = { machine: randomUUID(), name: 'Ärmel \'--; "\\' }
@@ -133,7 +150,7 @@ t.test('a program that writes less than the store has seen is refused', async (t
 
 t.test('a server that is another run than the store knows takes nothing', async (t) => {
   const { store, place } = await founded(t)
-  await server.query("update sallyport.stores set run = 'another' where store = $1", [store.storeId])
+  await server.query("update sallyport.stores set run = 'x' where store = $1", [store.storeId])
   const before = await rowsOf(store)
   for (const [name, ask] of Object.entries(asked(store))) {
     await t.rejects(ask(place), { kind: 'conflict', code: 'server_changed', reason: 'run' }, name)

@@ -1,4 +1,4 @@
-/** The log of a place: what is answered came to be once, whoever else writes and whatever is lost. */
+/** What is answered came to be once, whoever else writes and whatever is lost. */
 import t from 'tap'
 import { placeTimes, type Place, type PlacedRecord, type Position,
 } from '../../../../src/state/place/place.js'
