@@ -16,22 +16,24 @@ const closedFor = `interval '10 minutes'`
 const takeText = (asking: Asking, operation: string, facts: Buffer): string => {
   const terms = literalTerms(asking)
   const name = nameLiteral(operation)
-  return `begin;
-${withStanding(true, terms)}
-insert into sallyport.fences as fence (store, operation, machine, taken, closed, facts)
-select ${terms.store}, ${name}, ${terms.machine}, true, false, ${bytesLiteral(facts)}
-from durable where ${mayChange}
-on conflict (store, operation) do update
-  set machine = excluded.machine, taken = true, facts = excluded.facts,
-    taken_at = clock_timestamp()
-  where not fence.closed;
-commit;
-${withStanding(false, terms)}
-select 'head' as kind, null::text as id, null::bytea as body, coalesce((
-    select taken from sallyport.fences where store = ${terms.store} and operation = ${name}
-  ), false) as taken, ${standingColumns}
-union all select 'stop', id, body, null, ${noStanding}
-  from sallyport.stops where store = ${terms.store}`
+  return [
+    'begin',
+    `${withStanding(true, terms)}
+    insert into sallyport.fences as fence (store, operation, machine, taken, closed, facts)
+    select ${terms.store}, ${name}, ${terms.machine}, true, false, ${bytesLiteral(facts)}
+    from durable where ${mayChange}
+    on conflict (store, operation) do update
+      set machine = excluded.machine, taken = true, facts = excluded.facts,
+        taken_at = clock_timestamp()
+      where not fence.closed`,
+    'commit',
+    `${withStanding(false, terms)}
+    select 'head' as kind, null::text as id, null::bytea as body, coalesce((
+        select taken from sallyport.fences where store = ${terms.store} and operation = ${name}
+      ), false) as taken, ${standingColumns}
+    union all select 'stop', id, body, null, ${noStanding}
+      from sallyport.stops where store = ${terms.store}`,
+  ].join(';\n')
 }
 
 const stopsOf = (rows: readonly Row[]): readonly StopRow[] => rows
