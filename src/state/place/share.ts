@@ -44,7 +44,8 @@ export interface JoinOptions extends Omit<OpenOptions, 'mode'> {
   readonly reaching: Reaching
 }
 
-const placeOf = (
+/** The place of some settings. */
+export const placeOf = (
   settings: PlaceSettings, storeId: string, { clock = systemClock }: Pick<OpenOptions, 'clock'>,
 ): Place => lazyPlace({
   address: parsePlaceAddress(settings.address, settings.ca), ca: settings.ca,
@@ -83,7 +84,7 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
     await place.found({
       format: formatVersion, writes: writesVersion,
       machine: { machine: settings.machine, name: settings.machineName },
-      at: { sequence: 0, link: seal.link(firstChain(storeId)) },
+      at: { sequence: 0, link: seal.link(firstChain(storeId)), body: Buffer.alloc(0) },
     })
     ensureDurableDirs(files, keyPlaces(configDir, storeId).dir)
     writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
