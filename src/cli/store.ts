@@ -24,9 +24,9 @@ const placeOf = (deps: VerbDeps): WorkPlace => ({
 const ageToldMs = 60_000
 
 /** Says how old what a replica shows is, on a terminal, where it is old. */
-const tellAge = (deps: VerbDeps, { keptIn, runDir }: Store): void => {
-  if (keptIn !== 'place' || !deps.io.terminal.stderr || deps.globals.json) return
-  const heardMs = heardAtMs(runDir)
+const tellAge = (deps: VerbDeps, store: Store): void => {
+  if (store.keptIn !== 'place' || !deps.io.terminal.stderr || deps.globals.json) return
+  const heardMs = heardAtMs(store)
   if (heardMs === null || deps.clock.wallMs() - heardMs <= ageToldMs) return
   deps.note(`The server of this state was heard ${deps.view.time(isoFromMs(heardMs))}; what is `
     + 'shown is as old.')
