@@ -12,6 +12,7 @@ t.test('what is asked on two machines is one ledger under one ceiling, and sent 
   must(await askOn(two))
   t.equal(one.inferences().length, 2)
   t.equal(one.billings().length, 2)
+  await one.gov.store.fresh()
   const [a, b] = [await one.json(['ledger', 'show']), await two.json(['ledger', 'show'])]
   t.strictSame(a, b)
   t.equal((await one.json(['state', 'check'])).ok, true)
