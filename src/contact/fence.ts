@@ -26,6 +26,8 @@ export const unstoppedView = async <C>(op: Sending<C>): Promise<FreshView> => {
   const lying = store.stops.lying()
   const view = await store.fresh()
   requireUnstopped(op, view, lying)
+  // What lies at a place is known by the look that brought the view.
+  if (store.machine !== null) requireUnstopped(op, view)
   return view
 }
 

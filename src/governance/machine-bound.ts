@@ -7,13 +7,11 @@
 import * as v from 'valibot'
 import { fail, type SallyportError } from '../base/errors.js'
 import { text } from '../base/fields.js'
+import { firstMachine } from '../state/first-machine.js'
 import type { CollectionSpec, Store, Tx, View } from '../state/types.js'
 
 /** What can rest on a folder of one machine; `machine`: see `handOver`. */
 export type BoundKind = 'shots_folder' | 'codehost_job' | 'machine'
-
-/** The machine whose directory became the shared state: whatever no row names is of that one. */
-export const firstMachine = 'first'
 
 const boundShape = v.strictObject({
   /** A UUID, or `first`. */

@@ -1,9 +1,9 @@
 /** What rests on a folder of one machine names it, and whoever it is handed over to. */
 import t from 'tap'
 import {
-  bindToHere, firstMachine, handOver, isBound, isHere, machineBoundCollection, machineOf,
-  requireHere,
+  bindToHere, handOver, isBound, isHere, machineBoundCollection, machineOf, requireHere,
 } from '../../src/governance/machine-bound.js'
+import { firstMachine } from '../../src/state/first-machine.js'
 import { World } from '../world/world.js'
 
 const [a, b, c] = ['a', 'b', 'c'].map((machine) => ({ machine })) as [

@@ -24,7 +24,8 @@ const sentShape = v.picklist(['nothing', 'begun', 'whole'])
 /** What has left of an operation's newest request. */
 type FenceSent = v.InferOutput<typeof sentShape>
 
-const factsShape = v.strictObject({
+/** What the file of a fence says. */
+export const factsShape = v.strictObject({
   operation: v.string(),
   task: v.nullable(v.string()),
   /** Null where it is not known. */

@@ -120,9 +120,9 @@ export interface Place {
   /** Records behind a position, at most `limit` of them, with everything else of that moment. */
   follow(after: number, limit: number): Promise<Followed>
   /**
-   * Puts `record` behind `at` where that is the last one, and renews the leases `under` in the same
-   * statement. Gives the same bytes again after a lost answer; `partial` `commit_unknown` where
-   * nobody answers then either.
+   * Puts `record` behind `at` where that is the last one, and renews the leases `under` (their
+   * tokens) in the same statement. Gives the same bytes again after a lost answer; `partial`
+   * `commit_unknown` where nobody answers then either.
    */
   append(at: Position, record: PlacedRecord, under: readonly string[]): Promise<Appended>
   /**

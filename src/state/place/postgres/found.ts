@@ -1,0 +1,50 @@
+/** How a store begins at a server: its tables, where they are missing, and its first rows. */
+import { fail } from '../../../base/errors.js'
+import type { Founding } from '../place.js'
+import type { Asking } from './standing.js'
+import { bytesLiteral, uuidLiteral } from './standing.js'
+import { runSql, tablesSql } from './tables.js'
+
+/** Number of the lock under which tables are made: of the whole database, and of nothing else. */
+const tablesLock = '7305809185330418539'
+
+/** A text as a literal of SQL. */
+const textLiteral = (text: string): string =>
+  `convert_from(${bytesLiteral(Buffer.from(text))}, 'UTF8')`
+
+/**
+ * Each insert of the first rows asks whether the store came to be by this very text: by the record
+ * and the machine that it begins with, so that the text may be given again.
+ */
+const foundText = (storeId: string, { format, writes, machine, at }: Founding): string => {
+  const [store, id] = [uuidLiteral(storeId), uuidLiteral(machine.machine)]
+  const number = Math.trunc(at.sequence)
+  return `begin;
+select pg_advisory_xact_lock(${tablesLock});
+${tablesSql}
+select set_config('synchronous_commit', 'on', true);
+with made as (
+  insert into sallyport.stores (store, format, writes, run)
+  values (${store}, ${Math.trunc(format)}, ${Math.trunc(writes)}, ${runSql})
+  on conflict do nothing returning store),
+first as (
+  insert into sallyport.records (store, sequence, link, body)
+  select store, ${number}, ${bytesLiteral(at.link)}, ''::bytea from made returning store)
+insert into sallyport.machines (store, machine, name, sequence)
+select store, ${id}, ${textLiteral(machine.name)}, ${number} from first;
+commit;
+select exists (select from sallyport.machines where store = ${store} and machine = ${id})
+  and (select count(*) = 1 and bool_and(sequence = ${number} and link = ${bytesLiteral(at.link)})
+    from sallyport.records where store = ${store}) as ours`
+}
+
+/** See `Place.found`. */
+export const found = async (
+  { connection, storeId }: Asking, founding: Founding,
+): Promise<void> => {
+  const [row] = await connection.askPlain(foundText(storeId, founding))
+  if (row?.['ours'] === true) return
+  throw fail.conflict('store_exists', 'The place has this state already.', {
+    next: 'Join it by an invitation of one of its machines.',
+  })
+}

@@ -1,0 +1,197 @@
+/** A state whose records lie at a place: what a replica may rest on, and what it may not. */
+import t from 'tap'
+import * as v from 'valibot'
+import type { CollectionSpec } from '../../../src/state/types.js'
+import { placeTimes } from '../../../src/state/place/place.js'
+import { replicas } from '../../support/place/replicas.js'
+
+const rows: CollectionSpec<{ readonly n: number }> = {
+  name: 'rows', schema: v.strictObject({ n: v.number() }), partition: 'hash256',
+}
+
+t.test('a record of one machine is seen by another that asks for now, and not by one that reads', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
+  t.equal(other.read().get(rows, 'a'), undefined)
+  t.strictSame((await other.fresh()).get(rows, 'a'), { n: 1 })
+  t.strictSame(other.read().get(rows, 'a'), { n: 1 })
+})
+
+t.test('where another machine was first the function runs again over its rows: nothing is lost or doubled', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  const add = (at: typeof store) => at.transact('test', (tx) =>
+    tx.put(rows, 'sum', { n: (tx.get(rows, 'sum')?.n ?? 0) + 1 }))
+  await Promise.all(Array.from({ length: 20 }, (_, n) => add(n % 2 === 0 ? store : other)))
+  t.strictSame((await store.fresh()).get(rows, 'sum'), { n: 20 })
+  t.strictSame((await other.fresh()).get(rows, 'sum'), { n: 20 })
+  t.equal(store.replica.end.chain, other.replica.end.chain)
+  t.equal(server.records.length, 21)
+})
+
+t.test('a refusal, and no change, count only over rows that were followed first', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  await other.transact('test', (tx) => tx.put(rows, 'asked', { n: 0 }))
+  await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
+  let runs = 0
+  t.strictSame(await other.transact('test', (tx) => {
+    runs += 1
+    const row = tx.get(rows, 'a')
+    if (row === undefined) throw new Error('not there yet')
+    return row
+  }), { n: 1 })
+  t.equal(runs, 2)
+  t.equal(await other.transact('test', (tx) => tx.get(rows, 'b')), undefined)
+})
+
+t.test('marks of other machines move this one\'s anchor, and a mark is one everywhere', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  for (const at of [store, other, other, store]) {
+    await at.transact('test', (tx) => {
+      tx.put(rows, 'm', { n: (tx.get(rows, 'm')?.n ?? 0) + 1 })
+      tx.mark()
+    })
+  }
+  await Promise.all([store.fresh(), other.fresh()])
+  for (const at of [store, other]) {
+    t.hasStrict(at.anchor(), { status: 'ok', isOwn: true })
+    t.equal(at.anchor().mark?.number, 4)
+  }
+})
+
+t.test('a stored file is at the place before the record that names it, and here before it is followed', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  const named: CollectionSpec<{ readonly sha: string }> = {
+    name: 'named', schema: v.strictObject({ sha: v.string() }), partition: 'hash256',
+  }
+  const ref = store.artifacts.write('test', Buffer.from('content'))
+  t.equal(server.blobs.size, 0)
+  server.beforeAppend = async () => {
+    t.ok(server.blobs.has(ref.stored_sha256), 'before the record')
+    server.beforeAppend = null
+  }
+  await store.transact('test', (tx) => tx.put(named, 'a', { sha: ref.stored_sha256 }))
+  await other.fresh()
+  server.isAway = true
+  t.equal(other.artifacts.read('test', ref).toString(), 'content')
+  server.isAway = false
+  store.artifacts.remove(ref.stored_sha256)
+  t.equal(server.blobs.size, 0)
+})
+
+t.test('bytes that the place made up, left out or put in another order are not followed', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
+  await store.transact('test', (tx) => tx.put(rows, 'b', { n: 2 }))
+  const [base, first, second] = server.records
+  if (base === undefined || first === undefined || second === undefined) throw new Error('no records')
+  const flipped = { ...first, body: Buffer.from(first.body) }
+  flipped.body[20] = (flipped.body[20] ?? 0) ^ 1
+  const relinked = { ...first, link: Buffer.from(first.link) }
+  relinked.link[0] = (relinked.link[0] ?? 0) ^ 1
+  const told = { kind: 'damaged', code: 'replica_forked' }
+  for (const [what, records] of Object.entries({
+    flipped: [base, flipped, second], relinked: [base, relinked, second], leftOut: [base, second],
+    swapped: [base, { ...second, sequence: 1 }, { ...first, sequence: 2 }],
+  })) {
+    server.records = records
+    await t.rejects(other.fresh(), told, what)
+    t.equal(other.replica.end.sequence, 0, what)
+  }
+  server.records = [base, first, second]
+  t.strictSame((await other.fresh()).get(rows, 'b'), { n: 2 })
+})
+
+t.test('while the place is away reads answer, and nothing is written', async (t) => {
+  const { store, server } = await replicas(t)
+  await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
+  server.isAway = true
+  t.strictSame(store.read().get(rows, 'a'), { n: 1 })
+  await t.rejects(store.fresh(), { kind: 'locked', code: 'place_unreachable' })
+  await t.rejects(store.transact('test', (tx) => tx.put(rows, 'a', { n: 2 })),
+    { kind: 'locked', code: 'place_unreachable' })
+  server.isAway = false
+  t.strictSame((await store.fresh()).get(rows, 'a'), { n: 1 })
+})
+
+t.test('a guard is held over machines; one of a dead process of this machine is free here at once', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  const id = `op_${crypto.randomUUID()}`
+  const guard = await store.holds.hold('operation', id)
+  await t.rejects(other.holds.hold('operation', id), { kind: 'conflict', code: 'guard_held' })
+  await other.fresh()
+  t.equal(other.holds.isHeld('operation', id), true)
+  guard.release()
+  await other.fresh()
+  t.equal(other.holds.isHeld('operation', id), false)
+  const again = await other.holds.hold('operation', id)
+  t.equal(other.holds.isHeld('operation', id), true)
+  again.release()
+})
+
+t.test('whoever has not looked at leases behind the newest record takes nobody for dead', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  const id = `op_${crypto.randomUUID()}`
+  t.equal(other.holds.isHeld('operation', id), false)
+  await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
+  t.equal(store.holds.isHeld('operation', id), false, 'its own record changes no lease')
+  const { records } = await other.place.follow(0, 10)
+  const opened = other.seal.open(records, other.replica.end, other.replica.generation.binding)
+  await other.replica.takeIn('test', opened)
+  t.equal(other.holds.isHeld('operation', id), true, 'a process beside it has followed')
+})
+
+t.test('a record under a lease that was lost is not placed', async (t) => {
+  const { store, server } = await replicas(t)
+  const guard = await store.holds.hold('operation', `op_${crypto.randomUUID()}`)
+  const put = (n: number) => store.transact('test', (tx) => {
+    tx.put(rows, 'a', { n })
+    tx.mark()
+  }, { under: [guard] })
+  await put(1)
+  server.leases = []
+  await t.rejects(put(2), { kind: 'locked', code: 'lease_lost' })
+  t.strictSame((await store.fresh()).get(rows, 'a'), { n: 1 })
+  guard.release()
+})
+
+t.test('one lane over machines; a higher priority that waits elsewhere goes first', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  const clock = store.replica.clock
+  const ask = (at: typeof store, priority: 'interactive' | 'normal') =>
+    at.holds.lane({ priority, clock, deadlineMs: clock.monotonicMs() + 20_000 })
+  const held = await ask(store, 'normal')
+  const order: string[] = []
+  const waiting = ask(other, 'interactive').then((lane) => {
+    order.push('interactive')
+    return lane
+  })
+  await clock.sleep(250)
+  const low = ask(store, 'normal').then((lane) => {
+    order.push('normal')
+    lane.release()
+  })
+  held.release()
+  const lane = await waiting
+  await clock.sleep(150)
+  t.strictSame(order, ['interactive'])
+  lane.release()
+  await low
+  t.strictSame(order, ['interactive', 'normal'])
+})
+
+t.test('clocks that are apart let nothing be written', async (t) => {
+  const { store } = await replicas(t)
+  const apart = { ...placeTimes }
+  t.teardown(() => Object.assign(placeTimes, apart))
+  placeTimes.clockApartMs = -1_000
+  await t.rejects(store.fresh(), { kind: 'rejected', code: 'clock_apart' })
+})
