@@ -91,3 +91,11 @@ export const handOver = (store: Where, tx: Tx, from: string): void => {
   if (machine === null || heirOf(tx, from) === machine) return
   bindToHere(store, tx, 'machine', heirOf(tx, from))
 }
+
+/** What a state that an old copy replaces had bound lies where it lay; may run twice. */
+export const carryBound = (tx: Tx, former: View): void => {
+  for (const { id, doc } of former.all(machineBoundCollection)) {
+    const known = tx.get(machineBoundCollection, id)
+    if (known?.machine !== doc.machine) tx.put(machineBoundCollection, id, doc)
+  }
+}

@@ -1,7 +1,8 @@
 /** What rests on a folder of one machine names it, and whoever it is handed over to. */
 import t from 'tap'
 import {
-  bindToHere, handOver, isBound, isHere, machineBoundCollection, machineOf, requireHere,
+  bindToHere, carryBound, handOver, isBound, isHere, machineBoundCollection, machineOf,
+  requireHere,
 } from '../../src/governance/machine-bound.js'
 import { firstMachine } from '../../src/state/first-machine.js'
 import { World } from '../world/world.js'
@@ -61,4 +62,20 @@ t.test('what a machine had is of whoever it was handed over to, and of the heir 
   t.equal(machineOf(view, 'shots_folder', 'y'), 'c')
   await store.transact('test', (tx) => bindToHere(b, tx, 'machine', 'c'))
   t.match(machineOf(store.read(), 'shots_folder', 'x'), /^[bc]$/, 'a circle has an end')
+})
+
+t.test('an old copy of a state has things lie where the state that it replaces had them last', async (t) => {
+  const [old, former] = [await World.in(t).store(), await World.in(t).store()]
+  await old.store.transact('test', (tx) => bindToHere(a, tx, 'shots_folder', 'x'))
+  await former.store.transact('test', (tx) => {
+    bindToHere(b, tx, 'shots_folder', 'x')
+    bindToHere(b, tx, 'codehost_job', 'y')
+  })
+  const carry = () => old.store.transact('test', (tx) => carryBound(tx, former.store.read()))
+  await carry()
+  const { sequence } = old.store.read()
+  t.strictSame(old.store.read().all(machineBoundCollection),
+    former.store.read().all(machineBoundCollection))
+  await carry()
+  t.equal(old.store.read().sequence, sequence)
 })
