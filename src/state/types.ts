@@ -354,8 +354,6 @@ export interface FirstRecord {
 export interface Store {
   /** Where its truth lies: what may be asked of a directory is in `directory.ts`. */
   readonly keptIn: 'directory' | 'place'
-  /** What rows call this machine, of a state that several share; null of a directory. */
-  readonly machine: string | null
   readonly dir: string
   readonly storeId: string
   /** The deployment profile sealed at creation, plain JSON; upper layers give it its shape. */

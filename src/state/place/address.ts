@@ -54,7 +54,7 @@ export const requireCa = ({ host }: PlaceAddress, ca: string | null): void => {
  * `server_ca_needed`.
  */
 export const parsePlaceAddress = (text: string, ca: string | null): PlaceAddress => {
-  if (/^[a-z]*:\/\/[^/@]*:[^/]*@/i.test(text)) {
+  if (/^[a-z]*:\/\/[^@]*:[^@]*@/i.test(text)) {
     throw fail.rejected('password_on_command_line',
       'An address with a password in it is not taken: others see what is typed.', {
         next: 'Leave it out, change it at the server, and give --server-password-file.',

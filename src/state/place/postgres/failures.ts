@@ -81,13 +81,20 @@ export const serverChanged = (
   reason: 'run' | 'behind' | 'other_history' | 'store_missing',
 ): SallyportError =>
   fail.conflict('server_changed', 'This server is not the one that the state rests on.', {
-    reason, next: 'It was promoted, restored or made anew: see `sallyport help shared`.',
+    reason,
+    next: 'It was promoted, restored or made anew: name the server that has every record.',
   })
 
 /** `blocked` `machine_retired`. */
 export const machineRetired = (): SallyportError =>
   fail.blocked('machine_retired', 'This machine was retired: nothing of it is taken any more.', {
     next: 'Have another machine write an invitation, and join anew.',
+  })
+
+/** `blocked` `state_unshared`. */
+export const stateUnshared = (): SallyportError =>
+  fail.blocked('state_unshared', 'This state went back into a directory of one of its machines.', {
+    next: 'Nothing is written here any more. Ask whoever took it back.',
   })
 
 /** `blocked` `state_too_new`: by its format, or by what its rows are written with. */

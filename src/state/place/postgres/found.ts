@@ -1,8 +1,7 @@
 /** How a store begins at a server: its tables, where they are missing, and its first rows. */
 import { fail } from '../../../base/errors.js'
 import type { Founding } from '../place.js'
-import type { Asking } from './standing.js'
-import { bytesLiteral, uuidLiteral } from './standing.js'
+import { bytesLiteral, uuidLiteral, type Asking } from './standing.js'
 import { runSql, tablesSql } from './tables.js'
 
 /** Number of the lock under which tables are made: of the whole database, and of nothing else. */
@@ -29,7 +28,7 @@ with made as (
   on conflict do nothing returning store),
 first as (
   insert into sallyport.records (store, sequence, link, body)
-  select store, ${number}, ${bytesLiteral(at.link)}, ''::bytea from made returning store)
+  select store, ${number}, ${bytesLiteral(at.link)}, ${bytesLiteral(at.body)} from made returning store)
 insert into sallyport.machines (store, machine, name, sequence)
 select store, ${id}, ${textLiteral(machine.name)}, ${number} from first;
 commit;

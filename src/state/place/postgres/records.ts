@@ -25,11 +25,11 @@ sized as (
 select 'head' as kind, (select max(sequence) from sallyport.records where store = $1) as n,
   ${msOf('clock_timestamp()')} as a, null::text as b, null::bytea as x, null::bytea as y,
   ${standingColumns}
-union all select 'record', sequence, null, null, link, body, null, null, null, null
+union all select 'record', sequence, null, null, link, body, null, null, null, null, null
   from sized where before < $7
-union all select 'lease', null, name, machine::text, null, null, null, null, null, null
+union all select 'lease', null, name, machine::text, null, null, null, null, null, null, null
   from sallyport.leases where store = $1 and ends > clock_timestamp()
-union all select 'stop', null, id, null, null, body, null, null, null, null
+union all select 'stop', null, id, null, null, body, null, null, null, null, null
   from sallyport.stops where store = $1`
 
 const recordOf = (row: Row): PlacedRecord => ({
