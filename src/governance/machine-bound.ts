@@ -51,6 +51,10 @@ export const isBound = (view: Rows, kind: BoundKind, id: string): boolean =>
 export const machineOf = (view: Rows, kind: BoundKind, id: string): string =>
   heirOf(view, rowOf(view, kind, id) ?? firstMachine)
 
+/** Whether something came to its machine because its own one was retired: a person may move it. */
+export const isInherited = (view: Rows, kind: BoundKind, id: string): boolean =>
+  machineOf(view, kind, id) !== (rowOf(view, kind, id) ?? firstMachine)
+
 /** Whether something rests on this machine; always, where the state is not shared. */
 export const isHere = ({ machine }: Where, view: Rows, kind: BoundKind, id: string): boolean =>
   machine === null || machineOf(view, kind, id) === machine
@@ -98,4 +102,14 @@ export const carryBound = (tx: Tx, former: View): void => {
     const known = tx.get(machineBoundCollection, id)
     if (known?.machine !== doc.machine) tx.put(machineBoundCollection, id, doc)
   }
+}
+
+/**
+ * Forgets all of it: what a directory holds lies here, and is of the machine that shares it.
+ * `machine`: what rows call that one, where it had joined a state before; undefined: `first`.
+ */
+export const gatherBound = (tx: Tx, machine: string | undefined): void => {
+  for (const { id } of tx.all(machineBoundCollection)) tx.remove(machineBoundCollection, id)
+  if (machine === undefined) return
+  tx.put(machineBoundCollection, idOf('machine', firstMachine), { machine })
 }
