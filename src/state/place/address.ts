@@ -16,7 +16,9 @@ export interface PlaceAddress {
 const usualPort = 5432
 const portMax = 65_535
 /** A name, an IPv4 address, or an IPv6 address in brackets. */
-const form = /^postgres:\/\/([^/?#]+)@(\[[\da-f:.]+\]|[a-z\d](?:[a-z\d.-]*[a-z\d])?)(?::(\d{1,5}))?\/([^/?#]+)$/i
+const hostForm = String.raw`\[[\da-f:.]+\]|[a-z\d](?:[a-z\d.-]*[a-z\d])?`
+const form = new RegExp(
+  String.raw`^postgres://([^/?#]+)@(${hostForm})(?::(\d{1,5}))?/([^/?#]+)$`, 'i')
 /** A role or a database: no spaces, quotes or control characters, and no longer than a name is. */
 const nameForm = /^[\w.@$-]{1,63}$/
 const loopbackForm = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i

@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/errors.js'
-import { askStanding, mayChange, type Asking } from './standing.js'
+import { askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns,
+  withStanding, type Asking } from './standing.js'
 import { answerBytes } from './tables.js'
 
 /** Bytes of pieces that go in one trip, beside the last piece. */
@@ -45,6 +46,16 @@ named as (
   where ${mayChange} and (select count(*) from there) = $7
   on conflict do nothing returning attempt)`
 
+const removed = (): Error =>
+  fail.conflict('blob_removed', 'Content was removed from the place meanwhile.', {
+    next: 'Run the command again.',
+  })
+
+const torn = (): Error =>
+  fail.damaged('blob_torn', 'Content at the place has a gap.', {
+    next: 'Run `sallyport state check`.',
+  })
+
 /** Removes pieces of a blob that no name row names. */
 const sweep = async (asking: Asking, name: string): Promise<boolean> => {
   const row = await askStanding(asking, `,
@@ -80,17 +91,11 @@ export const putBlob = async (
   await askStanding(asking, wholeBody, ', (select count(*) from named) as named',
     [name, attempt, count])
   if (await sweep(asking, name)) return
-  throw fail.conflict('blob_removed', 'Content was removed from the place while it was put there.', {
-    next: 'Run the command again.',
-  })
+  throw removed()
 }
 
-/** See `Place.getBlob`. */
-export async function* getBlob(asking: Asking, name: string): AsyncGenerator<Buffer> {
-  let next = 0
-  let count = 1
-  while (next < count) {
-    const row = await askStanding(asking, `,
+/** Pieces as rows: the driver reads an array letter by letter. */
+const piecesSql = `${withStanding(false)},
 blob as (
   select attempt, pieces from sallyport.blob_names where store = $1 and name = $5::text),
 wanted as (
@@ -99,19 +104,33 @@ wanted as (
   order by piece limit 64),
 sized as (
   select *, sum(octet_length(body)) over (order by piece) - octet_length(body) as before
-  from wanted)`, `, (select pieces from blob) as pieces,
-  array(select body from sized where before < $7::int order by piece) as bodies`,
-    [name, next, answerBytes], false)
-    if (row['pieces'] === null) return
-    const bodies = row['bodies'] as readonly Buffer[]
-    count = Number(row['pieces'])
-    if (bodies.length === 0 && next < count) {
-      throw fail.damaged('blob_torn', 'Content at the place has a gap.', {
-        next: 'Run `sallyport state check`.',
-      })
+  from wanted)
+select null::int as piece, null::bytea as body, (select pieces from blob) as pieces,
+  (select attempt::text from blob) as attempt, ${standingColumns}
+union all select piece, body, null, null, ${noStanding} from sized where before < $7::int`
+
+/** See `Place.getBlob`. `damaged` `blob_torn`; `conflict` `blob_removed` while it was read. */
+export async function* getBlob(asking: Asking, name: string): AsyncGenerator<Buffer> {
+  let [next, count] = [0, 1]
+  // Who puts it anew may have cut it into other pieces.
+  let attempt: unknown
+  while (next < count) {
+    const rows = await asking.connection.ask({
+      text: piecesSql, values: [...firstValues(asking), name, next, answerBytes],
+    })
+    const head = requireStanding(rows.find(({ piece }) => piece === null), asking)
+    if (attempt !== undefined && head['attempt'] !== attempt) throw removed()
+    attempt = head['attempt']
+    if (attempt === null) return
+    count = Number(head['pieces'])
+    const pieces = rows.filter(({ piece }) => piece !== null)
+      .sort((a, b) => Number(a['piece']) - Number(b['piece']))
+    for (const { piece, body } of pieces) {
+      if (Number(piece) !== next) throw torn()
+      yield body as Buffer
+      next += 1
     }
-    yield* bodies
-    next += bodies.length
+    if (pieces.length === 0 && next < count) throw torn()
   }
 }
 

@@ -7,7 +7,8 @@ import { fail, type SallyportError } from '../../../base/errors.js'
 
 /** Why a place cannot be reached; `reason` of `place_unreachable`. */
 type Unreached =
-  | 'no_answer' | 'refused' | 'name' | 'tls' | 'login' | 'database' | 'read_only' | 'busy' | 'server'
+  | 'no_answer' | 'refused' | 'name' | 'tls' | 'login' | 'database' | 'read_only' | 'busy'
+  | 'server'
 
 const hints: Readonly<Record<Unreached, string>> = {
   no_answer: 'Look whether the server and the network are up, and try again.',

@@ -7,7 +7,7 @@ import { fail } from '../../../base/errors.js'
 import type { FenceRow, StopRow } from '../place.js'
 import { textOf, type Row } from './connection.js'
 import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral,
-  requireStanding, standingColumns, withStanding, type Asking } from './standing.js'
+  requireStanding, noStanding, standingColumns, withStanding, type Asking } from './standing.js'
 
 /** How long the fence of an operation that has ended is still told of. */
 const closedFor = `interval '10 minutes'`
@@ -16,22 +16,24 @@ const closedFor = `interval '10 minutes'`
 const takeText = (asking: Asking, operation: string, facts: Buffer): string => {
   const terms = literalTerms(asking)
   const name = nameLiteral(operation)
-  return `begin;
-${withStanding(true, terms)}
-insert into sallyport.fences as fence (store, operation, machine, taken, closed, facts)
-select ${terms.store}, ${name}, ${terms.machine}, true, false, ${bytesLiteral(facts)}
-from durable where ${mayChange}
-on conflict (store, operation) do update
-  set machine = excluded.machine, taken = true, facts = excluded.facts,
-    taken_at = clock_timestamp()
-  where not fence.closed;
-commit;
-${withStanding(false, terms)}
-select 'head' as kind, null::text as id, null::bytea as body, coalesce((
-    select taken from sallyport.fences where store = ${terms.store} and operation = ${name}
-  ), false) as taken, ${standingColumns}
-union all select 'stop', id, body, null, null, null, null, null
-  from sallyport.stops where store = ${terms.store}`
+  return [
+    'begin',
+    `${withStanding(true, terms)}
+    insert into sallyport.fences as fence (store, operation, machine, taken, closed, facts)
+    select ${terms.store}, ${name}, ${terms.machine}, true, false, ${bytesLiteral(facts)}
+    from durable where ${mayChange}
+    on conflict (store, operation) do update
+      set machine = excluded.machine, taken = true, facts = excluded.facts,
+        taken_at = clock_timestamp()
+      where not fence.closed`,
+    'commit',
+    `${withStanding(false, terms)}
+    select 'head' as kind, null::text as id, null::bytea as body, coalesce((
+        select taken from sallyport.fences where store = ${terms.store} and operation = ${name}
+      ), false) as taken, ${standingColumns}
+    union all select 'stop', id, body, null, ${noStanding}
+      from sallyport.stops where store = ${terms.store}`,
+  ].join(';\n')
 }
 
 const stopsOf = (rows: readonly Row[]): readonly StopRow[] => rows
@@ -79,7 +81,7 @@ export const fencesSince = async (asking: Asking, stop: string): Promise<readonl
     text: `${withStanding(false)}
 select 'head' as kind, null::text as operation, null::text as machine, null::boolean as taken,
   null::boolean as closed, null::bytea as facts, ${standingColumns}
-union all select 'fence', operation, machine::text, taken, closed, facts, null, null, null, null
+union all select 'fence', operation, machine::text, taken, closed, facts, ${noStanding}
   from sallyport.fences where store = $1 and (taken or greatest(given_at, closed_at) >= coalesce(
     (select placed from sallyport.stops where store = $1 and id = $5), '-infinity'))`,
     values: [...firstValues(asking), stop],

@@ -2,7 +2,7 @@
 import { fail } from '../../../base/errors.js'
 import type { Founding } from '../place.js'
 import { bytesLiteral, uuidLiteral, type Asking } from './standing.js'
-import { runSql, tablesSql } from './tables.js'
+import { lastTable, runSql, tableStatements } from './tables.js'
 
 /** Number of the lock under which tables are made: of the whole database, and of nothing else. */
 const tablesLock = '7305809185330418539'
@@ -12,36 +12,48 @@ const textLiteral = (text: string): string =>
   `convert_from(${bytesLiteral(Buffer.from(text))}, 'UTF8')`
 
 /**
- * Each insert of the first rows asks whether the store came to be by this very text: by the record
- * and the machine that it begins with, so that the text may be given again.
+ * The rows that a store begins with come together or not at all. What it answers is whether they
+ * are there as this very text would put them, so that it may be given again.
  */
-const foundText = (storeId: string, { format, writes, machine, at }: Founding): string => {
+const foundText = (
+  storeId: string, { format, writes, machine, at }: Founding, hasTables: boolean,
+): string => {
   const [store, id] = [uuidLiteral(storeId), uuidLiteral(machine.machine)]
   const number = Math.trunc(at.sequence)
-  return `begin;
-select pg_advisory_xact_lock(${tablesLock});
-${tablesSql}
-select set_config('synchronous_commit', 'on', true);
-with made as (
-  insert into sallyport.stores (store, format, writes, run)
-  values (${store}, ${Math.trunc(format)}, ${Math.trunc(writes)}, ${runSql})
-  on conflict do nothing returning store),
-first as (
-  insert into sallyport.records (store, sequence, link, body)
-  select store, ${number}, ${bytesLiteral(at.link)}, ${bytesLiteral(at.body)} from made returning store)
-insert into sallyport.machines (store, machine, name, sequence)
-select store, ${id}, ${textLiteral(machine.name)}, ${number} from first;
-commit;
-select exists (select from sallyport.machines where store = ${store} and machine = ${id})
-  and (select count(*) = 1 and bool_and(sequence = ${number} and link = ${bytesLiteral(at.link)})
-    from sallyport.records where store = ${store}) as ours`
+  return [
+    'begin',
+    `select pg_advisory_xact_lock(${tablesLock})`,
+    ...hasTables ? [] : tableStatements,
+    "select set_config('synchronous_commit', 'on', true)",
+    `with made as (
+      insert into sallyport.stores (store, format, writes, run)
+      values (${store}, ${Math.trunc(format)}, ${Math.trunc(writes)}, ${runSql})
+      on conflict do nothing returning store),
+    first as (
+      insert into sallyport.records (store, sequence, link, body)
+      select store, ${number}, ${bytesLiteral(at.link)}, ${bytesLiteral(at.body)}
+      from made returning store)
+    insert into sallyport.machines (store, machine, name, sequence)
+    select store, ${id}, ${textLiteral(machine.name)}, ${number} from first`,
+    'commit',
+    `select exists (
+      select from sallyport.machines where store = ${store} and machine = ${id})
+    and (
+      select count(*) = 1 and bool_and(sequence = ${number} and link = ${bytesLiteral(at.link)})
+      from sallyport.records where store = ${store}) as ours`,
+  ].join(';\n')
 }
 
 /** See `Place.found`. */
 export const found = async (
   { connection, storeId }: Asking, founding: Founding,
 ): Promise<void> => {
-  const [row] = await connection.askPlain(foundText(storeId, founding))
+  // Who made them may be another role, and whoever changes a table waits for all that use it.
+  const [tables] = await connection.ask({
+    text: 'select to_regclass($1) is not null as there', values: [lastTable],
+  })
+  const text = foundText(storeId, founding, tables?.['there'] === true)
+  const [row] = await connection.askPlain(text)
   if (row?.['ours'] === true) return
   throw fail.conflict('store_exists', 'The place has this state already.', {
     next: 'Join it by an invitation of one of its machines.',

@@ -86,6 +86,9 @@ export const standingColumns = `(select known from standing) as known,
   (select ended from standing) as ended,
   exists (select from me) as here`
 
+/** As many columns of rows that stand beside such an answer. */
+export const noStanding = 'null, null, null, null, null'
+
 /** Throws what an answer says about server, store or machine. */
 export const requireStanding = (row: Row | undefined, { machine }: Asking): Row => {
   if (row === undefined || row['known'] === null) throw serverChanged('store_missing')

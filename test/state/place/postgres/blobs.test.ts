@@ -91,6 +91,21 @@ t.test('a blob that is removed while it is put is not there in part', async (t) 
   t.equal(await pieces(), 0)
 })
 
+t.test('a blob that is removed while it is read is no shorter one', async (t) => {
+  const { place, other } = await two(t)
+  const pieces = [1, 2, 3].map(() => randomBytes(3_000_000))
+  for (const again of [[], [Buffer.concat(pieces)]]) {
+    await place.putBlob('a', pieces)
+    const reading = place.getBlob('a')[Symbol.asyncIterator]()
+    t.ok((await reading.next()).value?.equals(pieces[0] ?? Buffer.alloc(0)))
+    await other.removeBlobs(['a'])
+    if (again.length > 0) await other.putBlob('a', again)
+    const rest = (async () => { while ((await reading.next()).done !== true); })()
+    await t.rejects(rest, { kind: 'conflict', code: 'blob_removed' })
+    await other.removeBlobs(['a'])
+  }
+})
+
 t.test('a gap in a blob is damage', async (t) => {
   const { store, place } = await two(t)
   await place.putBlob('a', [1, 2, 3].map(() => randomBytes(3_000_000)))

@@ -13,8 +13,10 @@ const founded = async (t: Test) => {
   return { store, ...await store.founded() }
 }
 
+type Asks = Readonly<Record<string, (place: Place) => Promise<unknown>>>
+
 /** Everything that a machine may ask of a store that it is in. */
-const asked = (store: PlacedStore): Readonly<Record<string, (place: Place) => Promise<unknown>>> => ({
+const asked = (store: PlacedStore): Asks => ({
   follow: (place) => place.follow(7, 1),
   append: (place) => place.append(store.base, recordAfter(store.base), []),
   take: (place) => place.take('lane', 1_000),
@@ -64,6 +66,23 @@ t.test('many that found at once at a new server make its tables once', async (t)
   await Promise.all(stores.map((store) => store.founded()))
   const [row] = await server.query<{ n: number }>('select count(*)::int as n from sallyport.stores')
   t.equal(row?.n, 8)
+})
+
+t.test('a role that may use the tables of another one founds a store beside theirs', async (t) => {
+  await founded(t)
+  for (const text of [
+    'create role guest login', 'grant usage on schema sallyport to guest',
+    'grant select, insert, update, delete on all tables in schema sallyport to guest',
+  ]) await server.query(text)
+  const store = new PlacedStore(t, server)
+  const machine = randomUUID()
+  const place = store.placeOf(machine, {
+    address: { host: '127.0.0.1', port: server.port, user: 'guest', database: 'postgres' },
+  })
+  await place.found({ format: 7, writes: 1, machine: { machine, name: 'a' }, at: store.base })
+  for (const [name, ask] of Object.entries(asked(store))) {
+    await t.resolves(ask(place), `${name} asks for no more than these grants`)
+  }
 })
 
 t.test('a machine has a name that no other one has, unless that one was retired', async (t) => {
@@ -131,7 +150,7 @@ t.test('a program that writes less than the store has seen is refused', async (t
 
 t.test('a server that is another run than the store knows takes nothing', async (t) => {
   const { store, place } = await founded(t)
-  await server.query(`update sallyport.stores set run = 'another' where store = $1`, [store.storeId])
+  await server.query("update sallyport.stores set run = 'x' where store = $1", [store.storeId])
   const before = await rowsOf(store)
   for (const [name, ask] of Object.entries(asked(store))) {
     await t.rejects(ask(place), { kind: 'conflict', code: 'server_changed', reason: 'run' }, name)

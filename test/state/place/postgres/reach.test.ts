@@ -202,7 +202,8 @@ t.test('questions that come at once are asked one after another, and closing wai
   const server = await startPostgres(t)
   const store = new PlacedStore(t, server)
   const { place } = await store.founded()
-  const asked = Array.from({ length: 20 }, (_, number) => place.putStop(`stp_${number}`, Buffer.alloc(1)))
+  const asked = Array.from({ length: 20 }, (_, number) =>
+    place.putStop(`stp_${number}`, Buffer.alloc(1)))
   await place.close()
   await Promise.all(asked)
   const sessions = async () => (await server.query(

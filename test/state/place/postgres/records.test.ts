@@ -1,4 +1,4 @@
-/** The log of a place: what is answered came to be once, whoever else writes and whatever is lost. */
+/** What is answered came to be once, whoever else writes and whatever is lost. */
 import t from 'tap'
 import { placeTimes, type Place, type PlacedRecord, type Position,
 } from '../../../../src/state/place/place.js'
@@ -9,6 +9,10 @@ import { until } from '../../../support/until.js'
 
 const server = await startPostgres(t)
 const [writers, each] = [8, 200]
+
+/** What a record says of itself and of all before it. */
+const linked = (before: Position, body: Buffer): Buffer =>
+  linkOf(`${before.link.toString('hex')}${body.toString()}`)
 
 const all = async (place: Place, after: number, limit = 1_000): Promise<PlacedRecord[]> => {
   const records: PlacedRecord[] = []
@@ -27,7 +31,7 @@ t.test('eight machines that write at once lose nothing and double nothing', asyn
     let moved = 0
     for (let number = 0; number < each;) {
       const body = Buffer.from(`${name}/${number}`)
-      const record = { sequence: at.sequence + 1, link: linkOf(`${at.link.toString('hex')}${body}`), body }
+      const record = { sequence: at.sequence + 1, link: linked(at, body), body }
       if (await by.append(at, record, []) === 'placed') {
         at = record
         number += 1
@@ -47,8 +51,7 @@ t.test('eight machines that write at once lose nothing and double nothing', asyn
   t.equal(new Set(records.map(({ body }) => body.toString())).size, writers * each)
   let at: Position = store.base
   for (const record of records) {
-    if (record.sequence !== at.sequence + 1
-      || !record.link.equals(linkOf(`${at.link.toString('hex')}${record.body}`))) break
+    if (record.sequence !== at.sequence + 1 || !record.link.equals(linked(at, record.body))) break
     at = record
   }
   t.equal(at.sequence, store.base.sequence + writers * each, 'each stands behind the one before')
@@ -98,9 +101,10 @@ t.test('records are placed under leases that are ours, and renew them', async (t
   const first = recordAfter(store.base)
   t.equal(await place.append(store.base, first, [lane, theirs]), 'lease_lost')
   t.equal((await place.follow(7, 10)).records.length, 0, 'nothing was placed')
-  const left = async () => (await server.query<{ left: number }>(
-    `select extract(epoch from min(ends) - clock_timestamp())::int as left
-      from sallyport.leases where store = $1 and name in ('lane', 'guard')`, [store.storeId]))[0]?.left
+  const left = async () => (await server.query<{ left: number }>(`
+    select extract(epoch from min(ends) - clock_timestamp())::int as left
+    from sallyport.leases where store = $1 and name in ('lane', 'guard')`,
+  [store.storeId]))[0]?.left
   t.ok((await left() ?? 0) <= 60)
   t.equal(await place.append(store.base, first, [lane, guard, lane]), 'placed')
   t.ok((await left() ?? 0) > 60, 'both were renewed')
@@ -118,7 +122,8 @@ t.test('a record whose answer was lost came to be once', async (t) => {
   const place = far.placeOf(machine, { storeId: store.storeId })
   await place.follow(7, 10)
   let at: Position = store.base
-  const isThere = async (sequence: number) => (await direct.follow(sequence - 1, 1)).records.length === 1
+  const isThere = async (sequence: number) =>
+    (await direct.follow(sequence - 1, 1)).records.length === 1
   for (let round = 0; round < 5; round += 1) {
     const record = recordAfter(at)
     proxy.holdReplies()
