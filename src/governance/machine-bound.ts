@@ -7,13 +7,11 @@
 import * as v from 'valibot'
 import { fail, type SallyportError } from '../base/errors.js'
 import { text } from '../base/fields.js'
+import { firstMachine } from '../state/first-machine.js'
 import type { CollectionSpec, Store, Tx, View } from '../state/types.js'
 
 /** What can rest on a folder of one machine; `machine`: see `handOver`. */
 export type BoundKind = 'shots_folder' | 'codehost_job' | 'machine'
-
-/** The machine whose directory became the shared state: whatever no row names is of that one. */
-export const firstMachine = 'first'
 
 const boundShape = v.strictObject({
   /** A UUID, or `first`. */
@@ -52,6 +50,10 @@ export const isBound = (view: Rows, kind: BoundKind, id: string): boolean =>
 /** The machine that something rests on. */
 export const machineOf = (view: Rows, kind: BoundKind, id: string): string =>
   heirOf(view, rowOf(view, kind, id) ?? firstMachine)
+
+/** Whether something came to its machine because its own one was retired: a person may move it. */
+export const isInherited = (view: Rows, kind: BoundKind, id: string): boolean =>
+  machineOf(view, kind, id) !== (rowOf(view, kind, id) ?? firstMachine)
 
 /** Whether something rests on this machine; always, where the state is not shared. */
 export const isHere = ({ machine }: Where, view: Rows, kind: BoundKind, id: string): boolean =>
@@ -92,4 +94,22 @@ export const handOver = (store: Where, tx: Tx, from: string): void => {
   const { machine } = store
   if (machine === null || heirOf(tx, from) === machine) return
   bindToHere(store, tx, 'machine', heirOf(tx, from))
+}
+
+/** What a state that an old copy replaces had bound lies where it lay; may run twice. */
+export const carryBound = (tx: Tx, former: View): void => {
+  for (const { id, doc } of former.all(machineBoundCollection)) {
+    const known = tx.get(machineBoundCollection, id)
+    if (known?.machine !== doc.machine) tx.put(machineBoundCollection, id, doc)
+  }
+}
+
+/**
+ * Forgets all of it: what a directory holds lies here, and is of the machine that shares it.
+ * `machine`: what rows call that one, where it had joined a state before; undefined: `first`.
+ */
+export const gatherBound = (tx: Tx, machine: string | undefined): void => {
+  for (const { id } of tx.all(machineBoundCollection)) tx.remove(machineBoundCollection, id)
+  if (machine === undefined) return
+  tx.put(machineBoundCollection, idOf('machine', firstMachine), { machine })
 }

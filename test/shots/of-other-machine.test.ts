@@ -73,8 +73,12 @@ t.test('a folder is of the machine that saved it: whatever reads its files is re
   t.match(explainPath(b, store.read(), path).now.why, 'on another machine')
   t.match(explainPath(a, store.read(), path).now.why, 'has not changed')
   await store.transact('test', (tx) => handOver(b.gov.store, tx, 'a'))
-  t.hasStrict(await scanFolder(b), { ingested: 0 })
   await t.rejects(scanFolder(a), refused)
+  t.hasStrict(await scanFolder(b), { ingested: 0 })
+  const back = on(ctx, 'a-again')
+  await store.transact('test', (tx) => handOver(back.gov.store, tx, 'b'))
+  await t.rejects(scanFolder(a), refused)
+  t.hasStrict(await scanFolder(a, { folder }), { ingested: 0 }, 'a person names it')
 })
 
 t.test('two machines have a folder each: neither calls the images of the other stale, nor archives them', async (t) => {

@@ -2,8 +2,10 @@
 import { fail } from '../../base/errors.js'
 import { appendAudit } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
+import { handOver } from '../../governance/machine-bound.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
+import { firstMachine } from '../../state/first-machine.js'
 import type { MachineRow } from '../../state/place/place.js'
 import { listMachines, sharedOf } from './shared.js'
 
@@ -33,14 +35,16 @@ export const machineToRetire = async (gov: Gov, name: string): Promise<Retiring>
 }
 
 /**
- * Retires it, then records who did: in force as soon as the place has answered. One that was
- * retired before stays as it is, and nothing is recorded.
+ * Retires it, then records who did: in force as soon as the place has answered. What rested on its
+ * folders is this machine's from then on, and is told as missing where it is. One that was retired
+ * before stays as it is, and nothing is recorded.
  */
 export const retireMachine = async (
   gov: Gov, session: Session, { row, here }: Retiring,
 ): Promise<Retiring & { readonly retired: boolean }> => {
   if (row.retired !== null) return { row, here, retired: false }
   const { place } = sharedOf(gov.store)
+  const [founder] = (await listMachines(gov.store)).rows
   await place.retire(row.machine)
   await gov.store.transact('machine retire', (tx) => {
     const now = nowIso(gov)
@@ -53,6 +57,7 @@ export const retireMachine = async (
       subject: row.machine,
       facts: { name: row.name },
     })
+    handOver(gov.store, tx, founder?.machine === row.machine ? firstMachine : row.machine)
   })
   const { rows } = await listMachines(gov.store)
   return { row: rows.find(({ machine }) => machine === row.machine) ?? row, here, retired: true }

@@ -6,11 +6,11 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { fail } from '../../base/errors.js'
 import { pinOf } from '../../net/pin.js'
+import { firstMachine } from '../../state/first-machine.js'
 import type { Store, Tx, View } from '../../state/types.js'
 import { discardStored } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import { nowIso, type Gov } from '../context.js'
-import { firstMachine } from '../machine-bound.js'
 import { collections, type ServiceRow } from '../rows.js'
 import { openCredential, putCredential, sealCredential, type SealedCredential } from '../vault.js'
 

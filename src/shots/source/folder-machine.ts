@@ -4,7 +4,7 @@
  * machine that saved or made them; one that a variable or a scan names is of whoever scans first.
  */
 import {
-  bindToHere, isBound, isHere, ofOtherMachine,
+  bindToHere, isBound, isHere, isInherited, ofOtherMachine,
 } from '../../governance/machine-bound.js'
 import type { Store, Tx, View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
@@ -19,10 +19,15 @@ type Named = Pick<ResolvedFolder, 'folderDigest' | 'source'>
 type Where = Pick<Store, 'machine'>
 type Rows = Pick<View, 'get'>
 
-/** Whether nobody has named or scanned a folder yet, so that any machine may have it. */
-const isNobodys = (view: Rows, { folderDigest, source }: Named): boolean =>
-  (source === 'input' || source === 'environment') && !isBound(view, kind, folderDigest)
-  && view.get(c.folders, folderDigest) === undefined
+/**
+ * Whether any machine may have a folder: nobody has named or scanned it yet, or its machine was
+ * retired and a person names it.
+ */
+const isNobodys = (view: Rows, { folderDigest, source }: Named): boolean => {
+  if (source === 'input' && isInherited(view, kind, folderDigest)) return true
+  return (source === 'input' || source === 'environment') && !isBound(view, kind, folderDigest)
+    && view.get(c.folders, folderDigest) === undefined
+}
 
 /** Digests that have to be here: the path that was saved may lead elsewhere on this machine. */
 const digestsOf = (view: Rows, { folderDigest, source }: Named): readonly string[] => {

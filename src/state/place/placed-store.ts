@@ -12,6 +12,7 @@
 import { fail } from '../../base/errors.js'
 import type { Proposal } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
+import { firstMachine } from '../first-machine.js'
 import type { Holds } from '../holds/holds.js'
 import type {
   AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
@@ -29,9 +30,6 @@ import { PlacedHolds } from './placed-holds.js'
 import { PlacedStops } from './placed-stops.js'
 import { RecordSeal } from './record-seal.js'
 import { writesVersion } from './writes.js'
-
-/** What rows call the machine that the state was made on. */
-export const firstMachine = 'first'
 
 /** Records that one look brings at most. */
 const followLimit = 2_000
