@@ -192,7 +192,7 @@ const startIn = async (
   const { stateDir, configDir } = place
   const desk = order.page === undefined ? null : new PageDesk(world.clock, stateDir)
   await sweepUnfinished(gov)
-  const before = findService(gov.store.read())
+  const before = findService(gov.store, gov.store.read())
   const material = await materialOf(gov)
   const { certificate, newKey } = material
   const shows: (AnyServer & Shows)[] = []

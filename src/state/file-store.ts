@@ -11,16 +11,19 @@ import type { Mark } from './snapshot/manifest.js'
 import { artifactsAt } from './artifacts.js'
 import { Committer, type Proposal, type TakenRecord } from './commit.js'
 import type { Directory } from './directory.js'
-import { ioFailure, nodeFiles, type Files } from './files.js'
+import { ioFailure, nodeFiles, orIoFailure, publish, readWhole, type Files } from './files.js'
 import { Follower } from './follow.js'
 import { holdsAt, type Holds } from './holds/holds.js'
 import { KeyRing, readKey } from './keys.js'
+import { fileBytesMax } from './limits.js'
 import { kernelStateLock, type LockMaker } from './lock.js'
 import type { Place } from './place/place.js'
 import { keyPlaces, placesOf, type KeyPlaces, type Places } from './paths.js'
 import type { FoldOptions } from './snapshot/fold.js'
 import { freezeDeep, type Generation } from './snapshot/generation.js'
-import { profileSealText, readStateFile, type StateFile } from './state-file.js'
+import {
+  decodeStateFile, encodeStateFile, profileSealText, readStateFile, type StateFile,
+} from './state-file.js'
 import type { StopBoard } from './stop-board.js'
 import { stopsAt } from './stop-folder.js'
 import type {
@@ -110,6 +113,7 @@ export class FileStore implements Directory {
   /** Once its seal was compared; it was read when the store was opened. */
   #profile: Readonly<Record<string, unknown>> | undefined
   #closed = false
+  #keptIn: StateFile['kept_in']
 
   constructor(options: OpenOptions) {
     this.#mode = options.mode
@@ -120,11 +124,12 @@ export class FileStore implements Directory {
     const { dir, places, files, clock } = this
     try {
       this.state = readStateFile(files, places.state)
+      this.#keptIn = this.state.kept_in
       this.keyPlaces = keyPlaces(resolve(options.configDir), this.storeId)
       this.keys = new KeyRing(this.storeId, () => readKey(files, this.keyPlaces.key))
       this.#follower = new Follower({
         files, clock, dir, places, storeId: this.storeId, cachedBytes: options.cachedBytes,
-        readsWait: options.readsWait,
+        readsWait: options.readsWait, onReload: () => this.#requireKept(),
       })
     } catch (error) {
       throw ioFailure(error, 'opening the state')
@@ -221,6 +226,34 @@ export class FileStore implements Directory {
   async transactLoaded<T>(verb: string, fn: (tx: Tx) => T, turn?: Turn): Promise<T> {
     this.#refuseReading()
     return this.#committer.transactLoaded(verb, fn, turn)
+  }
+
+  /**
+   * Decides where the truth lies. STATE says it first, then a new log begins, at which every
+   * process that has the directory open reads STATE anew. The lock must be held.
+   */
+  keepIn(keptIn: StateFile['kept_in']): void {
+    const { kept_in: _before, ...state } = this.state
+    orIoFailure('writing the state file', () =>
+      publish(this.files, this.places.state, encodeStateFile(
+        keptIn === undefined ? state : { ...state, kept_in: keptIn })))
+    this.#keptIn = keptIn
+    this.#committer.rotate()
+  }
+
+  /** A process that opened the directory before it was shared, or taken back, writes no more. */
+  #requireKept(): void {
+    const bytes = readWhole(this.files, this.places.state, fileBytesMax.state)
+    const now = bytes === undefined ? undefined : decodeStateFile(bytes)
+    if (now === undefined || now.kept_in === this.#keptIn) return
+    throw fail.conflict('state_moved', 'This state was shared, or taken back, meanwhile.', {
+      next: 'Run it again: it is opened where the state is kept now.',
+    })
+  }
+
+  /** Reads the newest generation anew, whose files were replaced. The lock must be held. */
+  reload(): void {
+    this.#follower.reload()
   }
 
   /** Where the log ends that this process has read. */

@@ -354,9 +354,12 @@ export interface FirstRecord {
 export interface Store {
   /** Where its truth lies: what may be asked of a directory is in `directory.ts`. */
   readonly keptIn: 'directory' | 'place'
-  /** What rows call this machine, of a state that several share; null of a directory. */
-  readonly machine: string | null
   readonly dir: string
+  /**
+   * Which of the machines that share a state this is: a UUID, or `first` for the one whose
+   * directory it began as. Null where it is kept in a directory, and shared with nobody.
+   */
+  readonly machine: string | null
   readonly storeId: string
   /** The deployment profile sealed at creation, plain JSON; upper layers give it its shape. */
   readonly profile: unknown

@@ -34,6 +34,10 @@ export const lazyPlace = (options: PlaceOptions): Place => {
     retire: async (...given) => (await place()).retire(...given),
     noteSeen: async (...given) => (await place()).noteSeen(...given),
     found: async (...given) => (await place()).found(...given),
+    standing: async () => (await place()).standing(),
+    vouch: async (...given) => (await place()).vouch(...given),
+    accept: async (...given) => (await place()).accept(...given),
+    end: async () => (await place()).end(),
     facts: async () => (await place()).facts(),
     // One that was never asked loads nothing for its end.
     close: async () => (made === undefined ? undefined : (await made).close()),

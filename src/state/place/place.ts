@@ -104,8 +104,23 @@ export interface Founding {
   readonly format: number
   readonly writes: number
   readonly machine: { readonly machine: string; readonly name: string }
-  /** The record that the directory stands at. */
-  readonly at: Position
+  /** The record that the directory stands at; its body names what lies before it. */
+  readonly at: PlacedRecord
+}
+
+/** How far a machine had come when it heard of a server that it does not know. */
+export interface Voucher extends Position {
+  readonly machine: string
+}
+
+/** What is asked of a server that may be another one than the store rests on. */
+export interface Standing {
+  /** Whether it is another run: a promoted standby, or a copy that was started. */
+  readonly isChanged: boolean
+  readonly last: PlacedRecord
+  /** Of this run of the server. */
+  readonly vouchers: readonly Voucher[]
+  readonly machines: readonly MachineRow[]
 }
 
 /**
@@ -163,6 +178,21 @@ export interface Place {
   /** Makes tables, where they are missing, and the store. `conflict` `store_exists`. */
   found(founding: Founding): Promise<void>
   facts(): Promise<PlaceFacts>
+  /** Says how the server stands, also one that is not known. */
+  standing(): Promise<Standing>
+  /** Says to a server that is not known how far this machine has come. */
+  vouch(at: Position): Promise<void>
+  /**
+   * Makes a server known, and gives it back the records behind `last` that it lost; the lane is
+   * kept for one lease, since whoever had it may still have a request open. `moved`: its last
+   * record is another one by now.
+   */
+  accept(last: Position, lost: readonly PlacedRecord[]): Promise<'accepted' | 'moved'>
+  /**
+   * Ends the store here: nothing is placed any more, by no machine (`blocked` `state_unshared`).
+   * May run twice.
+   */
+  end(): Promise<void>
   /** Ends the connection once what was asked has been answered. Further use connects anew. */
   close(): Promise<void>
 }

@@ -86,8 +86,13 @@ export class BlobTraffic {
 
   /** Fetches every stored file that records name and that is missing here. */
   async fetch(payloads: readonly string[]): Promise<void> {
-    const wanted = [...new Set(payloads.flatMap(namesIn))]
-      .filter((name) => !this.#noBlobs.has(name) && !this.#isHere(name))
+    await this.fetchNamed([...new Set(payloads.flatMap(namesIn))])
+  }
+
+  /** The same of stored files by their names. */
+  async fetchNamed(names: readonly string[]): Promise<void> {
+    const wanted = names.filter((name) =>
+      !this.#noBlobs.has(name) && !this.#isHere(name))
     if (wanted.length === 0) return
     const there = new Set(await this.#at.place().hasBlobs(wanted))
     for (const name of wanted) {

@@ -17,10 +17,12 @@ import type {
   AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
+import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { noteClosing } from './closings.js'
+import { noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
 import { Leases } from './leases.js'
-import { placeTimes, type LeaseRow, type Place } from './place.js'
+import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
 import { readPlaceFile, type PlaceSettings } from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
@@ -187,6 +189,7 @@ export class PlacedStore implements Store {
       requireSameTime(seen.nowMs, wallMs, clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
       const last = seen.records.at(-1)
+      if (last !== undefined && await this.#takeBase(seen.records[0], end.sequence)) continue
       if (last !== undefined) {
         const opened = this.seal.open(seen.records, end, this.replica.generation.binding)
         await this.blobs.fetch(opened.map(({ payload }) => payload))
@@ -194,9 +197,25 @@ export class PlacedStore implements Store {
       }
       if (seen.more) continue
       this.#known = { sequence: last?.sequence ?? end.sequence, leases: seen.leases }
+      noteHeard(this.runDir, clock.wallMs())
       break
     }
     await this.#carry()
+  }
+
+  /**
+   * A state that was a directory before begins at the place with all that it had: a replica that
+   * has nothing takes that over. Whether it did.
+   */
+  async #takeBase(first: PlacedRecord | undefined, end: number): Promise<boolean> {
+    const opened = end > 0 || first === undefined
+      ? undefined : this.seal.openFor('base', this.storeId, first.body)
+    if (opened === undefined) return false
+    const ref = baseOf(opened)
+    await this.blobs.fetchNamed([ref.stored_sha256])
+    await this.blobs.fetchNamed(artifactsOfBase(this.replica, ref))
+    await takeBase(this.replica, ref)
+    return true
   }
 
   /** What was stopped here while nobody could be reached is in force everywhere from now on. */

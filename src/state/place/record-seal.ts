@@ -74,13 +74,13 @@ export class RecordSeal {
   }
 
   /** Seals something small that is no record; `what` and `id` are bound to it. */
-  sealFor(what: 'stop' | 'fence', id: string, content: unknown): Buffer {
+  sealFor(what: 'stop' | 'fence' | 'base', id: string, content: unknown): Buffer {
     return sealWith(this.#keys.subkey(`shared/${what}`), recordMagic, `${this.#storeId}|${id}`,
       Buffer.from(JSON.stringify(content)))
   }
 
   /** Opens it; undefined where it is not what was sealed. */
-  openFor(what: 'stop' | 'fence', id: string, body: Buffer): unknown {
+  openFor(what: 'stop' | 'fence' | 'base', id: string, body: Buffer): unknown {
     const bytes = openWith(
       this.#keys.subkey(`shared/${what}`), recordMagic, `${this.#storeId}|${id}`, body)
     return bytes === undefined ? undefined : JSON.parse(bytes.toString('utf8')) as unknown

@@ -44,7 +44,8 @@ export interface JoinOptions extends Omit<OpenOptions, 'mode'> {
   readonly reaching: Reaching
 }
 
-const placeOf = (
+/** The place of some settings. */
+export const placeOf = (
   settings: PlaceSettings, storeId: string, { clock = systemClock }: Pick<OpenOptions, 'clock'>,
 ): Place => lazyPlace({
   address: parsePlaceAddress(settings.address, settings.ca), ca: settings.ca,
@@ -83,7 +84,7 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
     await place.found({
       format: formatVersion, writes: writesVersion,
       machine: { machine: settings.machine, name: settings.machineName },
-      at: { sequence: 0, link: seal.link(firstChain(storeId)) },
+      at: { sequence: 0, link: seal.link(firstChain(storeId)), body: Buffer.alloc(0) },
     })
     ensureDurableDirs(files, keyPlaces(configDir, storeId).dir)
     writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
@@ -99,9 +100,13 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
 }
 
 /** Whether the place still has the record that whoever invited knew: one that was put back lacks it. */
-const requireKnownRecord = async (place: Place, { sequence, link }: Position): Promise<void> => {
+const requireKnownRecord = async (
+  place: Place, machine: string, { sequence, link }: Position,
+): Promise<void> => {
   const { records: [record] } = await place.follow(sequence - 1, 1)
   if (record?.sequence === sequence && record.link.equals(link)) return
+  // Only a machine that has joined is told anything; this one came to nothing.
+  await place.retire(machine)
   throw fail.conflict('server_changed', 'The server lacks what it had when this was written.', {
     next: 'It was put back from a copy, or another one took over. Ask whoever invited: '
       + '`sallyport doctor` tells there how the server stands.',
@@ -121,8 +126,8 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
   const settings: PlaceSettings = { ...reaching, machine: randomUUID() }
   const place = options.place ?? placeOf(settings, storeId, options)
   try {
-    await requireKnownRecord(place, at)
     await place.join({ machine: settings.machine, name: settings.machineName })
+    await requireKnownRecord(place, settings.machine, at)
     const keys = new KeyRing(storeId, () => key)
     writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
     createState({

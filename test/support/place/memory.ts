@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../src/base/errors.js'
 import type {
-  FenceRow, MachineRow, Place, PlacedRecord, StopRow,
+  FenceRow, MachineRow, Place, PlacedRecord, StopRow, Voucher,
 } from '../../../src/state/place/place.js'
 import { placeTimes } from '../../../src/state/place/place.js'
 
@@ -23,6 +23,9 @@ export class MemoryServer {
   beforeAppend: (() => Promise<void>) | null = null
   /** Set: the next append comes to be, or not, and nobody is told. */
   losesAnswer: 'placed' | 'not' | null = null
+  isChanged = false
+  isEnded = false
+  vouchers: Voucher[] = []
   ticks = 0
   /** How often the place was asked, by the name of the question. */
   readonly asked: string[] = []
@@ -35,6 +38,11 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
   const ask = (what: string): void => {
     server.asked.push(what)
     if (server.isAway) throw away()
+    if (server.isEnded && what !== 'end') {
+      throw fail.blocked('state_unshared', 'The state is a directory again.')
+    }
+    const changes = !['standing', 'vouch', 'accept'].includes(what)
+    if (server.isChanged && changes) throw fail.conflict('server_changed', 'Another server.')
   }
   const live = (): Lease[] => server.leases.filter(({ until }) => until > Date.now())
   const row = (machine: string, name: string): MachineRow => ({
@@ -148,8 +156,33 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     async noteSeen() { ask('noteSeen') },
     async found({ machine: first, at }) {
       ask('found')
-      server.records.push({ ...at, body: Buffer.alloc(0) })
+      server.records.push(at)
       server.machines.push(row(first.machine, first.name))
+    },
+    async standing() {
+      ask('standing')
+      const last = server.records.at(-1)
+      if (last === undefined) throw away()
+      return {
+        isChanged: server.isChanged, last, vouchers: [...server.vouchers],
+        machines: [...server.machines],
+      }
+    },
+    async vouch(at) {
+      ask('vouch')
+      server.vouchers = server.vouchers.filter((one) => one.machine !== machineId())
+      server.vouchers.push({ ...at, machine: machineId() })
+    },
+    async accept(last, lost) {
+      ask('accept')
+      if (server.records.at(-1)?.sequence !== last.sequence) return 'moved'
+      server.records.push(...lost)
+      server.isChanged = false
+      return 'accepted'
+    },
+    async end() {
+      ask('end')
+      server.isEnded = true
     },
     async facts() {
       ask('facts')

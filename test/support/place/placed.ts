@@ -18,7 +18,7 @@ export const recordAfter = ({ sequence }: Position, bytes = 100): PlacedRecord =
 /** A store at a server, with the machine that founded it. */
 export class PlacedStore {
   readonly storeId = randomUUID()
-  readonly base: Position = { sequence: 7, link: linkOf('base') }
+  readonly base: PlacedRecord = { sequence: 7, link: linkOf('base'), body: Buffer.alloc(0) }
 
   constructor(readonly t: Test, readonly server: { readonly port: number }) {}
 

@@ -92,6 +92,12 @@ export const machineRetired = (): SallyportError =>
     next: 'Have another machine write an invitation, and join anew.',
   })
 
+/** `blocked` `state_unshared`. */
+export const stateUnshared = (): SallyportError =>
+  fail.blocked('state_unshared', 'This state went back into a directory of one of its machines.', {
+    next: 'Nothing is written here any more. Ask whoever took it back.',
+  })
+
 /** `blocked` `state_too_new`: by its format, or by what its rows are written with. */
 export const writtenByNewer = (details: Readonly<Record<string, number>>): SallyportError =>
   fail.blocked('state_too_new', 'A newer version of the program wrote this state.', {

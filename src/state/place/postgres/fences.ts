@@ -7,7 +7,7 @@ import { fail } from '../../../base/errors.js'
 import type { FenceRow, StopRow } from '../place.js'
 import { textOf, type Row } from './connection.js'
 import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral,
-  requireStanding, standingColumns, withStanding, type Asking } from './standing.js'
+  noStanding, requireStanding, standingColumns, withStanding, type Asking } from './standing.js'
 
 /** How long the fence of an operation that has ended is still told of. */
 const closedFor = `interval '10 minutes'`
@@ -31,7 +31,7 @@ const takeText = (asking: Asking, operation: string, facts: Buffer): string => {
     select 'head' as kind, null::text as id, null::bytea as body, coalesce((
         select taken from sallyport.fences where store = ${terms.store} and operation = ${name}
       ), false) as taken, ${standingColumns}
-    union all select 'stop', id, body, null, null, null, null, null
+    union all select 'stop', id, body, null, ${noStanding}
       from sallyport.stops where store = ${terms.store}`,
   ].join(';\n')
 }
@@ -81,7 +81,7 @@ export const fencesSince = async (asking: Asking, stop: string): Promise<readonl
     text: `${withStanding(false)}
 select 'head' as kind, null::text as operation, null::text as machine, null::boolean as taken,
   null::boolean as closed, null::bytea as facts, ${standingColumns}
-union all select 'fence', operation, machine::text, taken, closed, facts, null, null, null, null
+union all select 'fence', operation, machine::text, taken, closed, facts, ${noStanding}
   from sallyport.fences where store = $1 and (taken or greatest(given_at, closed_at) >= coalesce(
     (select placed from sallyport.stops where store = $1 and id = $5), '-infinity'))`,
     values: [...firstValues(asking), stop],

@@ -23,14 +23,21 @@ const rowOf = ({ machine, name, joined, seen, retired, sequence }: TextRow): Mac
   retired: retired === null ? null : isoOf(retired), sequence: Number(sequence),
 })
 
-/** See `Place.machines`. */
-export const machines = async (asking: Asking): Promise<readonly MachineRow[]> => {
-  const row = await askStanding(asking, '', `, (
+/** Every machine as one text, for `machinesOf`. */
+export const machineRows = `(
     select json_agg(json_build_object('machine', machine, 'name', name, 'joined', ${msOf('joined')},
       'seen', ${msOf('seen')}, 'retired', ${msOf('retired')}, 'sequence', sequence::text)
       order by joined, machine)
-    from sallyport.machines where store = $1)::text as machines`, [], false)
-  return (JSON.parse(textOf(row, 'machines')) as readonly TextRow[]).map(rowOf)
+    from sallyport.machines where store = $1)::text`
+
+/** Machines of such a text. */
+export const machinesOf = (text: string): readonly MachineRow[] =>
+  (JSON.parse(text) as readonly TextRow[]).map(rowOf)
+
+/** See `Place.machines`. */
+export const machines = async (asking: Asking): Promise<readonly MachineRow[]> => {
+  const row = await askStanding(asking, '', `, ${machineRows} as machines`, [], false)
+  return machinesOf(textOf(row, 'machines'))
 }
 
 const joinText = `with

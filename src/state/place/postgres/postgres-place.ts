@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.js'
 import { SallyportError } from '../../../base/errors.js'
 import { nameOfPlace } from '../address.js'
 import type { Introduction, Place } from '../place.js'
+import { accept, end, standing, vouch } from './care.js'
 import { getBlob, hasBlobs, putBlob, removeBlobs } from './blobs.js'
 import { Connection, Unanswered, Unreached, type Reach } from './connection.js'
 import { facts } from './facts.js'
@@ -80,6 +81,10 @@ export const postgresPlace = (options: PlaceOptions): Place => {
     retire: guarded(retire),
     noteSeen: guarded(noteSeen),
     found: guarded(found),
+    standing: guarded(standing),
+    vouch: guarded(vouch),
+    accept: guarded(accept),
+    end: guarded(end),
     facts: guarded(() => facts(asking, clock)),
     close: () => connection.close(),
   }

@@ -5,8 +5,10 @@ import { placeTimes, type Appended, type Followed, type PlacedRecord, type Posit
 } from '../place.js'
 import { textOf, Unanswered, Unreached, type Row } from './connection.js'
 import { serverChanged } from './failures.js'
-import { askStanding, firstValues, mayChange, requireStanding, standingColumns, withStanding,
-  type Asking } from './standing.js'
+import {
+  askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns, withStanding,
+  type Asking,
+} from './standing.js'
 import { msOf } from './tables.js'
 
 /** Bytes of bodies that one look takes, beside the first record. */
@@ -25,11 +27,11 @@ sized as (
 select 'head' as kind, (select max(sequence) from sallyport.records where store = $1) as n,
   ${msOf('clock_timestamp()')} as a, null::text as b, null::bytea as x, null::bytea as y,
   ${standingColumns}
-union all select 'record', sequence, null, null, link, body, null, null, null, null
+union all select 'record', sequence, null, null, link, body, ${noStanding}
   from sized where before < $7
-union all select 'lease', null, name, machine::text, null, null, null, null, null, null
+union all select 'lease', null, name, machine::text, null, null, ${noStanding}
   from sallyport.leases where store = $1 and ends > clock_timestamp()
-union all select 'stop', null, id, null, null, body, null, null, null, null
+union all select 'stop', null, id, null, null, body, ${noStanding}
   from sallyport.stops where store = $1`
 
 const recordOf = (row: Row): PlacedRecord => ({

@@ -5,7 +5,7 @@
 import { formatVersion } from '../../paths.js'
 import type { Introduction } from '../place.js'
 import type { Connection, Row } from './connection.js'
-import { machineRetired, serverChanged, writtenByNewer } from './failures.js'
+import { machineRetired, serverChanged, stateUnshared, writtenByNewer } from './failures.js'
 import { runSql } from './tables.js'
 
 /** What a place of one machine is asked with. */
@@ -68,7 +68,8 @@ me as materialized (
   ${locked ? 'for share' : ''}),
 standing as materialized (
   select run = ${runSql} as known, format, writes,
-    writes <= ${terms.writes} and format <= ${terms.format} as fits
+    writes <= ${terms.writes} and format <= ${terms.format} and ended is null as fits,
+    ended is not null as ended
   from sallyport.stores where store = ${terms.store}),
 durable as materialized (
   select set_config('synchronous_commit', case current_setting('synchronous_commit')
@@ -82,12 +83,17 @@ export const mayChange = `exists (select from me)
 /** Columns of each answer that `requireStanding` judges. */
 export const standingColumns = `(select known from standing) as known,
   (select format from standing) as format, (select writes from standing) as writes,
+  (select ended from standing) as ended,
   exists (select from me) as here`
+
+/** The same columns in rows that are behind the one that `requireStanding` judges. */
+export const noStanding = 'null, null, null, null, null'
 
 /** Throws what an answer says about server, store or machine. */
 export const requireStanding = (row: Row | undefined, { machine }: Asking): Row => {
   if (row === undefined || row['known'] === null) throw serverChanged('store_missing')
   if (row['known'] !== true) throw serverChanged('run')
+  if (row['ended'] === true) throw stateUnshared()
   const [format, writes] = [Number(row['format']), Number(row['writes'])]
   if (format > formatVersion) {
     throw writtenByNewer({ format_version: format, known: formatVersion })

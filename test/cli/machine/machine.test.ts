@@ -1,0 +1,58 @@
+/** Two machines, one server: the verbs by which they come together and part. */
+import { statSync } from 'node:fs'
+import { failure, must } from '../../support/must.js'
+import { startPostgres } from '../../support/place/postgres.js'
+import { t } from '../../support/tests-in-slices.js'
+import { World } from '../../world/world.js'
+
+const passphrase = 'goes by another way'
+
+t.test('two machines share a state: init --shared, invite, join, list, status, retire', async (t) => {
+  const server = await startPostgres(t)
+  const [one, two] = [await World.in(t), await World.in(t)]
+  const made = await one.json([
+    'init', '--owner', 'ada', '--shared', server.url, '--machine-name', 'build-1',
+  ])
+  t.hasStrict(made.shared, { place: '127.0.0.1/postgres', machine: 'build-1' })
+  must(await one.run(['login']))
+  const status = await one.json(['status'])
+  t.hasStrict(status.shared, { place: '127.0.0.1/postgres', machine: 'build-1', machines: null })
+  t.hasStrict(await one.json(['machine', 'list']), [
+    { name: 'build-1', here: true, retired_at: null },
+  ])
+  t.equal((await one.json(['status'])).shared.machines, 1)
+
+  const file = one.place.path('build-2.invite')
+  const secret = one.place.write('passphrase', `${passphrase}\n`)
+  const invite = ['machine', 'invite', 'build-2', '--to', file, '--passphrase-file', secret]
+  t.hasStrict(await one.json(invite), { name: 'build-2', file })
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  t.hasStrict(failure(await one.run([...invite, '--json'])), { status: 5, code: 'file_exists' })
+
+  const wrong = one.place.write('wrong', 'another passphrase')
+  t.hasStrict(failure(await two.run(
+    ['machine', 'join', file, '--passphrase-file', wrong, '--json'])), {
+    status: 3, code: 'invitation_not_opened',
+  })
+  const join = ['machine', 'join', file, '--passphrase-file', secret]
+  const joined = await two.json(join)
+  t.hasStrict(joined, { machine_name: 'build-2', store_id: made.store_id })
+  t.hasStrict(failure(await two.run([...join, '--json'])), { status: 5, code: 'state_exists' })
+  must(await two.run(['login', '--owner', 'ada']))
+  t.hasStrict((await two.json(['machine', 'list'])).map((row: object) => row), [
+    { name: 'build-1', here: false }, { name: 'build-2', here: true },
+  ])
+
+  t.hasStrict(failure(await one.run(['machine', 'retire', 'build-1', '--yes', '--json'])), {
+    status: 3, code: 'machine_is_this_one',
+  })
+  t.hasStrict(failure(await one.run(['machine', 'retire', 'none', '--yes', '--json'])), {
+    status: 6, code: 'machine_not_found',
+  })
+  const retired = await one.json(['machine', 'retire', 'build-2', '--yes'])
+  t.matchStrict(retired, { retired: true, machine: { name: 'build-2', retired_at: String } })
+  t.hasStrict(await one.json(['machine', 'retire', 'build-2', '--yes']), { retired: false })
+  t.hasStrict(failure(await two.run(['goal', 'add', 'Read', '--json'])), {
+    status: 7, code: 'machine_retired',
+  })
+})
