@@ -1,10 +1,12 @@
 /** Opening the state directory for a verb: what only the terminal knows, given to `openWork`. */
+import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
 import {
   openState, openWork, type Work, type WorkMode, type WorkPlace,
 } from '../fabric/open-work.js'
 import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
+import { heardAtMs } from '../state/place/heard.js'
 import type { Store } from '../state/types.js'
 import type { LoginOptions, StoreMode, VerbDeps } from './verb.js'
 import { currentToken, withTokenPlace } from './login.js'
@@ -18,10 +20,24 @@ const placeOf = (deps: VerbDeps): WorkPlace => ({
   observer: deps.observer,
 })
 
+/** Older than that what a replica shows is told with its age, ms. */
+const ageToldMs = 60_000
+
+/** Says how old what a replica shows is, on a terminal, where it is old. */
+const tellAge = (deps: VerbDeps, store: Store): void => {
+  if (store.keptIn !== 'place' || !deps.io.terminal.stderr || deps.globals.json) return
+  const heardMs = heardAtMs(store)
+  if (heardMs === null || deps.clock.wallMs() - heardMs <= ageToldMs) return
+  deps.note(`The server of this state was heard ${deps.view.time(isoFromMs(heardMs))}; what is `
+    + 'shown is as old.')
+}
+
 /** Opens the state directory of this run. Throws `no_state` where there is no whole one. */
 export const openCliStore = (deps: VerbDeps, mode: StoreMode): Store => {
   try {
-    return openState(placeOf(deps), mode)
+    const store = openState(placeOf(deps), mode)
+    if (mode === 'read') tellAge(deps, store)
+    return store
   } catch (cause) {
     const { globals: { at, stateDir }, env } = deps
     const named = at !== null || stateDir !== null || Boolean(env['SALLYPORT_AT'])

@@ -1,5 +1,6 @@
 /** Making the state directory of a machine that is part of a shared state. */
 import { fail } from '../../base/errors.js'
+import { followWitness } from '../../governance/policy/witness.js'
 import { isStateAt } from '../../state/paths.js'
 import type { Invitation } from '../../state/place/invitation.js'
 import { joinShared, type JoinOptions } from '../../state/place/share.js'
@@ -22,7 +23,7 @@ export const joinMachine = async (
   requireKnownFormat(invitation.format_version)
   const { address, ca, password, machine_name: machineName, position } = invitation
   const store = await joinShared({
-    ...options,
+    ...options, onFollowed: followWitness,
     joining: {
       storeId: invitation.store_id, key: Buffer.from(invitation.key, 'hex'),
       createdAt: invitation.created_at, profile: invitation.profile,

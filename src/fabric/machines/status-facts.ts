@@ -21,7 +21,7 @@ const settingsOf = (store: PlacedStore): Pick<Shared, 'place' | 'machine' | 'mac
 
 /** Opens no socket. */
 export const sharedFacts = (store: PlacedStore): Shared => {
-  const heardMs = heardAtMs(store.runDir)
+  const heardMs = heardAtMs(store)
   return {
     ...settingsOf(store), record: store.replica.end.sequence, machines: notedMachines(store),
     heard_at: heardMs === null ? null : isoFromMs(heardMs),

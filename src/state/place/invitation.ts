@@ -123,7 +123,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** What is told of a file before anybody types a passphrase. Throws `rejected` `invitation_file`. */
+/**
+ * What can be read of a file before anybody types a passphrase. Throws `rejected`
+ * `invitation_file`.
+ */
 export const readInvitation = (bytes: Buffer): Outer => {
   const outer = v.safeParse(outerShape, parsed(bytes.toString('utf8')))
   if (bytes.length > invitationBytesMax || !outer.success) throw noInvitation()

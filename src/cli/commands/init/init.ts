@@ -73,7 +73,8 @@ const serverNamed = async (deps: VerbDeps, options: InitOptions) => {
     const { serverOf } = await import('../machine/server.js')
     return serverOf(deps, shared, options)
   }
-  if ([serverCa, serverPasswordFile, machineName].every((one) => one === undefined)) return undefined
+  const named = [serverCa, serverPasswordFile, machineName].filter((one) => one !== undefined)
+  if (named.length === 0) return undefined
   throw fail.usage('shared_needed', 'Flags of a server are for a state that is kept at one.', {
     next: 'Name the server, too: `sallyport init --shared ADDRESS`.',
   })

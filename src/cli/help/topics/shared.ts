@@ -16,7 +16,7 @@ Each machine keeps a replica, which is its state directory, and reads from that.
   $ sallyport state unshare
 
 The server never has a key. It sees how many records there are, how long, when
-they came, the names of machines and which operations are under way; it can
+they came, the names of machines and which operations are under way. It can
 withhold them, and put back an old copy, which is noticed. It can read and forge
 nothing. How it is reached lies in keys/<store>.place: its address, certificates
 and, sealed, the password. PG* variables, .pgpass and service files change
@@ -35,7 +35,7 @@ nothing. Away from loopback there is no connection without TLS.
   state_too_new      a newer version of the program has written to the state
   of_other_machine   it rests on a folder of another machine: do it there
 
-What this machine knows is told by \`sallyport status\`, without asking anybody;
-\`sallyport doctor\` asks the server. Folders of screenshots, stages of
+What this machine knows is told by \`sallyport status\`, without asking anybody.
+The server is asked by \`sallyport doctor\`. Folders of screenshots, stages of
 publications, timers and the service are those of one machine.
 `

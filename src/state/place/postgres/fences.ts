@@ -7,7 +7,7 @@ import { fail } from '../../../base/errors.js'
 import type { FenceRow, StopRow } from '../place.js'
 import { textOf, type Row } from './connection.js'
 import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral,
-  noStanding, requireStanding, standingColumns, withStanding, type Asking } from './standing.js'
+  requireStanding, noStanding, standingColumns, withStanding, type Asking } from './standing.js'
 
 /** How long the fence of an operation that has ended is still told of. */
 const closedFor = `interval '10 minutes'`

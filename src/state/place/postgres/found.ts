@@ -31,7 +31,8 @@ const foundText = (
       on conflict do nothing returning store),
     first as (
       insert into sallyport.records (store, sequence, link, body)
-      select store, ${number}, ${bytesLiteral(at.link)}, ''::bytea from made returning store)
+      select store, ${number}, ${bytesLiteral(at.link)}, ${bytesLiteral(at.body)}
+      from made returning store)
     insert into sallyport.machines (store, machine, name, sequence)
     select store, ${id}, ${textLiteral(machine.name)}, ${number} from first`,
     'commit',

@@ -5,10 +5,8 @@ import { placeTimes, type Appended, type Followed, type PlacedRecord, type Posit
 } from '../place.js'
 import { textOf, Unanswered, Unreached, type Row } from './connection.js'
 import { serverChanged } from './failures.js'
-import {
-  askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns, withStanding,
-  type Asking,
-} from './standing.js'
+import { askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns,
+  withStanding, type Asking } from './standing.js'
 import { msOf } from './tables.js'
 
 /** Bytes of bodies that one look takes, beside the first record. */

@@ -86,7 +86,7 @@ export const standingColumns = `(select known from standing) as known,
   (select ended from standing) as ended,
   exists (select from me) as here`
 
-/** The same columns in rows that are behind the one that `requireStanding` judges. */
+/** As many columns of rows that stand beside such an answer. */
 export const noStanding = 'null, null, null, null, null'
 
 /** Throws what an answer says about server, store or machine. */
