@@ -1,7 +1,7 @@
 /** How a server that is not known is made known, and how a store ends. */
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { PlacedStore, recordAfter } from '../../../support/place/placed.js'
+import { PlacedStore, recordAfter, slowly } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 
 const server = await startPostgres(t)
@@ -83,6 +83,15 @@ t.test('no record is placed behind the one that a store ended at, however close'
       'select count(*)::int as n from sallyport.records where store = $1', [store.storeId])
     t.equal(row?.n, ended === 'ended' ? 1 : 2)
   }
+})
+
+t.test('whoever ends a store waits for what is being placed', async (t) => {
+  const { store, place, other } = await two(t)
+  const underWay = await slowly(server, store.storeId)
+  const appended = other.append(store.base, recordAfter(store.base), [])
+  await underWay()
+  t.equal(await place.end(store.base), 'moved')
+  t.equal(await appended, 'placed')
 })
 
 t.test('only a machine of the store ends it, at a server that is known', async (t) => {
