@@ -7,6 +7,8 @@ import type { Place, PlacedRecord, Position } from '../../../src/state/place/pla
 import {
   postgresPlace, type PlaceOptions,
 } from '../../../src/state/place/postgres/postgres-place.js'
+import { until } from '../until.js'
+import type { Postgres } from './postgres.js'
 
 /** The last record of a log that is made up. */
 export const linkOf = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -14,6 +16,19 @@ export const linkOf = (text: string): Buffer => createHash('sha256').update(text
 /** A record behind a position. */
 export const recordAfter = ({ sequence }: Position, bytes = 100): PlacedRecord =>
   ({ sequence: sequence + 1, link: randomBytes(32), body: randomBytes(bytes) })
+
+/** Records of a store take half a second to be placed from now on; waits until one is under way. */
+export const slowly = async (
+  server: Pick<Postgres, 'query'>, storeId: string,
+): Promise<() => Promise<void>> => {
+  const name = `slowly_${storeId.replaceAll('-', '')}`
+  await server.query(`create function ${name}() returns trigger language plpgsql as
+    $$ begin perform pg_sleep(0.5); return new; end $$`)
+  await server.query(`create trigger ${name} before insert on sallyport.records for each row
+    when (new.store = '${storeId}') execute function ${name}()`)
+  return () => until('a record is being placed', async () => (await server.query(
+    "select from pg_stat_activity where wait_event = 'PgSleep'")).length > 0)
+}
 
 /** A store at a server, with the machine that founded it. */
 export class PlacedStore {

@@ -4,8 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/errors.js'
-import { askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns,
-  withStanding, type Asking } from './standing.js'
+import {
+  askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns, withStanding,
+  type Asking,
+} from './standing.js'
 import { answerBytes } from './tables.js'
 
 /** Bytes of pieces that go in one trip, beside the last piece. */

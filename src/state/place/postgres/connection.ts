@@ -9,10 +9,11 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Client, ClientConfig } from 'pg'
+import { systemClock } from '../../../base/clock.js'
 import { tlsFloor } from '../../../base/tls-floor.js'
 import { requireCa, type PlaceAddress } from '../address.js'
 import { placeTimes } from '../place.js'
-import { isAgain, isLost, sqlStateOf } from './failures.js'
+import { isAgain, isLost, isReading, sqlStateOf } from './failures.js'
 
 /** How a server is reached. */
 export interface Reach {
@@ -51,12 +52,14 @@ export class Unreached extends Error {
 
 /** How long is waited for the end of a connection that is not needed any more, ms. */
 const partingMs = 1_000
+/** How much longer a long answer may take than one that does not come, ms. */
+const answerMs = 120_000
 const tries = 3
 
 const isIp = (host: string): boolean => host.includes(':') || /^[\d.]+$/.test(host)
 
-/** What the driver knows of a connection before it is made; tests look at it. */
-export const configOf = ({ address, password, ca }: Reach, patienceMs: number): ClientConfig => ({
+/** What the driver knows of a connection before it is made. */
+const configOf = ({ address, password, ca }: Reach, patienceMs: number): ClientConfig => ({
   host: address.host,
   port: address.port,
   user: address.user,
@@ -69,7 +72,6 @@ export const configOf = ({ address, password, ca }: Reach, patienceMs: number): 
   },
   sslnegotiation: 'postgres',
   application_name: 'sallyport',
-  connectionTimeoutMillis: patienceMs,
   // Whoever stopped waiting wants nothing to come to be much later.
   statement_timeout: patienceMs,
   lock_timeout: patienceMs,
@@ -159,60 +161,77 @@ export class Connection {
     return mine
   }
 
+  /** Asks within the patience of the place; what was lost on the way is asked again in it. */
   async #asked<T>(fn: (client: Client) => Promise<T>): Promise<T> {
+    const until = systemClock.monotonicMs() + placeTimes.patienceMs
+    const leftMs = (): number => Math.max(1, Math.ceil(until - systemClock.monotonicMs()))
     let unanswered: unknown
     for (let tried = 1; ; tried += 1) {
       let client: Client
       try {
-        client = await this.#connected()
+        client = await this.#connected(leftMs)
       } catch (error) {
         if (unanswered !== undefined) throw new Unanswered('no answer', { cause: error })
         throw new Unreached('no connection', { cause: error })
       }
       try {
-        return await this.#within(client, () => fn(client))
+        return await this.#within(client, leftMs(), () => fn(client))
       } catch (error) {
+        const isLast = tried >= tries || leftMs() === 1
         if (!isLost(error)) {
-          if (!isAgain(error) || tried >= tries) throw error
+          // A name may stand for another server by now, one that writes.
+          if (isReading(error)) this.#drop(client)
+          if (!isAgain(error) || isLast) throw error
           continue
         }
         this.#drop(client)
         unanswered = error
-        if (tried >= tries) throw new Unanswered('no answer', { cause: error })
+        if (isLast) throw new Unanswered('no answer', { cause: error })
       }
     }
   }
 
-  /** Waits for an answer as long as the place is given; the process stays alive meanwhile. */
-  async #within<T>(client: Client, fn: () => Promise<T>): Promise<T> {
+  /**
+   * Waits for an answer for so long. One that has begun may take longer, as long as it goes on
+   * coming. The process stays alive meanwhile.
+   */
+  async #within<T>(client: Client, ms: number, fn: () => Promise<T>): Promise<T> {
     const stream = streamOf(client)
-    const timer = setTimeout(() => this.#drop(client), placeTimes.patienceMs)
+    const drop = (): void => this.#drop(client)
+    const silence = setTimeout(drop, ms)
+    const whole = setTimeout(drop, ms + answerMs)
+    const goesOn = (): void => { silence.refresh() }
+    stream.on('data', goesOn)
     stream.ref()
     try {
       return await fn()
     } finally {
-      clearTimeout(timer)
+      clearTimeout(silence)
+      clearTimeout(whole)
+      stream.off('data', goesOn)
       stream.unref()
     }
   }
 
-  async #connected(): Promise<Client> {
+  async #connected(leftMs: () => number): Promise<Client> {
     if (this.#client !== undefined) return this.#client
     try {
-      return await this.#connect()
+      return await this.#connect(leftMs())
     } catch (error) {
       // Some pools refuse every parameter that they do not know.
       if (this.#takesNoLimits || sqlStateOf(error) !== '08P01') throw error
       this.#takesNoLimits = true
-      return this.#connect()
+      return this.#connect(leftMs())
     }
   }
 
-  async #connect(): Promise<Client> {
+  async #connect(withinMs: number): Promise<Client> {
     const config = configOf(this.#reach, placeTimes.patienceMs)
-    const client = await newClient(this.#takesNoLimits ? {
-      ...config, statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0,
-    } : config)
+    const client = await newClient({
+      ...config, connectionTimeoutMillis: withinMs,
+      ...this.#takesNoLimits
+        ? { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 } : {},
+    })
     client.on('error', () => this.#drop(client))
     client.on('end', () => this.#drop(client))
     try {

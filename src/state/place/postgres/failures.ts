@@ -35,6 +35,10 @@ export const isLost = (error: unknown): boolean => /^(?:08|57P)/.test(sqlStateOf
 export const isAgain = (error: unknown): boolean =>
   ['40001', '40P01'].includes(sqlStateOf(error) ?? '')
 
+/** Whether the server only reads: a standby, or one that was set so. */
+export const isReading = (error: unknown): boolean =>
+  ['25006', '55000'].includes(sqlStateOf(error) ?? '')
+
 const byState: readonly (readonly [RegExp, Unreached])[] = [
   [/^28/, 'login'],
   [/^(?:3D000|42501)$/, 'database'],

@@ -1,9 +1,11 @@
 /** Who is let in: machines that joined, were not retired, and run a program that is new enough. */
 import { randomUUID } from 'node:crypto'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Place } from '../../../../src/state/place/place.js'
-import { PlacedStore, recordAfter } from '../../../support/place/placed.js'
+import { PlacedStore, recordAfter, slowly } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
+import { until } from '../../../support/until.js'
 
 const server = await startPostgres(t)
 const facts = Buffer.from('facts')
@@ -191,4 +193,37 @@ t.test('a machine that is retired while it writes has written before, or not at 
     const last = (await place.follow(7, 1_000)).records.at(-1)?.sequence ?? 7
     t.equal(await writing, last, 'nothing came behind the answer')
   }
+})
+
+t.test('whoever retires a machine waits for what it is writing', async (t) => {
+  const { store, place } = await founded(t)
+  const { machine, place: leaving } = await store.joined(place, 'second')
+  const underWay = await slowly(server, store.storeId)
+  const record = recordAfter(store.base)
+  const appended = leaving.append(store.base, record, [])
+  await underWay()
+  await place.retire(machine)
+  t.strictSame((await place.follow(7, 10)).records, [record])
+  t.equal(await appended, 'placed')
+})
+
+t.test('what a machine writes while it is being retired waits, and is refused', async (t) => {
+  const { store, place } = await founded(t)
+  const { machine, place: leaving } = await store.joined(place, 'second')
+  const client = new pg.Client(server.url)
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('begin')
+  await client.query('update sallyport.machines set retired = now() where machine = $1', [machine])
+  const asks = [
+    leaving.append(store.base, recordAfter(store.base), []), leaving.takeFence('op_1', facts),
+  ]
+  const refused = Promise.allSettled(asks)
+  await until('it waits', async () => (await server.query(
+    "select from pg_stat_activity where wait_event_type = 'Lock'")).length > 0)
+  await client.query('commit')
+  for (const one of await refused) {
+    t.hasStrict(one, { status: 'rejected', reason: { code: 'machine_retired' } })
+  }
+  t.equal(await rowsOf(store), 1, 'the record that it began with')
 })
