@@ -37,7 +37,7 @@ export const lazyPlace = (options: PlaceOptions): Place => {
     standing: async () => (await place()).standing(),
     vouch: async (...given) => (await place()).vouch(...given),
     accept: async (...given) => (await place()).accept(...given),
-    end: async () => (await place()).end(),
+    end: async (...given) => (await place()).end(...given),
     facts: async () => (await place()).facts(),
     // One that was never asked loads nothing for its end.
     close: async () => (made === undefined ? undefined : (await made).close()),

@@ -189,10 +189,11 @@ export interface Place {
    */
   accept(last: Position, lost: readonly PlacedRecord[]): Promise<'accepted' | 'moved'>
   /**
-   * Ends the store here: nothing is placed any more, by no machine (`blocked` `state_unshared`).
-   * May run twice.
+   * Ends the store here, where its last record is the one that this machine stands at: nothing is
+   * placed any more, by no machine (`blocked` `state_unshared`). `moved`: another one is. The
+   * machine that ended it may say it again; any other one is told `state_unshared`.
    */
-  end(): Promise<void>
+  end(at: Position): Promise<'ended' | 'moved'>
   /** Ends the connection once what was asked has been answered. Further use connects anew. */
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@
  * again behind a crash.
  */
 import { randomUUID } from 'node:crypto'
-import { fail } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import { directoryOf } from '../directory.js'
 import { FileStore } from '../file-store.js'
 import { storedNames } from '../artifacts.js'
@@ -72,19 +72,31 @@ export const shareDirectory = async (store: Store, reaching: Reaching): Promise<
   }
 }
 
+const atWork = (): Error =>
+  fail.conflict('machines_at_work', 'Something is under way on this state.', {
+    next: 'Wait until it has ended: `sallyport status` on each machine, then run it again.',
+  })
+
+/** Has everything that was placed; what was ended by a run of before is as it was then. */
+const followLast = async (store: PlacedStore): Promise<void> => {
+  try {
+    await store.fresh()
+  } catch (error) {
+    if (!(error instanceof SallyportError && error.code === 'state_unshared')) throw error
+  }
+}
+
 /**
  * Takes a shared state back into this directory: the place takes no record of any machine from then
- * on. `conflict` `machines_at_work` while another machine has something under way.
+ * on. `conflict` `machines_at_work` while another machine has something under way, or places a
+ * record meanwhile. Where it was cut off it may be run again on this machine, and on no other.
  */
 export const unshareDirectory = async (store: PlacedStore): Promise<void> => {
-  const { replica, place, storeId } = store
-  await store.fresh()
-  if (store.holds.live() > 0) {
-    throw fail.conflict('machines_at_work', 'Something is under way on this state.', {
-      next: 'Wait until it has ended: `sallyport status` on each machine, then run it again.',
-    })
-  }
-  await place.end()
+  const { replica, place, storeId, seal } = store
+  await followLast(store)
+  if (store.holds.live() > 0) throw atWork()
+  const { sequence, chain } = replica.end
+  if (await place.end({ sequence, link: seal.link(chain) }) === 'moved') throw atWork()
   await replica.exclusive('state unshare', () => replica.keepIn(undefined))
   removePlaceFile(replica.files, replica.keyPlaces.dir, storeId)
 }

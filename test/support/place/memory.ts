@@ -180,9 +180,12 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       server.isChanged = false
       return 'accepted'
     },
-    async end() {
+    async end({ sequence, link }) {
       ask('end')
+      const last = server.records.at(-1)
+      if (last?.sequence !== sequence || !last.link.equals(link)) return 'moved'
       server.isEnded = true
+      return 'ended'
     },
     async facts() {
       ask('facts')

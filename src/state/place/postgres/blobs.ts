@@ -4,8 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/errors.js'
-import { askStanding, firstValues, mayChange, requireStanding, standingColumns, withStanding,
-  type Asking } from './standing.js'
+import {
+  askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns, withStanding,
+  type Asking,
+} from './standing.js'
 import { answerBytes } from './tables.js'
 
 /** Bytes of pieces that go in one trip, beside the last piece. */
@@ -107,7 +109,7 @@ sized as (
   from wanted)
 select null::int as piece, null::bytea as body, (select pieces from blob) as pieces,
   (select attempt::text from blob) as attempt, ${standingColumns}
-union all select piece, body, null, null, null, null, null, null from sized where before < $7::int`
+union all select piece, body, null, null, ${noStanding} from sized where before < $7::int`
 
 /** See `Place.getBlob`. `damaged` `blob_torn`; `conflict` `blob_removed` while it was read. */
 export async function* getBlob(asking: Asking, name: string): AsyncGenerator<Buffer> {

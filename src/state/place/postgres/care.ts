@@ -1,10 +1,13 @@
-/** What is asked of a server that may be another one than the store rests on, and the end of one. */
+/** What is asked of a server that may be another run than the store knows, and a store's end. */
 import type { PlacedRecord, Position, Standing } from '../place.js'
 import { placeTimes } from '../place.js'
 import { textOf, type Row } from './connection.js'
 import { serverChanged } from './failures.js'
 import { machineRows, machinesOf } from './machines.js'
-import { askStanding, mayChange, type Asking } from './standing.js'
+import {
+  bytesLiteral, literalTerms, mayChange, requireStanding, standingColumns, withStanding,
+  type Asking,
+} from './standing.js'
 import { runSql } from './tables.js'
 
 const standingText = `with
@@ -105,10 +108,39 @@ export const accept = async (
   return row?.['accepted'] === true ? 'accepted' : 'moved'
 }
 
+/**
+ * Whoever places a record holds the row of its machine meanwhile: with all of them held nothing is
+ * under way, and once they are retired what was asked before and comes later finds none.
+ */
+const endText = (asking: Asking, { sequence, link }: Position): string => {
+  const terms = literalTerms(asking)
+  const { store, machine } = terms
+  const isLast = `exists (
+      select from sallyport.records where store = ${store}
+        and sequence = ${Math.trunc(sequence)} and link = ${bytesLiteral(link)})
+    and not exists (
+      select from sallyport.records where store = ${store} and sequence > ${Math.trunc(sequence)})`
+  return [
+    'begin',
+    `select from sallyport.machines where store = ${store} order by machine for update`,
+    `${withStanding(false, terms)}
+    update sallyport.stores set ended = clock_timestamp(), ended_by = ${machine}
+    where store = ${store} and ${mayChange} and ${isLast}`,
+    `update sallyport.machines set retired = clock_timestamp()
+    where store = ${store} and retired is null
+      and exists (select from sallyport.stores where store = ${store} and ended is not null)`,
+    'commit',
+    `${withStanding(false, terms)}
+    select ${standingColumns}, ${isLast} as last,
+      exists (select from sallyport.stores
+        where store = ${store} and ended_by = ${machine}) as mine`,
+  ].join(';\n')
+}
+
 /** See `Place.end`. */
-export const end = async (asking: Asking): Promise<void> => {
-  await askStanding(asking, `,
-ended as (
-  update sallyport.stores set ended = clock_timestamp() where store = $1 and ${mayChange}
-  returning store)`, ', (select count(*) from ended) as ended_now', [])
+export const end = async (asking: Asking, at: Position): Promise<'ended' | 'moved'> => {
+  const [row] = await asking.connection.askPlain(endText(asking, at))
+  if (row?.['mine'] === true) return row['last'] === true ? 'ended' : 'moved'
+  requireStanding(row, asking)
+  return 'moved'
 }

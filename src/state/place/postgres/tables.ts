@@ -24,7 +24,7 @@ export const tableStatements: readonly string[] = [
   'create schema if not exists sallyport',
   `create table if not exists sallyport.stores (
     store uuid primary key, format int not null, writes int not null, run text not null,
-    founded timestamptz not null default clock_timestamp(), ended timestamptz)`,
+    founded timestamptz not null default clock_timestamp(), ended timestamptz, ended_by uuid)`,
   `create table if not exists sallyport.records (
     store uuid not null, sequence bigint not null, link bytea not null, body bytea not null,
     placed timestamptz not null default clock_timestamp(), primary key (store, sequence))`,
