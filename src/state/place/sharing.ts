@@ -33,9 +33,10 @@ const machineOf = ({ files, keyPlaces, keys, storeId }: FileStore): string => {
 }
 
 /**
- * Gives a directory to a place: everything goes there, sealed, and then this directory is a replica.
- * `conflict` `share_moved` where others write meanwhile: the place may have a store then that
- * nobody uses, and that the next try replaces. Throws what reaching the place throws; nothing here has changed then.
+ * Gives a directory to a place: everything goes there, sealed, and then this directory is a
+ * replica. `conflict` `share_moved` where others write meanwhile: the place may have a store then
+ * that nobody uses, and that the next try replaces. Throws what reaching the place throws; nothing
+ * here has changed then.
  */
 export const shareDirectory = async (store: Store, reaching: Reaching): Promise<PlacedStore> => {
   const directory = directoryOf(store) as FileStore

@@ -82,6 +82,11 @@ t.test('a directory as it stands is shared, and taken back with what another mac
   await one.json(['goal', 'add', 'Rest'])
   t.not((await two.run(['goal', 'add', 'Never', '--json'])).status, 0)
   const done = (await one.json(['audit', 'list'])).map(({ what }: { what: string }) => what)
-  for (const what of ['state.shared', 'machine.invited', 'state.unshared']) t.ok(done.includes(what))
+  for (const what of ['state.shared', 'machine.invited', 'state.unshared']) {
+    t.ok(done.includes(what), what)
+  }
   t.equal((await one.run(['state', 'check'])).status, 0)
+  // What lies there is nobody's any more: the same directory takes its place.
+  t.hasStrict(await one.json([...share, '--yes']), { machine_name: 'one' })
+  t.hasStrict(await one.json(['machine', 'list']), [{ name: 'one', here: true }])
 })
