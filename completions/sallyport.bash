@@ -36,7 +36,7 @@ _sallyport() {
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
     "at") COMPREPLY=($(compgen -W "add list remove --help" -- "$cur")); return ;;
     "machine") COMPREPLY=($(compgen -W "list invite join retire --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune share unshare destroy --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune share unshare accept-server destroy --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start stop status fault faults samples --help" -- "$cur")); return ;;
     "setup"|"setup "*)
@@ -734,6 +734,12 @@ _sallyport() {
       ;;
     "state unshare")
       COMPREPLY=($(compgen -W "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      ;;
+    "state accept-server")
+      case "$prev" in
+        --without) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--without --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state destroy")
       case "$prev" in

@@ -130,6 +130,7 @@ export const commands: CommandTable = [
     prune: () => import('./state/prune.js'),
     share: () => import('./state/share.js'),
     unshare: () => import('./state/share.js'),
+    'accept-server': () => import('./state/accept-server.js'),
     destroy: () => import('./state/destroy.js'),
   }),
   noun('timers', 'scan, analysis and digests on timers of systemd or cron', {

@@ -150,3 +150,28 @@ export const stateUnshare = contract({
     state_dir: made.stateDir, store_id: made.storeId, place: made.place, record: made.record,
   }),
 })
+
+/** Going on at a server that another one took over from. */
+export const stateAcceptServer = contract({
+  name: 'state.accept_server',
+  version: 1,
+  input: closedObject({ without: v.optional(v.string()) }),
+  output: v.strictObject({
+    /** False where the server was known and lacked nothing. */
+    accepted: v.boolean(),
+    /** Records that it had lost and that this machine gave back. */
+    gave_back: count,
+    /** Machines that were left out and retired. */
+    without: v.array(text),
+    record: count,
+  }),
+  toDocument: (made: {
+    readonly accepted: { readonly gave_back: number, readonly without: readonly string[] } | null
+    readonly record: number
+  }) => ({
+    accepted: made.accepted !== null,
+    gave_back: made.accepted?.gave_back ?? 0,
+    without: [...made.accepted?.without ?? []],
+    record: made.record,
+  }),
+})
