@@ -31,6 +31,7 @@ export const personCommands: readonly string[] = [
   'codehost cancel', 'codehost revoke', 'edge pair', 'edge revoke', 'state repair',
   'state restore', 'state prune', 'state destroy', 'state kept', 'state keys',
   'machine invite', 'machine join', 'machine retire', 'state share', 'state unshare',
+  'state accept-server',
   'sandbox start', 'timers install',
 ]
 

@@ -11,7 +11,7 @@ import { storedNames } from '../artifacts.js'
 import { formatVersion } from '../paths.js'
 import type { Store } from '../types.js'
 import { packBase } from './base.js'
-import { removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
+import { readPlaceFile, removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import type { MachineRow, PlacedRecord, Standing } from './place.js'
 import { PlacedStore } from './placed-store.js'
 import { recordsBehind } from './records-behind.js'
@@ -23,16 +23,26 @@ const busy = (): Error =>
     next: 'Nothing is shared. End what works on it (`sallyport status`), then run it again.',
   })
 
+/** The machine as an earlier try that was cut off called it: that one found the store, perhaps. */
+const machineOf = ({ files, keyPlaces, keys, storeId }: FileStore): string => {
+  try {
+    return readPlaceFile(files, keyPlaces.dir, keys, storeId).machine
+  } catch {
+    return randomUUID()
+  }
+}
+
 /**
- * Gives a directory to a place: everything goes there, sealed, and then this directory is a replica.
- * `conflict` `share_moved` where others write meanwhile: the place may have a store then that
- * nobody uses. Throws what reaching the place throws; nothing here has changed then.
+ * Gives a directory to a place: everything goes there, sealed, and then this directory is a
+ * replica. `conflict` `share_moved` where others write meanwhile: the place may have a store then
+ * that nobody uses, and that the next try replaces. Throws what reaching the place throws; nothing
+ * here has changed then.
  */
 export const shareDirectory = async (store: Store, reaching: Reaching): Promise<PlacedStore> => {
   const directory = directoryOf(store) as FileStore
   const { files, keyPlaces, keys, storeId, places, dir } = directory
   if (directory.holds.live() > 0) throw busy()
-  const settings: PlaceSettings = { ...reaching, machine: randomUUID() }
+  const settings: PlaceSettings = { ...reaching, machine: machineOf(directory) }
   const place = placeOf(settings, storeId, { clock: directory.clock })
   try {
     await directory.exclusive('state share', () => directory.rotate())
@@ -42,7 +52,6 @@ export const shareDirectory = async (store: Store, reaching: Reaching): Promise<
     const placed = new PlacedStore(new FileStore(options), options)
     const base = await packBase(directory)
     const { ref: { stored_sha256, sha256, bytes }, sequence, chain } = base
-    for (const name of storedNames(files, places.artifacts)) await placed.blobs.put(name)
     const at: PlacedRecord = {
       sequence, link: placed.seal.link(chain),
       body: placed.seal.sealFor('base', storeId, { stored_sha256, sha256, bytes }),
@@ -51,6 +60,7 @@ export const shareDirectory = async (store: Store, reaching: Reaching): Promise<
       format: formatVersion, writes: writesVersion,
       machine: { machine: settings.machine, name: settings.machineName }, at,
     })
+    for (const name of storedNames(files, places.artifacts)) await placed.blobs.put(name)
     await directory.exclusive('state share', () => {
       if (directory.end.sequence !== sequence) throw busy()
       directory.keepIn('place')

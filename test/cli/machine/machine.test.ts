@@ -56,3 +56,37 @@ t.test('two machines share a state: init --shared, invite, join, list, status, r
     status: 7, code: 'machine_retired',
   })
 })
+
+t.test('a directory as it stands is shared, and taken back with what another machine wrote', async (t) => {
+  const server = await startPostgres(t)
+  const one = await World.in(t).state({ owner: 'ada' }).session()
+  const two = await World.in(t)
+  await one.json(['goal', 'add', 'Read'])
+  const share = ['state', 'share', server.url, '--machine-name', 'one']
+  t.hasStrict(failure(await one.run([...share, '--json'])), { status: 2, code: 'input_required' })
+  const shared = await one.json([...share, '--yes'])
+  t.hasStrict(shared, { place: '127.0.0.1/postgres', machine_name: 'one' })
+  t.hasStrict(failure(await one.run([...share, '--yes', '--json'])), {
+    status: 5, code: 'shared_already',
+  })
+  const secret = one.place.write('passphrase', passphrase)
+  const file = one.place.path('two.invite')
+  await one.json(['machine', 'invite', 'two', '--to', file, '--passphrase-file', secret])
+  await two.json(['machine', 'join', file, '--passphrase-file', secret])
+  await two.json(['login', '--owner', 'ada'])
+  await two.json(['goal', 'add', 'Write'])
+  await one.json(['state', 'unshare', '--yes'])
+  const titles = (await one.json(['goal', 'list'])).map(({ title }: { title: string }) => title)
+  t.ok(titles.includes('Read') && titles.includes('Write'))
+  t.notOk('shared' in (await one.json(['status'])))
+  await one.json(['goal', 'add', 'Rest'])
+  t.not((await two.run(['goal', 'add', 'Never', '--json'])).status, 0)
+  const done = (await one.json(['audit', 'list'])).map(({ what }: { what: string }) => what)
+  for (const what of ['state.shared', 'machine.invited', 'state.unshared']) {
+    t.ok(done.includes(what), what)
+  }
+  t.equal((await one.run(['state', 'check'])).status, 0)
+  // What lies there is nobody's any more: the same directory takes its place.
+  t.hasStrict(await one.json([...share, '--yes']), { machine_name: 'one' })
+  t.hasStrict(await one.json(['machine', 'list']), [{ name: 'one', here: true }])
+})

@@ -132,7 +132,8 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'codehost adopt, codehost discard, config save, task review, task cancel, task recover, '
     + 'task close, policy revoke, ledger review, ledger settle, state repair, state restore, '
     + 'state compact, state prune, state destroy, timers install, timers remove, at add, '
-    + 'at remove, machine invite, machine join, machine retire, state share, state unshare'),
+    + 'at remove, machine invite, machine join, machine retire, state share, state unshare, '
+    + 'state accept-server'),
   ...named(contacts, 'alpha ask, gateway prove, shots run, shots analyze, shots reanalyze, '
     + 'shots digest, codehost preview, codehost run, codehost resume, codehost reconcile, '
     + 'codehost close-capacity, codehost observe, codehost publish, machine list'),

@@ -1,7 +1,5 @@
 /** `sallyport state share` and `unshare`: where the truth of a state lies, as a person decides. */
-import {
-  stateShare, stateUnshare,
-} from '../../../fabric/machines/machines-contract.js'
+import { stateShare, stateUnshare } from '../../../fabric/machines/machines-contract.js'
 import { requestOf } from '../../request.js'
 import { verb, type LineOf, type VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'

@@ -11,6 +11,25 @@ const tablesLock = '7305809185330418539'
 const textLiteral = (text: string): string =>
   `convert_from(${bytesLiteral(Buffer.from(text))}, 'UTF8')`
 
+/** Tables whose rows belong to a store; that of stores itself comes last. */
+const tables = [
+  'records', 'leases', 'fences', 'stops', 'blob_names', 'blobs', 'machines', 'vouchers', 'stores',
+]
+
+/**
+ * Removes what nobody uses of the same store: one that was taken back into a directory, or that
+ * this very machine founded and that came to nothing, with its first record and no other machine.
+ */
+const emptied = (store: string, machine: string): readonly string[] => [
+  `create temporary table unused on commit drop as
+    select store from sallyport.stores where store = ${store} and (ended is not null or (
+      (select count(*) from sallyport.records where store = ${store}) = 1
+      and (select count(*) = 1 and bool_and(machine = ${machine})
+        from sallyport.machines where store = ${store})))`,
+  ...tables.map((name) =>
+    `delete from sallyport.${name} where store in (select store from unused)`),
+]
+
 /**
  * The rows that a store begins with come together or not at all. What it answers is whether they
  * are there as this very text would put them, so that it may be given again.
@@ -25,6 +44,7 @@ const foundText = (
     `select pg_advisory_xact_lock(${tablesLock})`,
     ...hasTables ? [] : tableStatements,
     "select set_config('synchronous_commit', 'on', true)",
+    ...emptied(store, id),
     `with made as (
       insert into sallyport.stores (store, format, writes, run)
       values (${store}, ${Math.trunc(format)}, ${Math.trunc(writes)}, ${runSql})
