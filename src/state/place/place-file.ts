@@ -91,6 +91,10 @@ export const isPlaceFileIn = (files: Files, configDir: string): boolean => {
     && files.list(folder).some((name) => name.endsWith('.place'))
 }
 
+/** Whether this machine has one: it is part of a shared state, or was about to be. */
+export const hasPlaceFile = (files: Files, keyFolder: string, storeId: string): boolean =>
+  files.stat(pathOf(keyFolder, storeId)) !== undefined
+
 /** Removes it; a missing one is fine. */
 export const removePlaceFile = (files: Files, keyFolder: string, storeId: string): void =>
   removeFile(files, pathOf(keyFolder, storeId))

@@ -43,6 +43,15 @@ t.test('two machines share a state: init --shared, invite, join, list, status, r
     { name: 'build-1', here: false }, { name: 'build-2', here: true },
   ])
 
+  await two.json(['goal', 'add', 'MARK-goal'])
+  const seen = await server.query<{ body: Buffer }>(`
+    select body from sallyport.records union all select body from sallyport.blobs
+    union all select body from sallyport.stops union all select facts from sallyport.fences`)
+  t.ok(seen.length > 5)
+  for (const { body } of seen) {
+    for (const word of ['MARK-goal', 'session', 'principal']) t.notOk(body.includes(word), word)
+  }
+
   t.hasStrict(failure(await one.run(['machine', 'retire', 'build-1', '--yes', '--json'])), {
     status: 3, code: 'machine_is_this_one',
   })
