@@ -1,6 +1,10 @@
 /** A state whose records lie at a place: what a replica may rest on, and what it may not. */
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import * as v from 'valibot'
+import { FileStore } from '../../../src/state/file-store.js'
+import { nodeFiles, type Files } from '../../../src/state/files.js'
 import type { CollectionSpec } from '../../../src/state/types.js'
 import { placeTimes } from '../../../src/state/place/place.js'
 import { replicas } from '../../support/place/replicas.js'
@@ -211,4 +215,53 @@ t.test('clocks that are apart let nothing be written', async (t) => {
   t.teardown(() => Object.assign(placeTimes, apart))
   placeTimes.clockApartMs = -1_000
   await t.rejects(store.fresh(), { kind: 'rejected', code: 'clock_apart' })
+})
+
+t.test('a mark that the disk did not take ends this process\'s writing, here and at the place', async (t) => {
+  let isFull = false
+  const files: Files = {
+    ...nodeFiles,
+    syncData: (fd) => {
+      if (isFull) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+      nodeFiles.syncData(fd)
+    },
+  }
+  const { store, server } = await replicas(t, { files })
+  const put = (n: number) => store.transact('test', (tx) => {
+    tx.put(rows, 'a', { n })
+    tx.mark()
+  })
+  await put(1)
+  isFull = true
+  await t.rejects(put(2))
+  isFull = false
+  const { length } = server.records
+  await t.rejects(put(3), { kind: 'failed', code: 'store_poisoned' })
+  t.equal(server.records.length, length)
+})
+
+t.test('over a damaged log nothing is proposed and nothing is taken in', async (t) => {
+  const { store } = await replicas(t)
+  for (const n of [1, 2, 3]) await store.transact('test', (tx) => tx.put(rows, 'a', { n }))
+  const { dir, keyPlaces: { configDir } } = store.replica
+  const folder = join(dir, 'wal')
+  const path = join(folder, readdirSync(folder).sort().at(-1) ?? '')
+  const bytes = readFileSync(path)
+  const at = bytes.length >> 1
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  writeFileSync(path, bytes)
+  const opened = new FileStore({ dir, configDir, mode: 'write' })
+  t.teardown(() => opened.close())
+  opened.read()
+  t.throws(() => opened.propose('test', (tx) => tx.put(rows, 'a', { n: 4 })), { kind: 'damaged' })
+  await t.rejects(opened.takeIn('test', []), { kind: 'damaged' })
+})
+
+t.test('a replica that is open for reading proposes nothing and takes nothing in', async (t) => {
+  const { store } = await replicas(t)
+  const { dir, keyPlaces: { configDir } } = store.replica
+  const opened = new FileStore({ dir, configDir, mode: 'read' })
+  t.teardown(() => opened.close())
+  t.throws(() => opened.propose('test', () => 0), TypeError)
+  await t.rejects(opened.takeIn('test', []), TypeError)
 })
