@@ -45,3 +45,10 @@ t.test('a stop that another machine put is seen by whoever sends next', async (t
   t.strictSame(store.stops.lying(), [], 'nobody has looked yet')
   await t.rejects(unstoppedView(op), { kind: 'unauthorized' })
 })
+
+t.test('a stop at the place that nobody can read stops everything', async (t) => {
+  const { gov, server } = await signedIn(t)
+  const op = { ctx: { gov }, order: {}, run: {}, taskId: 'task_x' } as unknown as Sending<unknown>
+  server.stops.push({ id: 'stp_x', body: Buffer.from('anything'), placed: 1 })
+  await t.rejects(unstoppedView(op), { kind: 'unauthorized' })
+})

@@ -5,12 +5,16 @@ import t from 'tap'
 import * as v from 'valibot'
 import { FileStore } from '../../../src/state/file-store.js'
 import { nodeFiles, type Files } from '../../../src/state/files.js'
+import { openWith } from '../../../src/state/keys.js'
 import type { CollectionSpec } from '../../../src/state/types.js'
 import { placeTimes } from '../../../src/state/place/place.js'
 import { replicas } from '../../support/place/replicas.js'
 
 const rows: CollectionSpec<{ readonly n: number }> = {
   name: 'rows', schema: v.strictObject({ n: v.number() }), partition: 'hash256',
+}
+const texts: CollectionSpec<{ readonly text: string }> = {
+  name: 'texts', schema: v.strictObject({ text: v.string() }), partition: 'hash256',
 }
 
 t.test('a record of one machine is seen by another that asks for now, and not by one that reads', async (t) => {
@@ -48,6 +52,8 @@ t.test('a refusal, and no change, count only over rows that were followed first'
   }), { n: 1 })
   t.equal(runs, 2)
   t.equal(await other.transact('test', (tx) => tx.get(rows, 'b')), undefined)
+  await store.transact('test', (tx) => tx.put(rows, 'a', { n: 2 }))
+  t.strictSame(await other.transact('test', (tx) => tx.get(rows, 'a')), { n: 2 })
 })
 
 t.test('marks of other machines move this one\'s anchor, and a mark is one everywhere', async (t) => {
@@ -69,16 +75,13 @@ t.test('marks of other machines move this one\'s anchor, and a mark is one every
 t.test('a stored file is at the place before the record that names it, and here before it is followed', async (t) => {
   const { store, next, server } = await replicas(t)
   const other = await next()
-  const named: CollectionSpec<{ readonly sha: string }> = {
-    name: 'named', schema: v.strictObject({ sha: v.string() }), partition: 'hash256',
-  }
   const ref = store.artifacts.write('test', Buffer.from('content'))
   t.equal(server.blobs.size, 0)
   server.beforeAppend = async () => {
     t.ok(server.blobs.has(ref.stored_sha256), 'before the record')
     server.beforeAppend = null
   }
-  await store.transact('test', (tx) => tx.put(named, 'a', { sha: ref.stored_sha256 }))
+  await store.transact('test', (tx) => tx.put(texts, 'a', { text: ref.stored_sha256 }))
   await other.fresh()
   server.isAway = true
   t.equal(other.artifacts.read('test', ref).toString(), 'content')
@@ -109,6 +112,30 @@ t.test('bytes that the place made up, left out or put in another order are not f
   }
   server.records = [base, first, second]
   t.strictSame((await other.fresh()).get(rows, 'b'), { n: 2 })
+})
+
+t.test('the body of a record is sealed for its place behind the one before it, and opens in no other', async (t) => {
+  const { store, server } = await replicas(t)
+  const before = store.replica.end.chain
+  await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
+  const body = server.records.at(-1)?.body ?? Buffer.alloc(0)
+  const key = store.replica.keys.subkey('shared/record')
+  const opens = (context: string) => openWith(key, 'SPR1', context, body) !== undefined
+  t.strictSame([
+    `${store.storeId}|1|${before}`, `${store.storeId}|2|${before}`,
+    `${store.storeId}|1|${store.replica.end.chain}`, `${store.storeId}`,
+  ].map(opens), [true, false, false, false])
+})
+
+t.test('a stored file that is another than its name says is not taken, nor the record that names it', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  const ref = store.artifacts.write('test', Buffer.from('content'))
+  await store.transact('test', (tx) => tx.put(texts, 'a', { text: ref.stored_sha256 }))
+  server.blobs.set(ref.stored_sha256, [Buffer.from('other bytes')])
+  const { sequence } = other.replica.end
+  await t.rejects(other.fresh(), { kind: 'damaged', code: 'artifact_damaged' })
+  t.equal(other.replica.end.sequence, sequence)
 })
 
 t.test('while the place is away reads answer, and nothing is written', async (t) => {
@@ -219,10 +246,17 @@ t.test('clocks that are apart let nothing be written', async (t) => {
 
 t.test('a mark that the disk did not take ends this process\'s writing, here and at the place', async (t) => {
   let isFull = false
+  const logs = new Set<number>()
   const files: Files = {
     ...nodeFiles,
+    open: (path, intent) => {
+      const fd = nodeFiles.open(path, intent)
+      if (path.includes('/wal/')) logs.add(fd)
+      else logs.delete(fd)
+      return fd
+    },
     syncData: (fd) => {
-      if (isFull) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+      if (isFull && logs.has(fd)) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
       nodeFiles.syncData(fd)
     },
   }

@@ -117,5 +117,7 @@ t.test('what a new machine takes over is on its disk before it says so', async (
     t.ok(events.slice(0, index).includes(`sync ${from}`), `the bytes of ${to}`)
   }
   const behind = events.slice(last?.index)
-  for (const folder of ['collections', 'wal']) t.ok(behind.includes(`sync ${dir}/${folder}`), folder)
+  for (const folder of ['collections', 'wal']) {
+    t.ok(behind.includes(`sync ${dir}/${folder}`), folder)
+  }
 })
