@@ -72,7 +72,7 @@ export const readPlaceFile = (
 ): PlaceSettings => {
   const bytes = readWhole(files, pathOf(keyFolder, storeId), placeBytesMax)
   if (bytes === undefined) {
-    throw fail.blocked('place_file_missing', 'Nothing says how the place of this state is reached.', {
+    throw fail.blocked('place_file_missing', 'Nothing tells how the place is reached.', {
       next: 'Put the file back from a copy (the key folder, a name that ends in .place).',
     })
   }

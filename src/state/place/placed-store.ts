@@ -92,7 +92,8 @@ export class PlacedStore implements Store {
     this.#leases = new Leases(place)
     this.holds = new PlacedHolds({
       dir: replica.dir, local: replica.holds, leases: this.#leases, seal: this.seal,
-      stops: this.stops, place, machine: () => this.settings.machine, known: () => this.#leasesNow(),
+      stops: this.stops, place, machine: () => this.settings.machine,
+      known: () => this.#leasesNow(),
     })
   }
 
@@ -271,7 +272,7 @@ export class PlacedStore implements Store {
     }
   }
 
-  /** What the transaction comes to; null for a refusal that rests on rows that were not followed. */
+  /** What the transaction comes to; null for a refusal over rows that were not followed. */
   async #proposed<T>(
     verb: string, fn: (tx: Tx) => T, isFresh: boolean,
   ): Promise<Proposal<T> | null> {

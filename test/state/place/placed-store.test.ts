@@ -89,7 +89,7 @@ t.test('bytes that the place made up, left out or put in another order are not f
   await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
   await store.transact('test', (tx) => tx.put(rows, 'b', { n: 2 }))
   const [base, first, second] = server.records
-  if (base === undefined || first === undefined || second === undefined) throw new Error('no records')
+  if (base === undefined || first === undefined || second === undefined) throw new Error('none')
   const flipped = { ...first, body: Buffer.from(first.body) }
   flipped.body[20] = (flipped.body[20] ?? 0) ^ 1
   const relinked = { ...first, link: Buffer.from(first.link) }
@@ -186,6 +186,23 @@ t.test('one lane over machines; a higher priority that waits elsewhere goes firs
   lane.release()
   await low
   t.strictSame(order, ['interactive', 'normal'])
+})
+
+t.test('who is never first gives up when its time is over, and wrote nothing', async (t) => {
+  const { store, next, server } = await replicas(t, { waitMs: 200 })
+  const other = await next()
+  let n = 0
+  const first = async (): Promise<void> => {
+    server.beforeAppend = null
+    await other.transact('test', (tx) => tx.put(rows, 'first', { n: n += 1 }))
+    server.beforeAppend = first
+  }
+  server.beforeAppend = first
+  await t.rejects(store.transact('test', (tx) => tx.put(rows, 'second', { n: 1 })), {
+    kind: 'locked', code: 'place_restless',
+  })
+  server.beforeAppend = null
+  t.equal((await store.fresh()).get(rows, 'second'), undefined)
 })
 
 t.test('clocks that are apart let nothing be written', async (t) => {

@@ -98,7 +98,8 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       ask('takeFence')
       server.fences = server.fences.filter((one) => one.operation !== operation)
       server.fences.push({
-        operation, machine: machineId(), taken: true, closed: false, facts, changed: server.ticks += 1,
+        operation, machine: machineId(), taken: true, closed: false, facts,
+        changed: server.ticks += 1,
       })
       return [...server.stops]
     },
