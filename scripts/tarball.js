@@ -14,7 +14,7 @@ import { root, run, tool } from './tool/run.js'
 import { filesOf, samePackage } from './tool/same-package.js'
 
 const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
-const majors = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24']
+const majors = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24', '26']
 const place = mkdtempSync(join(tmpdir(), 'sallyport-tarball-'))
 const kib = (bytes) => `${Math.round(bytes / 1024).toLocaleString('en')} KiB`
 
