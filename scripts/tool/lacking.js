@@ -5,6 +5,16 @@ import { existsSync } from 'node:fs'
 
 const fails = (program, args) => spawnSync(program, args, { stdio: 'ignore' }).status !== 0
 
+/** Parts of a user's own manager, by Debian's places. */
+const managerParts = ['/usr/lib/systemd/systemd', '/usr/bin/dbus-daemon',
+  '/usr/lib/systemd/user/dbus.socket']
+
+/** Whether root may start a container of systemd here; it runs one program and is gone. */
+const boots = () => process.getuid?.() === 0 && managerParts.every((path) => existsSync(path))
+  && !fails('nsenter', ['--version']) && !fails('systemd-nspawn', ['--quiet', '--register=no',
+  '--keep-unit', '--volatile=yes', '--directory=/', '--private-network', '--console=pipe',
+  `--machine=sallyport-${process.pid}`, '/bin/true'])
+
 const probes = {
   'strace is missing or may not trace here': () =>
     fails('strace', ['-f', '-e', 'trace=network', 'true']),
@@ -14,6 +24,7 @@ const probes = {
   'needs the program systemd-analyze': () => fails('systemd-analyze', ['--version']),
   'needs the program openssl': () => fails('openssl', ['version']),
   'needs the program python3': () => fails('python3', ['--version']),
+  'systemd-nspawn makes no containers here': () => !boots(),
 }
 
 const found = new Map()
