@@ -2,6 +2,7 @@
 // where the runner itself finds that it is so: a test decides for nobody that it need not run.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { arm64Lacks, arm64Node } from './arm64.js'
 
 const fails = (program, args) => spawnSync(program, args, { stdio: 'ignore' }).status !== 0
 
@@ -25,6 +26,8 @@ const probes = {
   'needs the program openssl': () => fails('openssl', ['version']),
   'needs the program python3': () => fails('python3', ['--version']),
   'systemd-nspawn makes no containers here': () => !boots(),
+  'needs an arm64 Node (npm run tarball) and qemu-user': () =>
+    !existsSync(arm64Node) || arm64Lacks() !== null,
 }
 
 const found = new Map()

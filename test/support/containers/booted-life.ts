@@ -7,9 +7,10 @@
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Loose, Place } from '../../world/place.js'
+import { greyPng } from '../png.js'
 import { until } from '../until.js'
 import { Booted, owner } from './booted.js'
-import { livedOf, type Lived } from './journal.js'
+import { livedOf, saidBy, type Lived } from './journal.js'
 import { pageUnits } from './page-units.js'
 import { settingUpThere, stepsOf } from './walk.js'
 
@@ -39,11 +40,15 @@ export interface Life {
   readonly stored: number
   /** Mails about jobs that failed. */
   readonly mails: number
+  /** What the journal has of the scan itself. */
+  readonly scanTold: string
   /** How the service ended that was stopped. */
   readonly stopped: string
   readonly isSound: boolean
   /** What is left of units, links and processes once everything was removed. */
   readonly left: readonly string[]
+  /** What is left of the machine on this one. */
+  readonly leftHere: readonly string[]
 }
 
 /** The life of one machine, step by step. */
@@ -59,7 +64,7 @@ class Living {
   must(script: string): string {
     const { status, stdout, stderr } = this.machine.asOwner(`set -e\n${script}`)
     if (status === 0) return stdout
-    throw new Error(`${script.slice(0, 200)}\nended with ${status}: ${stdout}${stderr}`)
+    throw new Error(`${script.slice(0, 200)}\nended with ${status}: ${stdout.slice(-500)}${stderr}`)
   }
 
   /** The value of one property of a unit. */
@@ -84,15 +89,20 @@ class Living {
     return isWell
   }
 
-  /** One more picture in the folder, and one for the device. */
+  /** One more picture in the folder, where that is there, and one for the device. */
   picture(): void {
-    const number = String(this.pictures).padStart(3, '0')
-    this.must(`
-[ -d screens ] || exit 0
-cat screens/inbox.jpg > next.jpg && printf '${number}\\377\\331' >> next.jpg
-mv next.jpg screens/shot-${number}.jpg
-sallyport edge capture screens/shot-${number}.jpg --json >/dev/null`)
-    if (this.machine.asOwner('[ -d screens ]').status !== 0) return
+    const name = `shot-${String(this.pictures).padStart(3, '0')}.png`
+    const text = greyPng(320, 200, this.pictures).toString('base64')
+    const isThere = this.must(`
+if [ -d screens ]; then
+  base64 -d > next.png <<'END'
+${text}
+END
+  mv next.png screens/${name}
+  sallyport edge capture screens/${name} --json >/dev/null
+  echo yes
+fi`) !== ''
+    if (!isThere) return
     this.pictures += 1
     this.captured += 1
   }
@@ -102,7 +112,7 @@ sallyport edge capture screens/shot-${number}.jpg --json >/dev/null`)
     let ticks = 0
     await until(what, async () => {
       this.ask()
-      if (ticks % 2 === 0) this.picture()
+      if (ticks % 3 === 0) this.picture()
       ticks += 1
       await sleep(tickMs)
       return holds()
@@ -117,15 +127,26 @@ ExecStart=/opt/bin/sallyport sandbox start --dir ${owner.home}/sandbox
 WantedBy=default.target
 `
 
-/** The machine has a sandbox, a state and everything that analysis asks for. */
+/** The slot of digests, behind that of pictures. */
+const digests = `
+revision=$(s gateway show --json | field policy_revision)
+step digests s gateway setup --slot report --model gateway/acme/text-1 \\
+  --upstream-allow acme-host --api-key-file "$V/sandbox/gateway-api.key" --spend-ceiling 1.00usd \\
+  --consent gateway.report gateway.digest --acknowledge-cloud-egress \\
+  --expected-policy-revision "$revision" --json
+step proven s gateway prove report --json
+`
+
+/** The machine has a sandbox, a state and everything that analysis and digests ask for. */
 const setUp = async (at: Living): Promise<void> => {
   at.write(`${units}/provider.service`, provider)
   at.must('systemctl --user enable --now provider.service')
   await until('the sandbox runs', () =>
     at.machine.asOwner('[ -f sandbox/profile.json ]').status === 0)
-  const steps = stepsOf(at.must(`umask 077
+  const { stdout } = at.machine.asOwner(`umask 077
 V=$HOME; W=/tmp; NODE=/opt/node; APP=${at.machine.app}
-${settingUpThere}`))
+${settingUpThere}${digests}`)
+  const steps = stepsOf(stdout)
   for (const [name, { status, stderr }] of steps) {
     if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`)
   }
@@ -133,8 +154,8 @@ ${settingUpThere}`))
 
 /** The service behind its socket, a device that is paired with it, and `shots run`. */
 const install = (at: Living): { readonly installed: readonly string[]; doctor: Loose } => {
-  const made = JSON.parse(at.must(
-    `sallyport timers install --yes --check-age 2h --mail-to ${mailed} --json 2>/dev/null`)) as Loose
+  const made: Loose = JSON.parse(at.must(
+    `sallyport timers install --yes --check-age 2h --mail-to ${mailed} --json 2>/dev/null`))
   for (const { name, text } of pageUnits('/opt/bin/sallyport')) at.write(`${units}/${name}`, text)
   at.must(`chmod 600 ${units}/sallyport*
 systemctl --user daemon-reload
@@ -203,7 +224,7 @@ const countsOf = (at: Living) => {
     asked: at.asked, answered: at.answered, pictures: at.pictures, captured: at.captured,
     ingested: observed.length, isSound: told('state check').ok as boolean,
     analyzed: observed.filter((one) => one.analysis !== null).length,
-    stored: (told('edge artifacts') as readonly Loose[]).length,
+    stored: (told('edge artifacts').artifacts as readonly Loose[]).length,
     mails: Number(mails),
   }
 }
@@ -226,7 +247,8 @@ export const liveBooted = async (place: Place, minutes: number): Promise<Life> =
     await kill(at)
     await failScans(at)
     const stopped = stopService(at)
-    await at.goOn('it answers again', () => at.property('sallyport.service', 'NRestarts') === '0')
+    await at.goOn('a request starts it', () =>
+      at.property('sallyport.service', 'ActiveState') === 'active')
     await machine.off()
     await machine.boot()
     await at.goOn('each job has run again', () => allRan(at, 2))
@@ -234,9 +256,12 @@ export const liveBooted = async (place: Place, minutes: number): Promise<Life> =
       await at.goOn('it goes on', () => true)
     }
     const [lived, second] = [livedOf(machine), livedOf(machine, 2)]
+    const scanTold = saidBy(machine, '-scan.service')
     const left = remove(at)
+    const counts = countsOf(at)
+    await machine.off()
     return {
-      installed, lived, second, left, stopped, ...countsOf(at),
+      installed, lived, second, left, stopped, scanTold, leftHere: machine.left(), ...counts,
       doctor: doctor.checks.filter(({ name }: Loose) => /^service (socket|unit)$/.test(name))
         .map(({ result, text }: Loose) => `${result}: ${text}`),
     }

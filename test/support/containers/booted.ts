@@ -7,11 +7,12 @@
  * in a control group of its own, which goes with it.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import {
   chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync,
   rmdirSync, symlinkSync, writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { builtApp } from '../../world/process.js'
 import { patienceMs } from '../speed.js'
 import { until } from '../until.js'
@@ -131,17 +132,15 @@ export class Booted {
   #nspawn: ChildProcess | null = null
   #said = ''
 
+  readonly #name = `sallyport-${randomUUID().slice(0, 8)}`
+
   private constructor(readonly root: string, readonly app: string) {}
 
-  /** Lays its files out in an empty folder, the name of which is that of the machine. */
+  /** Lays its files out in an empty folder. */
   static async in(folder: string): Promise<Booted> {
     const app = await builtApp()
     layOut(folder, app)
     return new Booted(folder, app)
-  }
-
-  get #name(): string {
-    return `sallyport-${basename(dirname(this.root))}`
   }
 
   /** Boots it, and waits until its system and the manager of its owner are up. */
@@ -203,17 +202,17 @@ export class Booted {
     ], `cd\n${script}`)
   }
 
-  /** Whether it is on. */
-  get isOn(): boolean {
-    return this.#nspawn !== null
-  }
-
   /** Switches it off as its power button would, and removes its control groups. */
   async off(): Promise<void> {
     const child = this.#nspawn
     if (child === null) return
     this.#nspawn = null
-    const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs())
+    const first = firstOf(child.pid ?? 0)
+    const timer = setTimeout(() => {
+      // Without its keeper the machine would go on.
+      if (first !== null) process.kill(first, 'SIGKILL')
+      child.kill('SIGKILL')
+    }, patienceMs())
     await new Promise<void>((resolve) => {
       if (child.exitCode !== null || child.signalCode !== null) return resolve()
       child.once('close', () => resolve())

@@ -19,25 +19,34 @@ const ids = {
 
 /** An entry of the journal, of which these fields are read. */
 interface Entry {
+  /** Whoever wrote it. */
+  readonly _SYSTEMD_USER_UNIT?: string
+  /** The unit that the manager tells of. */
   readonly USER_UNIT?: string
   readonly MESSAGE_ID?: string
+  readonly MESSAGE?: unknown
   readonly _BOOT_ID?: string
 }
 
-/** Entries about units of the owner's manager, of all boots, oldest first. */
+/** Entries of all boots, oldest first. */
 const entriesOf = (machine: Booted): readonly Entry[] => {
+  const fields = 'USER_UNIT,MESSAGE_ID,MESSAGE,_BOOT_ID,_SYSTEMD_USER_UNIT'
   const { stdout } = machine.asRoot(`journalctl --sync
-journalctl --output=json --output-fields=USER_UNIT,MESSAGE_ID,_BOOT_ID --no-pager --quiet`)
-  return stdout.split('\n').filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Entry).filter((one) => one.USER_UNIT !== undefined)
+journalctl --output=json --output-fields=${fields} --no-pager --quiet`)
+  return stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Entry)
 }
+
+/** What units wrote themselves, whose names end so. */
+export const saidBy = (machine: Booted, ending: string): string => entriesOf(machine)
+  .filter((one) => one._SYSTEMD_USER_UNIT?.endsWith(ending) === true)
+  .map(({ MESSAGE }) => `${String(MESSAGE)}\n`).join('')
 
 /**
  * How each unit lived.
  * @param boot which boot, as a number from 1; all of them together unless said
  */
 export const livedOf = (machine: Booted, boot?: number): ReadonlyMap<string, Lived> => {
-  const entries = entriesOf(machine)
+  const entries = entriesOf(machine).filter((one) => one.USER_UNIT !== undefined)
   const boots = [...new Set(entries.map((one) => one._BOOT_ID))]
   const asked = entries.filter((one) => boot === undefined || one._BOOT_ID === boots[boot - 1])
   const units = [...new Set(asked.map((one) => one.USER_UNIT ?? ''))].sort()
