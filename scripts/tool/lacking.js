@@ -3,18 +3,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { arm64Lacks, arm64Node } from './arm64.js'
+import { canNspawn } from './nspawn.js'
 
 const fails = (program, args) => spawnSync(program, args, { stdio: 'ignore' }).status !== 0
 
-/** Parts of a user's own manager, by Debian's places. */
-const managerParts = ['/usr/lib/systemd/systemd', '/usr/bin/dbus-daemon',
-  '/usr/lib/systemd/user/dbus.socket']
-
-/** Whether root may start a container of systemd here; it runs one program and is gone. */
-const boots = () => process.getuid?.() === 0 && managerParts.every((path) => existsSync(path))
-  && !fails('nsenter', ['--version']) && !fails('systemd-nspawn', ['--quiet', '--register=no',
-  '--keep-unit', '--volatile=yes', '--directory=/', '--private-network', '--console=pipe',
-  `--machine=sallyport-${process.pid}`, '/bin/true'])
+const isMissing = (program) => spawnSync(program, ['--version']).error !== undefined
 
 const probes = {
   'strace is missing or may not trace here': () =>
@@ -25,7 +18,12 @@ const probes = {
   'needs the program systemd-analyze': () => fails('systemd-analyze', ['--version']),
   'needs the program openssl': () => fails('openssl', ['version']),
   'needs the program python3': () => fails('python3', ['--version']),
-  'systemd-nspawn makes no containers here': () => !boots(),
+  'bwrap is not installed': () => isMissing('bwrap'),
+  'bwrap may make no user namespaces here': () =>
+    fails('bwrap', ['--unshare-user', '--ro-bind', '/', '/', 'true']),
+  'bindfs is not installed': () => isMissing('bindfs'),
+  'no user namespaces here': () => fails('unshare', ['-rm', 'true']),
+  'systemd-nspawn makes no containers here': () => !canNspawn(),
   'needs an arm64 Node (npm run tarball) and qemu-user': () =>
     !existsSync(arm64Node) || arm64Lacks() !== null,
 }

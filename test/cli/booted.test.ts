@@ -51,7 +51,7 @@ if (minutes > 0) {
     t.ok((all.get('sallyport.service')?.ran ?? 0) >= 4, 'each request to no service started it')
     t.equal(life.stopped, 'success 0', 'it ends well where it is stopped')
     t.equal(life.answered, life.asked, 'no request was lost, not even to a service that was killed')
-    t.equal(life.stored, life.captured, 'each capture arrived')
+    t.equal(life.stored, life.pictures, 'each capture arrived')
     t.ok(life.ingested > 4 && life.analyzed > 0, JSON.stringify(life))
     t.ok(life.isSound, 'the state is sound')
     t.strictSame([life.left, life.leftHere], [[], []])

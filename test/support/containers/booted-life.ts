@@ -31,12 +31,11 @@ export interface Life {
   /** Requests that were sent to the service, and how many were answered with 200. */
   readonly asked: number
   readonly answered: number
-  /** Pictures put in the folder, taken in and analysed. */
+  /** Pictures put in the folder; those that were taken in, with samples, and analysed. */
   readonly pictures: number
   readonly ingested: number
   readonly analyzed: number
-  /** Captures that the device was given, and those that the service has. */
-  readonly captured: number
+  /** Captures of the device that the service has; each picture was one. */
   readonly stored: number
   /** Mails about jobs that failed. */
   readonly mails: number
@@ -56,7 +55,6 @@ class Living {
   asked = 0
   answered = 0
   pictures = 0
-  captured = 0
 
   constructor(readonly machine: Booted) {}
 
@@ -104,7 +102,6 @@ END
 fi`) !== ''
     if (!isThere) return
     this.pictures += 1
-    this.captured += 1
   }
 
   /** Goes on with what the machine does all the time, until something holds. */
@@ -221,7 +218,7 @@ const countsOf = (at: Living) => {
   const observed = told('shots list') as readonly Loose[]
   const mails = at.must('grep -c "^Subject: .* failed" mail || true')
   return {
-    asked: at.asked, answered: at.answered, pictures: at.pictures, captured: at.captured,
+    asked: at.asked, answered: at.answered, pictures: at.pictures,
     ingested: observed.length, isSound: told('state check').ok as boolean,
     analyzed: observed.filter((one) => one.analysis !== null).length,
     stored: (told('edge artifacts').artifacts as readonly Loose[]).length,

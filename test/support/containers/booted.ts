@@ -2,28 +2,36 @@
  * A machine that systemd boots: a container of systemd-nspawn, made of this machine's /usr, which
  * it may only read. Its network has a loopback alone, and its one user, `owner`, is logged in
  * nowhere: lingering keeps their manager.
- *
- * nspawn takes no unit of this machine (`--keep-unit`), so that it needs no systemd here. It runs
- * in a control group of its own, which goes with it.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import {
   chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync,
-  rmdirSync, symlinkSync, writeFileSync,
+  symlinkSync, writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { builtApp } from '../../world/process.js'
 import { patienceMs } from '../speed.js'
 import { until } from '../until.js'
 
-/** What the runner finds lacking where no such machine can be booted. */
-const reason = 'systemd-nspawn makes no containers here'
+/** What scripts/tool/nspawn.js gives. */
+interface Nspawn {
+  nspawnLine(name: string, words: readonly string[]): {
+    readonly file: string
+    readonly args: readonly string[]
+    readonly env: NodeJS.ProcessEnv
+  }
+  groupsNamed(name: string): readonly string[]
+  removeGroup(path: string): void
+}
+
+const tool = async <T>(name: string): Promise<T> =>
+  await import(join(process.cwd(), 'scripts/tool', name)) as T
 
 /** Why a test of a booted systemd is left out; false where this machine can boot one. */
 export const needsBoot = async (): Promise<string | false> => {
-  const probes = join(process.cwd(), 'scripts/tool/lacking.js')
-  const { lacks } = (await import(probes)) as { lacks(reason: string): boolean }
+  const reason = 'systemd-nspawn makes no containers here'
+  const { lacks } = await tool<{ lacks(reason: string): boolean }>('lacking.js')
   return lacks(reason) ? reason : false
 }
 
@@ -95,21 +103,6 @@ const layOut = (root: string, app: string): void => {
   chownSync(join(root, owner.home), owner.uid, owner.uid)
 }
 
-/** Roots of the hierarchies of control groups in which systemd keeps its units. */
-const groupRoots = (): readonly string[] => ['.', 'systemd', 'unified']
-  .map((name) => join('/sys/fs/cgroup', name))
-  .filter((path) => existsSync(join(path, 'cgroup.procs')))
-
-const groupsNamed = (name: string): readonly string[] =>
-  groupRoots().map((path) => join(path, name)).filter((path) => existsSync(path))
-
-const removeGroup = (path: string): void => {
-  for (const one of readdirSync(path, { withFileTypes: true })) {
-    if (one.isDirectory()) removeGroup(join(path, one.name))
-  }
-  rmdirSync(path)
-}
-
 /** What something that ran in the machine wrote, and how it ended. */
 export interface RanThere {
   readonly status: number | null
@@ -134,33 +127,26 @@ export class Booted {
 
   readonly #name = `sallyport-${randomUUID().slice(0, 8)}`
 
-  private constructor(readonly root: string, readonly app: string) {}
+  private constructor(
+    readonly root: string, readonly app: string, private readonly tool: Nspawn,
+  ) {}
 
   /** Lays its files out in an empty folder. */
   static async in(folder: string): Promise<Booted> {
     const app = await builtApp()
     layOut(folder, app)
-    return new Booted(folder, app)
+    return new Booted(folder, app, await tool('nspawn.js'))
   }
 
   /** Boots it, and waits until its system and the manager of its owner are up. */
   async boot(): Promise<void> {
     const project = process.cwd()
-    const words = [
-      'systemd-nspawn', '--quiet', '--boot', '--register=no', '--keep-unit', '--private-network',
-      '--console=pipe', '--link-journal=no', '--resolv-conf=off', '--timezone=off',
-      `--machine=${this.#name}`, `--directory=${this.root}`, '--bind-ro=/usr',
-      `--bind-ro=${process.execPath}:/opt/node`, `--bind-ro=${project}`,
-      'systemd.unit=multi-user.target', 'systemd.firstboot=off',
-    ]
-    const groups = groupRoots().map((path) => join(path, this.#name))
-    // It joins its groups by itself, before it becomes nspawn.
-    const joins = groups.map((path) => `mkdir -p '${path}' && echo $$ > '${path}/cgroup.procs'`)
-    const line = `${joins.join('\n')}\nexec "$@"`
-    const child = spawn('/bin/sh', ['-c', line, 'sh', ...words], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], UNIFIED_CGROUP_HIERARCHY: '1' },
-    })
+    const { file, args, env } = this.tool.nspawnLine(this.#name, [
+      '--boot', '--link-journal=no', '--resolv-conf=off', '--timezone=off',
+      `--directory=${this.root}`, '--bind-ro=/usr', `--bind-ro=${process.execPath}:/opt/node`,
+      `--bind-ro=${project}`, 'systemd.unit=multi-user.target', 'systemd.firstboot=off',
+    ])
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (piece: Buffer) => { this.#said += piece.toString() })
     }
@@ -219,7 +205,7 @@ export class Booted {
       child.kill('SIGTERM')
     })
     clearTimeout(timer)
-    for (const path of groupsNamed(this.#name)) removeGroup(path)
+    for (const path of this.tool.groupsNamed(this.#name)) this.tool.removeGroup(path)
   }
 
   /** What of it is left on this machine: control groups, and processes whose root it was. */
@@ -231,6 +217,6 @@ export class Booted {
         return false
       }
     })
-    return [...groupsNamed(this.#name), ...processes]
+    return [...this.tool.groupsNamed(this.#name), ...processes]
   }
 }
