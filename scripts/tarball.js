@@ -2,7 +2,7 @@
 // installs the tarball into an empty prefix as a stranger would, and plays it there on each one.
 // Packs the commit's files once more in a folder with a longer path and compares every file.
 // Prints sizes and leaves the tarball in .build/; the status is not 0 when anything did not work.
-// Where qemu-user is, it is played on an arm64 Node, too, which stays in .build/arm64 for the tests.
+// Where qemu-user is, it is played on an arm64 Node, too, which stays in .build/arm64 for tests.
 // `npm run tarball -- 22` asks one Node alone, `-- arm64` that one. The binaries of the other Nodes
 // are packages of the npm registry: the program installs nothing of them.
 import {

@@ -32,7 +32,8 @@ const onPath = (name) => (process.env.PATH ?? '').split(delimiter).map((dir) => 
 
 // By its first bytes an executable of 64 bits for this processor, of any kind of Unix.
 const magic = String.raw`\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00`
-const mask = String.raw`\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff`
+const ones = (count) => String.raw`\xff`.repeat(count)
+const mask = `${ones(7)}${String.raw`\x00`}${ones(8)}${String.raw`\xfe`}${ones(3)}`
 
 const line = `mount -t binfmt_misc none /proc/sys/fs/binfmt_misc \\
   && printf %s ':arm64:M::${magic}:${mask}:${interpreter}:' > /proc/sys/fs/binfmt_misc/register \\

@@ -15,7 +15,8 @@ const groupRoots = () => ['.', 'systemd', 'unified'].map((name) => join('/sys/fs
 
 /**
  * The line that starts a container; its process becomes nspawn. Within, control groups are of
- * version 2 whatever they are here: with those of version 1 systemd hears of no group that is empty.
+ * version 2 whatever they are here: with those of version 1 systemd hears of no group that has
+ * become empty.
  * @param {string} name of the container and of its control groups
  * @param {readonly string[]} words options of nspawn, and what it runs
  * @returns {{ file: string, args: readonly string[], env: Record<string, string | undefined> }}

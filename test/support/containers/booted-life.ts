@@ -39,8 +39,9 @@ export interface Life {
   readonly stored: number
   /** Mails about jobs that failed. */
   readonly mails: number
-  /** What the journal has of the scan itself. */
+  /** What scan and analysis wrote into the journal themselves. */
   readonly scanTold: string
+  readonly analyzeTold: string
   /** How the service ended that was stopped. */
   readonly stopped: string
   readonly isSound: boolean
@@ -220,7 +221,7 @@ const countsOf = (at: Living) => {
   return {
     asked: at.asked, answered: at.answered, pictures: at.pictures,
     ingested: observed.length, isSound: told('state check').ok as boolean,
-    analyzed: observed.filter((one) => one.analysis !== null).length,
+    analyzed: observed.filter((one) => one.analysis_status === 'succeeded').length,
     stored: (told('edge artifacts').artifacts as readonly Loose[]).length,
     mails: Number(mails),
   }
@@ -253,12 +254,14 @@ export const liveBooted = async (place: Place, minutes: number): Promise<Life> =
       await at.goOn('it goes on', () => true)
     }
     const [lived, second] = [livedOf(machine), livedOf(machine, 2)]
-    const scanTold = saidBy(machine, '-scan.service')
+    const [scanTold, analyzeTold] = ['-scan', '-analyze']
+      .map((name) => saidBy(machine, `${name}.service`)) as [string, string]
     const left = remove(at)
     const counts = countsOf(at)
     await machine.off()
     return {
-      installed, lived, second, left, stopped, scanTold, leftHere: machine.left(), ...counts,
+      installed, lived, second, left, stopped, scanTold, analyzeTold,
+      leftHere: machine.left(), ...counts,
       doctor: doctor.checks.filter(({ name }: Loose) => /^service (socket|unit)$/.test(name))
         .map(({ result, text }: Loose) => `${result}: ${text}`),
     }
