@@ -1,9 +1,11 @@
 /** Timers, the service behind its socket and a device on a machine that systemd has booted. */
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { needsBoot } from '../support/containers/booted.js'
 import { liveBooted, type Life } from '../support/containers/booted-life.js'
 import { pageUnits } from '../support/containers/page-units.js'
 import { rounds } from '../support/slice.js'
+import { rowsOf } from '../support/soak/booted.js'
 import { World } from '../world/world.js'
 
 t.test('what a unit of the pages tells of a failure goes to the journal, and not where its stdout goes', (t) => {
@@ -43,7 +45,7 @@ if (minutes > 0) {
       t.ok((second.get(job)?.ran ?? 0) > 0, `${job} ran behind a boot, with nobody logged in`)
     }
     t.ok((all.get('scan')?.failed ?? 0) > 0, 'a scan without its folder fails')
-    t.match(life.scanTold, /folder/, 'the journal says why')
+    t.match(life.scanTold, /folder is not there/, 'the journal says why')
     t.ok(life.mails > 0, 'and it is mailed')
     for (const name of ['sallyport-edge.service', 'sallyport-shots.service']) {
       t.equal(all.get(name)?.again, 1, `${name} was started anew once it was killed`)
@@ -55,5 +57,7 @@ if (minutes > 0) {
     t.ok(life.ingested > 4 && life.analyzed > 0, JSON.stringify(life))
     t.ok(life.isSound, 'the state is sound')
     t.strictSame([life.left, life.leftHere], [[], []])
+    const page = readFileSync('docs/dev/systemd.md', 'utf8')
+    for (const row of rowsOf(life)) t.match(page, row.split(' | ')[0], 'the page has it')
   })
 }

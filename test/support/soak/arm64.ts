@@ -22,7 +22,7 @@ export const needsArm64 = async (): Promise<string | false> => {
 
 const compiled = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Files of the suite but those of macOS: an add-on of this kind of machine stands for its locks. */
+/** Files of the suite but those of macOS: an add-on of this machine's kind has its locks. */
 export const stateSuites = (): readonly string[] =>
   filesBelow(join(compiled, 'state')).filter((path) => path.endsWith('.test.js'))
     .map((path) => relative(compiled, path).replace(/\.test\.js$/, ''))
