@@ -8,8 +8,7 @@ import { needsArm64, runOnArm64, stateSuites } from '../support/soak/arm64.js'
 
 /** Locks, the log, what is sealed, and what is kept apart from it. */
 const suites = [
-  'state/lock', 'state/store', 'state/artifacts', 'state/fold', 'state/directory',
-  'state/holds/guard',
+  'state/lock', 'state/store', 'state/artifacts', 'state/directory', 'state/holds/guard',
 ] as const
 
 const skip = await needsArm64()
