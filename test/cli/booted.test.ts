@@ -58,6 +58,6 @@ if (minutes > 0) {
     t.ok(life.isSound, 'the state is sound')
     t.strictSame([life.left, life.leftHere], [[], []])
     const page = readFileSync('docs/dev/systemd.md', 'utf8')
-    for (const row of rowsOf(life)) t.match(page, row.split(' | ')[0], 'the page has it')
+    for (const row of rowsOf(life)) t.match(page, row.split(' | ')[0] ?? row, 'the page has it')
   })
 }
