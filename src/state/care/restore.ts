@@ -134,8 +134,9 @@ const readSource = (files: Files, backup: string): Source => {
   const source = sourceOf(files, places, { ...found, standing }, facts)
   if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
   // Where its truth lay elsewhere, what is put back is a directory.
-  const { kept_in: _, ...rest } = state
-  return { ...source, root, state: { ...rest, format_version: formatVersion } }
+  const own = { ...state, format_version: formatVersion }
+  delete own.kept_in
+  return { ...source, root, state: own }
 }
 
 type SourceRows = Omit<Source, 'root' | 'state'>

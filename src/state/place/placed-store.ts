@@ -317,9 +317,6 @@ export class PlacedStore implements Store {
   }
 }
 
-/** Whether a store is kept at a place. */
-export const isPlaced = (store: Store): store is PlacedStore => store.keptIn === 'place'
-
 const requireSameTime = (placeMs: number, wallMs: number, awayMs: number): void => {
   const apart = Math.abs(placeMs - (wallMs + awayMs / 2))
   if (apart - awayMs / 2 > placeTimes.clockApartMs) throw clockApart(apart)
