@@ -1,9 +1,11 @@
 /** A blob is there whole or not at all. */
 import { randomBytes } from 'node:crypto'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Place } from '../../../../src/state/place/place.js'
 import { PlacedStore } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
+import { until } from '../../../support/until.js'
 
 const server = await startPostgres(t)
 
@@ -89,6 +91,24 @@ t.test('a blob that is removed while it is put is not there in part', async (t) 
   await place.removeBlobs(['a'])
   await place.removeBlobs([])
   t.equal(await pieces(), 0)
+})
+
+t.test('a blob whose pieces are being removed while it is named is not there', async (t) => {
+  const { store, place } = await two(t)
+  const client = new pg.Client(server.url)
+  await client.connect()
+  t.teardown(() => client.end())
+  const removing = async function* (): AsyncGenerator<Buffer> {
+    yield randomBytes(2_000_000)
+    await client.query('begin')
+    await client.query('delete from sallyport.blobs where store = $1', [store.storeId])
+  }
+  const put = place.putBlob('a', removing()).then(() => 'put', (error: unknown) => error)
+  await until('the naming waits', async () => (await server.query(
+    "select from pg_stat_activity where wait_event_type = 'Lock'")).length > 0)
+  await client.query('commit')
+  t.hasStrict(await put, { kind: 'conflict', code: 'blob_removed' })
+  t.strictSame(await place.hasBlobs(['a']), [])
 })
 
 t.test('a blob that is removed while it is read is no shorter one', async (t) => {

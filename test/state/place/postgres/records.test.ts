@@ -2,7 +2,7 @@
 import t from 'tap'
 import { placeTimes, type Place, type PlacedRecord, type Position,
 } from '../../../../src/state/place/place.js'
-import { PlacedStore, linkOf, recordAfter } from '../../../support/place/placed.js'
+import { PlacedStore, linkOf, recordAfter, slowly } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 import { startProxy } from '../../../support/place/proxy.js'
 import { until } from '../../../support/until.js'
@@ -135,6 +135,21 @@ t.test('a record whose answer was lost came to be once', async (t) => {
     at = record
   }
   t.equal((await all(direct, 7)).length, 5)
+})
+
+t.test('a record that is given again while it is being placed is placed once', async (t) => {
+  const store = new PlacedStore(t, server)
+  const { place: direct, machine } = await store.founded()
+  const proxy = await startProxy(t, () => server.port)
+  const place = new PlacedStore(t, proxy).placeOf(machine, { storeId: store.storeId })
+  await place.follow(7, 10)
+  const underWay = await slowly(server, store.storeId)
+  const record = recordAfter(store.base)
+  const appended = place.append(store.base, record, [])
+  await underWay()
+  proxy.cut()
+  t.equal(await appended, 'placed')
+  t.strictSame(await all(direct, 7), [record])
 })
 
 t.test('where nobody answers a record may have come to be, and giving it again tells', async (t) => {
