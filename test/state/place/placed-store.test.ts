@@ -267,7 +267,7 @@ t.test('a mark that the disk did not take ends this process\'s writing, here and
   })
   await put(1)
   isFull = true
-  await t.rejects(put(2))
+  await t.rejects(put(2), { kind: 'failed' })
   isFull = false
   const { length } = server.records
   await t.rejects(put(3), { kind: 'failed', code: 'store_poisoned' })
@@ -297,5 +297,5 @@ t.test('a replica that is open for reading proposes nothing and takes nothing in
   const opened = new FileStore({ dir, configDir, mode: 'read' })
   t.teardown(() => opened.close())
   t.throws(() => opened.propose('test', () => 0), TypeError)
-  await t.rejects(opened.takeIn('test', []), TypeError)
+  await t.rejects(opened.takeIn('test', []), new TypeError('the store is open for reading only'))
 })
