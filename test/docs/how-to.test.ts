@@ -121,7 +121,8 @@ t.test('close an unknown publication: each command that the text names does what
 t.test('sharing a state between machines: each command of the page answers what the page says', async (t) => {
   const server = await startPostgres(t, { password: 'of-the-server' })
   const reader = newcomer(t)
-  const files = 'umask 077\nprintf of-the-server > server.pw\nprintf "goes by another way" > invite.pw\n'
+  const files = 'umask 077\nprintf of-the-server > server.pw\n'
+    + 'printf "goes by another way" > invite.pw\n'
   await typePage(t, pages['share-between-machines'], {
     ...reader, env: { ...reader.env, DATABASE: server.url }, before: setUp + files,
     spoken: {

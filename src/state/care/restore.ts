@@ -133,9 +133,14 @@ const readSource = (files: Files, backup: string): Source => {
   if (standing === undefined) throw unusable()
   const source = sourceOf(files, places, { ...found, standing }, facts)
   if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
-  // Where its truth lay elsewhere, what is put back is a directory.
-  const { kept_in: _, ...rest } = state
-  return { ...source, root, state: { ...rest, format_version: formatVersion } }
+  return { ...source, root, state: { ...inDirectory(state), format_version: formatVersion } }
+}
+
+/** Where its truth lay elsewhere, what is put back is a directory. */
+const inDirectory = (state: StateFile): StateFile => {
+  const own = { ...state }
+  delete own.kept_in
+  return own
 }
 
 type SourceRows = Omit<Source, 'root' | 'state'>

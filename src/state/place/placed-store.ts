@@ -13,15 +13,15 @@ import { fail } from '../../base/errors.js'
 import type { Proposal } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
 import { firstMachine } from '../first-machine.js'
-import type { Holds } from '../holds/holds.js'
 import type {
   AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { noteClosing } from './closings.js'
-import { noteHeard } from './heard.js'
+import { heardAtMs, noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
+import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
 import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
 import { readPlaceFile, type PlaceSettings } from './place-file.js'
@@ -35,11 +35,6 @@ import { writesVersion } from './writes.js'
 const followLimit = 2_000
 /** Longest pause before a transaction is tried again that another machine was faster than, ms. */
 const retryPauseMs = 20
-
-const leaseLost = (): Error =>
-  fail.locked('lease_lost', 'The place gave what this operation holds to somebody else.', {
-    next: 'Nothing was sent. Run it again.',
-  })
 
 const restless = (): Error =>
   fail.locked('place_restless', 'Other machines write faster than this one gets its turn.', {
@@ -64,7 +59,7 @@ export class PlacedStore implements Store {
   readonly replica: FileStore
   readonly artifacts: Artifacts
   readonly stops: PlacedStops
-  readonly holds: Holds
+  readonly holds: PlacedHolds
   /** What rows call this machine. */
   readonly machine: string
   readonly seal: RecordSeal
@@ -146,6 +141,11 @@ export class PlacedStore implements Store {
     return this.replica.witness
   }
 
+  /** When the place was heard last, ms since 1970 by our clock; null where it never was. */
+  get heardAtMs(): number | null {
+    return heardAtMs(this.runDir)
+  }
+
   read(): View {
     return this.replica.read()
   }
@@ -217,10 +217,14 @@ export class PlacedStore implements Store {
     return true
   }
 
-  /** What was stopped here while nobody could be reached is in force everywhere from now on. */
+  /**
+   * What was stopped here while nobody could be reached is in force everywhere from now on, and
+   * what a process of this machine was sending when it died is not under way any more.
+   */
   async #carry(): Promise<void> {
     if (this.#hasCarried) return
     await this.stops.carryAll()
+    await this.holds.endDead()
     this.#hasCarried = true
   }
 
@@ -316,9 +320,6 @@ export class PlacedStore implements Store {
     noteClosing(this.#place.close())
   }
 }
-
-/** Whether a store is kept at a place. */
-export const isPlaced = (store: Store): store is PlacedStore => store.keptIn === 'place'
 
 const requireSameTime = (placeMs: number, wallMs: number, awayMs: number): void => {
   const apart = Math.abs(placeMs - (wallMs + awayMs / 2))

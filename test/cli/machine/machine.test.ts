@@ -1,5 +1,6 @@
 /** Two machines, one server: the verbs by which they come together and part. */
 import { statSync } from 'node:fs'
+import { anchorOf } from '../../support/anchor.js'
 import { failure, must } from '../../support/must.js'
 import { startPostgres } from '../../support/place/postgres.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -25,7 +26,9 @@ t.test('two machines share a state: init --shared, invite, join, list, status, r
   const file = one.place.path('build-2.invite')
   const secret = one.place.write('passphrase', `${passphrase}\n`)
   const invite = ['machine', 'invite', 'build-2', '--to', file, '--passphrase-file', secret]
+  const before = anchorOf(one.place)
   t.hasStrict(await one.json(invite), { name: 'build-2', file })
+  t.not(anchorOf(one.place), before, 'an old copy cannot forget who was invited')
   t.equal(statSync(file).mode & 0o777, 0o600)
   t.hasStrict(failure(await one.run([...invite, '--json'])), { status: 5, code: 'file_exists' })
 
@@ -58,7 +61,9 @@ t.test('two machines share a state: init --shared, invite, join, list, status, r
   t.hasStrict(failure(await one.run(['machine', 'retire', 'none', '--yes', '--json'])), {
     status: 6, code: 'machine_not_found',
   })
+  const here = anchorOf(one.place)
   const retired = await one.json(['machine', 'retire', 'build-2', '--yes'])
+  t.not(anchorOf(one.place), here, 'nor who was retired')
   t.matchStrict(retired, { retired: true, machine: { name: 'build-2', retired_at: String } })
   t.hasStrict(await one.json(['machine', 'retire', 'build-2', '--yes']), { retired: false })
   t.hasStrict(failure(await two.run(['goal', 'add', 'Read', '--json'])), {
