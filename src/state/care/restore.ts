@@ -133,11 +133,11 @@ const readSource = (files: Files, backup: string): Source => {
   if (standing === undefined) throw unusable()
   const source = sourceOf(files, places, { ...found, standing }, facts)
   if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
-  return { ...source, root, state: { ...inDirectory(state), format_version: formatVersion } }
+  // Where its truth lay elsewhere, what is put back is a directory.
+  const own = { ...state, format_version: formatVersion }
+  delete own.kept_in
+  return { ...source, root, state: own }
 }
-
-/** Where its truth lay elsewhere, what is put back is a directory. */
-const inDirectory = ({ kept_in: _, ...state }: StateFile): StateFile => state
 
 type SourceRows = Omit<Source, 'root' | 'state'>
 

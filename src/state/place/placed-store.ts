@@ -20,7 +20,7 @@ import type {
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { noteClosing } from './closings.js'
-import { heardAtMs, noteHeard } from './heard.js'
+import { noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
 import { Leases } from './leases.js'
 import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
@@ -144,11 +144,6 @@ export class PlacedStore implements Store {
 
   get witness(): WitnessLog {
     return this.replica.witness
-  }
-
-  /** When the place was heard last, ms since 1970 by our clock; null where it never was. */
-  get heardAtMs(): number | null {
-    return heardAtMs(this.runDir)
   }
 
   read(): View {
@@ -321,9 +316,6 @@ export class PlacedStore implements Store {
     noteClosing(this.#place.close())
   }
 }
-
-/** Whether a store is kept at a place. */
-export const isPlaced = (store: Store): store is PlacedStore => store.keptIn === 'place'
 
 const requireSameTime = (placeMs: number, wallMs: number, awayMs: number): void => {
   const apart = Math.abs(placeMs - (wallMs + awayMs / 2))
