@@ -6,7 +6,11 @@ import {
 } from '../fabric/open-work.js'
 import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
+<<<<<<< HEAD
 import { heardAtMs } from '../state/place/heard.js'
+=======
+import { isPlaced } from '../state/place/is-placed.js'
+>>>>>>> w-place
 import { openingAny } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import type { LoginOptions, StoreMode, VerbDeps } from './verb.js'

@@ -48,7 +48,7 @@ const fenceFileOf = <C>(op: Sending<C>): SendFence => {
     // Not known is not none: a stop of any session may be meant for it, and has to wait for it.
     ...(root === undefined ? {} : { root }), connection, pid: process.pid,
     ...(givers === undefined ? {} : { givers: [...givers] }), provider, slot, purpose, folder,
-  })
+  }, op.held)
   return op.fence
 }
 

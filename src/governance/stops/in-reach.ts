@@ -13,13 +13,13 @@ const ofOtherFolder = (why: SallyportError): SallyportError =>
     },
   )
 
-const ofThisMachine = (why: SallyportError): SallyportError =>
+const ofThisMachine = (why: SallyportError | null): SallyportError =>
   fail.locked(
     'stop_out_of_reach',
     'The stop is in force on this machine; the other machines of this state were not reached and '
       + 'go on as long as they reach its server.',
     {
-      reason: why.code,
+      ...(why === null ? {} : { reason: why.code }),
       next: 'Run it again when the server answers, or on a machine that reaches it. The next '
         + 'command that writes here carries the stop there.',
     },
@@ -27,11 +27,13 @@ const ofThisMachine = (why: SallyportError): SallyportError =>
 
 /**
  * Throws `locked` `stop_out_of_reach` where a stop that could not be recorded, for the reason
- * `why`, lies on no board that everybody looks at.
+ * `why`, lies on no board that everybody looks at. Of a shared state also where it was recorded and
+ * lies on none: nobody could look at what other machines were sending when it was put.
  */
 export const requireInReach = (
   boards: readonly StopBoard[], why: SallyportError | null, isShared: boolean,
 ): void => {
-  if (why === null || boards.some((board) => board.isInReach())) return
-  throw isShared ? ofThisMachine(why) : ofOtherFolder(why)
+  if (boards.some((board) => board.isInReach())) return
+  if (isShared) throw ofThisMachine(why)
+  if (why !== null) throw ofOtherFolder(why)
 }

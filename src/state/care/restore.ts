@@ -133,12 +133,25 @@ const readSource = (files: Files, backup: string): Source => {
   if (standing === undefined) throw unusable()
   const source = sourceOf(files, places, { ...found, standing }, facts)
   if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
+<<<<<<< HEAD
   // Where its truth lay elsewhere, what is put back is a directory.
   const own = { ...state, format_version: formatVersion }
   delete own.kept_in
   return { ...source, root, state: own }
 }
 
+=======
+  return { ...source, root, state: { ...inDirectory(state), format_version: formatVersion } }
+}
+
+/** Where its truth lay elsewhere, what is put back is a directory. */
+const inDirectory = (state: StateFile): StateFile => {
+  const own = { ...state }
+  delete own.kept_in
+  return own
+}
+
+>>>>>>> w-place
 type SourceRows = Omit<Source, 'root' | 'state'>
 
 /** The files of a backup are taken over as they are. */

@@ -147,6 +147,17 @@ export const sweepFences = (stateDir: string): void => {
   }
 }
 
+/** What is said of fences whose process died; they lie there until `sweepFences`. */
+export const deadFences = (stateDir: string): readonly FenceFacts[] =>
+  fencesIn(stateDir).filter((name) => !isHeld(stateDir, name)).map((name) => {
+    const fd = openToRead(join(folderOf(stateDir), name))
+    try {
+      return said({ name, fd })
+    } finally {
+      if (fd !== null) nodeFiles.close(fd)
+    }
+  })
+
 /** What somebody who has written a stop finds of the operations that it covers. */
 export interface Reached {
   /** Operations of which something had left before; nothing more leaves. */

@@ -54,7 +54,8 @@ export interface Holds {
   line(owner: string): Line
   /** Waits for the lane and takes it: see `acquireLane`. */
   lane(request: Omit<LaneRequest, 'dir'>): Promise<Lane>
-  fence(facts: Omit<FenceFacts, 'sent'>): SendFence
+  /** `under`: what the operation holds (guard, lane), without which nothing may leave. */
+  fence(facts: Omit<FenceFacts, 'sent'>, under: readonly object[]): SendFence
   /** To be asked before a stop is put: see `watchFences`. Throws nothing. */
   watch(): FenceWatch
 }

@@ -151,12 +151,23 @@ export interface Place {
   release(tokens: readonly string[]): Promise<void>
   /**
    * Notes that a piece of a request is about to leave, and gives the stops that lie there behind
-   * that: two statements, the first committed before the second begins to look.
+   * that: two statements, the first committed before the second begins to look. `turn`: a new UUID
+   * each time it is taken. `under`: tokens of leases without which nothing may leave; `locked`
+   * `lease_lost` where one of them is not ours any more, and `failed` `fence_lost` where the
+   * operation was ended by others.
    */
-  takeFence(operation: string, facts: Buffer): Promise<readonly StopRow[]>
-  /** Notes what had left, and whether the operation has ended. */
-  giveFence(operation: string, facts: Buffer, closed: boolean): Promise<void>
-  /** Fences that are taken, or that were given or closed since the moment of a stop. */
+  takeFence(
+    operation: string, facts: Buffer, turn: string, under: readonly string[],
+  ): Promise<readonly StopRow[]>
+  /**
+   * Notes what had left, and whether the operation has ended. What was said of an earlier turn and
+   * arrives late opens nothing that was taken since.
+   */
+  giveFence(operation: string, facts: Buffer, turn: string, closed: boolean): Promise<void>
+  /**
+   * Fences that are taken, that belong to an operation whose guard somebody has now, or that were
+   * given or closed since the moment of a stop.
+   */
   fencesSince(stop: string): Promise<readonly FenceRow[]>
   putStop(id: string, body: Buffer): Promise<void>
   dropStop(id: string): Promise<void>

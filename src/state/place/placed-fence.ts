@@ -2,8 +2,10 @@
  * The fence of an operation on a shared state: the file of this machine, and a row at the place
  * that says whether a piece may be leaving just now. The row is committed before stops are looked
  * at, and whoever stops has his stop committed before he looks at rows: so either the sender sees
- * the stop or the stopper sees the fence.
+ * the stop or the stopper sees the fence. It is taken under what the operation holds: a machine
+ * that was silent for so long that others have it now (one that slept) sends nothing more.
  */
+import { randomUUID } from 'node:crypto'
 import type { FenceFacts } from '../holds/fence.js'
 import type { SendFence } from '../holds/holds.js'
 import { noteClosing } from './closings.js'
@@ -19,6 +21,8 @@ interface FenceParts {
   readonly facts: Omit<FenceFacts, 'sent'>
   readonly seal: RecordSeal
   readonly place: () => Place
+  /** Tokens of the leases without which nothing may leave. */
+  readonly under: () => readonly string[]
   heard(stops: readonly StopRow[]): void
 }
 
@@ -30,6 +34,8 @@ export class PlacedFence implements SendFence {
   /** Whether the row says that a piece may be leaving. */
   #isThere = false
   #wasThere = false
+  /** Names the last time that it was taken there. */
+  #turn = randomUUID()
   #timer: NodeJS.Timeout | undefined
 
   constructor(parts: FenceParts) {
@@ -49,9 +55,10 @@ export class PlacedFence implements SendFence {
   }
 
   async #takeThere(): Promise<void> {
-    const { place, facts: { operation } } = this.#at
+    const { place, under, facts: { operation } } = this.#at
     this.#wasThere = true
-    const stops = await place().takeFence(operation, this.#facts())
+    this.#turn = randomUUID()
+    const stops = await place().takeFence(operation, this.#facts(), this.#turn, under())
     this.#isThere = true
     this.#at.heard(stops)
     this.#timer = setTimeout(() => {
@@ -70,7 +77,7 @@ export class PlacedFence implements SendFence {
     this.#timer = undefined
     this.#isThere = false
     const { place, facts: { operation } } = this.#at
-    noteClosing(place().giveFence(operation, this.#facts(), closed))
+    noteClosing(place().giveFence(operation, this.#facts(), this.#turn, closed))
   }
 
   note(sent: FenceFacts['sent']): void {

@@ -3,7 +3,7 @@
  * own machine a dead process is known at once, by the kernel; one of another machine counts as
  * alive until its lease ends, which is after its longest request.
  */
-import type { FenceFacts, Reached } from '../holds/fence.js'
+import { deadFences, sweepFences, type FenceFacts, type Reached } from '../holds/fence.js'
 import { guardName, guardState, type Guard, type HoldKind } from '../holds/guard.js'
 import type { FenceWatch, Holds, Line, SendFence } from '../holds/holds.js'
 import {
@@ -11,6 +11,7 @@ import {
 } from '../holds/lane.js'
 import { fail } from '../../base/errors.js'
 import { systemClock } from '../../base/clock.js'
+import { noteClosing } from './closings.js'
 import type { Lease, Leases } from './leases.js'
 import type { LeaseRow, Place } from './place.js'
 import { PlacedFence } from './placed-fence.js'
@@ -99,7 +100,26 @@ export class PlacedHolds implements Holds {
   }
 
   sweep(): void {
-    this.#at.local.sweep()
+    const { dir, local } = this.#at
+    // The files stay until it was told: nobody else can tell that their processes died.
+    if (deadFences(dir).length === 0) local.sweep()
+    else noteClosing(this.endDead().then(() => local.sweep()))
+  }
+
+  /**
+   * Tells the place which requests of this machine nobody sends any more: whoever stops something
+   * would wait for them, and name them, as long as they are not closed there.
+   */
+  async endDead(): Promise<void> {
+    const { dir, seal, place } = this.#at
+    const dead = deadFences(dir)
+    if (dead.length === 0) return
+    for (const facts of dead) {
+      const { operation } = facts
+      await place().giveFence(
+        operation, seal.sealFor('fence', operation, facts), crypto.randomUUID(), true)
+    }
+    sweepFences(dir)
   }
 
   async tryTurn(job: string): Promise<{ release(): void } | null> {
@@ -153,10 +173,11 @@ export class PlacedHolds implements Holds {
     }
   }
 
-  fence(facts: Omit<FenceFacts, 'sent'>): SendFence {
-    const { local, seal, place, stops } = this.#at
+  fence(facts: Omit<FenceFacts, 'sent'>, under: readonly object[]): SendFence {
+    const { local, leases, seal, place, stops } = this.#at
     return new PlacedFence({
-      local: local.fence(facts), facts, seal, place, heard: (rows) => stops.heard(rows),
+      local: local.fence(facts, under), facts, seal, place, heard: (rows) => stops.heard(rows),
+      under: () => leases.tokensOf(under),
     })
   }
 
@@ -167,7 +188,7 @@ export class PlacedHolds implements Holds {
     return {
       reach: async (covered, waitMs) => {
         const here = await watched.reach(covered, waitMs)
-        const stop = stops.putAfter(before)
+        const stop = await stops.putAfter(before)
         if (stop === undefined) return here
         const there = await reachPlacedFences(
           { place: place(), seal, machine: machine(), stop, clock: systemClock }, covered, waitMs)

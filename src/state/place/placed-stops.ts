@@ -23,10 +23,10 @@ export class PlacedStops implements StopBoard {
   readonly #seal: RecordSeal
   readonly #place: () => Place
   #heard: readonly LyingStop[] = []
-  /** Stops that this process has put at the place, in order. */
-  readonly #put: string[] = []
-  /** Whether the newest stop of this process is in force on this machine alone. */
-  #isUnreached = false
+  /** Stops that this process has put here, in order. */
+  readonly #put: Stop[] = []
+  /** Those of them that are in force on this machine alone, as far as it knows. */
+  readonly #unreached = new Set<Stop>()
 
   constructor(local: StopBoard, seal: RecordSeal, place: () => Place) {
     this.#local = local
@@ -34,25 +34,34 @@ export class PlacedStops implements StopBoard {
     this.#place = place
   }
 
-  /** How many stops this process has put at the place. */
+  /** How many stops this process has put. */
   get putCount(): number {
     return this.#put.length
   }
 
-  /** The first stop that was put behind that many; undefined where none reached the place. */
-  putAfter(count: number): string | undefined {
-    return this.#put[count]
+  /**
+   * The first stop that was put behind that many; undefined where there is none, or where one of
+   * them does not lie at the place, although it was tried once more.
+   */
+  async putAfter(count: number): Promise<string | undefined> {
+    const since = this.#put.slice(count)
+    for (const stop of since) if (this.#unreached.has(stop)) await this.#tryCarry(stop)
+    return since.some((stop) => this.#unreached.has(stop)) ? undefined : since[0]?.id
   }
 
   async put(stop: Stop): Promise<void> {
     await this.#local.put(stop)
+    this.#put.push(stop)
+    await this.#tryCarry(stop)
+  }
+
+  async #tryCarry(stop: Stop): Promise<void> {
+    this.#unreached.add(stop)
     try {
       await this.#carry(stop)
-      this.#put.push(stop.id)
-      this.#isUnreached = false
+      this.#unreached.delete(stop)
     } catch {
       // It is in force here. Nothing of it is taken back because others could not be told.
-      this.#isUnreached = true
     }
   }
 
@@ -63,7 +72,6 @@ export class PlacedStops implements StopBoard {
   /** Brings what lies here to the place: it was put while nobody could be reached. */
   async carryAll(): Promise<void> {
     for (const stop of this.#local.lying()) if (isStopId(stop.name)) await this.#carry(stop)
-    this.#isUnreached = false
   }
 
   /** Remembers what lies at the place, as of one look. */
@@ -93,6 +101,6 @@ export class PlacedStops implements StopBoard {
   }
 
   isInReach(): boolean {
-    return this.#local.isInReach() && !this.#isUnreached
+    return this.#local.isInReach() && this.#unreached.size === 0
   }
 }

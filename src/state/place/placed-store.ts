@@ -13,7 +13,6 @@ import { fail } from '../../base/errors.js'
 import type { Proposal } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
 import { firstMachine } from '../first-machine.js'
-import type { Holds } from '../holds/holds.js'
 import type {
   AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
 } from '../types.js'
@@ -22,6 +21,7 @@ import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { noteClosing } from './closings.js'
 import { noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
+import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
 import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
 import { readPlaceFile, type PlaceSettings } from './place-file.js'
@@ -35,11 +35,6 @@ import { writesVersion } from './writes.js'
 const followLimit = 2_000
 /** Longest pause before a transaction is tried again that another machine was faster than, ms. */
 const retryPauseMs = 20
-
-const leaseLost = (): Error =>
-  fail.locked('lease_lost', 'The place gave what this operation holds to somebody else.', {
-    next: 'Nothing was sent. Run it again.',
-  })
 
 const restless = (): Error =>
   fail.locked('place_restless', 'Other machines write faster than this one gets its turn.', {
@@ -64,7 +59,7 @@ export class PlacedStore implements Store {
   readonly replica: FileStore
   readonly artifacts: Artifacts
   readonly stops: PlacedStops
-  readonly holds: Holds
+  readonly holds: PlacedHolds
   /** What rows call this machine. */
   readonly machine: string
   readonly seal: RecordSeal
@@ -217,10 +212,14 @@ export class PlacedStore implements Store {
     return true
   }
 
-  /** What was stopped here while nobody could be reached is in force everywhere from now on. */
+  /**
+   * What was stopped here while nobody could be reached is in force everywhere from now on, and
+   * what a process of this machine was sending when it died is not under way any more.
+   */
   async #carry(): Promise<void> {
     if (this.#hasCarried) return
     await this.stops.carryAll()
+    await this.holds.endDead()
     this.#hasCarried = true
   }
 

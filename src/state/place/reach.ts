@@ -32,26 +32,28 @@ const isMeant = (
 
 /**
  * Waits, for at most `waitMs`, until no fence of another machine that `covered` picks is taken any
- * more. A place that does not answer meanwhile tells of nobody: everything that it knew to be taken
- * stays under way.
+ * more. Where the place does not answer any more, everything that it told to be taken stays under
+ * way; throws what it failed with where it told nothing at all.
  */
 export const reachPlacedFences = async (
   { place, seal, machine, stop, clock }: Looking, covered: (facts: FenceFacts) => boolean,
   waitMs: number,
 ): Promise<Reached> => {
   const until = clock.monotonicMs() + waitMs
-  let rows: readonly FenceRow[] = []
+  let rows: readonly FenceRow[] | undefined
   for (;;) {
     try {
       rows = (await place.fencesSince(stop))
         .filter((row) => row.machine !== machine && isMeant(seal, row, covered))
-    } catch {
-      // Told by what was known; without any, the stop itself had no answer either.
+    } catch (error) {
+      // Nobody may say that nothing was leaving who could not look.
+      if (rows === undefined) throw error
     }
     if (!rows.some(({ taken }) => taken) || clock.monotonicMs() >= until) break
     await clock.sleep(pauseMs)
   }
+  const told = rows
   const facts = (taken: boolean): FenceFacts[] =>
-    rows.filter((row) => row.taken === taken).map((row) => factsOf(seal, row))
+    told.filter((row) => row.taken === taken).map((row) => factsOf(seal, row))
   return { sent: facts(false).filter(({ sent }) => sent !== 'nothing'), underWay: facts(true) }
 }

@@ -1,13 +1,16 @@
 /** A place in this process, for rules that need no server: what it may say is as a server's. */
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../src/base/errors.js'
+import { leaseLost } from '../../../src/state/place/lease-lost.js'
 import type {
   FenceRow, MachineRow, Place, PlacedRecord, StopRow, Voucher,
 } from '../../../src/state/place/place.js'
 import { placeTimes } from '../../../src/state/place/place.js'
 
 interface Lease { name: string; machine: string; token: string; until: number }
-interface Fence extends FenceRow { taken: boolean; closed: boolean; facts: Buffer; changed: number }
+interface Fence extends FenceRow {
+  taken: boolean; closed: boolean; facts: Buffer; changed: number; turn: string
+}
 
 /** What several places of one store share. */
 export class MemoryServer {
@@ -94,24 +97,30 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       ask('release')
       server.leases = server.leases.filter(({ token }) => !tokens.includes(token))
     },
-    async takeFence(operation, facts) {
+    async takeFence(operation, facts, turn, under) {
       ask('takeFence')
+      if (live().filter(({ token }) => under.includes(token)).length < under.length) {
+        throw leaseLost()
+      }
       server.fences = server.fences.filter((one) => one.operation !== operation)
       server.fences.push({
-        operation, machine: machineId(), taken: true, closed: false, facts,
+        operation, machine: machineId(), taken: true, closed: false, facts, turn,
         changed: server.ticks += 1,
       })
       return [...server.stops]
     },
-    async giveFence(operation, facts, closed) {
+    async giveFence(operation, facts, turn, closed) {
       ask('giveFence')
       const fence = server.fences.find((one) => one.operation === operation)
-      if (fence) Object.assign(fence, { taken: false, closed, facts, changed: server.ticks += 1 })
+      if (fence === undefined || (!closed && fence.turn !== turn)) return
+      Object.assign(fence, { taken: false, closed, facts, changed: server.ticks += 1 })
     },
     async fencesSince(stop) {
       ask('fencesSince')
       const placed = server.stops.find(({ id }) => id === stop)?.placed ?? 0
-      return server.fences.filter(({ taken, changed }) => taken || changed > placed)
+      return server.fences.filter(({ taken, changed, closed, operation }) =>
+        taken || changed > placed
+          || (!closed && live().some(({ name }) => name === `hold/${operation}`)))
         .map((fence) => ({ ...fence }))
     },
     async putStop(id, body) {

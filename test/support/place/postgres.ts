@@ -13,7 +13,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Test } from 'tap'
+import type { Teardown } from '../../world/place.js'
 import { postgresPrograms, runsAs } from './binaries.js'
 
 /** How a server is started; everything may be left out. */
@@ -77,7 +77,7 @@ const environment = (programs: string): Record<string, string> => ({
 })
 
 /** A new data folder, or one that a file system copy made. */
-const dataFolder = (t: Test, { password, tls, access, data }: PostgresSettings): string => {
+const dataFolder = (t: Teardown, { password, tls, access, data }: PostgresSettings): string => {
   const folder = data ?? mkdtempSync(join(tmpdir(), 'sallyport-data-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   chmodSync(folder, 0o700)
@@ -199,7 +199,7 @@ const given = (url: string): Postgres => {
 
 /** Starts a server; it and its data are gone with the test. */
 export const startPostgres = async (
-  t: Test, settings: PostgresSettings = {},
+  t: Teardown, settings: PostgresSettings = {},
 ): Promise<Postgres> => {
   const named = process.env['SALLYPORT_TEST_POSTGRES']
   if (named !== undefined) return given(named)
@@ -234,7 +234,7 @@ export const startPostgres = async (
 
 /** A copy of the files at a moment that the server itself declares to be one to begin at. */
 const standbyOf = async (
-  t: Test, server: Postgres, folder: string, port: number, settings: PostgresSettings,
+  t: Teardown, server: Postgres, folder: string, port: number, settings: PostgresSettings,
 ): Promise<Postgres> => {
   const copy = mkdtempSync(join(tmpdir(), 'sallyport-data-'))
   // While it is stopped its files are one moment's.

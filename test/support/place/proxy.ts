@@ -1,7 +1,7 @@
 /** A way to a server on loopback that can be held (nothing is closed, nothing told) or cut. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import type { Test } from 'tap'
+import type { Teardown } from '../../world/place.js'
 
 /** What can happen to bytes on their way. */
 export interface Proxy {
@@ -23,7 +23,7 @@ interface Pair {
 }
 
 /** Starts one; `portOf` is asked for the server's port at each connection. */
-export const startProxy = async (t: Test, portOf: () => number): Promise<Proxy> => {
+export const startProxy = async (t: Teardown, portOf: () => number): Promise<Proxy> => {
   const pairs = new Set<Pair>()
   let held: 'nothing' | 'replies' | 'all' = 'nothing'
   const apply = ({ asking, answering }: Pair): void => {

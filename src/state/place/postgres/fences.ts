@@ -4,33 +4,50 @@
  * sees the other, since each look begins after what was written before it was committed.
  */
 import { fail } from '../../../base/errors.js'
+import { leaseLost } from '../lease-lost.js'
 import type { FenceRow, StopRow } from '../place.js'
 import { textOf, type Row } from './connection.js'
 import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral,
-  requireStanding, noStanding, standingColumns, withStanding, type Asking } from './standing.js'
+  requireStanding, noStanding, standingColumns, uuidLiteral, withStanding, type Asking,
+} from './standing.js'
 
 /** How long the fence of an operation that has ended is still told of. */
 const closedFor = `interval '10 minutes'`
 
+/** What a fence is taken by. */
+interface Taking {
+  readonly operation: string
+  readonly facts: Buffer
+  readonly turn: string
+  readonly under: readonly string[]
+}
+
 /** The two transactions of one trip, as the text of several statements. */
-const takeText = (asking: Asking, operation: string, facts: Buffer): string => {
+const takeText = (asking: Asking, { operation, facts, turn, under }: Taking): string => {
   const terms = literalTerms(asking)
-  const name = nameLiteral(operation)
+  const [name, mine] = [nameLiteral(operation), uuidLiteral(turn)]
+  const tokens = `array[${under.map(uuidLiteral).join(', ')}]::uuid[]`
   return [
     'begin',
-    `${withStanding(true, terms)}
-    insert into sallyport.fences as fence (store, operation, machine, taken, closed, facts)
-    select ${terms.store}, ${name}, ${terms.machine}, true, false, ${bytesLiteral(facts)}
-    from durable where ${mayChange}
+    // A turn that was given back stays so: its own first words may arrive late.
+    `${withStanding(true, terms)},
+    held as materialized (
+      select token from sallyport.leases where store = ${terms.store}
+        and machine = ${terms.machine} and token = any(${tokens}) and ends > clock_timestamp()
+      for share)
+    insert into sallyport.fences as fence (store, operation, machine, turn, taken, closed, facts)
+    select ${terms.store}, ${name}, ${terms.machine}, ${mine}, true, false, ${bytesLiteral(facts)}
+    from durable where ${mayChange} and (select count(*) from held) = cardinality(${tokens})
     on conflict (store, operation) do update
-      set machine = excluded.machine, taken = true, facts = excluded.facts,
+      set machine = excluded.machine, turn = excluded.turn, taken = true, facts = excluded.facts,
         taken_at = clock_timestamp()
-      where not fence.closed`,
+      where not fence.closed and (fence.taken or fence.turn <> excluded.turn)`,
     'commit',
     `${withStanding(false, terms)}
     select 'head' as kind, null::text as id, null::bytea as body, coalesce((
-        select taken from sallyport.fences where store = ${terms.store} and operation = ${name}
-      ), false) as taken, ${standingColumns}
+        select case when closed then 'closed' when taken and turn = ${mine} then 'taken' end
+        from sallyport.fences where store = ${terms.store} and operation = ${name}
+      ), 'not') as fence, ${standingColumns}
     union all select 'stop', id, body, null, ${noStanding}
       from sallyport.stops where store = ${terms.store}`,
   ].join(';\n')
@@ -40,27 +57,30 @@ const stopsOf = (rows: readonly Row[]): readonly StopRow[] => rows
   .filter((row) => row['kind'] === 'stop')
   .map((row) => ({ id: textOf(row, 'id'), body: row['body'] as Buffer }))
 
-/** See `Place.takeFence`. `failed` `fence_lost` where its operation has ended. */
+/** See `Place.takeFence`. */
 export const takeFence = async (
-  asking: Asking, operation: string, facts: Buffer,
+  asking: Asking, operation: string, facts: Buffer, turn: string, under: readonly string[],
 ): Promise<readonly StopRow[]> => {
-  const rows = await asking.connection.askPlain(takeText(asking, operation, facts))
+  const rows = await asking.connection.askPlain(
+    takeText(asking, { operation, facts, turn, under: [...new Set(under)] }))
   const head = requireStanding(rows.find((row) => row['kind'] === 'head'), asking)
-  if (head['taken'] === true) return stopsOf(rows)
+  if (head['fence'] === 'taken') return stopsOf(rows)
+  if (head['fence'] !== 'closed') throw leaseLost()
   throw fail.failed('fence_lost', 'The fence of this request was removed; nothing more is sent.')
 }
 
 const giveBody = `,
 given as (
   insert into sallyport.fences as fence
-    (store, operation, machine, taken, closed, facts, given_at, closed_at)
-  select $1, $5::text, $2, false, $7::boolean, $6::bytea, clock_timestamp(),
+    (store, operation, machine, turn, taken, closed, facts, given_at, closed_at)
+  select $1, $5::text, $2, $8::uuid, false, $7::boolean, $6::bytea, clock_timestamp(),
     case when $7 then clock_timestamp() end
   where ${mayChange}
   on conflict (store, operation) do update
     set taken = false, closed = fence.closed or excluded.closed, facts = excluded.facts,
       given_at = clock_timestamp(),
       closed_at = coalesce(fence.closed_at, case when excluded.closed then clock_timestamp() end)
+    where excluded.closed or fence.turn = excluded.turn
   returning operation),
 old as (
   delete from sallyport.fences where store = $1 and $7 and closed and operation <> $5
@@ -69,10 +89,10 @@ old as (
 
 /** See `Place.giveFence`. */
 export const giveFence = async (
-  asking: Asking, operation: string, facts: Buffer, closed: boolean,
+  asking: Asking, operation: string, facts: Buffer, turn: string, closed: boolean,
 ): Promise<void> => {
   await askStanding(asking, giveBody, `, (select count(*) from given) as given`,
-    [operation, facts, closed])
+    [operation, facts, closed, turn])
 }
 
 /** See `Place.fencesSince`. Of a stop that does not lie there all of them are told. */
@@ -82,8 +102,12 @@ export const fencesSince = async (asking: Asking, stop: string): Promise<readonl
 select 'head' as kind, null::text as operation, null::text as machine, null::boolean as taken,
   null::boolean as closed, null::bytea as facts, ${standingColumns}
 union all select 'fence', operation, machine::text, taken, closed, facts, ${noStanding}
-  from sallyport.fences where store = $1 and (taken or greatest(given_at, closed_at) >= coalesce(
-    (select placed from sallyport.stops where store = $1 and id = $5), '-infinity'))`,
+  from sallyport.fences as fence where store = $1 and (taken
+    or greatest(given_at, closed_at) >= coalesce(
+      (select placed from sallyport.stops where store = $1 and id = $5), '-infinity')
+    or not closed and exists (
+      select from sallyport.leases as lease where lease.store = $1 and ends > clock_timestamp()
+        and lease.name = 'hold/' || fence.operation))`,
     values: [...firstValues(asking), stop],
   })
   requireStanding(rows.find((row) => row['kind'] === 'head'), asking)

@@ -34,7 +34,7 @@ export const tableStatements: readonly string[] = [
     ends timestamptz not null, primary key (store, name))`,
   `create table if not exists sallyport.fences (
     store uuid not null, operation text not null, machine uuid not null,
-    taken boolean not null, closed boolean not null, facts bytea not null,
+    turn uuid not null, taken boolean not null, closed boolean not null, facts bytea not null,
     taken_at timestamptz not null default clock_timestamp(), given_at timestamptz,
     closed_at timestamptz, primary key (store, operation))`,
   `create table if not exists sallyport.stops (

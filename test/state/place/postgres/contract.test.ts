@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { PlacedStore, recordAfter } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
@@ -19,12 +20,12 @@ t.test('a store is founded, joined, written to and followed', async (t) => {
   t.strictSame((await other.follow(8, 10)).leases, [{ name: 'lane', machine }])
   t.strictSame(await place.renew([String(token)], 10_000), [token])
   t.equal(await place.append(record, recordAfter(record), [String(token)]), 'placed')
-  t.strictSame(await place.takeFence('op_1', Buffer.from('a')), [])
+  t.strictSame(await place.takeFence('op_1', Buffer.from('a'), randomUUID(), []), [])
   await other.putStop('stp_1', Buffer.from('stop'))
   t.strictSame((await other.fencesSince('stp_1')).map(({ taken }) => taken), [true])
-  t.strictSame(await place.takeFence('op_1', Buffer.from('b')),
+  t.strictSame(await place.takeFence('op_1', Buffer.from('b'), randomUUID(), []),
     [{ id: 'stp_1', body: Buffer.from('stop') }])
-  await place.giveFence('op_1', Buffer.from('c'), true)
+  await place.giveFence('op_1', Buffer.from('c'), randomUUID(), true)
   t.hasStrict(await other.fencesSince('stp_1'), [{ closed: true, taken: false }])
   await other.dropStop('stp_1')
   const pieces = [Buffer.from('one'), Buffer.alloc(0), Buffer.alloc(3_000_000, 7)]

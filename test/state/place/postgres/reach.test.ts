@@ -155,7 +155,7 @@ t.test('a way that goes silent in the middle of a question ends it', async (t) =
   impatient(t, 300)
   proxy.hold()
   for (const ask of [
-    () => place.follow(7, 1), () => place.takeFence('op_1', Buffer.alloc(1)),
+    () => place.follow(7, 1), () => place.takeFence('op_1', Buffer.alloc(1), randomUUID(), []),
     () => place.take('lane', 1_000), () => place.putStop('stp_1', Buffer.alloc(1)),
   ]) await t.rejects(ask(), unreachable('no_answer'))
   proxy.cut()
