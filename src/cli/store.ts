@@ -6,11 +6,7 @@ import {
 } from '../fabric/open-work.js'
 import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
-<<<<<<< HEAD
-import { heardAtMs } from '../state/place/heard.js'
-=======
 import { isPlaced } from '../state/place/is-placed.js'
->>>>>>> w-place
 import { openingAny } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import type { LoginOptions, StoreMode, VerbDeps } from './verb.js'
@@ -30,8 +26,8 @@ const ageToldMs = 60_000
 
 /** Says how old what a replica shows is, on a terminal, where it is old. */
 const tellAge = (deps: VerbDeps, store: Store): void => {
-  if (store.keptIn !== 'place' || !deps.io.terminal.stderr || deps.globals.json) return
-  const heardMs = heardAtMs(store)
+  if (!isPlaced(store) || !deps.io.terminal.stderr || deps.globals.json) return
+  const { heardAtMs: heardMs } = store
   if (heardMs === null || deps.clock.wallMs() - heardMs <= ageToldMs) return
   deps.note(`The server of this state was heard ${deps.view.time(isoFromMs(heardMs))}; what is `
     + 'shown is as old.')

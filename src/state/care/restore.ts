@@ -133,14 +133,6 @@ const readSource = (files: Files, backup: string): Source => {
   if (standing === undefined) throw unusable()
   const source = sourceOf(files, places, { ...found, standing }, facts)
   if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
-<<<<<<< HEAD
-  // Where its truth lay elsewhere, what is put back is a directory.
-  const own = { ...state, format_version: formatVersion }
-  delete own.kept_in
-  return { ...source, root, state: own }
-}
-
-=======
   return { ...source, root, state: { ...inDirectory(state), format_version: formatVersion } }
 }
 
@@ -151,7 +143,6 @@ const inDirectory = (state: StateFile): StateFile => {
   return own
 }
 
->>>>>>> w-place
 type SourceRows = Omit<Source, 'root' | 'state'>
 
 /** The files of a backup are taken over as they are. */

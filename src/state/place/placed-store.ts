@@ -19,7 +19,7 @@ import type {
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { noteClosing } from './closings.js'
-import { noteHeard } from './heard.js'
+import { heardAtMs, noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
@@ -139,6 +139,11 @@ export class PlacedStore implements Store {
 
   get witness(): WitnessLog {
     return this.replica.witness
+  }
+
+  /** When the place was heard last, ms since 1970 by our clock; null where it never was. */
+  get heardAtMs(): number | null {
+    return heardAtMs(this.runDir)
   }
 
   read(): View {
