@@ -296,6 +296,7 @@ t.test('a replica that is open for reading proposes nothing and takes nothing in
   const { dir, keyPlaces: { configDir } } = store.replica
   const opened = new FileStore({ dir, configDir, mode: 'read' })
   t.teardown(() => opened.close())
-  t.throws(() => opened.propose('test', () => 0), TypeError)
-  await t.rejects(opened.takeIn('test', []), new TypeError('the store is open for reading only'))
+  const readOnly = new TypeError('the store is open for reading only')
+  t.throws(() => opened.propose('test', () => 0), readOnly)
+  await t.rejects(opened.takeIn('test', []), readOnly)
 })
