@@ -267,7 +267,7 @@ t.test('a mark that the disk did not take ends this process\'s writing, here and
   })
   await put(1)
   isFull = true
-  await t.rejects(put(2), { kind: 'failed' })
+  await t.rejects(put(2), { kind: 'failed', code: 'disk_full' })
   isFull = false
   const { length } = server.records
   await t.rejects(put(3), { kind: 'failed', code: 'store_poisoned' })
@@ -296,7 +296,7 @@ t.test('a replica that is open for reading proposes nothing and takes nothing in
   const { dir, keyPlaces: { configDir } } = store.replica
   const opened = new FileStore({ dir, configDir, mode: 'read' })
   t.teardown(() => opened.close())
-  const readOnly = new TypeError('the store is open for reading only')
-  t.throws(() => opened.propose('test', () => 0), readOnly)
-  await t.rejects(opened.takeIn('test', []), readOnly)
+  const told = new TypeError('the store is open for reading only')
+  t.throws(() => opened.propose('test', () => 0), told)
+  await t.rejects(opened.takeIn('test', []), told)
 })
