@@ -3,7 +3,7 @@
  * each record that is placed under them; one that was lost is found out there, before anything
  * leaves.
  */
-import { noteClosing } from './closings.js'
+import { noteSaying } from './closings.js'
 import { placeTimes, type Place } from './place.js'
 
 /** A lease is renewed so often within its time. */
@@ -42,7 +42,7 @@ export class Leases {
       release: () => {
         if (!this.#tokens.delete(token)) return
         if (this.#tokens.size === 0) this.#rest()
-        noteClosing(this.#place().release([token]))
+        this.#giveBack([token])
       },
     }
   }
@@ -50,6 +50,11 @@ export class Leases {
   #renew(): void {
     // One that was lost stays in the set: what is placed under it is refused by the place.
     this.#place().renew([...this.#tokens], placeTimes.leaseMs).catch(() => undefined)
+  }
+
+  #giveBack(tokens: readonly string[]): void {
+    const place = this.#place()
+    noteSaying(place, () => place.release(tokens))
   }
 
   #rest(): void {
@@ -71,7 +76,8 @@ export class Leases {
   /** Gives all back. */
   close(): void {
     this.#rest()
-    if (this.#tokens.size > 0) noteClosing(this.#place().release([...this.#tokens]))
+    const tokens = [...this.#tokens]
+    if (tokens.length > 0) this.#giveBack(tokens)
     this.#tokens.clear()
   }
 }

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FenceFacts } from '../holds/fence.js'
 import type { SendFence } from '../holds/holds.js'
-import { noteClosing } from './closings.js'
+import { noteSaying } from './closings.js'
 import type { Place, StopRow } from './place.js'
 import type { RecordSeal } from './record-seal.js'
 
@@ -76,8 +76,9 @@ export class PlacedFence implements SendFence {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#isThere = false
-    const { place, facts: { operation } } = this.#at
-    noteClosing(place().giveFence(operation, this.#facts(), this.#turn, closed))
+    const { facts: { operation } } = this.#at
+    const [place, said, turn] = [this.#at.place(), this.#facts(), this.#turn]
+    noteSaying(place, () => place.giveFence(operation, said, turn, closed))
   }
 
   note(sent: FenceFacts['sent']): void {

@@ -18,7 +18,7 @@ import type {
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
-import { noteClosing } from './closings.js'
+import { noteEnd } from './closings.js'
 import { heardAtMs, noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
@@ -317,7 +317,7 @@ export class PlacedStore implements Store {
     this.replica.close()
     if (this.#place === undefined) return
     this.#leases.close()
-    noteClosing(this.#place.close())
+    noteEnd(this.#place)
   }
 }
 

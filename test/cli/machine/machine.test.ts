@@ -61,6 +61,18 @@ t.test('two machines share a state: init --shared, invite, join, list, status, r
   t.hasStrict(failure(await one.run(['machine', 'retire', 'none', '--yes', '--json'])), {
     status: 6, code: 'machine_not_found',
   })
+  const out = await one.run(['machine', 'retire', 'build-2'], {
+    terminal: { stdin: true, stdout: true },
+    answers: [async () => {
+      must(await one.run(['logout']))
+      return true
+    }],
+  })
+  t.equal(out.status, 4)
+  must(await one.run(['login']))
+  t.hasStrict(await one.json(['machine', 'list']), [
+    { retired_at: null }, { name: 'build-2', retired_at: null },
+  ])
   const here = anchorOf(one.place)
   const retired = await one.json(['machine', 'retire', 'build-2', '--yes'])
   t.not(anchorOf(one.place), here, 'nor who was retired')

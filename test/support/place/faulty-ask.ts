@@ -2,10 +2,12 @@
  * An ask of one machine, in a process of its own, to which something happens at a step; and what is
  * left of it once another machine has written.
  */
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collections } from '../../../src/governance/rows.js'
+import { openStore } from '../../../src/state/store.js'
 import type { View } from '../../../src/state/types.js'
 import { roomy, setupFlags } from '../../world/alpha.js'
 import type { Ran, Teardown } from '../../world/place.js'
@@ -72,25 +74,48 @@ export interface FaultyAsk {
   readonly key: string
 }
 
-/** Runs one. */
-export const askAt = async (way: FaultyWay, step: string, fault: Fault): Promise<FaultyAsk> => {
-  const { one: { place } } = way
+/** An ask that waits at a step. */
+export interface WaitingAsk extends Omit<FaultyAsk, 'ran'> {
+  readonly asking: Promise<Ran>
+  readonly child: () => ChildProcess | undefined
+  /** That it waits there, or has ended. */
+  readonly stopped: Promise<void>
+  go(): void
+}
+
+/** Starts one in a process of its own; with `kill` it ends itself there. */
+export const waitingAsk = (
+  { place }: Pick<Placed, 'place'>, step: string,
+  { how = 'wait', env = {} }: { how?: 'wait' | 'kill', env?: Readonly<Record<string, string>> } = {},
+): WaitingAsk => {
   const [question, key] = [`MARK: ${randomUUID()}`, randomUUID()]
-  const goFile = place.path('go')
-  rmSync(goFile, { force: true })
+  const goFile = place.path(`go-${key}`)
   let said = ''
   let over = false
+  let child: ChildProcess | undefined
   const asking = place.spawn(['alpha', 'ask', '-', '--json', '--idempotency-key', key], {
     entry: 'test', coverage: false, stdin: question,
     env: {
-      ...shortEnv, TEST_STOP_AT: `ask.${step}`, TEST_GO_FILE: goFile,
-      TEST_STOP_DO: fault === 'killed' ? 'kill' : 'wait',
+      ...env, TEST_STOP_AT: `ask.${step}`, TEST_GO_FILE: goFile, TEST_STOP_DO: how,
     },
-    onChild: (child) => child.stderr?.on('data', (bytes: Buffer) => { said += bytes.toString() }),
+    onChild: (one) => {
+      child = one
+      one.stderr?.on('data', (bytes: Buffer) => { said += bytes.toString() })
+    },
   }).finally(() => { over = true })
-  if (fault === 'killed') return { ran: await asking, question, key }
-  await until(`it comes to ${step}`, () => over || said.includes('stopped at'))
-  await happen(way, fault, () => writeFileSync(goFile, ''))
+  return {
+    question, key, asking, child: () => child,
+    stopped: until(`it comes to ${step}`, () => over || said.includes('stopped at')),
+    go: () => writeFileSync(goFile, ''),
+  }
+}
+
+/** Runs one. */
+export const askAt = async (way: FaultyWay, step: string, fault: Fault): Promise<FaultyAsk> => {
+  const how = fault === 'killed' ? 'kill' : 'wait'
+  const { question, key, asking, stopped, go } = waitingAsk(way.one, step, { how, env: shortEnv })
+  await stopped
+  if (fault !== 'killed') await happen(way, fault, go)
   return { ran: await asking, question, key }
 }
 
@@ -115,6 +140,19 @@ export interface Left {
   readonly broken: readonly string[]
 }
 
+const moneyIn = (view: View, key: string): string =>
+  reservationOf(view, taskOf(view, key)?.operation_id ?? '')?.state ?? 'nothing held'
+
+/** What a machine knows of the money of an ask; it asks nobody. */
+export const moneyAt = ({ place }: Pick<Placed, 'place'>, key: string): string => {
+  const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'read' })
+  try {
+    return moneyIn(store.read(), key)
+  } finally {
+    store.close()
+  }
+}
+
 /** Lets the other machine write, and judges. */
 export const judge = async (way: FaultyWay, asked: FaultyAsk): Promise<Left> => {
   const { one, two } = way
@@ -124,8 +162,8 @@ export const judge = async (way: FaultyWay, asked: FaultyAsk): Promise<Left> => 
   must(await two.run(['goal', 'add', `after ${asked.key}`]))
   await one.gov.store.fresh()
   const view = one.gov.store.read()
+  const state = moneyIn(view, asked.key)
   const task = taskOf(view, asked.key)
-  const state = reservationOf(view, task?.operation_id ?? '')?.state ?? 'nothing held'
   const sent = (): number =>
     one.inferences().filter(({ body }) => body.includes(asked.question)).length
   const before = sent()

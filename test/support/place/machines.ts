@@ -1,4 +1,5 @@
 /** Machines of one shared state, each with places of its own, over a real server. */
+import type { SandboxOptions } from '../../../src/sandbox/start.js'
 import { question } from '../../world/alpha.js'
 import type { Ran, RunOptions, Teardown } from '../../world/place.js'
 import { World, type AlphaWorld, type Placed } from '../../world/world.js'
@@ -7,8 +8,10 @@ import { must } from '../must.js'
 const passphrase = 'goes by another way'
 
 /** The machine that makes the state at an address, with a set-up text route. */
-export const firstMachine = (t: Teardown, address: string): World<AlphaWorld> =>
-  World.in(t).sandbox()
+export const firstMachine = (
+  t: Teardown, address: string, outside: Partial<SandboxOptions> = {},
+): World<AlphaWorld> =>
+  World.in(t).sandbox(outside)
     .state({ more: ['--shared', address, '--machine-name', 'a'] }).session().alpha()
 
 /** Invites a machine on another one and joins; nobody is signed in there. */
