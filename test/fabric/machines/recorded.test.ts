@@ -23,10 +23,11 @@ t.test('whoever is signed out meanwhile invites, retires, accepts and takes back
   const { sequence } = store.replica.end
   await t.rejects(inviteMachine(gov, out, { name: 'b', to, passphrase }), told)
   t.notOk(existsSync(to))
-  await store.place.join({ machine: randomUUID(), name: 'b' })
-  await t.rejects(retireMachine(gov, out, await machineToRetire(gov, 'b')), told)
   server.isChanged = true
   await t.rejects(acceptMachineServer(gov, out, null), told)
+  await store.place.join({ machine: randomUUID(), name: 'b' })
+  await t.rejects(retireMachine(gov, out, await machineToRetire(gov, 'b')), told)
+  t.equal(server.machines.find(({ name }) => name === 'b')?.retired, null)
   await t.rejects(unshareState(gov, out), told)
   t.equal(server.isEnded, false)
   t.equal((await store.fresh()).sequence, sequence, 'nothing was recorded')
