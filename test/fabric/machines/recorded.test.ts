@@ -41,7 +41,7 @@ t.test('who retires a machine and is signed out before that is recorded has it n
     server.beforeAppend = null
     const { root } = session
     await other.transact('test', (tx) => tx.put(collections.roots, root.root_id, {
-      ...root, ended: { at: root.created_at, reason: 'logout' },
+      ...root, ended: { at: root.issued_at, reason: 'logout' },
     }))
   }
   await store.place.join({ machine: randomUUID(), name: 'c' })
