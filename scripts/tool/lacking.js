@@ -2,8 +2,12 @@
 // where the runner itself finds that it is so: a test decides for nobody that it need not run.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { arm64Lacks, arm64Node } from './arm64.js'
+import { canNspawn } from './nspawn.js'
 
 const fails = (program, args) => spawnSync(program, args, { stdio: 'ignore' }).status !== 0
+
+const isMissing = (program) => spawnSync(program, ['--version']).error !== undefined
 
 const probes = {
   'strace is missing or may not trace here': () =>
@@ -14,6 +18,14 @@ const probes = {
   'needs the program systemd-analyze': () => fails('systemd-analyze', ['--version']),
   'needs the program openssl': () => fails('openssl', ['version']),
   'needs the program python3': () => fails('python3', ['--version']),
+  'bwrap is not installed': () => isMissing('bwrap'),
+  'bwrap may make no user namespaces here': () =>
+    fails('bwrap', ['--unshare-user', '--ro-bind', '/', '/', 'true']),
+  'bindfs is not installed': () => isMissing('bindfs'),
+  'no user namespaces here': () => fails('unshare', ['-rm', 'true']),
+  'systemd-nspawn makes no containers here': () => !canNspawn(),
+  'needs an arm64 Node (npm run tarball) and qemu-user': () =>
+    !existsSync(arm64Node) || arm64Lacks() !== null,
 }
 
 const found = new Map()

@@ -6,8 +6,8 @@ import { treeDir } from './tree.js'
 
 /** What is about the process itself, and so has its own. */
 const alone = [
-  'alpha/soak.', 'contact/interrupts/', 'images/edit-suite.', 'images/hostile.', 'leaks.',
-  'shots/scan-processes.',
+  'alpha/soak.', 'cli/booted.', 'contact/interrupts/', 'images/edit-suite.', 'images/hostile.',
+  'leaks.', 'shots/scan-processes.', 'state/arm64.',
 ]
 
 /**

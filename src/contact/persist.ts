@@ -16,8 +16,8 @@ const isMissed = (error: unknown): boolean =>
  * Writes what must not be lost once somebody was contacted. Another process that holds the state
  * lock past `--wait` costs neither a result nor the knowledge of its charge, nor does a stop while
  * it is waited for, nor a server of a shared state that is away for a moment: the transaction,
- * which left nothing, is tried again while `leftMs` says that time is left. Any other error goes
- * on up.
+ * which left nothing, is tried again while `leftMs` says that time is left. Any other error goes on
+ * up.
  */
 export const persist = async <T>(
   gov: Gov, verb: string, leftMs: () => number, fn: (tx: Tx, now: string) => T,

@@ -10,7 +10,7 @@ import type { DeploymentProfile } from '../governance/profile.js'
 import { collections, type Goal, type Principal } from '../governance/rows.js'
 import type { Reaching } from '../state/place/share.js'
 import type { Store } from '../state/types.js'
-import { createStore, openStore } from '../state/store.js'
+import { createStore, openingAny, openStore } from '../state/store.js'
 import type { SharedHere } from './machines/machines-contract.js'
 import { sharedHere } from './machines/shared-here.js'
 
@@ -38,8 +38,8 @@ const exists = (cause?: SallyportError): SallyportError =>
 const isAsWanted = ({ keptIn }: Store, { server }: Pick<InitRequest, 'server'>): boolean =>
   (keptIn === 'place') === (server !== undefined)
 
-const existing = (request: InitRequest, cause: SallyportError): Store => {
-  const store = openStore({ ...request, mode: 'write' })
+const existing = async (request: InitRequest, cause: SallyportError): Promise<Store> => {
+  const store = await openingAny(() => openStore({ ...request, mode: 'write' }))
   // An `init` that was cut off after the directory was made has no owner yet: it is completed.
   const fresh = store.read().all(collections.principals).length === 0
     && isAsWanted(store, request)
@@ -56,9 +56,9 @@ interface MadeBefore {
   readonly goal: Goal
 }
 
-const openedThere = (request: InitRequest): Store | null => {
+const openedThere = async (request: InitRequest): Promise<Store | null> => {
   try {
-    return openStore({ ...request, mode: 'read' })
+    return await openingAny(() => openStore({ ...request, mode: 'read' }))
   } catch (error) {
     // Whatever is wrong with it, making it says so in its own words.
     if (error instanceof SallyportError) return null
@@ -71,8 +71,10 @@ const openedThere = (request: InitRequest): Store | null => {
  * nothing to do, no byte is written and no passphrase is asked for. Null where it is not there, or
  * is unfinished or damaged. Throws `conflict` `state_exists` for another one.
  */
-export const madeBefore = (request: Omit<InitRequest, 'passphrase'>): MadeBefore | null => {
-  const store = openedThere(request)
+export const madeBefore = async (
+  request: Omit<InitRequest, 'passphrase'>,
+): Promise<MadeBefore | null> => {
+  const store = await openedThere(request)
   if (store === null) return null
   try {
     const view = store.read()

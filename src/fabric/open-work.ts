@@ -14,7 +14,7 @@ import { authenticate, authenticateRoot } from '../governance/session/authentica
 import type { Session } from '../governance/session/types.js'
 import { followWitness } from '../governance/policy/witness.js'
 import { recordStops } from '../governance/stops/record.js'
-import { openStore } from '../state/store.js'
+import { openingAny, openStore } from '../state/store.js'
 import type { Store, View } from '../state/types.js'
 import type { Seen } from './seen.js'
 
@@ -129,7 +129,7 @@ interface OpenWork {
 export const openWork = (async (order: WorkOrder): Promise<Work> => {
   const { face, mode, anchor = 'vouches' } = order
   const { clock = systemClock, observer = silentObserver } = order
-  const store = order.store ?? openState(order, mode)
+  const store = order.store ?? await openingAny(() => openState(order, mode))
   const close = (): void => {
     if (order.store === undefined) store.close()
   }

@@ -48,12 +48,15 @@ interface Replicated extends Store {
 
 const isReplicated = (store: Store): store is Replicated => store.keptIn === 'place'
 
+/** The refusal of what is for a directory alone. */
+export const stateElsewhere = (next: string): Error =>
+  fail.rejected('state_elsewhere', 'This state is kept at a place that machines share.', { next })
+
 /** The directory behind a store. `rejected` `state_elsewhere` where the truth lies elsewhere. */
 export const directoryOf = (store: Store): Directory => {
   if (isDirectory(store)) return store
-  throw fail.rejected('state_elsewhere', 'This state is kept at a place that machines share.', {
-    next: 'Bring it back into this directory first, with `sallyport state unshare`.',
-  })
+  throw stateElsewhere(
+    'Bring it back into this directory first, with `sallyport state unshare`.')
 }
 
 /** The directory in which this machine has its files: the one there is, or a replica. */

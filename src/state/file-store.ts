@@ -233,10 +233,11 @@ export class FileStore implements Directory {
    * process that has the directory open reads STATE anew. The lock must be held.
    */
   keepIn(keptIn: StateFile['kept_in']): void {
-    const { kept_in: _before, ...state } = this.state
+    const next = { ...this.state }
+    if (keptIn === undefined) delete next.kept_in
+    else next.kept_in = keptIn
     orIoFailure('writing the state file', () =>
-      publish(this.files, this.places.state, encodeStateFile(
-        keptIn === undefined ? state : { ...state, kept_in: keptIn })))
+      publish(this.files, this.places.state, encodeStateFile(next)))
     this.#keptIn = keptIn
     this.#committer.rotate()
   }

@@ -44,6 +44,7 @@ t.test('with systemd the units are shown, made, started, told and removed again'
     t.match(text, `"--state-dir" "${world.place.stateDir}"`)
     t.match(text, `SALLYPORT_CONFIG_DIR=${world.place.configDir}`)
     t.match(text, /OnFailure=sallyport-[0-9a-f]{8}-mail@%n\.service/)
+    t.match(text, '\nStandardError=journal\n', 'what failed does not go where stdout goes')
   }
   t.ok(host.calls().includes('systemctl --user daemon-reload'))
   for (const verb of ['enable', 'restart']) {

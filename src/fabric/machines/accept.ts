@@ -1,4 +1,6 @@
-/** Going on at a server that another one took over from, and what it means where a machine is gone. */
+/**
+ * Going on at a server that another one took over from, and what it means where a machine is gone.
+ */
 import { settleRestored } from '../../contact/recovery.js'
 import { appendAudit } from '../../governance/audit.js'
 import type { Registry } from '../../governance/capability.js'

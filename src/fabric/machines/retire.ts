@@ -45,6 +45,8 @@ export const retireMachine = async (
   if (row.retired !== null) return { row, here, retired: false }
   const { place } = sharedOf(gov.store)
   const [founder] = (await listMachines(gov.store)).rows
+  // Asked before, too: what is retired stays so, whether or not it comes to be recorded.
+  requireRootRow(await gov.store.fresh(), nowIso(gov), session.root.root_id)
   await place.retire(row.machine)
   await gov.store.transact('machine retire', (tx) => {
     const now = nowIso(gov)

@@ -1,5 +1,6 @@
 /** What documents tell of a state that several machines share. */
-import { isPlaced, type PlacedStore } from '../../state/place/placed-store.js'
+import { isPlaced } from '../../state/place/is-placed.js'
+import type { PlacedStore } from '../../state/place/placed-store.js'
 import type { Store } from '../../state/types.js'
 import type { SharedHere } from './machines-contract.js'
 

@@ -2,7 +2,8 @@
 import { fail } from '../../base/errors.js'
 import { noteMachines } from '../../state/place/machines-note.js'
 import type { MachineRow } from '../../state/place/place.js'
-import { isPlaced, type PlacedStore } from '../../state/place/placed-store.js'
+import { isPlaced } from '../../state/place/is-placed.js'
+import type { PlacedStore } from '../../state/place/placed-store.js'
 import type { Store } from '../../state/types.js'
 
 /** The shared state behind a store. Throws `rejected` `not_shared`. */

@@ -7,6 +7,7 @@ import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { directoryOf } from '../../state/directory.js'
 import type { FileStore } from '../../state/file-store.js'
+import { parsePlaceAddress } from '../../state/place/address.js'
 import type { Reaching } from '../../state/place/share.js'
 import { shareDirectory, unshareDirectory } from '../../state/place/sharing.js'
 import type { Tx } from '../../state/types.js'
@@ -42,6 +43,7 @@ export const shareState = async (
       next: 'See where: `sallyport status`. `sallyport state unshare` takes it back first.',
     })
   }
+  parsePlaceAddress(server.address, server.ca)
   const { state } = directoryOf(gov.store) as FileStore
   await record(gov, session, {
     what: 'state.shared', name: server.machineName,

@@ -1,7 +1,6 @@
 /** What this machine knows of the place of a shared state without asking it. */
 import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
-import { heardAtMs } from '../../state/place/heard.js'
 import { notedMachines } from '../../state/place/machines-note.js'
 import type { PlacedStore } from '../../state/place/placed-store.js'
 import type { StateStatus } from '../status-contract.js'
@@ -21,7 +20,7 @@ const settingsOf = (store: PlacedStore): Pick<Shared, 'place' | 'machine' | 'mac
 
 /** Opens no socket. */
 export const sharedFacts = (store: PlacedStore): Shared => {
-  const heardMs = heardAtMs(store)
+  const { heardAtMs: heardMs } = store
   return {
     ...settingsOf(store), record: store.replica.end.sequence, machines: notedMachines(store),
     heard_at: heardMs === null ? null : isoFromMs(heardMs),

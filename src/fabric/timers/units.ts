@@ -38,6 +38,8 @@ const serviceOf = (
   `Environment=${quoted(`SALLYPORT_CONFIG_DIR=${place.configDir}`)}`,
   `ExecStart=${commandOf([...place.program, ...words, '--state-dir', place.stateDir])}`,
   'StandardOutput=null',
+  // What is not said goes where stdout goes, and what failed would be told to nobody.
+  'StandardError=journal',
   '',
 ].join('\n')
 

@@ -9,7 +9,8 @@ import { writeAnchor } from '../anchor.js'
 import { storedNames } from '../artifacts.js'
 import type { FileStore } from '../file-store.js'
 import {
-  orIoFailure, publish, readRange, readWhole, removeFile, syncDir, temporaryName, withFile, writeAll,
+  orIoFailure, publish, readRange, readWhole, removeFile, syncDir, temporaryName, withFile,
+  writeAll,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { isSnapshotName, logEpochs, manifestNumbers } from '../paths.js'

@@ -4,14 +4,14 @@
  */
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Store } from '../types.js'
 
 /** One note a second is enough for people. */
 const everyMs = 1_000
 
 const pathOf = (runDir: string): string => join(runDir, 'heard')
 
-const timeOf = (runDir: string): number | null => {
+/** ms since 1970; null where the place never was heard. */
+export const heardAtMs = (runDir: string): number | null => {
   const facts = statSync(pathOf(runDir), { throwIfNoEntry: false })
   return facts === undefined ? null : Math.round(facts.mtimeMs)
 }
@@ -19,7 +19,7 @@ const timeOf = (runDir: string): number | null => {
 /** Notes it. Never throws: it is for people alone. */
 export const noteHeard = (runDir: string, nowMs: number): void => {
   try {
-    const before = timeOf(runDir)
+    const before = heardAtMs(runDir)
     if (before !== null && Math.abs(nowMs - before) < everyMs) return
     if (before === null) writeFileSync(pathOf(runDir), '', { mode: 0o600 })
     utimesSync(pathOf(runDir), nowMs / 1_000, nowMs / 1_000)
@@ -27,6 +27,3 @@ export const noteHeard = (runDir: string, nowMs: number): void => {
     // A full or closed folder: the age is told as it was.
   }
 }
-
-/** ms since 1970; null where the place never was heard, as of a directory. */
-export const heardAtMs = ({ runDir }: Pick<Store, 'runDir'>): number | null => timeOf(runDir)

@@ -72,7 +72,7 @@ export const readPlaceFile = (
 ): PlaceSettings => {
   const bytes = readWhole(files, pathOf(keyFolder, storeId), placeBytesMax)
   if (bytes === undefined) {
-    throw fail.blocked('place_file_missing', 'Nothing says how the place of this state is reached.', {
+    throw fail.blocked('place_file_missing', 'Nothing tells how the place is reached.', {
       next: 'Put the file back from a copy (the key folder, a name that ends in .place).',
     })
   }
@@ -90,6 +90,10 @@ export const isPlaceFileIn = (files: Files, configDir: string): boolean => {
   return files.stat(folder) !== undefined
     && files.list(folder).some((name) => name.endsWith('.place'))
 }
+
+/** Whether this machine has one: it is part of a shared state, or was about to be. */
+export const hasPlaceFile = (files: Files, keyFolder: string, storeId: string): boolean =>
+  files.stat(pathOf(keyFolder, storeId)) !== undefined
 
 /** Removes it; a missing one is fine. */
 export const removePlaceFile = (files: Files, keyFolder: string, storeId: string): void =>

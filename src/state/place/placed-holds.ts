@@ -6,7 +6,9 @@
 import { deadFences, sweepFences, type FenceFacts, type Reached } from '../holds/fence.js'
 import { guardName, guardState, type Guard, type HoldKind } from '../holds/guard.js'
 import type { FenceWatch, Holds, Line, SendFence } from '../holds/holds.js'
-import { checkGoing, holdUntil, lanePriorities, type Lane, type LaneRequest } from '../holds/lane.js'
+import {
+  checkGoing, holdUntil, lanePriorities, type Lane, type LaneRequest,
+} from '../holds/lane.js'
 import { fail } from '../../base/errors.js'
 import { systemClock } from '../../base/clock.js'
 import { noteClosing } from './closings.js'

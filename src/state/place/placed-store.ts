@@ -19,7 +19,7 @@ import type {
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { noteEnd } from './closings.js'
-import { noteHeard } from './heard.js'
+import { heardAtMs, noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
@@ -87,7 +87,8 @@ export class PlacedStore implements Store {
     this.#leases = new Leases(place)
     this.holds = new PlacedHolds({
       dir: replica.dir, local: replica.holds, leases: this.#leases, seal: this.seal,
-      stops: this.stops, place, machine: () => this.settings.machine, known: () => this.#leasesNow(),
+      stops: this.stops, place, machine: () => this.settings.machine,
+      known: () => this.#leasesNow(),
     })
   }
 
@@ -138,6 +139,11 @@ export class PlacedStore implements Store {
 
   get witness(): WitnessLog {
     return this.replica.witness
+  }
+
+  /** When the place was heard last, ms since 1970 by our clock; null where it never was. */
+  get heardAtMs(): number | null {
+    return heardAtMs(this.runDir)
   }
 
   read(): View {
@@ -270,7 +276,7 @@ export class PlacedStore implements Store {
     }
   }
 
-  /** What the transaction comes to; null for a refusal that rests on rows that were not followed. */
+  /** What the transaction comes to; null for a refusal over rows that were not followed. */
   async #proposed<T>(
     verb: string, fn: (tx: Tx) => T, isFresh: boolean,
   ): Promise<Proposal<T> | null> {
@@ -314,9 +320,6 @@ export class PlacedStore implements Store {
     noteEnd(this.#place)
   }
 }
-
-/** Whether a store is kept at a place. */
-export const isPlaced = (store: Store): store is PlacedStore => store.keptIn === 'place'
 
 const requireSameTime = (placeMs: number, wallMs: number, awayMs: number): void => {
   const apart = Math.abs(placeMs - (wallMs + awayMs / 2))

@@ -99,7 +99,7 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
   return openReplica(rest, place)
 }
 
-/** Whether the place still has the record that whoever invited knew: one that was put back lacks it. */
+/** Whether the place has the record that whoever invited knew: one that was put back lacks it. */
 const requireKnownRecord = async (
   place: Place, machine: string, { sequence, link }: Position,
 ): Promise<void> => {

@@ -12,7 +12,7 @@ import { formatVersion } from '../paths.js'
 import type { Store } from '../types.js'
 import { packBase } from './base.js'
 import { readPlaceFile, removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
-import type { MachineRow, PlacedRecord, Standing } from './place.js'
+import type { MachineRow, Place, PlacedRecord, Standing } from './place.js'
 import { PlacedStore } from './placed-store.js'
 import { recordsBehind } from './records-behind.js'
 import { placeOf, type Reaching } from './share.js'
@@ -38,12 +38,14 @@ const machineOf = ({ files, keyPlaces, keys, storeId }: FileStore): string => {
  * that nobody uses, and that the next try replaces. Throws what reaching the place throws; nothing
  * here has changed then.
  */
-export const shareDirectory = async (store: Store, reaching: Reaching): Promise<PlacedStore> => {
+export const shareDirectory = async (
+  store: Store, reaching: Reaching, given?: Place,
+): Promise<PlacedStore> => {
   const directory = directoryOf(store) as FileStore
   const { files, keyPlaces, keys, storeId, places, dir } = directory
   if (directory.holds.live() > 0) throw busy()
   const settings: PlaceSettings = { ...reaching, machine: machineOf(directory) }
-  const place = placeOf(settings, storeId, { clock: directory.clock })
+  const place = given ?? placeOf(settings, storeId, { clock: directory.clock })
   try {
     await directory.exclusive('state share', () => directory.rotate())
     await directory.mergeAll('state share')

@@ -12,7 +12,6 @@ import { looseStateFile } from '../state-file.js'
 import type { StopBoard } from '../stop-board.js'
 import { stopBoardsOf } from '../stop-folder.js'
 import { isPlaceFileIn } from './place-file.js'
-import { PlacedStore } from './placed-store.js'
 
 /** What a global stop needs. */
 export interface Stopping {
@@ -45,7 +44,7 @@ const hereAlone = (board: StopBoard): StopBoard => ({
 })
 
 /** Opens nothing that has to be sound; needs no key and no lock. */
-export const stoppingOf = (site: Site): Stopping => {
+export const stoppingOf = async (site: Site): Promise<Stopping> => {
   const boards = stopBoardsOf(site)
   const local = {
     boards, stateHolds: holdsAt(site.dir), isShared: false, close: () => undefined,
@@ -56,6 +55,7 @@ export const stoppingOf = (site: Site): Stopping => {
   if (kept === 'unknown') return isPlaceFileIn(nodeFiles, site.configDir) ? alone : local
   try {
     const options = { ...site, mode: 'read' } as const
+    const { PlacedStore } = await import('./placed-store.js')
     const store = new PlacedStore(new FileStore(options), options)
     return {
       boards: [store.stops], stateHolds: store.holds, isShared: true, close: () => store.close(),

@@ -1,4 +1,4 @@
-/** A real standby that lacks the last records is promoted: nobody writes before all have vouched. */
+/** A real standby that lacks the last records is promoted: nobody writes before all vouched. */
 import t from 'tap'
 import { placeTimes } from '../../../src/state/place/place.js'
 import { failure, must } from '../../support/must.js'

@@ -1,5 +1,6 @@
 /** Two machines, one server: the verbs by which they come together and part. */
 import { statSync } from 'node:fs'
+import { anchorOf } from '../../support/anchor.js'
 import { failure, must } from '../../support/must.js'
 import { startPostgres } from '../../support/place/postgres.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -25,7 +26,9 @@ t.test('two machines share a state: init --shared, invite, join, list, status, r
   const file = one.place.path('build-2.invite')
   const secret = one.place.write('passphrase', `${passphrase}\n`)
   const invite = ['machine', 'invite', 'build-2', '--to', file, '--passphrase-file', secret]
+  const before = anchorOf(one.place)
   t.hasStrict(await one.json(invite), { name: 'build-2', file })
+  t.not(anchorOf(one.place), before, 'an old copy cannot forget who was invited')
   t.equal(statSync(file).mode & 0o777, 0o600)
   t.hasStrict(failure(await one.run([...invite, '--json'])), { status: 5, code: 'file_exists' })
 
@@ -43,13 +46,36 @@ t.test('two machines share a state: init --shared, invite, join, list, status, r
     { name: 'build-1', here: false }, { name: 'build-2', here: true },
   ])
 
+  await two.json(['goal', 'add', 'MARK-goal'])
+  const seen = await server.query<{ body: Buffer }>(`
+    select body from sallyport.records union all select body from sallyport.blobs
+    union all select body from sallyport.stops union all select facts from sallyport.fences`)
+  t.ok(seen.length > 5)
+  for (const { body } of seen) {
+    for (const word of ['MARK-goal', 'session', 'principal']) t.notOk(body.includes(word), word)
+  }
+
   t.hasStrict(failure(await one.run(['machine', 'retire', 'build-1', '--yes', '--json'])), {
     status: 3, code: 'machine_is_this_one',
   })
   t.hasStrict(failure(await one.run(['machine', 'retire', 'none', '--yes', '--json'])), {
     status: 6, code: 'machine_not_found',
   })
+  const out = await one.run(['machine', 'retire', 'build-2'], {
+    terminal: { stdin: true, stdout: true },
+    answers: [async () => {
+      must(await one.run(['logout']))
+      return true
+    }],
+  })
+  t.equal(out.status, 4)
+  must(await one.run(['login']))
+  t.hasStrict(await one.json(['machine', 'list']), [
+    { retired_at: null }, { name: 'build-2', retired_at: null },
+  ])
+  const here = anchorOf(one.place)
   const retired = await one.json(['machine', 'retire', 'build-2', '--yes'])
+  t.not(anchorOf(one.place), here, 'nor who was retired')
   t.matchStrict(retired, { retired: true, machine: { name: 'build-2', retired_at: String } })
   t.hasStrict(await one.json(['machine', 'retire', 'build-2', '--yes']), { retired: false })
   t.hasStrict(failure(await two.run(['goal', 'add', 'Read', '--json'])), {

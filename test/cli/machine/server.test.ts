@@ -71,6 +71,9 @@ t.test('an invitation is asked its passphrase twice on a terminal, and read once
   const joined = must(
     await two.run(['machine', 'join', file], { terminal, answers: ['a passphrase'] }))
   t.match(joined.stdout, /^machine {4}two$/m)
+  t.hasStrict(failure(await two.run(['machine', 'join', file, '--json'])), {
+    status: 5, code: 'state_exists',
+  }, 'before a passphrase is asked for')
 })
 
 t.test('a server that does not answer is one line of doctor, and status needs none', async (t) => {

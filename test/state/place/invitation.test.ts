@@ -36,6 +36,12 @@ t.test('an invitation opens under its passphrase and tells nothing without it', 
   })
 })
 
+t.test('no invitation is sealed under a passphrase that is too short', async (t) => {
+  await t.rejects(sealInvitation(invitation(), 'short'), {
+    kind: 'rejected', code: 'invitation_passphrase_length',
+  })
+})
+
 t.test('an invitation that was altered opens under no passphrase', async (t) => {
   const outer = readInvitation(await sealInvitation(invitation(), passphrase))
   const other = Buffer.from(outer.sealed, 'base64url')

@@ -15,8 +15,9 @@ field() { "$NODE" -p 'JSON.parse(require("fs").readFileSync(0))[process.argv[1]]
 ask() { printf '%s' "$1" | s alpha ask - --json; }
 `
 
+const starting = 'step sandbox s sandbox start --background --json --dir "$V/sandbox"\n'
+
 const settingUp = `
-step sandbox s sandbox start --background --json --dir "$V/sandbox"
 step init s init --profile "$V/sandbox/profile.json" --workspace "$V/work" --json
 step login s login --json
 step setup s alpha setup --enable --acknowledge-plaintext-egress --expected-policy-revision 1 \\
@@ -74,7 +75,10 @@ step after:ask ask 'Is there room?'
 
 /** The whole walk; `isFilled` fills the volume on the way. */
 export const walkOf = (isFilled: boolean): string =>
-  [shell, settingUp, working, isFilled ? filling : '', ending].join('')
+  [shell, starting, settingUp, working, isFilled ? filling : '', ending].join('')
+
+/** From nothing to a proof of the gateway, against a sandbox that runs already. */
+export const settingUpThere = [shell, settingUp].join('')
 
 /** One line alone, as a step `one`. */
 export const lineOf = (line: string): string => `${shell}step one s ${line} --json\n`

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type { Placed } from '../../world/world.js'
 
 /** From now on everything that a machine runs goes by another port of loopback. */
-export const goBy = ({ place }: Pick<Placed, 'place'>, { port }: { readonly port: number }): void => {
+export const goBy = (
+  { place }: Pick<Placed, 'place'>, { port }: { readonly port: number },
+): void => {
   const keys = join(place.configDir, 'keys')
   for (const name of readdirSync(keys).filter((one) => one.endsWith('.place'))) {
     const file = join(keys, name)

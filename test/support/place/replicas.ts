@@ -10,10 +10,12 @@ interface Teardown {
   teardown(fn: () => void): void
 }
 
-const reaching = {
+/** How the place of tests would be reached. */
+export const reaching = {
   address: 'postgres://ops@127.0.0.1/sallyport', ca: null, machineName: 'a', password: null,
 }
-const profile = { schema: 'test.profile.v1', name: 'test' }
+/** What the state of tests is sealed for. */
+export const profile = { schema: 'test.profile.v1', name: 'test' }
 
 /** A server, its first replica, and a way to get more. */
 export const replicas = async (t: Teardown, options: Partial<OpenOptions> = {}) => {

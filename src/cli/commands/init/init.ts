@@ -135,7 +135,7 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
       dir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock, signal: deps.stop, profile,
       ownerName, server: await serverNamed(deps, options),
     }
-    const before = madeBefore(request)
+    const before = await madeBefore(request)
     if (before !== null) {
       deps.note('It is there already, with this profile, owner and workspace: nothing was changed.')
       return stateInit.answer({ ...before, profile })

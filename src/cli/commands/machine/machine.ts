@@ -8,8 +8,9 @@ export const list = verb(machineList, {
   summary: 'the machines of a shared state',
   description:
     'Shows each machine that has joined, which one this is, when it was last heard, and the last '
-    + 'record that it was known to have, by the clock of the place. It asks the place, and needs '
-    + 'no session. A state that is in a directory of this machine alone is refused.',
+    + 'record that it was known to have, by the clock of the place. It asks the place, brings this '
+    + 'replica up to it, and needs no session. A state that is in a directory of this '
+    + 'machine alone is refused.',
   examples: ['$ sallyport machine list', '$ sallyport machine list --json'],
   session: 'none',
   anchor: 'any',
@@ -22,8 +23,9 @@ export const list = verb(machineList, {
       row.retired_at === null ? 'no' : view.time(row.retired_at),
     ])),
   run: async (_request, deps) => {
-    const store = await deps.openStore('read')
-    const { listMachines } = await import('../../../fabric/machines/shared.js')
+    const { listMachines, sharedOf } = await import('../../../fabric/machines/shared.js')
+    const store = sharedOf(await deps.openStore('write'))
+    await store.fresh()
     return listMachines(store)
   },
 })

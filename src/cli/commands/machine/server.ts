@@ -1,7 +1,6 @@
 /** The server of a shared state, as the flags of a line name it. */
 import { X509Certificate } from 'node:crypto'
 import { fail } from '../../../base/errors.js'
-import { parsePlaceAddress } from '../../../state/place/address.js'
 import { hostMachineName, requireMachineName } from '../../../state/place/machine-name.js'
 import type { Reaching } from '../../../state/place/share.js'
 import { readInputText } from '../../input.js'
@@ -39,15 +38,13 @@ const caOf = async (deps: VerbDeps, from: string | undefined): Promise<string | 
 }
 
 /**
- * The server that a line names, before anything is made or asked for. Throws `rejected`:
- * `password_on_command_line`, `place_address_invalid`, `server_ca_needed`, `server_ca_invalid`,
- * `machine_name_form`, and as `readSecret`.
+ * The server that a line names; whether its address is one is said by who uses it. Throws
+ * `rejected`: `server_ca_invalid`, `machine_name_form`, and as `readSecret`.
  */
 export const serverOf = async (
   deps: VerbDeps, address: string, line: ServerLine,
 ): Promise<Reaching> => {
   const machineName = requireMachineName(line.machineName ?? hostMachineName())
   const ca = await caOf(deps, line.serverCa)
-  parsePlaceAddress(address, ca)
   return { address, ca, machineName, password: await serverPassword(deps, line.serverPasswordFile) }
 }

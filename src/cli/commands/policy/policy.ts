@@ -81,7 +81,7 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
   ].join('\n'),
   run: async (_options, deps) => {
     const { stateDir, configDir } = deps.places
-    const stopping = stoppingOf({ dir: stateDir, configDir })
+    const stopping = await stoppingOf({ dir: stateDir, configDir })
     const { boards, stateHolds, isShared } = stopping
     if (boards.length === 0) await deps.openStore('read')
     let by: RevokeOrder['by'] = { principal: null, root: null }

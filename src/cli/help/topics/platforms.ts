@@ -7,7 +7,7 @@ import { wrapText } from '../../wrap.js'
 /** What the standings mean, in a few words. */
 export const standingText: Readonly<Record<SupportLevel, string>> = {
   tried: 'tried in full',
-  read: 'not tried; its parts are there',
+  emulated: 'tried by emulation; its parts are there',
   simulated: 'tried by simulation; its parts are there',
   refused: 'refused by name',
   unknown: 'not known',

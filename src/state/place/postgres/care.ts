@@ -1,6 +1,5 @@
 /** What is asked of a server that may be another run than the store knows, and a store's end. */
-import type { PlacedRecord, Position, Standing } from '../place.js'
-import { placeTimes } from '../place.js'
+import { placeTimes, type PlacedRecord, type Position, type Standing } from '../place.js'
 import { textOf, type Row } from './connection.js'
 import { serverChanged } from './failures.js'
 import { machineRows, machinesOf } from './machines.js'

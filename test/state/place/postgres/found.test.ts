@@ -28,7 +28,8 @@ t.test('only a store that nobody uses gives way to another founding of the same 
   await t.rejects(by(b).found(founding(b)), { kind: 'conflict', code: 'store_exists' })
   const again = founding(a)
   await by(a).found(again)
-  t.strictSame((await by(a).follow(6, 1)).records[0]?.link, again.at.link, 'a try that came to nothing')
+  const { records: [record] } = await by(a).follow(6, 1)
+  t.strictSame(record?.link, again.at.link, 'a try that came to nothing')
   const next = { sequence: 8, link: randomBytes(32), body: Buffer.from('next') }
   t.equal(await by(a).append(again.at, next, []), 'placed')
   await t.rejects(by(a).found(founding(a)), { code: 'store_exists' }, 'it is used')

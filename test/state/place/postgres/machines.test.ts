@@ -216,7 +216,8 @@ t.test('what a machine writes while it is being retired waits, and is refused', 
   await client.query('begin')
   await client.query('update sallyport.machines set retired = now() where machine = $1', [machine])
   const asks = [
-    leaving.append(store.base, recordAfter(store.base), []), leaving.takeFence('op_1', facts, randomUUID(), []),
+    leaving.append(store.base, recordAfter(store.base), []),
+    leaving.takeFence('op_1', facts, randomUUID(), []),
   ]
   const refused = Promise.allSettled(asks)
   await until('it waits', async () => (await server.query(
