@@ -23,10 +23,10 @@ import { weaveCopy } from './woven.js'
  * @param {{ wanted: (guard: { key: string, file: string }) => boolean, jobs: number,
  *   limitMs: number, near: boolean, quick: boolean, fresh: boolean, cells: boolean,
  *   write: boolean, tests: readonly string[] | null }} options `limitMs` is how long tests of one
- *   guard are run for; `near` leaves tests of other folders out; `quick` leaves out what takes long
- *   for the few guards that it may notice, and does not run tests without a guard that only asks
- *   and never refused in them; `cells` goes through tables whole, not by slices; `write` keeps what was
- *   found in the checked list; `tests` are the files that are run, all where it is null
+ *   guard are run for; `near` leaves tests of other folders out; `quick` leaves out what takes
+ *   long for the few guards that it may notice, and does not run tests without a guard that only
+ *   asks and never refused in them; `cells` goes through tables whole, not by slices; `write` keeps
+ *   what was found in the checked list; `tests` are the files that are run, all where it is null
  * @returns {Promise<readonly { key: string, kind: string, excused: boolean,
  *   verdict: 'killed' | 'survived' | 'unreached' | 'unfinished', why: string }[]>} `unfinished`:
  *   no test of those that were run noticed, and there are more

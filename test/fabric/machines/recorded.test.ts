@@ -23,13 +23,32 @@ t.test('whoever is signed out meanwhile invites, retires, accepts and takes back
   const { sequence } = store.replica.end
   await t.rejects(inviteMachine(gov, out, { name: 'b', to, passphrase }), told)
   t.notOk(existsSync(to))
-  await store.place.join({ machine: randomUUID(), name: 'b' })
-  await t.rejects(retireMachine(gov, out, await machineToRetire(gov, 'b')), told)
   server.isChanged = true
   await t.rejects(acceptMachineServer(gov, out, null), told)
+  await store.place.join({ machine: randomUUID(), name: 'b' })
+  await t.rejects(retireMachine(gov, out, await machineToRetire(gov, 'b')), told)
+  t.equal(server.machines.find(({ name }) => name === 'b')?.retired, null)
   await t.rejects(unshareState(gov, out), told)
   t.equal(server.isEnded, false)
   t.equal((await store.fresh()).sequence, sequence, 'nothing was recorded')
+})
+
+t.test('who retires a machine and is signed out before that is recorded has it not recorded', async (t) => {
+  const { gov, session, store, server, next } = await signedIn(t)
+  const other = await next()
+  await other.fresh()
+  server.beforeAppend = async () => {
+    server.beforeAppend = null
+    const { root } = session
+    await other.transact('test', (tx) => tx.put(collections.roots, root.root_id, {
+      ...root, ended: { at: root.created_at, reason: 'logout' },
+    }))
+  }
+  await store.place.join({ machine: randomUUID(), name: 'c' })
+  await t.rejects(retireMachine(gov, session, await machineToRetire(gov, 'c')), {
+    kind: 'unauthorized', code: 'session_ended',
+  })
+  t.type(server.machines.find(({ name }) => name === 'c')?.retired, 'string', 'it is retired')
 })
 
 t.test('what is done to machines is told by the audit, and no old copy goes on without it', async (t) => {
