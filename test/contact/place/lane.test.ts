@@ -12,6 +12,7 @@ import { t } from '../../support/tests-in-slices.js'
 /** How long the provider thinks, ms: long enough for others to come meanwhile. */
 const thinksMs = 120
 const everyMs = 80
+const wait = { args: ['--wait-turn', '60'] }
 
 /** Requests that are open at the provider. */
 class Open {
@@ -43,6 +44,11 @@ t.test('A-197 one request is open at a time while sessions of the server end and
   const open = new Open()
   const one = await firstMachine(t, server.url, { hooks: open.hooks })
   const two = await nextMachine(t, one)
+  // Of one owner's asks one is under way: two owners want the lane at once.
+  const file = one.place.write('passphrase', 'another person')
+  must(await one.run(['principal', 'add', 'other', '--passphrase-file', file]))
+  must(await two.run(['login', '--replace', '--owner', 'other', '--passphrase-file', file]))
+  must(await two.run(['alpha', 'acknowledge', '--acknowledge-plaintext-egress']))
   shortLeases(t, 8_000)
   let over = false
   const ending = (async () => {
@@ -65,12 +71,14 @@ t.test('A-197 one request is open at a time while sessions of the server end and
     }
   }
   await Promise.all([
-    line(() => one.ask()), line(() => one.ask()), line(() => askOn(two)), line(() => askOn(two)),
+    line(() => one.ask(wait)), line(() => one.ask(wait)),
+    line(() => askOn(two, wait)), line(() => askOn(two, wait)),
   ])
   over = true
   await ending
   t.comment(`${JSON.stringify(ends)}, ${open.all} requests, at most ${open.most} open`)
   t.equal(open.most, 1)
+  t.ok(ends.answered > 0, JSON.stringify(ends))
   t.ok(one.inferences().length <= turns * 4, 'no ask was sent twice')
   must(await one.ask())
   must(await askOn(two))

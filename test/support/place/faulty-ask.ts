@@ -86,7 +86,8 @@ export interface WaitingAsk extends Omit<FaultyAsk, 'ran'> {
 /** Starts one in a process of its own; with `kill` it ends itself there. */
 export const waitingAsk = (
   { place }: Pick<Placed, 'place'>, step: string,
-  { how = 'wait', env = {} }: { how?: 'wait' | 'kill', env?: Readonly<Record<string, string>> } = {},
+  { how = 'wait', env = {} }:
+  { how?: 'wait' | 'kill', env?: Readonly<Record<string, string>> } = {},
 ): WaitingAsk => {
   const [question, key] = [`MARK: ${randomUUID()}`, randomUUID()]
   const goFile = place.path(`go-${key}`)
