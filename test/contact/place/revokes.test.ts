@@ -6,6 +6,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { AlphaWorld, Placed } from '../../world/world.js'
+import { newStop } from '../../../src/governance/stops/act.js'
+import { openStore } from '../../../src/state/store.js'
 import { newestTask } from '../../support/board.js'
 import { must } from '../../support/must.js'
 import { firstMachine, nextMachine } from '../../support/place/machines.js'
@@ -43,6 +45,20 @@ t.test('A-167 a request that another machine had sent whole is named while its r
     t.not((await asking).status, 0)
     t.equal(one.inferences().length, 1)
   })
+
+t.test('a stop of another machine is recorded by one that never had any of its own', async (t) => {
+  const { one, two } = await twoMachines(t)
+  const stop = newStop(one.clock, { kind: 'all', target: null }, {
+    principal: null, root: null, verb: 'policy revoke',
+  })
+  const store = openStore({
+    dir: two.place.stateDir, configDir: two.place.configDir, mode: 'write',
+  })
+  await store.stops.put(stop)
+  store.close()
+  must(await one.run(['goal', 'add', 'next']))
+  t.equal((await one.json(['policy', 'show'])).policy.reason, 'operator_revoke')
+})
 
 /** An ask in a process of its own whose first write is held; its fence is taken. */
 const heldAsk = async (t: Test, { one }: { readonly one: AlphaWorld }) => {
