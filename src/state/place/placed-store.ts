@@ -222,7 +222,7 @@ export class PlacedStore implements Store {
    * what a process of this machine was sending when it died is not under way any more.
    */
   async #carry(): Promise<void> {
-    if (this.#hasCarried) return
+    if (this.#hasCarried && this.stops.isInReach()) return
     await this.stops.carryAll()
     await this.holds.endDead()
     this.#hasCarried = true
