@@ -166,10 +166,12 @@ export interface Place {
   giveFence(operation: string, facts: Buffer, turn: string, closed: boolean): Promise<void>
   /**
    * Fences that are taken, that belong to an operation whose guard somebody has now, or that were
-   * given or closed since the moment of a stop.
+   * given or closed since the moment of a stop: since `moment`, where `putStop` told it, because
+   * who records a stop takes it away, and it may be carried here again later.
    */
-  fencesSince(stop: string): Promise<readonly FenceRow[]>
-  putStop(id: string, body: Buffer): Promise<void>
+  fencesSince(stop: string, moment?: string): Promise<readonly FenceRow[]>
+  /** Gives the moment since which it lies there, by the place's clock. */
+  putStop(id: string, body: Buffer): Promise<string>
   dropStop(id: string): Promise<void>
   /** Which of some blobs lie there whole. */
   hasBlobs(names: readonly string[]): Promise<readonly string[]>

@@ -17,6 +17,12 @@ const unreadable = (id: string): LyingStop => ({
 
 const isStopId = (id: string | null): id is string => v.is(stopShape.entries.id, id)
 
+/** A stop that this process has put at the place, and since when it lies there. */
+export interface PutStop {
+  readonly id: string
+  readonly moment: string | undefined
+}
+
 /** The board of a shared state, as one process uses it. */
 export class PlacedStops implements StopBoard {
   readonly #local: StopBoard
@@ -27,6 +33,8 @@ export class PlacedStops implements StopBoard {
   readonly #put: Stop[] = []
   /** Those of them that are in force on this machine alone, as far as it knows. */
   readonly #unreached = new Set<Stop>()
+  /** Since when they lie at the place, as it said when they first came there. */
+  readonly #moments = new Map<Stop, string>()
 
   constructor(local: StopBoard, seal: RecordSeal, place: () => Place) {
     this.#local = local
@@ -43,10 +51,12 @@ export class PlacedStops implements StopBoard {
    * The first stop that was put behind that many; undefined where there is none, or where one of
    * them does not lie at the place, although it was tried once more.
    */
-  async putAfter(count: number): Promise<string | undefined> {
+  async putAfter(count: number): Promise<PutStop | undefined> {
     const since = this.#put.slice(count)
     for (const stop of since) if (this.#unreached.has(stop)) await this.#tryCarry(stop)
-    return since.some((stop) => this.#unreached.has(stop)) ? undefined : since[0]?.id
+    const [first] = since
+    if (first === undefined || since.some((stop) => this.#unreached.has(stop))) return undefined
+    return { id: first.id, moment: this.#moments.get(first) }
   }
 
   async put(stop: Stop): Promise<void> {
@@ -58,15 +68,15 @@ export class PlacedStops implements StopBoard {
   async #tryCarry(stop: Stop): Promise<void> {
     this.#unreached.add(stop)
     try {
-      await this.#carry(stop)
+      this.#moments.set(stop, await this.#carry(stop))
       this.#unreached.delete(stop)
     } catch {
       // It is in force here. Nothing of it is taken back because others could not be told.
     }
   }
 
-  async #carry({ id, kind, target, by, at }: Stop): Promise<void> {
-    await this.#place().putStop(id, this.#seal.sealFor('stop', id, { id, kind, target, by, at }))
+  async #carry({ id, kind, target, by, at }: Stop): Promise<string> {
+    return this.#place().putStop(id, this.#seal.sealFor('stop', id, { id, kind, target, by, at }))
   }
 
   /** Brings what lies here to the place: it was put while nobody could be reached. */

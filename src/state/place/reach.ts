@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import type { Clock } from '../../base/clock.js'
 import { factsShape, type FenceFacts, type Reached } from '../holds/fence.js'
 import type { FenceRow, Place } from './place.js'
+import type { PutStop } from './placed-stops.js'
 import type { RecordSeal } from './record-seal.js'
 
 /** Pause between two looks, ms. */
@@ -13,7 +14,7 @@ interface Looking {
   readonly place: Place
   readonly seal: RecordSeal
   readonly machine: string
-  readonly stop: string
+  readonly stop: PutStop
   readonly clock: Clock
 }
 
@@ -43,7 +44,7 @@ export const reachPlacedFences = async (
   let rows: readonly FenceRow[] | undefined
   for (;;) {
     try {
-      rows = (await place.fencesSince(stop))
+      rows = (await place.fencesSince(stop.id, stop.moment))
         .filter((row) => row.machine !== machine && isMeant(seal, row, covered))
     } catch (error) {
       // Nobody may say that nothing was leaving who could not look.

@@ -115,9 +115,10 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       if (fence === undefined || (!closed && fence.turn !== turn)) return
       Object.assign(fence, { taken: false, closed, facts, changed: server.ticks += 1 })
     },
-    async fencesSince(stop) {
+    async fencesSince(stop, moment) {
       ask('fencesSince')
-      const placed = server.stops.find(({ id }) => id === stop)?.placed ?? 0
+      const placed = moment === undefined
+        ? server.stops.find(({ id }) => id === stop)?.placed ?? 0 : Number(moment)
       return server.fences.filter(({ taken, changed, closed, operation }) =>
         taken || changed > placed
           || (!closed && live().some(({ name }) => name === `hold/${operation}`)))
@@ -125,8 +126,10 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     },
     async putStop(id, body) {
       ask('putStop')
-      if (server.stops.some((one) => one.id === id)) return
+      const there = server.stops.find((one) => one.id === id)
+      if (there !== undefined) return String(there.placed)
       server.stops.push({ id, body, placed: server.ticks += 1 })
+      return String(server.ticks)
     },
     async dropStop(id) {
       ask('dropStop')

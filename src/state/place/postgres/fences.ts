@@ -96,19 +96,21 @@ export const giveFence = async (
 }
 
 /** See `Place.fencesSince`. Of a stop that does not lie there all of them are told. */
-export const fencesSince = async (asking: Asking, stop: string): Promise<readonly FenceRow[]> => {
+export const fencesSince = async (
+  asking: Asking, stop: string, moment?: string,
+): Promise<readonly FenceRow[]> => {
   const rows = await asking.connection.ask({
     text: `${withStanding(false)}
 select 'head' as kind, null::text as operation, null::text as machine, null::boolean as taken,
   null::boolean as closed, null::bytea as facts, ${standingColumns}
 union all select 'fence', operation, machine::text, taken, closed, facts, ${noStanding}
   from sallyport.fences as fence where store = $1 and (taken
-    or greatest(given_at, closed_at) >= coalesce(
+    or greatest(given_at, closed_at) >= coalesce($6::timestamptz,
       (select placed from sallyport.stops where store = $1 and id = $5), '-infinity')
     or not closed and exists (
       select from sallyport.leases as lease where lease.store = $1 and ends > clock_timestamp()
         and lease.name = 'hold/' || fence.operation))`,
-    values: [...firstValues(asking), stop],
+    values: [...firstValues(asking), stop, moment ?? null],
   })
   requireStanding(rows.find((row) => row['kind'] === 'head'), asking)
   return rows.filter((row) => row['kind'] === 'fence').map((row) => ({
@@ -118,12 +120,15 @@ union all select 'fence', operation, machine::text, taken, closed, facts, ${noSt
 }
 
 /** See `Place.putStop`. A stop that lies there stays with its moment. */
-export const putStop = async (asking: Asking, id: string, body: Buffer): Promise<void> => {
-  await askStanding(asking, `,
+export const putStop = async (asking: Asking, id: string, body: Buffer): Promise<string> => {
+  const row = await askStanding(asking, `,
 put as (
   insert into sallyport.stops (store, id, body)
   select $1, $5::text, $6::bytea from durable where ${mayChange}
-  on conflict do nothing returning id)`, ', (select count(*) from put) as put', [id, body])
+  on conflict do nothing returning placed)`, `, coalesce((select placed from put),
+    (select placed from sallyport.stops where store = $1 and id = $5), '-infinity')::text
+    as placed`, [id, body])
+  return textOf(row, 'placed')
 }
 
 /** See `Place.dropStop`. */

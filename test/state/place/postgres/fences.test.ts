@@ -80,6 +80,18 @@ t.test('what an open operation had sent before a stop is told of while somebody 
   t.strictSame(await stopper.fencesSince('stp_1'), [], 'nobody is left who waits for a reply')
 })
 
+t.test('a stop that was recorded and carried here again has its first moment', async (t) => {
+  const { sender, stopper } = await two(t)
+  await sender.takeFence('op_1', facts, turn, [])
+  const moment = await stopper.putStop('stp_1', facts)
+  t.equal(await stopper.putStop('stp_1', facts), moment)
+  await sender.giveFence('op_1', facts, turn, true)
+  await sender.dropStop('stp_1')
+  await stopper.putStop('stp_1', facts)
+  t.strictSame(await stopper.fencesSince('stp_1'), [])
+  t.hasStrict(await stopper.fencesSince('stp_1', moment), [{ operation: 'op_1', closed: true }])
+})
+
 t.test('what arrives late opens no fence that was taken since, and takes none that was given', async (t) => {
   const { sender, stopper } = await two(t)
   const taken = async () => (await stopper.fencesSince('stp_none')).map((one) => one.taken)
