@@ -19,7 +19,7 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit at state timers sandbox setup init login logout status explain serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit at machine state timers sandbox setup init login logout status explain serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
@@ -35,7 +35,8 @@ _sallyport() {
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
     "at") COMPREPLY=($(compgen -W "add list remove --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune destroy --help" -- "$cur")); return ;;
+    "machine") COMPREPLY=($(compgen -W "list invite join retire --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune share unshare accept-server destroy --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start stop status fault faults samples --help" -- "$cur")); return ;;
     "setup"|"setup "*)
@@ -47,8 +48,12 @@ _sallyport() {
         --owner) COMPREPLY=(); return ;;
         --workspace) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --shared) COMPREPLY=(); return ;;
+        --server-ca) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --server-password-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --machine-name) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--profile --owner --workspace --passphrase-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--profile --owner --workspace --passphrase-file --shared --server-ca --server-password-file --machine-name --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "login"|"login "*)
       case "$prev" in
@@ -643,6 +648,26 @@ _sallyport() {
     "at remove")
       COMPREPLY=($(compgen -W "$(sallyport at list 2>/dev/null | cut -f1) --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
+    "machine list")
+      COMPREPLY=($(compgen -W "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      ;;
+    "machine invite")
+      case "$prev" in
+        --to) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--to --passphrase-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      ;;
+    "machine join")
+      case "$prev" in
+        --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --server-password-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--passphrase-file --server-password-file --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      ;;
+    "machine retire")
+      COMPREPLY=($(compgen -W "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      ;;
     "status"|"status "*)
       COMPREPLY=($(compgen -W "--watch --check --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
@@ -698,6 +723,23 @@ _sallyport() {
         --aside) COMPREPLY=(); return ;;
       esac
       COMPREPLY=($(compgen -W "--older-than --dry-run --aside --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      ;;
+    "state share")
+      case "$prev" in
+        --server-ca) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --server-password-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --machine-name) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--server-ca --server-password-file --machine-name --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      ;;
+    "state unshare")
+      COMPREPLY=($(compgen -W "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      ;;
+    "state accept-server")
+      case "$prev" in
+        --without) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--without --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "state destroy")
       case "$prev" in
@@ -774,7 +816,7 @@ _sallyport() {
       COMPREPLY=($(compgen -W "bash zsh fish --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
     "help"|"help "*)
-      COMPREPLY=($(compgen -W "environment exit-status json files platforms consent money profile real-key anchor retired-route --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "environment exit-status json files platforms consent money profile real-key anchor shared retired-route --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" -- "$cur"))
       ;;
   esac
 }

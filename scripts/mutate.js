@@ -9,10 +9,10 @@
 // and expects that a test that comes by it fails, first the one that scripts/tool/mutate has for it
 // in killers.json. A filter is a part of a path or of a function's name; `--changed` takes those of
 // files that are not as the last commit but one had them, `--near` runs tests of the same folders
-// only, `--test FILE` those of one file, `--quick` leaves out what takes long for few guards, and
-// tests in which a guard did not refuse, `--limit 60` is seconds of tests a guard, `--cells` goes
-// through tables whole and not by slices, `--fresh` forgets what a run before found out, `--write`
-// keeps what is found in killers.json, `--list` only names them.
+// only, `--test FILE,FILE` those of these files, `--quick` leaves out what takes long for few
+// guards, and tests in which a guard did not refuse, `--limit 60` is seconds of tests a guard,
+// `--cells` goes through tables whole and not by slices, `--fresh` forgets what a run before found
+// out, `--write` keeps what is found in killers.json, `--list` only names them.
 // Ends with 1 when a survivor is not listed, or what is listed is killed.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { installMissing } from './tool/install.js'
@@ -21,7 +21,7 @@ import { root, run } from './tool/run.js'
 const usage = 'npm run mutate -- named [AREA[:N]…] [--share N/OF] [--jobs N] [--write]'
   + '\n  | rules [FILE…] [--jobs N]'
   + '\n  | guards [FILTER…] [--changed] [--near] [--quick] [--cells] [--limit SECONDS] [--fresh]'
-  + ' [--test FILE] [--write] [--list] [--jobs N]'
+  + ' [--test FILE[,FILE…]] [--write] [--list] [--jobs N]'
 
 const flags = {
   named: ['--share', '--jobs', '--write'], rules: ['--jobs'],
@@ -103,7 +103,7 @@ const guards = async (options) => {
     wanted, jobs, limitMs: limit * 1_000,
     near: options['--near'] === true, quick: options['--quick'] === true,
     fresh: options['--fresh'] === true, cells: options['--cells'] === true,
-    write: options['--write'] === true, test: options['--test'] ?? null,
+    write: options['--write'] === true, tests: options['--test']?.split(',') ?? null,
   })
   keep('guards', results)
   const alive = results.filter(({ verdict }) => verdict !== 'killed')

@@ -9,6 +9,7 @@
  * - TEST_HOSTS: JSON, host name to addresses; other names are looked up as usual.
  * - TEST_STEPS_FILE: every announced step is appended there, one a line.
  * - TEST_COMMANDS=nothing: the commands of the capability of nothing, and no others.
+ * - TEST_PLACE_LEASE_MS, TEST_PLACE_PATIENCE_MS: times of the place of a shared state.
  */
 import { appendFileSync, existsSync } from 'node:fs'
 import { systemClock } from '../src/base/clock.js'
@@ -17,6 +18,7 @@ import { systemDeps } from '../src/cli/deps.js'
 import type { CliDeps } from '../src/cli/deps.js'
 import { processIo } from '../src/cli/io.js'
 import { main } from '../src/cli/main.js'
+import { placeTimes } from '../src/state/place/place.js'
 
 const { env } = process
 const pollMs = 5
@@ -73,6 +75,10 @@ const stopHere = async (step: string): Promise<void> => {
   const go = env['TEST_GO_FILE'] ?? ''
   while (!existsSync(go)) await new Promise((resolve) => setTimeout(resolve, pollMs))
 }
+
+const { TEST_PLACE_LEASE_MS: leaseMs, TEST_PLACE_PATIENCE_MS: patienceMs } = env
+if (leaseMs !== undefined) placeTimes.leaseMs = Number(leaseMs)
+if (patienceMs !== undefined) placeTimes.patienceMs = Number(patienceMs)
 
 const run = async (deps: CliDeps): Promise<number> => {
   if (env['TEST_COMMANDS'] !== 'nothing') return main(deps)

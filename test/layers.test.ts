@@ -67,6 +67,7 @@ const planted: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'owner-10': ['src/cli/a.ts', 'node:tls'],
   'owner-11': ['src/cli/commands/alpha/a.ts', 'child_process'],
   'owner-12': ['src/cli/a.ts', 'plist'],
+  'owner-13': ['src/state/place/a.ts', 'pg/lib/client.js'],
   'sandbox-stands-on-base': ['src/sandbox/a.ts', 'src/state/b.ts'],
   'sandbox-is-for-demo-and-tests': ['src/cli/commands/alpha/a.ts', 'src/sandbox/b.ts'],
   'src-stands-alone': ['src/cli/a.ts', 'test/b.ts'],

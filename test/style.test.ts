@@ -72,6 +72,7 @@ t.test('a store is asked for what it keeps, and by few for where that lies', asy
     'told to people, or measured for them': [
       'src/fabric/init-contract.ts', 'src/fabric/init.ts', 'src/fabric/status.ts',
       'src/fabric/destroy/look.ts', 'src/fabric/prune/prune.ts', 'src/fabric/state-care.ts',
+      'src/fabric/machines/shared-here.ts',
     ],
     'stages and evidence, which a child works in': [
       'src/codehost/closure/publication/quiescence.ts', 'src/codehost/jobs/publication/bind.ts',

@@ -55,6 +55,7 @@ const owners = [
   ['child_process', new RegExp('^(src/(codehost/|sandbox/|cli/(pager\\.ts'
     + '|commands/(demo|sandbox|serve|timers)/))|(test|bench)/)')],
   ['plist', /^(src\/fabric\/launchd|test)\//],
+  ['pg', /^(src\/state\/place\/postgres|test|bench)\//],
 ]
 
 /** Packages that the program is bundled with; docs/dependencies.md says what each is for. */
@@ -62,7 +63,7 @@ const bundled = [
   '@peculiar/x509', '@valibot/to-json-schema', 'canonicalize', 'chokidar', 'cli-table3',
   'commander', 'diff',
   'fast-string-width', 'hono', 'inquirer', 'ipaddr.js', 'jpeg-js', 'jsonc-parser', 'lowdb',
-  'node-fetch', 'plist', 'pngjs', 'reflect-metadata', 'uuid', 'valibot', 'yocto-spinner',
+  'node-fetch', 'pg', 'plist', 'pngjs', 'reflect-metadata', 'uuid', 'valibot', 'yocto-spinner',
 ]
 
 /** The package, or the part of Node, that a specifier names; null for a file. */

@@ -1,6 +1,6 @@
 // Where tests keep their files. What must be durable is tested on the disk. Elsewhere three
 // processes would wait for the same disk and nothing else: memory will do, where there is enough.
-import { mkdtempSync, statfsSync } from 'node:fs'
+import { chmodSync, mkdtempSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { treeDir } from './tree.js'
 
@@ -17,7 +17,11 @@ export const folderInMemory = () => {
     const { bavail, bsize } = statfsSync('/dev/shm')
     // A container may be allowed less than the machine has.
     const room = Math.min(bavail * bsize, freemem(), process.constrainedMemory() || Infinity)
-    return room < bytesMin ? null : mkdtempSync('/dev/shm/sallyport-test-')
+    if (room < bytesMin) return null
+    const folder = mkdtempSync('/dev/shm/sallyport-test-')
+    // A database server that a test starts runs as nobody, where the test is root's.
+    chmodSync(folder, 0o711)
+    return folder
   } catch {
     return null
   }

@@ -30,6 +30,8 @@ export const personCommands: readonly string[] = [
   'codehost close-capacity', 'codehost observe', 'codehost adopt', 'codehost discard',
   'codehost cancel', 'codehost revoke', 'edge pair', 'edge revoke', 'state repair',
   'state restore', 'state prune', 'state destroy', 'state kept', 'state keys',
+  'machine invite', 'machine join', 'machine retire', 'state share', 'state unshare',
+  'state accept-server',
   'sandbox start', 'timers install',
 ]
 

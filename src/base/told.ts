@@ -59,7 +59,8 @@ export const commandLine = (line: string): string => program + line
 export const lineOfWords = (words: readonly string[]): string => words.map(shellWord).join(' ')
 
 /** Lines that mean the same over any state, or over none. */
-const stateless = /^(?:--help|--version|help|demo|schema|completion|sandbox|edge daemon|at)(?: |$)/
+const stateless = new RegExp('^(?:--help|--version|help|demo|schema|completion|sandbox|'
+  + 'edge daemon|at|machine join)(?: |$)')
 const onlyHelps = / --help$/
 
 /** A command that says by itself which state it is about. */

@@ -1,10 +1,13 @@
 /** Opening the state directory for a verb: what only the terminal knows, given to `openWork`. */
+import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
 import {
   openState, openWork, type Work, type WorkMode, type WorkPlace,
 } from '../fabric/open-work.js'
 import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
+import { isPlaced } from '../state/place/is-placed.js'
+import { openingAny } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import type { LoginOptions, StoreMode, VerbDeps } from './verb.js'
 import { currentToken, withTokenPlace } from './login.js'
@@ -18,10 +21,24 @@ const placeOf = (deps: VerbDeps): WorkPlace => ({
   observer: deps.observer,
 })
 
+/** Older than that what a replica shows is told with its age, ms. */
+const ageToldMs = 60_000
+
+/** Says how old what a replica shows is, on a terminal, where it is old. */
+const tellAge = (deps: VerbDeps, store: Store): void => {
+  if (!isPlaced(store) || !deps.io.terminal.stderr || deps.globals.json) return
+  const { heardAtMs: heardMs } = store
+  if (heardMs === null || deps.clock.wallMs() - heardMs <= ageToldMs) return
+  deps.note(`The server of this state was heard ${deps.view.time(isoFromMs(heardMs))}; what is `
+    + 'shown is as old.')
+}
+
 /** Opens the state directory of this run. Throws `no_state` where there is no whole one. */
-export const openCliStore = (deps: VerbDeps, mode: StoreMode): Store => {
+export const openCliStore = async (deps: VerbDeps, mode: StoreMode): Promise<Store> => {
   try {
-    return openState(placeOf(deps), mode)
+    const store = await openingAny(() => openState(placeOf(deps), mode))
+    if (mode === 'read') tellAge(deps, store)
+    return store
   } catch (cause) {
     const { globals: { at, stateDir }, env } = deps
     const named = at !== null || stateDir !== null || Boolean(env['SALLYPORT_AT'])
@@ -47,7 +64,7 @@ export const openForNobody = async (
 /** The state, opened anew for recording a stop; whoever calls closes it. */
 export const openForStop = async (deps: VerbDeps, waitMsMax: number): Promise<Gov> => {
   const place = { ...placeOf(deps), waitMs: Math.min(deps.globals.waitMs ?? waitMsMax, waitMsMax) }
-  const store = openState(place, 'write')
+  const store = await openingAny(() => openState(place, 'write'))
   return (await openWork({ ...place, store, face: 'cli', mode: 'write', anchor: 'any' })).gov
 }
 

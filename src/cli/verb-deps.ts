@@ -1,6 +1,7 @@
 /** The dependencies of one command: the world, with this run's global flags applied to it. */
 import { fail, SallyportError } from '../base/errors.js'
 import { toldText } from '../base/told.js'
+import { closingsDone } from '../state/place/closings.js'
 import type { Problem, Store } from '../state/types.js'
 import type { FoldersNamed } from '../fabric/names/look-up.js'
 import { carriedBy, placesOf, type Places } from './places.js'
@@ -73,6 +74,7 @@ export const bindDeps = (
       await Promise.allSettled(stores.values())
       stores.clear()
       asked.close()
+      await closingsDone()
     },
     async gov(mode = 'read', face = 'cli') {
       const { openForNobody } = await import('./store.js')

@@ -182,6 +182,7 @@ const afterClaim = async <C, E, K>(op: Op<C, E, K>): Promise<K> => {
     }
     waitFor(op, 'lane', run.deadline.remainingMs())
     lane = await waitForLane(op)
+    if (lane !== null) op.held.push(lane)
   } catch (error) {
     return endUnsent(op, error)
   }
@@ -250,7 +251,7 @@ export const runOrder = async <C, E, K>(
     const op: Op<C, E, K> = {
       ctx, order, run: { ...claiming, claimed: claim.claimed }, taskId: claim.taskId ?? null,
       terms: null, sent: false, unsentBy: null, mark: null,
-      fence: null,
+      fence: null, held: [guard],
     }
     const recorded = recordStop(op)
     try {

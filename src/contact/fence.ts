@@ -26,6 +26,8 @@ export const unstoppedView = async <C>(op: Sending<C>): Promise<FreshView> => {
   const lying = store.stops.lying()
   const view = await store.fresh()
   requireUnstopped(op, view, lying)
+  // What lies at a place is known by the look that brought the view.
+  if (store.machine !== null) requireUnstopped(op, view)
   return view
 }
 
@@ -46,7 +48,7 @@ const fenceFileOf = <C>(op: Sending<C>): SendFence => {
     // Not known is not none: a stop of any session may be meant for it, and has to wait for it.
     ...(root === undefined ? {} : { root }), connection, pid: process.pid,
     ...(givers === undefined ? {} : { givers: [...givers] }), provider, slot, purpose, folder,
-  })
+  }, op.held)
   return op.fence
 }
 

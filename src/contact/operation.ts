@@ -6,7 +6,7 @@ import type { SendFence } from '../state/holds/holds.js'
 import { ContactError } from '../net/contact-error.js'
 import type { Binding } from '../governance/ledger/post.js'
 import { errnoOf, ioFailure } from '../state/files.js'
-import type { Tx } from '../state/types.js'
+import type { Turn, Tx } from '../state/types.js'
 import type { ContactContext, Order, Running, Terms, Unsent } from './order.js'
 
 /** A claimed order with what has become of it so far. */
@@ -25,6 +25,8 @@ export interface Operation<Claimed, Evidence, Kept> {
   mark: Promise<void> | null
   /** What its requests pass on their way out, once one was about to leave. */
   fence: SendFence | null
+  /** Its guard and, once it has it, the lane: without them nothing may leave. */
+  readonly held: object[]
 }
 
 /** Any operation, for what looks into nothing that an order brings of its own. */
@@ -48,6 +50,7 @@ export interface Sending<Claimed> extends AnyOperation {
   unsentBy: unknown
   mark: Promise<void> | null
   fence: SendFence | null
+  readonly held: readonly object[]
 }
 
 /** Announces a step and waits for whoever watches. */
@@ -65,8 +68,8 @@ export const waitFor = (
 
 /** A transaction of the operation, with the time of its record. */
 export const transact = <T>(
-  { ctx: { gov }, order }: AnyOperation, fn: (tx: Tx, now: string) => T,
-): Promise<T> => gov.store.transact(order.verb, (tx) => fn(tx, nowIso(gov)))
+  { ctx: { gov }, order }: AnyOperation, fn: (tx: Tx, now: string) => T, turn?: Turn,
+): Promise<T> => gov.store.transact(order.verb, (tx) => fn(tx, nowIso(gov)), turn)
 
 /** What every ledger step of the operation names. */
 export const bindingOf = ({ run, order }: AnyOperation): Binding => ({

@@ -3,17 +3,21 @@ import { SallyportError } from '../base/errors.js'
 import type { Tx } from '../state/types.js'
 import { nowIso, type Gov } from '../governance/context.js'
 
-/** Pause between two tries for the state lock, milliseconds. */
+/** Pause between two tries, milliseconds. */
 const lockPauseMs = 50
 
-const isLockMissed = (error: unknown): boolean =>
-  error instanceof SallyportError && ['lock_held', 'lock_wait_stopped'].includes(error.code)
+/** Nothing came to be, and it may when it is tried again. */
+const again = ['lock_held', 'lock_wait_stopped', 'place_unreachable', 'place_restless']
+
+const isMissed = (error: unknown): boolean =>
+  error instanceof SallyportError && again.includes(error.code)
 
 /**
  * Writes what must not be lost once somebody was contacted. Another process that holds the state
  * lock past `--wait` costs neither a result nor the knowledge of its charge, nor does a stop while
- * it is waited for: the transaction, which did not run, is tried again while `leftMs` says that
- * time is left. Any other error goes on up.
+ * it is waited for, nor a server of a shared state that is away for a moment: the transaction,
+ * which left nothing, is tried again while `leftMs` says that time is left. Any other error goes on
+ * up.
  */
 export const persist = async <T>(
   gov: Gov, verb: string, leftMs: () => number, fn: (tx: Tx, now: string) => T,
@@ -23,7 +27,7 @@ export const persist = async <T>(
     try {
       return await store.transact(verb, (tx) => fn(tx, nowIso(gov)))
     } catch (error) {
-      if (!isLockMissed(error) || leftMs() <= 0) throw error
+      if (!isMissed(error) || leftMs() <= 0) throw error
       await clock.sleep(Math.min(lockPauseMs, leftMs()))
     }
   }

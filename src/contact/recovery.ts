@@ -15,6 +15,7 @@ import { nowIso, type Gov } from '../governance/context.js'
 import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
 import { carryKeys } from '../governance/board/carry-keys.js'
 import { carryLiabilities } from '../governance/ledger/carry.js'
+import { carryBound } from '../governance/machine-bound.js'
 import { closeAndCarry } from '../governance/carried-restrictions.js'
 import { markUnknown, release } from '../governance/ledger/steps.js'
 import { holdCeiling } from '../governance/ledger/unread.js'
@@ -232,7 +233,7 @@ const carryFormers = (
 ): Omit<RestoredReport, 'unvouched'> => {
   const { liabilities, unread } = carryLiabilities(tx, now, formers, 'restored_over_later_state')
   const keptKeys = carryKeys(tx, now, formers)
-  for (const { view } of formers) for (const carry of carries) carry(tx, view)
+  for (const { view } of formers) for (const carry of [carryBound, ...carries]) carry(tx, view)
   const unreadable = formers.filter(({ readable }) => !readable).length
   const held = [...unread, ...holdCeiling(tx, now)]
   return { keptLiabilities: liabilities, unread: held, keptKeys, unreadable }

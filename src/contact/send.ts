@@ -72,20 +72,20 @@ const markContact = async <C>(op: Sending<C>, step: Step<unknown>): Promise<void
     await transact(op, (tx, now) => {
       markEffect(op, tx, now)
       own(tx, now)
-    })
+    }, { under: op.held })
     // Reads that follow share it.
     op.mark = Promise.resolve()
     return
   }
   if (step.authority === 'read' && op.mark !== null) {
     await op.mark
-    if (step.mark !== undefined) await transact(op, own)
+    if (step.mark !== undefined) await transact(op, own, { under: op.held })
     return
   }
   op.mark = transact(op, (tx, now) => {
     markRows(op, tx, now)
     own(tx, now)
-  })
+  }, { under: op.held })
   try {
     await op.mark
   } catch (error) {

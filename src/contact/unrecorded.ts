@@ -37,6 +37,7 @@ const requireRead = ({ authority }: Step<never>): void => {
 
 const sendingOf = <C>(ctx: ContactContext, reads: Reads<C>, run: Running<C>): Sending<C> => ({
   ctx, order: reads, run, taskId: null, terms: null, sent: false, unsentBy: null, fence: null,
+  held: [],
   // As if it had been made: nothing is written for it.
   mark: Promise.resolve(),
 })

@@ -33,10 +33,11 @@ export const uploadSettled = ({ store }: Gov, device: string): void => {
  * Removes what an upload of the device left that nobody recorded; its guard must be held. Answers
  * whether something was noted. May run twice. Throws what the disk does.
  */
-export const sweepInterrupted = ({ store }: Gov, device: string): boolean => {
+export const sweepInterrupted = async ({ store }: Gov, device: string): Promise<boolean> => {
   const note = readArrival(store.dir, device)
   if (note !== undefined) {
-    const found = rowsUnder(store.read(), edgeCollections.artifacts, artifactsByRequest, {
+    // Its record may lie where the state is kept, and not be read here yet.
+    const found = rowsUnder(await store.fresh(), edgeCollections.artifacts, artifactsByRequest, {
       under: [device, note.record],
     })
     store.artifacts.removeTemporary(note.temporary)
@@ -66,7 +67,7 @@ export const sweepAllInterrupted = async (gov: Gov): Promise<number> => {
     const guard = await guardOf(gov, device)
     if (guard === null) continue
     try {
-      if (sweepInterrupted(gov, device)) swept += 1
+      if (await sweepInterrupted(gov, device)) swept += 1
     } finally {
       guard.release()
     }

@@ -290,7 +290,7 @@ export const beginUpload = async (
   if (before !== null) return before
   const guard = await holdOnly(gov, party.device.device_id)
   try {
-    sweepInterrupted(gov, party.device.device_id)
+    await sweepInterrupted(gov, party.device.device_id)
     // Whoever held it may have stored this very upload.
     const known = look()
     if (known === null) return new Body(gov, party, head, guard)

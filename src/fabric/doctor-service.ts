@@ -100,7 +100,7 @@ const agentChecks = async (folder: string): Promise<readonly Check[]> => {
 export const serviceChecks = async (
   gov: Gov, process: NamesPlaces,
 ): Promise<readonly Check[]> => {
-  const row = findService(gov.store.read())
+  const row = findService(gov.store, gov.store.read())
   if (row === undefined) return []
   const config = baseFolderIfNamed(process, 'XDG_CONFIG_HOME')
   return [

@@ -7,8 +7,9 @@ import type { CapabilityRows, Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import { connectionCollection } from '../governance/connections/connection-rows.js'
 import {
-  exportedOfGovernance, isOwnDecision, isOwnOperation, own, type Exported, type Taker,
+  exportedOfGovernance, isOwnDecision, isOwnOperation, nobodys, own, type Exported, type Taker,
 } from '../governance/exported.js'
+import { machineBoundCollection } from '../governance/machine-bound.js'
 import type { Session } from '../governance/session/types.js'
 import { formatVersion } from '../state/paths.js'
 import { capabilities } from './capabilities.js'
@@ -18,6 +19,7 @@ import type { ExportLine } from './export-contract.js'
 const exportedOfAll: readonly Exported[] = [
   ...exportedOfGovernance,
   own(connectionCollection, (doc, { owner }) => doc.owner === owner),
+  nobodys(machineBoundCollection),
   own(routeCollection, (doc, taker) => isOwnOperation(taker, doc.operation_id)
     || (doc.decision_id !== null && isOwnDecision(taker, doc.decision_id))),
 ]

@@ -4,6 +4,7 @@ import { contract } from '../base/contract.js'
 import { closedObject } from '../base/schema.js'
 import type { DeploymentProfile } from '../governance/profile.js'
 import type { Goal, Principal } from '../governance/rows.js'
+import type { SharedHere } from './machines/machines-contract.js'
 
 const initShape = v.strictObject({
   state_dir: v.string(),
@@ -15,6 +16,10 @@ const initShape = v.strictObject({
   provider: v.strictObject({ name: v.string(), base_url: v.string(), model_id: v.string() }),
   gateway_base_url: v.nullable(v.string()),
   workspace: v.string(),
+  /** Where a state lies that machines share, and what this one is called; else left out. */
+  shared: v.optional(v.strictObject({
+    place: v.string(), machine: v.string(), machine_id: v.string(),
+  })),
 })
 /** A new state directory, its owner and what was sealed. */
 export type InitDocument = v.InferOutput<typeof initShape>
@@ -22,6 +27,8 @@ export type InitDocument = v.InferOutput<typeof initShape>
 /** What making a state directory gave. */
 interface MadeState {
   readonly store: { readonly dir: string; readonly storeId: string }
+  /** Of a state that several machines share. */
+  readonly shared: SharedHere | null
   readonly principal: Principal
   readonly goal: Goal
   readonly profile: DeploymentProfile
@@ -37,7 +44,7 @@ export const stateInit = contract({
     workspace: v.optional(v.string()),
   }),
   output: initShape,
-  toDocument: ({ store, principal, goal, profile }: MadeState) => ({
+  toDocument: ({ store, shared, principal, goal, profile }: MadeState) => ({
     state_dir: store.dir,
     store_id: store.storeId,
     owner: principal.name,
@@ -47,5 +54,10 @@ export const stateInit = contract({
     provider: profile.provider,
     gateway_base_url: profile.gateway?.base_url ?? null,
     workspace: profile.workspace,
+    ...(shared === null ? {} : {
+      shared: {
+        place: shared.place, machine: shared.machineName, machine_id: shared.machineId,
+      },
+    }),
   }),
 })

@@ -8,8 +8,11 @@ import { isInitLost } from '../governance/initialized.js'
 import { defaultPrincipal, requirePrincipalName } from '../governance/principals.js'
 import type { DeploymentProfile } from '../governance/profile.js'
 import { collections, type Goal, type Principal } from '../governance/rows.js'
+import type { Reaching } from '../state/place/share.js'
 import type { Store } from '../state/types.js'
-import { createStore, openStore } from '../state/store.js'
+import { createStore, openingAny, openStore } from '../state/store.js'
+import type { SharedHere } from './machines/machines-contract.js'
+import { sharedHere } from './machines/shared-here.js'
 
 /** What a new state directory begins with. */
 interface InitRequest {
@@ -22,6 +25,8 @@ interface InitRequest {
   readonly profile: DeploymentProfile
   readonly ownerName: string
   readonly passphrase?: Passphrase | undefined
+  /** Where the truth of the state is to lie; left out for the directory itself. */
+  readonly server?: Reaching | undefined
 }
 
 const exists = (cause?: SallyportError): SallyportError =>
@@ -29,25 +34,31 @@ const exists = (cause?: SallyportError): SallyportError =>
     next: 'Use it, or name another one with --state-dir.', cause,
   })
 
-const existing = (request: InitRequest, cause: SallyportError): Store => {
-  const store = openStore({ ...request, mode: 'write' })
+/** Whether the truth of a state lies where the line says: here, or at a server. */
+const isAsWanted = ({ keptIn }: Store, { server }: Pick<InitRequest, 'server'>): boolean =>
+  (keptIn === 'place') === (server !== undefined)
+
+const existing = async (request: InitRequest, cause: SallyportError): Promise<Store> => {
+  const store = await openingAny(() => openStore({ ...request, mode: 'write' }))
   // An `init` that was cut off after the directory was made has no owner yet: it is completed.
   const fresh = store.read().all(collections.principals).length === 0
+    && isAsWanted(store, request)
   if (fresh && canonicalJson(store.profile) === canonicalJson(request.profile)) return store
   store.close()
   throw exists(cause)
 }
 
-/** What a directory holds that an `init` with these very arguments made; null where none did. */
+/** What an `init` with these very arguments makes, or made before. */
 interface MadeBefore {
   readonly store: { readonly dir: string; readonly storeId: string }
+  readonly shared: SharedHere | null
   readonly principal: Principal
   readonly goal: Goal
 }
 
-const openedThere = (request: InitRequest): Store | null => {
+const openedThere = async (request: InitRequest): Promise<Store | null> => {
   try {
-    return openStore({ ...request, mode: 'read' })
+    return await openingAny(() => openStore({ ...request, mode: 'read' }))
   } catch (error) {
     // Whatever is wrong with it, making it says so in its own words.
     if (error instanceof SallyportError) return null
@@ -60,8 +71,10 @@ const openedThere = (request: InitRequest): Store | null => {
  * nothing to do, no byte is written and no passphrase is asked for. Null where it is not there, or
  * is unfinished or damaged. Throws `conflict` `state_exists` for another one.
  */
-export const madeBefore = (request: Omit<InitRequest, 'passphrase'>): MadeBefore | null => {
-  const store = openedThere(request)
+export const madeBefore = async (
+  request: Omit<InitRequest, 'passphrase'>,
+): Promise<MadeBefore | null> => {
+  const store = await openedThere(request)
   if (store === null) return null
   try {
     const view = store.read()
@@ -69,17 +82,27 @@ export const madeBefore = (request: Omit<InitRequest, 'passphrase'>): MadeBefore
     const principal = defaultPrincipal(view)
     const isSame = canonicalJson(store.profile) === canonicalJson(request.profile)
       && principal.name === request.ownerName
+      && isAsWanted(store, request)
     if (!isSame) throw exists()
     const goal = defaultGoal(view, principal.principal_id)
-    return { store: { dir: store.dir, storeId: store.storeId }, principal, goal }
+    const { dir, storeId } = store
+    return { store: { dir, storeId }, shared: sharedHere(store), principal, goal }
   } finally {
     store.close()
   }
 }
 
-const create = (request: InitRequest): Store => {
+/** Loaded for a state that several machines share, and for no other. */
+const createAt = async (request: InitRequest, server: Reaching): Promise<Store> => {
+  const { createShared } = await import('../state/place/share.js')
+  return createShared({ ...request, profile: request.profile, reaching: server })
+}
+
+const create = async (request: InitRequest): Promise<Store> => {
+  const { server } = request
   try {
-    return createStore({ ...request, profile: request.profile })
+    return server === undefined
+      ? createStore({ ...request, profile: request.profile }) : await createAt(request, server)
   } catch (error) {
     if (error instanceof SallyportError && error.code === 'state_exists') {
       return existing(request, error)
@@ -95,12 +118,14 @@ const create = (request: InitRequest): Store => {
  */
 export const initState = async (
   request: InitRequest,
-): Promise<{ store: Store; principal: Principal; goal: Goal }> => {
+): Promise<MadeBefore> => {
   requirePrincipalName(request.ownerName)
   if (request.passphrase !== undefined) requirePassphraseLength(request.passphrase)
-  const store = create(request)
+  const store = await create(request)
   try {
-    return { store, ...await initialize(store, request) }
+    const made = await initialize(store, request)
+    const { dir, storeId } = store
+    return { store: { dir, storeId }, shared: sharedHere(store), ...made }
   } finally {
     store.close()
   }

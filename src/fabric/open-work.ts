@@ -12,8 +12,9 @@ import { requireInitialized } from '../governance/initialized.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import { authenticate, authenticateRoot } from '../governance/session/authenticate.js'
 import type { Session } from '../governance/session/types.js'
+import { followWitness } from '../governance/policy/witness.js'
 import { recordStops } from '../governance/stops/record.js'
-import { openStore } from '../state/store.js'
+import { openingAny, openStore } from '../state/store.js'
 import type { Store, View } from '../state/types.js'
 import type { Seen } from './seen.js'
 
@@ -100,6 +101,7 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
       recordFirst: (opened: Store) => recordStops(opened, place.clock ?? systemClock),
     }),
     ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
+    onFollowed: followWitness,
   })
   try {
     requireInitialized(store)
@@ -127,12 +129,13 @@ interface OpenWork {
 export const openWork = (async (order: WorkOrder): Promise<Work> => {
   const { face, mode, anchor = 'vouches' } = order
   const { clock = systemClock, observer = silentObserver } = order
-  const store = order.store ?? openState(order, mode)
+  const store = order.store ?? await openingAny(() => openState(order, mode))
   const close = (): void => {
     if (order.store === undefined) store.close()
   }
   try {
     const gov: Gov = { store, clock, observer, face }
+    await follow(store, order)
     // Before anybody is asked for: the rows of an old copy know sessions that have ended since.
     const view = anchor === 'any' ? store.read() : requireAnchored(store)
     const session = operatorOf(gov, order, view)
@@ -147,6 +150,19 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
     throw error
   }
 }) as OpenWork
+
+/**
+ * Whoever writes to a state that several machines share sees first what the others wrote. What only
+ * ever stops something need not: it is in force without.
+ */
+const follow = async (store: Store, { mode, anchor }: WorkOrder): Promise<void> => {
+  if (store.machine === null || mode === 'read' || mode === 'see') return
+  try {
+    await store.fresh()
+  } catch (error) {
+    if (anchor !== 'any') throw error
+  }
+}
 
 /** Who asks; null where nobody is asked for. */
 const operatorOf = (

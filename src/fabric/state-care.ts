@@ -17,7 +17,7 @@ import { repairState, type RepairReport } from '../state/care/repair.js'
 import { restoreState, type RestoreReport } from '../state/care/restore.js'
 import { verifyState, type VerifyReport } from '../state/care/verify-backup.js'
 import { orIoFailure } from '../state/files.js'
-import { openStore } from '../state/store.js'
+import { FileStore } from '../state/file-store.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { carryRules, gateRules, recoveryRules } from './recovery.js'
@@ -53,7 +53,8 @@ const checkBy = (
   const bad = found.problems.some(({ severity, code }) =>
     (severity === 'damage' && code !== 'spare_damaged') || isClosed(code))
   if (bad) return found
-  const store = openStore({ ...site, mode: 'read' })
+  // Of a replica its own files are judged.
+  const store = new FileStore({ ...site, mode: 'read' })
   try {
     const more = orIoFailure('checking the state', () =>
       [...witnessProblems(store), ...openArtifacts(store), ...lying(store)])

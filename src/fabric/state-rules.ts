@@ -14,6 +14,7 @@ import type { Problem as RuleProblem } from '../governance/context.js'
 import { isInitUnfinished } from '../governance/initialized.js'
 import { endedDevices } from '../governance/devices.js'
 import { verifyLedger } from '../governance/ledger/verify-ledger.js'
+import { machineBoundCollection } from '../governance/machine-bound.js'
 import { policyAt } from '../governance/policy/head.js'
 import { verifyPolicy } from '../governance/policy/verify-policy.js'
 import { witnessStatus, type WitnessStatus } from '../governance/policy/witness.js'
@@ -112,6 +113,7 @@ export const stateRules = async (registry: Registry = capabilities): Promise<Sta
   return {
     collections: [
       ...Object.values(collections), connectionCollection, routeCollection, endedDevices,
+      machineBoundCollection,
       ...rows.flatMap((one) => one.collections),
     ],
     derived: rows.flatMap(({ derived }) => derived ?? []),

@@ -25,6 +25,18 @@ const factsShape = v.strictObject({
   at: nullableText,
   state_dir: v.string(),
   store_id: v.string(),
+  /** Of a state that several machines share, as this one knew it last; else left out. */
+  shared: v.optional(v.strictObject({
+    /** Host and database; null, as what follows, where the file that says it cannot be read. */
+    place: nullableText,
+    machine: nullableText, machine_id: nullableText,
+    /** The last record that this machine has. */
+    record: count,
+    /** Machines that are not retired, when they were asked for last; null before. */
+    machines: v.nullable(count),
+    /** When the place was heard last; null where it never was. */
+    heard_at: nullableText,
+  })),
   profile: v.string(),
   policy: v.strictObject({
     revision: count, state: v.picklist(['active', 'revoked']), usable: v.boolean(),

@@ -15,7 +15,8 @@ import type { Looking, LookingWorld } from '../governance/waiting.js'
 import { dayOf } from '../shots/day.js'
 import { lastRuns } from '../shots/last-runs.js'
 import { walkIndex } from '../state/indexes.js'
-import type { View } from '../state/types.js'
+import { isPlaced } from '../state/place/is-placed.js'
+import type { Store, View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { interruptedCount, seenNow, type Seen } from './seen.js'
 import type { StateStatus } from './status-contract.js'
@@ -43,6 +44,13 @@ const openTasks = (view: View): Record<string, number> => {
     counts[state] = (counts[state] ?? 0) + 1
   }
   return counts
+}
+
+/** Loaded for a state that several machines share, and for no other. */
+const sharedBlock = async (store: Store): Promise<Pick<StateStatus, 'shared'>> => {
+  if (!isPlaced(store)) return {}
+  const { sharedFacts } = await import('./machines/status-facts.js')
+  return { shared: sharedFacts(store) }
 }
 
 /** Who looks, and over which capabilities. */
@@ -78,6 +86,7 @@ export const readStatus = async (opened: Gov, looker: Looker): Promise<StateStat
     at,
     state_dir: gov.store.dir,
     store_id: gov.store.storeId,
+    ...await sharedBlock(gov.store),
     profile: deploymentProfile(gov.store).name,
     policy: { revision: head.revision, state: head.state, usable, block },
     lines: await statusLines(looking, registry),

@@ -1,6 +1,7 @@
 /** Passphrases of owners: scrypt, always outside the lock. */
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { fail } from '../base/errors.js'
+import { scryptOf, type ScryptCost } from '../base/scrypt.js'
 import type { Principal } from './rows.js'
 
 /** A passphrase as exact bytes, or as text that is taken as UTF-8. */
@@ -20,17 +21,8 @@ type Stored = NonNullable<Principal['passphrase']>
 const bytesOf = (passphrase: Passphrase): Buffer =>
   typeof passphrase === 'string' ? Buffer.from(passphrase, 'utf8') : Buffer.from(passphrase)
 
-const derive = (
-  passphrase: Buffer,
-  salt: Buffer,
-  { n, r, p }: { n: number; r: number; p: number },
-): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const options = { N: n, r, p, maxmem: 256 * n * r }
-    scrypt(passphrase, salt, hashBytes, options, (error, key) =>
-      error === null ? resolve(key) : reject(error),
-    )
-  })
+const derive = (passphrase: Buffer, salt: Buffer, cost: ScryptCost): Promise<Buffer> =>
+  scryptOf(passphrase, salt, cost, hashBytes)
 
 /** Throws `rejected`/`passphrase_length` unless a passphrase has a length within the limits. */
 export const requirePassphraseLength = (passphrase: Passphrase): void => {

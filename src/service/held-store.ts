@@ -6,6 +6,7 @@
  */
 import { SallyportError } from '../base/errors.js'
 import { openState, type WorkPlace } from '../fabric/open-work.js'
+import { openingAny } from '../state/store.js'
 import type { Store } from '../state/types.js'
 
 interface Held {
@@ -31,7 +32,7 @@ export class HeldStore {
 
   /** Works with the store. Throws what opening throws. */
   async use<T>(work: (store: Store) => Promise<T> | T): Promise<T> {
-    const held = this.#current()
+    const held = await openingAny(() => this.#current())
     held.users += 1
     try {
       return await work(held.store)

@@ -92,7 +92,7 @@ const derOf = (key: KeyObject): Buffer => key.export({ type: 'pkcs8', format: 'd
 
 /** The key and certificate to listen with. Throws what the vault does. */
 export const materialOf = async (gov: Gov): Promise<Material> => {
-  const before = findService(gov.store.read())
+  const before = findService(gov.store, gov.store.read())
   const nowMs = gov.clock.wallMs()
   const key = before === undefined ? null : keptKey(gov)
   if (before === undefined || key === null) {
@@ -136,7 +136,7 @@ export class Renewal {
   async look(gov: Gov): Promise<boolean> {
     const { key, certificate } = this.#material
     const nowMs = gov.clock.wallMs()
-    const before = findService(gov.store.read())
+    const before = findService(gov.store, gov.store.read())
     if (before === undefined || certificateUsable(certificate, key, nowMs)) return false
     const made = await makeCertificate(derOf(key), nowMs)
     await keepService(gov, before, { port: before.port, certificate: made })

@@ -5,6 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../base/clock.js'
 import { openState, type WorkPlace } from '../fabric/open-work.js'
+import { openingAny } from '../state/store.js'
 import type { World } from '../fabric/world.js'
 import { lookUp } from '../net/look-up.js'
 import { HeldStore } from './held-store.js'
@@ -56,7 +57,9 @@ class ThreadWork {
   /** Opens the state as a process that keeps house, and closes it. */
   async #fold({ id }: Told<'fold'>): Promise<void> {
     const { stateDir, configDir } = this.#start
-    openState({ stateDir, configDir, foldsForOthers: true }, 'write').close()
+    const store = await openingAny(() =>
+      openState({ stateDir, configDir, foldsForOthers: true }, 'write'))
+    store.close()
     this.#tell({ kind: 'reply', id, reply: { status: 200, body: null } })
   }
 

@@ -7,6 +7,7 @@ import { contract } from '../base/contract.js'
 import type { Carried } from '../base/told.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { openState, type WorkPlace } from '../fabric/open-work.js'
+import { openingAny } from '../state/store.js'
 import { sweepUnfinished } from '../fabric/sweep-unfinished.js'
 import type { World } from '../fabric/world.js'
 import { requireAnchored } from '../governance/anchored.js'
@@ -192,7 +193,7 @@ const startIn = async (
   const { stateDir, configDir } = place
   const desk = order.page === undefined ? null : new PageDesk(world.clock, stateDir)
   await sweepUnfinished(gov)
-  const before = findService(gov.store.read())
+  const before = findService(gov.store, gov.store.read())
   const material = await materialOf(gov)
   const { certificate, newKey } = material
   const shows: (AnyServer & Shows)[] = []
@@ -255,7 +256,7 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
   const { world, place } = order
   // What devices and scripts send would be printed, tokens and pictures included.
   refuseLeakyRuntime(world.env, world.execArgv)
-  const store = openState(place, 'write')
+  const store = await openingAny(() => openState(place, 'write'))
   try {
     const gov: Gov = { store, clock: world.clock, observer: silentObserver, face: 'service' }
     const held = await holdService(place.stateDir, nowIso(gov))

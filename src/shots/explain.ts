@@ -13,7 +13,7 @@ import type { View } from '../state/types.js'
 import { shotLimits } from './constants.js'
 import { differenceUnits } from './explain-reasons.js'
 import type { ShotsContext } from './context.js'
-import { currentFacts } from './observations/as-of-now.js'
+import { currentFacts, type CurrentFacts } from './observations/as-of-now.js'
 import { listedOf, listedShape } from './observations/facts.js'
 import { fileIdOf } from './observations/observation-store.js'
 import { folderDigestOf } from './source/folder-digest.js'
@@ -247,6 +247,17 @@ const gateOf = (
   }
 }
 
+const nowOf = (
+  view: View, found: Found, seen: Seen, { elsewhere }: CurrentFacts,
+): Explanation['now'] => {
+  const { folder } = seen
+  if (folder !== null && elsewhere?.has(folderDigestOf(folder)) === true) {
+    const why = 'its folder lies on another machine'
+    return { exists: found.stat !== null, changed: null, ...ignore(why) }
+  }
+  return wouldOf(found, seen, isRecursive(savedSettings(view)))
+}
+
 /** Explains a file by its absolute path. */
 export const explainPath = (ctx: ShotsContext, view: View, path: string): Explanation => {
   const now = currentFacts(ctx, view)
@@ -268,6 +279,6 @@ export const explainPath = (ctx: ShotsContext, view: View, path: string): Explan
     sha256: row?.sha256 ?? null,
     visual_gate: gateOf(view, row, observation),
     observation: observation === undefined ? null : listedOf(observation, now),
-    now: wouldOf(found, seen, isRecursive(savedSettings(view))),
+    now: nowOf(view, found, seen, now),
   }
 }

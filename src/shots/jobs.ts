@@ -79,7 +79,7 @@ const takeTurn = async (ctx: ShotsContext, job: Job): Promise<JobTurn> => {
     ({ job: job.name, at, outcome, receipt: null, error: null, ...rest })
   const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
   if (!job.isOn(settings)) return turn('disabled')
-  const held = holdJob(ctx, job.name)
+  const held = await holdJob(ctx, job.name)
   if (held === null) return turn('busy')
   try {
     const receipt = await job.run(ctx)

@@ -23,7 +23,7 @@ import { whileNobodyFolds } from './fold-lock.js'
 import type { Follower } from './follow.js'
 import { takeFreeLock, takeLock, type LockMaker, type StateLock } from './lock.js'
 import { encodeRecord, payloadBytesMax } from './log/format.js'
-import { encodePayload } from './log/record.js'
+import { decodePayload, encodePayload } from './log/record.js'
 import { epochText, type KeyPlaces, type Places } from './paths.js'
 import { fold, mergeBytesAtClose, type FoldOptions } from './snapshot/fold.js'
 import { NotLoaded } from './snapshot/pool.js'
@@ -55,6 +55,25 @@ interface CommitParts {
   readonly hooks: readonly ((context: WriteHookContext) => void)[]
   /** See `OpenOptions.recordFirst`. */
   readonly first: () => FirstRecord | null
+  /** See `OpenOptions.onFollowed`. */
+  readonly onFollowed: (context: WriteHookContext) => void
+}
+
+/** A record that a place has, or is about to get. */
+export interface TakenRecord {
+  readonly sequence: number
+  /** The chain value behind it. */
+  readonly chain: string
+  /** Canonical JSON of its content. */
+  readonly payload: string
+}
+
+/** What a transaction would write over the rows as they are known here; nothing is written. */
+export interface Proposal<T> {
+  readonly result: T
+  /** The record that it comes to and the one before; null where it changes nothing. */
+  readonly record: (TakenRecord & { readonly before: string }) | null
+  readonly effects: readonly (() => void)[]
 }
 
 interface NextMark {
@@ -72,6 +91,14 @@ const rehearsalsMax = 8
 
 /** No UTF-16 unit has more bytes in UTF-8. */
 const bytesAUnit = 3
+
+const notContinued = (): Error =>
+  fail.damaged('replica_forked', 'A record of the place does not continue what is known here.', {
+    next: 'Nothing was written. Move this state directory away and join with a new invitation.',
+  })
+
+const waits = (result: unknown): boolean =>
+  typeof result === 'object' && result !== null && 'then' in result
 
 const restless = (): Error =>
   fail.failed('store_restless', 'Other processes fold the state faster than it can be read.', {
@@ -123,9 +150,7 @@ export class Committer {
       this.#recordFirst()
       const tx = new StoreTx(this.#follower.view())
       const result = fn(tx)
-      if (typeof result === 'object' && result !== null && 'then' in result) {
-        throw new TypeError('a transaction must not wait')
-      }
+      if (waits(result)) throw new TypeError('a transaction must not wait')
       this.#commit(verb, tx)
       this.#rotateBeyond(bulkFactor * this.#at.logBytesMax)
       return result
@@ -146,6 +171,77 @@ export class Committer {
         if (rehearsals >= rehearsalsMax) throw restless()
       }
     }
+  }
+
+  /**
+   * What a transaction comes to over the rows that are known, for a store whose records are placed
+   * elsewhere first. Takes no lock; `fn` may run again over newer rows.
+   */
+  propose<T>(verb: string, fn: (tx: Tx) => T): Proposal<T> {
+    this.#follower.catchUp(false)
+    this.#refusePoisoned()
+    this.#refuseDamage()
+    const { generation } = this.#follower
+    const tx = new StoreTx(this.#follower.view())
+    const result = fn(tx)
+    if (waits(result)) throw new TypeError('a transaction must not wait')
+    const [changes, { marked, effects }] = [tx.finish(), tx]
+    if (changes.length === 0 && marked === undefined) return { result, record: null, effects }
+    const mark = marked === undefined
+      ? undefined : this.#nextMark(marked.policyRevision, this.#anchorAgrees())
+    const payload = this.#payload(verb, changes, mark)
+    const [sequence, before] = [generation.sequence + 1, generation.chain]
+    const { chain } = encodeRecord(generation.binding, sequence, before, payload)
+    return { result, record: { sequence, before, chain, payload }, effects }
+  }
+
+  /**
+   * Writes records that a place has into the log, which is a copy of them: what a power cut takes
+   * is fetched again, so only what the anchor rests on is synced. Those that are here already are
+   * passed over. `effects` are those of the last record. `damaged` `replica_forked`.
+   */
+  async takeIn(
+    verb: string, records: readonly TakenRecord[], effects: readonly (() => void)[] = [],
+  ): Promise<void> {
+    const rotated = this.#follower.generation.epoch
+    await this.exclusive(verb, () => {
+      this.#refuseDamage()
+      if (this.#follower.hooksDue) this.#completeAnchor()
+      this.#follower.hooksDue = false
+      for (const record of records) {
+        this.#takeOne(record, record === records.at(-1) ? effects : [])
+      }
+      if (records.length === 0) this.#run(effects)
+      this.#rotateBeyond(bulkFactor * this.#at.logBytesMax)
+    })
+    if (this.#rotatedAt > rotated) this.#foldOrNote({ mergeBytesMax: mergeBytesInBulk })
+  }
+
+  #takeOne(
+    { sequence, chain, payload }: TakenRecord, effects: readonly (() => void)[],
+  ): void {
+    const { files, witness } = this.#at
+    const { generation } = this.#follower
+    if (sequence <= generation.sequence) return this.#run(effects)
+    const mark = decodePayload(payload)?.mark
+    const record = encodeRecord(generation.binding, sequence, generation.chain, payload)
+    if (sequence !== generation.sequence + 1 || record.chain !== chain) throw notContinued()
+    const moves = mark !== undefined && this.#anchorAgrees()
+    if (moves) this.#orPoison('moving the anchor', () => this.#at.anchor.take())
+    const fd = this.#openLog()
+    this.#cutTornTail(fd)
+    this.#orPoison('writing the log', () => {
+      writeAll(files, fd, record.bytes, generation.end)
+      if (mark !== undefined) files.syncData(fd)
+    })
+    this.#wrote = true
+    generation.applyOwn(sequence, record, mark)
+    if ((mark?.policy_revision ?? null) !== null) {
+      this.#at.onFollowed({ view: this.#follower.view(), witness })
+    }
+    this.#run(effects)
+    const last = generation.marks.at(-1)
+    if (moves && last !== undefined) this.#moveAnchor(last)
   }
 
   /**
@@ -279,8 +375,12 @@ export class Committer {
   }
 
   #effects(tx: StoreTx): void {
+    this.#run(tx.effects)
+  }
+
+  #run(effects: readonly (() => void)[]): void {
     try {
-      for (const effect of tx.effects) effect()
+      for (const effect of effects) effect()
     } catch (error) {
       this.#follower.hooksDue = true
       throw error
@@ -304,17 +404,22 @@ export class Committer {
     return { number, policy_revision: revision ?? last?.policy_revision ?? null }
   }
 
+  #payload(
+    verb: string, changes: ReturnType<StoreTx['finish']>, mark: NextMark | undefined,
+  ): string {
+    const payload = encodePayload(isoFromMs(this.#at.clock.wallMs()), verb, changes, mark)
+    if (!isTooLong(payload)) return payload
+    throw fail.rejected('record_too_large', 'One transaction may write 16 MiB at most.', {
+      details: { bytes_max: payloadBytesMax },
+    })
+  }
+
   #append(
     verb: string, changes: ReturnType<StoreTx['finish']>, mark: NextMark | undefined,
   ): void {
-    const { files, clock } = this.#at
+    const { files } = this.#at
     const { generation } = this.#follower
-    const payload = encodePayload(isoFromMs(clock.wallMs()), verb, changes, mark)
-    if (isTooLong(payload)) {
-      throw fail.rejected('record_too_large', 'One transaction may write 16 MiB at most.', {
-        details: { bytes_max: payloadBytesMax },
-      })
-    }
+    const payload = this.#payload(verb, changes, mark)
     const sequence = generation.sequence + 1
     const record = encodeRecord(generation.binding, sequence, generation.chain, payload)
     const fd = this.#openLog()

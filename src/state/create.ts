@@ -8,7 +8,7 @@ import { writeAnchor } from './anchor.js'
 import {
   ensureDurableDirs, ioFailure, publish, removeTree, syncDir, withFile, writeAll, type Files,
 } from './files.js'
-import { KeyRing, makeKey } from './keys.js'
+import { KeyRing, keyText, makeKey } from './keys.js'
 import { encodeLogHeader, firstChain } from './log/format.js'
 import { basesAfter, headerOf } from './snapshot/header.js'
 import { formatVersion, keyPlaces, placesOf } from './paths.js'
@@ -24,6 +24,19 @@ interface CreateParts {
   readonly profile: Readonly<Record<string, unknown>>
   readonly files: Files
   readonly nowMs: number
+  /** Of a replica: which store it is of, and what rows call this machine. */
+  readonly replica?: ReplicaOf
+}
+
+/** The store that a new replica is of. */
+export interface ReplicaOf {
+  readonly storeId: string
+  /** Its key, 32 bytes. */
+  readonly key: Buffer
+  /** When the store was made (ISO). */
+  readonly createdAt: string
+  /** Left out on the machine that the store is made on. */
+  readonly machine?: string
 }
 
 /** Leftovers of a creation that died are removed when older than this. */
@@ -44,24 +57,16 @@ export const createState = (parts: CreateParts): string => {
     const parent = dirname(dir)
     ensureDurableDirs(files, parent)
     removeLeftovers(files, dir, nowMs)
-    const storeId = randomUUID()
+    const storeId = parts.replica?.storeId ?? randomUUID()
     const keyAt = keyPlaces(configDir, storeId)
     ensureDurableDirs(files, keyAt.dir)
-    const { key, text } = makeKey()
-    publish(files, keyAt.key, Buffer.from(text))
+    const key = parts.replica?.key ?? makeKey().key
+    publish(files, keyAt.key, Buffer.from(keyText(key)))
     const keys = new KeyRing(storeId, () => key)
     const chain = firstChain(storeId)
     const first = { number: 0, sequence: 0, chain, policy_revision: null }
     writeAnchor(files, keyAt.anchor, keys, storeId, first)
-    const state: StateFile = {
-      schema: 'sallyport.state.v1',
-      format_version: formatVersion,
-      store_id: storeId,
-      created_at: isoFromMs(nowMs),
-      profile_digest: digestOf(parts.profile),
-      profile_seal: keys.hmac('profile', profileSealText(storeId, parts.profile)),
-      profile: { ...parts.profile },
-    }
+    const state = stateOf(parts, keys, storeId)
     const made = join(parent, `${leftoverPrefix(dir)}${randomBytes(6).toString('hex')}`)
     writeSkeleton(files, made, firstManifest(state))
     files.rename(made, dir)
@@ -72,7 +77,22 @@ export const createState = (parts: CreateParts): string => {
   }
 }
 
-const refuseExisting = (files: Files, dir: string): void => {
+const stateOf = (
+  { profile, replica, nowMs }: CreateParts, keys: KeyRing, storeId: string,
+): StateFile => ({
+  schema: 'sallyport.state.v1',
+  format_version: formatVersion,
+  store_id: storeId,
+  created_at: replica?.createdAt ?? isoFromMs(nowMs),
+  profile_digest: digestOf(profile),
+  profile_seal: keys.hmac('profile', profileSealText(storeId, profile)),
+  profile: { ...profile },
+  ...(replica === undefined ? {} : { kept_in: 'place' }),
+  ...(replica?.machine === undefined ? {} : { machine: replica.machine }),
+})
+
+/** Throws `conflict` `state_exists` when something is at the directory. */
+export const refuseExisting = (files: Files, dir: string): void => {
   const facts = files.stat(dir)
   if (facts === undefined) return
   if (facts.kind === 'dir' && files.list(dir).length === 0) return

@@ -39,10 +39,31 @@ export interface Directory extends Store {
 /** Whether a state is kept in a directory: no other kind of store has this mark. */
 export const isDirectory = (store: Store): store is Directory => store.keptIn === 'directory'
 
-/** The directory behind a store. `rejected` `state_elsewhere` where there is none. */
+/** A store with a copy of its files on this machine. */
+interface Replicated extends Store {
+  readonly replica: Directory
+  /** Takes stored files away from where the truth lies. */
+  dropStored(names: readonly string[]): void
+}
+
+const isReplicated = (store: Store): store is Replicated => store.keptIn === 'place'
+
+/** The refusal of what is for a directory alone. */
+export const stateElsewhere = (next: string): Error =>
+  fail.rejected('state_elsewhere', 'This state is kept at a place that machines share.', { next })
+
+/** The directory behind a store. `rejected` `state_elsewhere` where the truth lies elsewhere. */
 export const directoryOf = (store: Store): Directory => {
   if (isDirectory(store)) return store
-  throw fail.rejected('state_elsewhere', 'This state is not kept in a directory of this machine.', {
-    next: 'Do this where the state is kept, or name the directory of another with --state-dir.',
-  })
+  throw stateElsewhere(
+    'Bring it back into this directory first, with `sallyport state unshare`.')
+}
+
+/** The directory in which this machine has its files: the one there is, or a replica. */
+export const filesOf = (store: Store): Directory =>
+  (isReplicated(store) ? store.replica : directoryOf(store))
+
+/** Tells where the truth lies, if not here, that stored files have gone. */
+export const dropElsewhere = (store: Store, names: readonly string[]): void => {
+  if (isReplicated(store) && names.length > 0) store.dropStored(names)
 }

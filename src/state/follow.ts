@@ -37,6 +37,8 @@ interface Followed {
   readonly cachedBytes?: number | undefined
   /** See `OpenOptions`. */
   readonly readsWait?: boolean | undefined
+  /** Asked whenever another generation has taken over; throws where it is not this store's. */
+  readonly onReload?: () => void
 }
 
 /** Closes the files of a generation that nobody reads any more. */
@@ -84,6 +86,7 @@ export class Follower {
 
   /** Loads the newest generation again. The former one stays readable for its views. */
   reload(): void {
+    this.#at.onReload?.()
     const before = this.#generation
     const loaded = this.#load()
     before.closeLog()

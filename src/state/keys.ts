@@ -32,10 +32,13 @@ export const readKey = (files: Files, path: string): Buffer => {
   return Buffer.from(text.slice(0, 2 * keyBytes), 'hex')
 }
 
+/** The text of the file of a key. */
+export const keyText = (key: Buffer): string => `${key.toString('hex')}\n`
+
 /** A new key and the text of its file. */
 export const makeKey = (): { readonly key: Buffer; readonly text: string } => {
   const key = randomBytes(keyBytes)
-  return { key, text: `${key.toString('hex')}\n` }
+  return { key, text: keyText(key) }
 }
 
 /** Subkeys of one store's key, by label. */
@@ -49,6 +52,12 @@ export class KeyRing {
   constructor(storeId: string, load: () => Buffer) {
     this.#storeId = storeId
     this.#load = load
+  }
+
+  /** The key itself, for a machine that joins; everything else uses a subkey. */
+  get raw(): Buffer {
+    this.#key ??= this.#load()
+    return this.#key
   }
 
   /** The 32-byte subkey of a use, for example `digest/fingerprint`. */

@@ -56,6 +56,7 @@ export const segmentName = (number: number, n: number): string => `${epochText(n
 
 /** Places of a store's key, anchor and stops, outside the state directory. */
 export const keyPlaces = (configDir: string, storeId: string) => ({
+  configDir,
   dir: join(configDir, 'keys'),
   key: join(configDir, 'keys', `${storeId}.key`),
   anchor: join(configDir, 'keys', `${storeId}.anchor`),

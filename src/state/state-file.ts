@@ -20,6 +20,10 @@ export const stateFileShape = v.strictObject({
   /** HMAC of store id and profile under the store's key: a changed profile is seen. */
   profile_seal: sha,
   profile: v.record(v.string(), v.unknown()),
+  /** Only where the truth lies elsewhere: this directory is a replica of it. */
+  kept_in: v.optional(v.literal('place')),
+  /** What rows call this machine; left out on the machine that the state was made on. */
+  machine: v.optional(v.pipe(v.string(), v.uuid())),
 })
 /** What STATE says. */
 export type StateFile = v.InferOutput<typeof stateFileShape>

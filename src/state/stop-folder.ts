@@ -103,6 +103,8 @@ const halfWrittenMsMax = 3_600_000
 
 /** Removes what processes left that died while they wrote a stop. */
 const sweepHalfWritten = (dir: string, nowMs: number): void => {
+  // A machine that records what others stopped may never have had one of its own.
+  if (nodeFiles.stat(dir) === undefined) return
   for (const name of nodeFiles.list(dir).filter(isTemporary)) {
     const facts = nodeFiles.stat(join(dir, name))
     if (facts !== undefined && facts.mtimeMs + halfWrittenMsMax < nowMs) {

@@ -319,6 +319,11 @@ export interface Problem {
 export interface Turn {
   /** Before all others, for what must stop things; else in the order of coming. */
   readonly first?: boolean
+  /**
+   * Guards and the lane that must still be this process's when the record comes to be. On one
+   * machine the kernel sees to that; at a place a lease may have ended (`locked` `lease_lost`).
+   */
+  readonly under?: readonly object[]
 }
 
 /** How this process finds the store. */
@@ -348,8 +353,13 @@ export interface FirstRecord {
 /** An open state directory. */
 export interface Store {
   /** Where its truth lies: what may be asked of a directory is in `directory.ts`. */
-  readonly keptIn: 'directory' | 'elsewhere'
+  readonly keptIn: 'directory' | 'place'
   readonly dir: string
+  /**
+   * Which of the machines that share a state this is: a UUID, or `first` for the one whose
+   * directory it began as. Null where it is kept in a directory, and shared with nobody.
+   */
+  readonly machine: string | null
   readonly storeId: string
   /** The deployment profile sealed at creation, plain JSON; upper layers give it its shape. */
   readonly profile: unknown

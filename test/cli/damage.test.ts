@@ -43,6 +43,8 @@ const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>>
   'codehost mode': ['cnn_1', 'disabled'], 'state prune': ['--older-than', '30d', '--yes'],
   'state destroy': ['--acknowledged-destroy', 'state'],
   'state export': ['--jsonl'],
+  'machine invite': ['b', '--to', 'b.invite'],
+  'state share': ['postgres://ops@127.0.0.1/sallyport'],
   'codehost consent': [
     'cnn_1', '--action', 'issue.create', '--acknowledge', '--expected-revision', '1',
   ],
@@ -98,6 +100,7 @@ t.test('what opens no store or mends it is named, and nothing else goes unasked'
   t.strictSame(of('unasked'), [
     'at add', 'at list', 'at remove',
     'completion', 'demo', 'doctor', 'edge capture', 'edge daemon', 'help', 'init',
+    'machine join',
     'receipt verify',
     'sandbox fault', 'sandbox faults', 'sandbox samples', 'sandbox start', 'sandbox status',
     'sandbox stop',

@@ -9,6 +9,8 @@ import { stillClock } from '../support/clock.js'
 const missed = {
   lock_held: () => fail.locked('lock_held', 'Held.'),
   lock_wait_stopped: () => fail.cancelled('lock_wait_stopped', 'Stopped.'),
+  place_unreachable: () => fail.locked('place_unreachable', 'Away.'),
+  place_restless: () => fail.locked('place_restless', 'Others write.'),
 }
 
 /** A store whose first tries end so; gives what was tried. */
@@ -36,8 +38,8 @@ t.test('neither a held lock nor a stop while it is waited for costs what came of
 })
 
 t.test('it is tried for as long as time is left, and any other error goes on up at once', async (t) => {
-  for (const code of ['lock_held', 'lock_wait_stopped'] as const) {
-    const { gov, tried, leftMs } = storeOf(Array.from({ length: 9 }, () => missed[code]))
+  for (const [code, error] of Object.entries(missed)) {
+    const { gov, tried, leftMs } = storeOf(Array.from({ length: 9 }, () => error))
     await t.rejects(persist(gov, 'test', leftMs(120), () => 'written'), { code })
     t.strictSame(tried, [0, 50, 100, 120], code)
   }

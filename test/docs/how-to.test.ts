@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { globalFlags } from '../../src/cli/globals.js'
 import { filesBelow } from '../support/marks.js'
 import { must } from '../support/must.js'
+import { startPostgres } from '../support/place/postgres.js'
 import { publishing, type Publishing } from '../support/codehost/publishing.js'
 import {
   blocksOf, commandsIn, newcomer, spokenIn, typePage, type Spoken,
@@ -44,6 +45,7 @@ const pages = {
   'publish-from-ci': 'docs/how-to/publish-from-ci.md',
   'when-it-says-unknown': 'docs/how-to/when-it-says-unknown.md',
   'close-an-unknown-publication': 'docs/how-to/close-an-unknown-publication.md',
+  'share-between-machines': 'docs/how-to/share-between-machines.md',
   tutorial: 'docs/tutorial.md',
 } as const
 
@@ -114,6 +116,20 @@ t.test('close an unknown publication: each command that the text names does what
     // It is not decided.
     'codehost discard JOB': { exit: 5 },
   }))
+})
+
+t.test('sharing a state between machines: each command of the page answers what the page says', async (t) => {
+  const server = await startPostgres(t, { password: 'of-the-server' })
+  const reader = newcomer(t)
+  const files = 'umask 077\nprintf of-the-server > server.pw\n'
+    + 'printf "goes by another way" > invite.pw\n'
+  await typePage(t, pages['share-between-machines'], {
+    ...reader, env: { ...reader.env, DATABASE: server.url }, before: setUp + files,
+    spoken: {
+      'init --shared ADDRESS --server-ca FILE --server-password-file FILE': { exit: 3 },
+      'state accept-server': { exit: 3 },
+    },
+  })
 })
 
 t.test('the tutorial leads a newcomer from nothing to the first answer and the first report', async (t) => {

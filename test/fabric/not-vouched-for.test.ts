@@ -64,6 +64,9 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'state verify': ['none-there'],
   'state prune': ['--older-than', '30d', '--yes'], 'state export': ['--jsonl'],
   'state destroy': ['--acknowledged-destroy', 'state'],
+  'machine invite': ['b', '--to', 'b.invite', '--passphrase-file', 'passphrase'],
+  'machine retire': ['b', '--yes'],
+  'state share': ['postgres://ops@127.0.0.1/sallyport', '--yes'], 'state unshare': ['--yes'],
 }
 
 /** These open no state at all. */
@@ -72,13 +75,14 @@ const stateless = [
   'sandbox samples',
   'demo', 'schema', 'completion', 'help', 'edge capture', 'edge daemon',
   'timers remove', 'receipt verify', 'at add', 'at list', 'at remove',
+  'machine join',
 ]
 /** These work whatever a state is; what they answer is told by tests of their own. */
 const remaining = [
   'status', 'doctor', 'shots status', 'policy revoke',
   'state path', 'state check', 'state repair', 'state backup', 'state restore', 'state kept',
   'state verify',
-  'codehost verify',
+  'codehost verify', 'machine list', 'state accept-server',
 ]
 
 const lineOf = (name: string): string[] => [...name.split(' '), ...(words[name] ?? []), '--json']

@@ -37,7 +37,7 @@ t.test('a second service of a state is refused by the name of the first, whateve
   const first = await started(t, place)
   const { pid, origin, port } = first.told
   const other = String(await freePort())
-  const before = findService(world.view())
+  const before = findService({ machine: null }, world.view())
   for (const args of [
     [], ['--port', other], ['--page'], ['--page', '--port', other], ['--open', '--port', other],
   ]) {
@@ -47,7 +47,7 @@ t.test('a second service of a state is refused by the name of the first, whateve
     t.hasStrict(error, { code: 'service_running', details: { pid, origin } }, args.join(' '))
     t.equal(Number.isNaN(Date.parse(error.details.since)), false, 'since when')
   }
-  t.strictSame(findService(world.view()), before)
+  t.strictSame(findService({ machine: null }, world.view()), before)
   const paired = await place.spawn(['edge', 'pair'])
   const [, line = ''] = must(paired).stdout.trim().split('sallyport-pair-v1.')
   t.hasStrict(JSON.parse(Buffer.from(line, 'base64url').toString()), { origin })

@@ -34,6 +34,8 @@ export type StoreOptions = Partial<CreateOptions>
 /** How `init` is told; with a sandbox in the world its profile is sealed. */
 export interface StateOptions {
   readonly owner?: string
+  /** Further words of the line, such as `--shared ADDRESS`. */
+  readonly more?: readonly string[]
   readonly profileFile?: string
 }
 
@@ -71,12 +73,12 @@ export const store = (
 
 /** What `init` makes. */
 export const state = async (
-  t: Teardown, world: Placed & Partial<Outside>, { owner, profileFile }: StateOptions,
+  t: Teardown, world: Placed & Partial<Outside>, { owner, profileFile, more = [] }: StateOptions,
 ): Promise<Stateful> => {
   const profile = profileFile ?? world.sandbox?.profileFile
   must(await world.run([
     'init', '--json', ...(profile === undefined ? [] : ['--profile', profile]),
-    ...(owner === undefined ? [] : ['--owner', owner]),
+    ...(owner === undefined ? [] : ['--owner', owner]), ...more,
   ]))
   return stateful(t, world)
 }

@@ -22,11 +22,11 @@ import { weaveCopy } from './woven.js'
  * Takes guards away.
  * @param {{ wanted: (guard: { key: string, file: string }) => boolean, jobs: number,
  *   limitMs: number, near: boolean, quick: boolean, fresh: boolean, cells: boolean,
- *   write: boolean, test: string | null }} options `limitMs` is how long tests of one guard are run
- *   for; `near` leaves tests of other folders out; `quick` leaves out what takes long for the few
- *   guards that it may notice, and does not run tests without a guard that only asks and never
- *   refused in them; `cells` goes through tables whole, not by slices; `write` keeps what was found
- *   in the checked list; `test` is the one file that is run
+ *   write: boolean, tests: readonly string[] | null }} options `limitMs` is how long tests of one
+ *   guard are run for; `near` leaves tests of other folders out; `quick` leaves out what takes
+ *   long for the few guards that it may notice, and does not run tests without a guard that only
+ *   asks and never refused in them; `cells` goes through tables whole, not by slices; `write` keeps
+ *   what was found in the checked list; `tests` are the files that are run, all where it is null
  * @returns {Promise<readonly { key: string, kind: string, excused: boolean,
  *   verdict: 'killed' | 'survived' | 'unreached' | 'unfinished', why: string }[]>} `unfinished`:
  *   no test of those that were run noticed, and there are more
@@ -105,7 +105,8 @@ class Hunt {
     }
     this.#wanted = this.#guards.filter(wanted)
     this.#tests = filesBelow(join(first.dir, 'test')).map((path) => relative(first.dir, path))
-      .filter((path) => path.endsWith('.test.ts') && [null, path].includes(this.#options.test))
+      .filter((path) => path.endsWith('.test.ts')
+        && (this.#options.tests?.includes(path) ?? true))
       .sort()
     this.#book = new GuardBook(join(root, `.build/guards${cells ? '-cells' : ''}.json`),
       (file) => readFileSync(join(first.dir, file)), { fresh })

@@ -108,6 +108,12 @@ export const commands: CommandTable = [
     () => import('./audit/audit.js')),
   noun('at', 'names for states, so that each is said in one word', ['add', 'list', 'remove'],
     () => import('./at/at.js')),
+  noun('machine', 'the machines that share one state', {
+    list: () => import('./machine/machine.js'),
+    invite: () => import('./machine/invite.js'),
+    join: () => import('./machine/join.js'),
+    retire: () => import('./machine/machine.js'),
+  }),
   alone('status', () => import('./status/status.js')),
   alone('explain', () => import('./explain/explain.js')),
   noun('state', 'look after the state directory', {
@@ -122,6 +128,9 @@ export const commands: CommandTable = [
     kept: () => import('./state/backup.js'),
     keys: () => import('./state/state.js'),
     prune: () => import('./state/prune.js'),
+    share: () => import('./state/share.js'),
+    unshare: () => import('./state/share.js'),
+    'accept-server': () => import('./state/accept-server.js'),
     destroy: () => import('./state/destroy.js'),
   }),
   noun('timers', 'scan, analysis and digests on timers of systemd or cron', {

@@ -7,6 +7,7 @@ import { filesTopic } from './topics/files.js'
 import { platformsTopic } from './topics/platforms.js'
 import { profileTopic } from './topics/profile.js'
 import { realKeyTopic } from './topics/real-key.js'
+import { sharedTopic } from './topics/shared.js'
 
 const environment = `Environment variables
 
@@ -208,6 +209,9 @@ const topics: Readonly<Record<string, { readonly summary: string; readonly text:
   },
   anchor: {
     summary: 'what an old copy of the state is noticed by, and what to do', text: anchorTopic,
+  },
+  shared: {
+    summary: 'a state that several machines share, and what may go wrong', text: sharedTopic,
   },
   'retired-route': { summary: 'names of a route that no longer exists', text: retiredRoute },
 }

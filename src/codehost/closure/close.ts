@@ -274,7 +274,7 @@ export const closableJob = (gov: Gov, session: Session, jobId: string): Identifi
  * `unauthorized` (`closure_root_ended`, `credential_changed`, what the session lacks), `conflict`
  * (`repository_changed`, `idempotency_conflict`, `job_closed`, `job_not_closable`, `stale_…`,
  * `closure_binding_changed`), `locked` `closure_under_way`, `blocked` `closure_blocked` with its
- * named reason. After each of them the capacity is as it was.
+ * named reason, `rejected` `of_other_machine`. After each of them the capacity is as it was.
  */
 export const closeCapacity = async (
   ctx: CodehostContext, session: Session, order: CloseOrder,
@@ -282,7 +282,9 @@ export const closeCapacity = async (
   const { applied, view, job, connection } = find(ctx, session, order)
   if (applied !== null) return { closure: applied, fresh: false }
   requireClosable(view, { job, connection }, order.read.request)
-  const { windowMs } = order.limits ?? closureKinds[job.native_kind].limits
+  const kind = closureKinds[job.native_kind]
+  kind.requireHere?.(ctx.gov, view, job)
+  const { windowMs } = order.limits ?? kind.limits
   const guard = await holdClosureGuard(ctx, order.jobId, windowMs)
   try {
     return await underGuard(ctx, session, order)

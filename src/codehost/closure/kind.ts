@@ -51,6 +51,8 @@ export type Observing = Pick<Proving, 'reads' | 'read' | 'end'>
 /** How a kind is proved. */
 export interface ClosureKind {
   readonly limits: ReadLimits
+  /** Throws `rejected` `of_other_machine` where its proof lies elsewhere; left out: it has none. */
+  readonly requireHere?: (gov: Gov, view: View, job: Job) => void
   /**
    * Takes the guard of its local work, first of all and until behind the record; null where it has
    * none. Throws `blocked` `closure_blocked`.

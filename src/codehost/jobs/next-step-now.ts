@@ -17,6 +17,7 @@ import { connectAnew } from './connect-anew.js'
 import type { Job } from './job-rows.js'
 import { closeLineNow } from './close-line.js'
 import { closeCapacityLine, nextStep, type NextStep } from './next-step.js'
+import { canRunHere, isStageHere } from './publication/stage-machine.js'
 
 /** A job with its way on at the moment at which it was looked at. */
 export interface JobOnItsWay {
@@ -110,10 +111,22 @@ const wayOfRows = (
     ? occupiedWay(gov, view, job, way, revision) : way
 }
 
+/** Commands that work with the stage of a publication. */
+const ofStage = /^sallyport codehost (?:run|resume|publish|close-capacity) /
+
+/** Another machine is named where the way on is one of its folders. */
+const whereItLies = ({ store }: Gov, view: View, job: Job, way: NextStep): NextStep => {
+  const { command } = way
+  if (command === null || isStageHere(store, view, job) || !ofStage.test(command)) return way
+  const closes = command.includes(' close-capacity ')
+  if (!closes && canRunHere(store, view, job)) return way
+  return { ...way, text: `${way.text} Its stage lies on another machine: do this there.` }
+}
+
 /** The way on now. Total. */
 export const nextStepNow = (gov: Gov, view: View, job: Job): NextStep => {
   const revision = view.get(connectionCollection, job.connection_id)?.revision
-  const way = wayOfRows(gov, view, job, revision)
+  const way = whereItLies(gov, view, job, wayOfRows(gov, view, job, revision))
   return way.command === closeCapacityLine(job, revision)
     ? { ...way, command: closeLineNow(gov, job, revision) } : way
 }

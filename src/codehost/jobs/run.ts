@@ -18,6 +18,7 @@ import { runOrderOf } from './run-order.js'
 import { jobCollection, jobsByOwnState, type Job } from './job-rows.js'
 import { nextEffect } from './sendable.js'
 import { approvedJob } from './standing.js'
+import { canRunHere, requireRunHere } from './publication/stage-machine.js'
 import { onItsWay, nextStepNow, type JobOnItsWay } from './next-step-now.js'
 
 /** `run` begins what waits for it; `resume` goes on with what was not sent. */
@@ -51,6 +52,7 @@ const runnableOf = (
   requireUnclosed(view, job, verb === 'run' ? 'execute' : 'approved_resume')
   requireState(ctx.gov, view, job, verb)
   requireOriginalRoot(job, session)
+  requireRunHere(ctx.gov.store, view, job)
   const asked = askedOf(ctx)
   requirePrerequisites(path, asked, view, approvedJob(view, nowIso(ctx.gov), job).job)
   requireOutlives(ctx.gov, view, job)
@@ -158,7 +160,10 @@ export const runAlone = async (
   return [{ jobId, ...onItsWay(gov, gov.store.read(), ran.job), failure: null }]
 }
 
-/** Jobs that a scheduled run picks: approved, or covered by a standing authority, oldest first. */
+/**
+ * Jobs that a scheduled run picks: approved, or covered by a standing authority, oldest first. What
+ * another machine alone can run waits for that one.
+ */
 const routineJobs = (
   ctx: CodehostContext, view: View, { principal, root }: Session,
 ): readonly Job[] => {
@@ -168,7 +173,7 @@ const routineJobs = (
       under: [principal.principal_id, state],
     }))
     .map(({ doc }) => doc)
-    .filter((job) => job.root === root.root_id
+    .filter((job) => job.root === root.root_id && canRunHere(ctx.gov.store, view, job)
       && writeDenials(asked, view, approvedJob(view, nowIso(ctx.gov), job).job, 'preflight')
         .length === 0)
     .sort((a, b) => (a.job_id < b.job_id ? -1 : 1))

@@ -11,6 +11,7 @@ import type { Session } from '../../governance/session/types.js'
 import { destroyState as removeState, type Destroyed } from '../../state/care/destroy.js'
 import { destructionAt, type Destruction } from '../../state/destruction.js'
 import { nodeFiles, orIoFailure } from '../../state/files.js'
+import { directoryOf } from '../../state/directory.js'
 import { stopBoardsOf } from '../../state/stop-folder.js'
 import { recoverState } from '../recovery.js'
 import type { StateSite } from '../state-care.js'
@@ -93,15 +94,17 @@ const revoke = async (site: StateSite, gov: Gov, session: Session): Promise<void
 }
 
 /**
- * Destroys an open state whose name was acknowledged. Throws `blocked` `open_not_acknowledged`
- * (also where what is open became something else meanwhile), `locked` `work_under_way` and
- * `lock_held`, `cancelled` `destroy_stopped`, `failed` `destruction_unfinished`, disk errors.
+ * Destroys an open state whose name was acknowledged. Throws `rejected` `state_elsewhere`,
+ * `blocked` `open_not_acknowledged` (also where what is open became something else meanwhile),
+ * `locked` `work_under_way` and `lock_held`, `cancelled` `destroy_stopped`, `failed`
+ * `destruction_unfinished`, disk errors.
  */
 export const destroyWhole = async (
   gov: Gov, session: Session, site: StateSite, place: DestroySite,
   acknowledgedMicrousd: number | undefined,
 ): Promise<StateDestroyDocument> => {
   const { store } = gov
+  directoryOf(store)
   requireOpenAcknowledged(openSum(store.read()), acknowledgedMicrousd)
   await revoke(site, gov, session)
   await site.observer.at('destroy.revoked')

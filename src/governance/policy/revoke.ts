@@ -1,8 +1,9 @@
-import { fail, SallyportError } from '../../base/errors.js'
+import { SallyportError } from '../../base/errors.js'
 import type { Clock } from '../../base/clock.js'
 import type { Gov } from '../context.js'
 import type { PolicyRevision } from '../rows.js'
 import { newStop, reachStopped, recordStop, type StopRecord } from '../stops/act.js'
+import { requireInReach } from '../stops/in-reach.js'
 import type { Reached } from '../../state/holds/fence.js'
 import type { FenceWatch, Holds } from '../../state/holds/holds.js'
 import { recordDirectly } from '../stops/record.js'
@@ -28,6 +29,8 @@ export interface RevokeOrder {
   readonly stateHolds: Holds
   /** Where stops lie: one board, or those of every store that may be meant. */
   readonly boards: readonly StopBoard[]
+  /** Whether other machines share the state. */
+  readonly isShared?: boolean
   readonly clock: Clock
   readonly by: { readonly principal: string | null; readonly root: string | null }
   /** Opens the state for writing; its errors keep the stop from being recorded and nothing else. */
@@ -70,20 +73,6 @@ const policyOf = (gov: Gov, { row }: StopRecord): PolicyRevision | null => {
   return typeof revision === 'number' ? policyAt(gov.store.read(), revision) ?? null : null
 }
 
-/** Unrecorded, a stop is in force for those alone who look into the key folder that it lies in. */
-const requireInReach = (boards: readonly StopBoard[], why: SallyportError | null): void => {
-  if (why === null || boards.some((board) => board.isInReach())) return
-  throw fail.locked(
-    'stop_out_of_reach',
-    'The stop lies in a key folder without key and anchor of this state directory, and could not '
-      + 'be recorded: processes that use another key folder go on.',
-    {
-      reason: why.code,
-      next: 'Run it again with the SALLYPORT_CONFIG_DIR (or HOME) of those processes.',
-    },
-  )
-}
-
 /** That nobody can look at what was leaving takes nothing from the stop; both are told. */
 const reach = async (stop: Stop, watched: FenceWatch): Promise<Reached> => {
   try {
@@ -111,13 +100,13 @@ const stopAll = async (order: RevokeOrder, watched: FenceWatch): Promise<Revoked
     }
     if (unwritten !== null) throw unwritten
     const reached = await reach(stop, watched)
-    requireInReach(boards, gov)
+    requireInReach(boards, gov, order.isShared === true)
     return { stop, policy: null, why: gov, reached }
   }
   if (unwritten !== null) await recordOnly(gov, stop)
   const reached = await reach(stop, watched)
   const recorded = await recordStop(gov, stop)
-  requireInReach(boards, recorded.why)
+  requireInReach(boards, recorded.why, order.isShared === true)
   return { stop, policy: policyOf(gov, recorded), why: recorded.why, reached }
 }
 

@@ -6,9 +6,9 @@
  */
 import * as v from 'valibot'
 import { digestOf, sha256Hex, canonicalJson } from '../../base/canonical.js'
-import type { View, WitnessLog } from '../../state/types.js'
+import type { View, WitnessLog, WriteHookContext } from '../../state/types.js'
 import type { PolicyRevision } from '../rows.js'
-import { policyHead } from './head.js'
+import { policyAt, policyHead } from './head.js'
 
 const lineShape = v.strictObject({
   revision: v.pipe(v.number(), v.safeInteger()),
@@ -116,4 +116,14 @@ export const witnessRevision = (log: WitnessLog, policy: PolicyRevision): void =
   const last = chain.at(-1)
   if (last && last.revision >= policy.revision) return
   log.append(lineFor(policy, last?.digest ?? first))
+}
+
+/**
+ * Appends the line of a revision that another machine has published, as it is followed: the record
+ * is sealed by the store's key, and the anchor moves behind the line as it does here. A witness
+ * that disagrees is left as it is.
+ */
+export const followWitness = ({ view, witness }: WriteHookContext): void => {
+  const status = witnessStatus(view, witness, (revision) => policyAt(view, revision))
+  if (status === 'behind_by_one') witnessRevision(witness, policyHead(view))
 }

@@ -6,16 +6,29 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { fail } from '../../base/errors.js'
 import { pinOf } from '../../net/pin.js'
-import type { Tx, View } from '../../state/types.js'
+import { firstMachine } from '../../state/first-machine.js'
+import type { Store, Tx, View } from '../../state/types.js'
 import { discardStored } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import { nowIso, type Gov } from '../context.js'
 import { collections, type ServiceRow } from '../rows.js'
 import { openCredential, putCredential, sealCredential, type SealedCredential } from '../vault.js'
 
-/** Vault name of the key. */
-const serviceKeyRef = 'vault:service_key'
 const the = 'the'
+
+type Where = Pick<Store, 'machine'>
+
+/** Each machine that shares a state has a service, a port and a key of its own. */
+const idOf = ({ machine }: Where): string =>
+  (machine === null || machine === firstMachine ? the : machine)
+
+/** Vault name of the key. */
+const keyNameOf = (store: Where): string => {
+  const id = idOf(store)
+  return id === the ? 'service_key' : `service_key_${id.replaceAll('-', '_')}`
+}
+
+const keyRefOf = (store: Where): string => `vault:${keyNameOf(store)}`
 
 /** What others need to know to reach the service of a state. */
 export interface ServiceIdentity {
@@ -42,9 +55,9 @@ const keyOf = (der: Uint8Array): KeyObject =>
 const pinOfKey = (der: Uint8Array): string =>
   pinOf(createPublicKey(keyOf(der)).export({ type: 'spki', format: 'der' }))
 
-/** The row; undefined before the first start. */
-export const findService = (view: View): ServiceRow | undefined =>
-  view.get(collections.service, the)
+/** The row of this machine; undefined before its first start. */
+export const findService = (store: Where, view: View): ServiceRow | undefined =>
+  view.get(collections.service, idOf(store))
 
 const identityOf = ({ port, pin, certificate }: ServiceRow): ServiceIdentity =>
   ({ origin: `https://127.0.0.1:${port}`, port, pin, certificate })
@@ -54,7 +67,7 @@ const identityOf = ({ port, pin, certificate }: ServiceRow): ServiceIdentity =>
  * never started.
  */
 export const serviceIdentity = ({ store }: Pick<Gov, 'store'>): ServiceIdentity => {
-  const row = findService(store.read())
+  const row = findService(store, store.read())
   if (row !== undefined) return identityOf(row)
   throw fail.blocked('service_not_set_up', 'The service of this state was never started.', {
     next: 'Start it once, so that it has a port and a key: `sallyport serve`.',
@@ -63,7 +76,7 @@ export const serviceIdentity = ({ store }: Pick<Gov, 'store'>): ServiceIdentity 
 
 /** The service's private key. Throws `blocked` or `damaged` where the vault cannot give it. */
 export const openServiceKey = ({ store }: Pick<Gov, 'store'>): KeyObject => {
-  const text = openCredential({ store }, serviceKeyRef)
+  const text = openCredential({ store }, keyRefOf(store))
   try {
     return keyOf(Buffer.from(text.toString('latin1'), 'base64url'))
   } finally {
@@ -76,15 +89,15 @@ const put = (
   gov: Gov, tx: Tx, before: ServiceRow | undefined, sealed: SealedCredential | null,
   row: ServiceRow,
 ): string | null => {
-  if (JSON.stringify(findService(tx)) !== JSON.stringify(before)) {
+  if (JSON.stringify(findService(gov.store, tx)) !== JSON.stringify(before)) {
     throw fail.conflict('service_changed', 'Another start of the service was sooner.', {
       next: 'Start it again.',
     })
   }
   const now = nowIso(gov)
   const replaced = sealed === null
-    ? null : putCredential(tx, now, sealed, { owner: null, name: 'service_key' })
-  tx.put(collections.service, the, row)
+    ? null : putCredential(tx, now, sealed, { owner: null, name: keyNameOf(gov.store) })
+  tx.put(collections.service, idOf(gov.store), row)
   appendAudit(tx, now, {
     what: before === undefined ? 'service.made' : 'service.changed', principal: null, root: null,
     subject: row.pin, facts: { port: row.port },
@@ -103,7 +116,7 @@ export const keepService = async (
   const pin = key === undefined ? before?.pin : pinOfKey(key)
   if (pin === undefined) throw new TypeError('a first start brings its key')
   const sealed = key === undefined ? null : sealCredential(store, {
-    ref: serviceKeyRef, secret: Buffer.from(key.toString('base64url'), 'latin1'),
+    ref: keyRefOf(store), secret: Buffer.from(key.toString('base64url'), 'latin1'),
   })
   const row: ServiceRow = {
     port, pin, certificate, created_at: before?.created_at ?? nowIso(gov),

@@ -13,6 +13,7 @@ import { collections, type RecordedStop } from '../rows.js'
 import type { Session } from '../session/types.js'
 import type { FenceFacts, Reached } from '../../state/holds/fence.js'
 import type { FenceWatch, Holds } from '../../state/holds/holds.js'
+import { requireInReach } from './in-reach.js'
 import { recordStops } from './record.js'
 import { covers, type Aim, type Party } from './stop.js'
 
@@ -134,7 +135,8 @@ interface StopOrder {
 /**
  * Stops what `decide` says, which is asked of a sound store and authenticates whoever asks; null
  * stops nothing. Throws what `decide` throws; `conflict` with the code of a record that was
- * refused; `locked` `contact_under_way` where a process that may still send does not answer.
+ * refused; `locked` `contact_under_way` where a process that may still send does not answer, and
+ * `stop_out_of_reach` where other machines could not be told.
  */
 export const stopNow = async (
   gov: Gov, decide: () => StopOrder | null,
@@ -145,6 +147,8 @@ export const stopNow = async (
   const stop = newStop(gov.clock, order.aim, order.by)
   const reached = await putAndReach(gov.store.holds, [stop], () => gov.store.stops.put(stop))
   const recorded = { ...await recordStop(gov, stop), sent: reached.sent }
+  const { stops, machine } = gov.store
+  if (machine !== null) requireInReach([stops], recorded.why, true)
   const [silent] = reached.underWay
   if (silent !== undefined) throw underWayError(silent, stop)
   if (recorded.row?.outcome === 'refused') {

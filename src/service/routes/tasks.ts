@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { closedObject } from '../../base/schema.js'
 import { openState } from '../../fabric/open-work.js'
+import { openingAny } from '../../state/store.js'
 import { operation } from '../../fabric/operation.js'
 import { policy, session } from '../../fabric/operations/policy.js'
 import { tasks } from '../../fabric/operations/tasks.js'
@@ -20,12 +21,14 @@ const revoke = operation(policyRevoke, 'read', async ({ gov, session: by, world 
   const { stateDir, configDir } = world.places
   let own: Gov | null = null
   const open = async (): Promise<Gov> => {
-    const store = openState({ stateDir, configDir, waitMs: recordWaitMs }, 'write')
+    const store = await openingAny(() =>
+      openState({ stateDir, configDir, waitMs: recordWaitMs }, 'write'))
     return (own = { ...gov, store })
   }
   try {
     return await revokePolicy({
       stateHolds: gov.store.holds, boards: [gov.store.stops], clock: gov.clock, open,
+      isShared: gov.store.machine !== null,
       by: { principal: by.principal.principal_id, root: by.root.root_id },
     })
   } finally {

@@ -26,7 +26,8 @@ import { isIdleAnalysis, noteIdleTick } from '../receipts/idle.js'
 import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
 import { pauseBehind, visionPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
-import { locateFolder, folderProblem } from '../source/folder.js'
+import { folderProblem } from '../source/folder.js'
+import { locateHere } from '../source/folder-machine.js'
 import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
@@ -268,7 +269,7 @@ const begin = async (batch: Batch): Promise<boolean> => {
   batch.needs = needs
   batch.stale = stale
   // A folder that is not mounted now has not lost its images.
-  batch.stop = folderProblem(locateFolder(ctx, batch.settings.saved).folder)
+  batch.stop = folderProblem(locateHere(ctx, ctx.gov.store.read()).folder)
   return batch.stop === null
 }
 
@@ -438,7 +439,7 @@ const finish = async (batch: Batch, doIt: () => Promise<void>): Promise<Analysis
 
 /**
  * One pass of the job. The receipt stands whatever its status; throws `rejected` where the folder
- * or a variable has no meaning, `damaged` where the state is.
+ * or a variable has no meaning, or the folder is another machine's, `damaged` where the state is.
  */
 export const analyzeBatch = async (
   ctx: ShotsContext, options: AnalyzeOptions,

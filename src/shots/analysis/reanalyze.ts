@@ -16,7 +16,8 @@ import { classificationNow, currentFacts, statusNow } from '../observations/as-o
 import { explainPath } from '../explain.js'
 import { findObservations } from '../observations/find.js'
 import { imageBound, routeStatusOf } from '../gates.js'
-import { locateFolder, folderProblem } from '../source/folder.js'
+import { folderProblem } from '../source/folder.js'
+import { locateHere, requireRowHere } from '../source/folder-machine.js'
 import type { CountKey, Observation } from '../observations/observation-rows.js'
 import { resolveSettings, savedSettings } from '../source/settings.js'
 import { requireObservation } from '../observations/show.js'
@@ -124,6 +125,7 @@ export const reanalyzeOne = async (
   const view = ctx.gov.store.read()
   const row = findTarget(ctx, view, target)
   requireAnalyzable(ctx, view, row, reason)
+  requireRowHere(ctx.gov.store, view, row)
   requireRoute(routeStatusOf(ctx, view))
   if (released === true) await release(ctx, session, row)
   const receipt = await reanalyzeRows(ctx, [row], reason, released)
@@ -171,7 +173,7 @@ const wrongReason = (count: number): SallyportError => fail.rejected(
  * each time. A folder that is not there says nothing about its files.
  */
 const goneReader = (ctx: ShotsContext, view: View): ((row: Observation) => boolean) => {
-  const { folder } = locateFolder(ctx, savedSettings(view))
+  const { folder } = locateHere(ctx, view)
   return folderProblem(folder) === null
     ? (row) => row.payload !== null && isSourceGone(row) : () => false
 }

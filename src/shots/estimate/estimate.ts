@@ -24,6 +24,7 @@ import { unsettled } from '../observations/unsettled.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
+import { requireRowHere } from '../source/folder-machine.js'
 import { isRecursive, reusesAnalyses, savedSettings } from '../source/settings.js'
 import { timeZoneOf, zoneOf } from '../../observations/zone.js'
 import { meantDay, type MeantDay } from '../meant-day.js'
@@ -228,7 +229,7 @@ const imagesOf = (
 
 /**
  * Estimates a day: yesterday in the zone, unless another one is asked for. Throws `rejected`
- * `day_invalid` or `time_zone_unknown`, and `cancelled` at a signal.
+ * `day_invalid`, `time_zone_unknown` or `of_other_machine`, and `cancelled` at a signal.
  */
 export const estimateDay = async (
   ctx: ShotsContext, { msMax = compareMsMax, ...asked }: EstimateRequest,
@@ -237,6 +238,7 @@ export const estimateDay = async (
   const meant = meantDay(gov.clock.wallMs(), asked)
   const view = gov.store.read()
   const rows = imagesOf(ctx, view, meant)
+  for (const row of rows.slice(0, 1)) requireRowHere(gov.store, view, row)
   const examiner = makeExaminer()
   const standing = standingReader(ctx, view, currentFacts(ctx, view))
   const count = new Count(ctx, examiner, meant, standing)

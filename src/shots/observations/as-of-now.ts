@@ -6,13 +6,15 @@
  */
 import { SallyportError } from '../../base/errors.js'
 import { gatewayCollection, gatewayRouteId } from '../../gateway/setup.js'
-import type { View } from '../../state/types.js'
+import type { Store, View } from '../../state/types.js'
 import {
   analysisPromptVersion, analysisSchemaVersion, type AnalysisStatus, type Classification,
 } from '../constants.js'
 import { locateFolder, type FolderWorld } from '../source/folder.js'
+import { folderDigestOf } from '../source/folder-digest.js'
+import { foldersElsewhere } from '../source/folder-machine.js'
 import { countKeyOf, type CountKey, type Observation } from './observation-rows.js'
-import { savedSettings } from '../source/settings.js'
+import { configuredFolder, savedSettings } from '../source/settings.js'
 
 /** What rows are compared with; null where nothing is configured or it may not be used. */
 export interface CurrentFacts {
@@ -21,17 +23,28 @@ export interface CurrentFacts {
   readonly folderDigest: string | null
   /** `gateway/<provider>/<model>` of the `screenshot` slot. */
   readonly model: string | null
+  /** Digests of folders of other machines: what their rows mean is judged there. */
+  readonly elsewhere?: ReadonlySet<string>
 }
+
+/** Where it is looked from; `gov`: the open state, where there is one. */
+type Site = FolderWorld & { readonly gov?: { readonly store: Pick<Store, 'machine'> } }
 
 /** The model that the `screenshot` slot names. */
 export const configuredModel = (view: View): string | null =>
   view.get(gatewayCollection, gatewayRouteId)?.slots.screenshot?.model ?? null
 
 const folderNow = (
-  world: FolderWorld, view: View,
+  world: FolderWorld, view: View, elsewhere: ReadonlySet<string>,
 ): Pick<CurrentFacts, 'folder' | 'folderDigest'> => {
+  const saved = savedSettings(view)
+  const { text: named, source } = configuredFolder(saved, world.env)
+  // It was judged where it lies, and the links of this machine say nothing of it.
+  if (source === 'settings' && named !== null && elsewhere.has(folderDigestOf(named))) {
+    return { folder: named, folderDigest: folderDigestOf(named) }
+  }
   try {
-    return locateFolder(world, savedSettings(view))
+    return locateFolder(world, saved)
   } catch (error) {
     if (error instanceof SallyportError) return { folder: null, folderDigest: null }
     throw error
@@ -39,9 +52,11 @@ const folderNow = (
 }
 
 /** The folder and the model that count now. */
-export const currentFacts = (world: FolderWorld, view: View): CurrentFacts => {
-  const { folder, folderDigest } = folderNow(world, view)
-  return { folder, folderDigest, model: configuredModel(view) }
+export const currentFacts = (world: Site, view: View): CurrentFacts => {
+  const elsewhere = foldersElsewhere(world.gov?.store ?? { machine: null }, view)
+  const { folder, folderDigest } = folderNow(world, view, elsewhere)
+  const facts = { folder, folderDigest, model: configuredModel(view) }
+  return elsewhere.size === 0 ? facts : { ...facts, elsewhere }
 }
 
 const isOld = (key: CountKey, now: CurrentFacts): boolean =>
@@ -57,10 +72,12 @@ const isIncomplete = (key: CountKey): boolean => key.model === null
 
 /**
  * The classification as of now. An incomplete row of another folder is stale, whatever else it is;
- * one of the current folder is not. Where no folder can be told, what was written stands.
+ * one of the current folder is not. Where no folder can be told, or the folder is another
+ * machine's, what was written stands.
  */
 export const classificationNow = (key: CountKey, now: CurrentFacts): Classification | null => {
-  if (now.folderDigest === null || key.archived) return key.classification
+  const stands = now.folderDigest === null || now.elsewhere?.has(key.root_digest) === true
+  if (stands || key.archived) return key.classification
   if (key.root_digest !== now.folderDigest && isIncomplete(key)) return 'stale_root'
   return key.classification === 'stale_root' ? null : key.classification
 }

@@ -13,6 +13,7 @@ import type { ShotsContext } from '../context.js'
 import { currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
 import type { Observation } from '../observations/observation-rows.js'
 import { requireObservation } from '../observations/show.js'
+import { requireRowHere } from '../source/folder-machine.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 
 /** The whole file; its bytes are those that were hashed. */
@@ -74,12 +75,13 @@ export const pictureOf = (row: Observation, nowMs: number, recursive: boolean): 
 /**
  * Reads the picture of an observation for the default owner alone. Takes no lock, writes nothing.
  * Throws `unauthorized` `not_default_principal`, `not_found` `observation_not_found`, `blocked`
- * `picture_archived` and `picture_elsewhere`, and as `pictureOf`.
+ * `picture_archived` and `picture_elsewhere`, `rejected` `of_other_machine`, and as `pictureOf`.
  */
 export const openPicture = (ctx: ShotsContext, session: Session, id: string): Picture => {
   const view = ctx.gov.store.read()
   requireDefaultPrincipal(view, session, pictureOwner)
   const row = requireObservation(view, id)
   requireInForce(row, currentFacts(ctx, view))
+  requireRowHere(ctx.gov.store, view, row)
   return pictureOf(row, ctx.gov.clock.wallMs(), isRecursive(savedSettings(view)))
 }

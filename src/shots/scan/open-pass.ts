@@ -7,6 +7,7 @@ import { shotCollections as c } from '../observations/observation-rows.js'
 import {
   folderFailure, folderProblem, locateFolder, type ResolvedFolder,
 } from '../source/folder.js'
+import { requireFolderHere, takeFolder } from '../source/folder-machine.js'
 import { resolveSettings } from '../source/settings.js'
 import { makeExaminer } from './examiner.js'
 import { loadKnownIndex } from './known-index.js'
@@ -29,17 +30,20 @@ export interface ScanOptions {
 
 /** A scan that cannot begin is told by `status` too; the same failure is written down once. */
 const recordFailure = async (
-  { gov }: ShotsContext, { folder, folderDigest }: ResolvedFolder, reason: string,
+  { gov }: ShotsContext, resolved: ResolvedFolder, reason: string,
 ): Promise<void> => {
+  const { folder, folderDigest } = resolved
   const known = gov.store.read().get(c.folders, folderDigest)?.last_scan
   const now = isoFromMs(gov.clock.wallMs())
   writeLastTick(gov.store.runDir, folderDigest, { at: now, status: 'failed', scanned: 0 })
   if (known?.status === 'failed' && known.reason === reason) return
-  await transactCounted(gov, 'shots scan', (tx) =>
+  await transactCounted(gov, 'shots scan', (tx) => {
+    takeFolder(gov.store, tx, resolved)
     tx.put(c.folders, folderDigest, {
       ...folderRow(tx, folder, now),
       last_scan: { at: now, status: 'failed', reason, receipt_id: null },
-    }))
+    })
+  })
 }
 
 const walked = (folder: string, recursive: boolean): Listing | string => {
@@ -62,8 +66,8 @@ export interface OpenPass {
 }
 
 /**
- * Walks a folder. Throws `rejected` where the folder may not be scanned, is not there or cannot be
- * read, `damaged` where the state is. Whoever opens a pass closes it.
+ * Walks a folder. Throws `rejected` where the folder may not be scanned, is another machine's, is
+ * not there or cannot be read, `damaged` where the state is. Whoever opens a pass closes it.
  */
 export const openPass = async (ctx: ShotsContext, options: ScanOptions = {}): Promise<OpenPass> => {
   const { store } = ctx.gov
@@ -72,6 +76,7 @@ export const openPass = async (ctx: ShotsContext, options: ScanOptions = {}): Pr
   const input = options.folder === undefined ? {} : { folder: options.folder }
   const resolved = locateFolder(ctx, saved, input)
   const { folder, folderDigest } = resolved
+  requireFolderHere(store, view, resolved)
   const listing = walked(folder, recursive)
   if (typeof listing === 'string') {
     await recordFailure(ctx, resolved, listing)

@@ -16,6 +16,7 @@ import { appendReceipt } from '../receipts/append.js'
 import type { ShotReceipt } from '../receipts/receipt-rows.js'
 import type { ScanFacts, ScanReceipt, SmallChangesTold } from '../receipts/scan.js'
 import type { ResolvedFolder } from '../source/folder.js'
+import { takeFolder } from '../source/folder-machine.js'
 import { shotCollections as c, type ShotFolder } from '../observations/observation-rows.js'
 import { ignorableOf, toldOf } from '../observations/small-changes.js'
 import { ignoredOf } from '../source/ignored.js'
@@ -210,6 +211,7 @@ class Scan {
   #inTransaction(tx: Tx, files: readonly TakenFile[], last: boolean): Written {
     const { store } = this.ctx.gov
     const now = isoFromMs(this.ctx.gov.clock.wallMs())
+    takeFolder(store, tx, this.resolved)
     const { counted, after } = writeBatch(tx, store, now, this.#rules(), files)
     const tally = tallyFiles(this.#tally, counted)
     if (!last) return { tally, receipt: null, small: null, after }

@@ -22,8 +22,11 @@ import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
 import { closedBySettings, type FoldersInUse } from './closing.js'
 import {
-  folderEditable, folderProblem, judgeFolder, locateFolder, type FolderWorld,
+  folderEditable, folderProblem, judgeFolder, locateFolder,
+  type ResolvedFolder,
 } from './folder.js'
+import { folderDigestOf } from './folder-digest.js'
+import { isFolderHere, requireFolderHere, takeFolder } from './folder-machine.js'
 import { changedIgnore, type ToldArea } from './ignored.js'
 import {
   configuredFolder, parseSettingsChange, resolveSettings, reusesAnalyses, savedSettings,
@@ -138,16 +141,19 @@ const shownSettings = (settings: ShotSettings): Shown =>
 
 /** The folder in force and what stands in its way; never throws for a folder. */
 const shownFolder = (
-  world: FolderWorld, saved: SavedShotSettings,
+  ctx: ShotsContext, view: View, saved: SavedShotSettings,
 ): ShotsConfig['folder'] => {
-  const { source: from } = configuredFolder(saved, world.env)
+  const { source: from } = configuredFolder(saved, ctx.env)
   const facts = {
     configuration_source: from, saved_folder: saved.screenshot_folder,
-    editable: folderEditable(world),
+    editable: folderEditable(ctx),
   }
   try {
-    const { folder } = locateFolder(world, saved)
-    return { screenshot_folder: folder, ...facts, problem: folderProblem(folder) }
+    const resolved = locateFolder(ctx, saved)
+    const { folder } = resolved
+    const problem = isFolderHere(ctx.gov.store, view, resolved)
+      ? folderProblem(folder) : 'of_other_machine'
+    return { screenshot_folder: folder, ...facts, problem }
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error
     return { screenshot_folder: null, ...facts, problem: error.code }
@@ -190,7 +196,7 @@ export const showShotsConfig = (
   const { settings, invalid } = tolerantSettings(view, ctx.env)
   return {
     schema_version: 'svc.screenshot_config.v1',
-    folder: shownFolder(ctx, settings.saved),
+    folder: shownFolder(ctx, view, settings.saved),
     settings: shownSettings(settings),
     invalid_variables: [...invalid],
     gateway: shownGateway(ctx, view),
@@ -265,6 +271,8 @@ interface SettingsStep {
   readonly before: SavedShotSettings
   readonly after: SavedShotSettings
   readonly closes: readonly SaveAim[]
+  /** The folder that was named; null where none was. */
+  readonly chosen: Pick<ResolvedFolder, 'folderDigest' | 'source'> | null
 }
 
 /** The environment of this process says nothing of the others'. */
@@ -276,6 +284,11 @@ const foldersInUse = (ctx: ShotsContext, view: View): FoldersInUse => {
   }
 }
 
+const chosenFolder = (
+  { screenshot_folder: folder }: Pick<ShotSettingsChange, 'screenshot_folder'>,
+): SettingsStep['chosen'] => (typeof folder === 'string'
+  ? { folderDigest: folderDigestOf(folder), source: 'input' } : null)
+
 /** Reads a change; throws what is wrong with its shape or its folder. */
 const readChange = (
   ctx: ShotsContext, document: unknown,
@@ -285,12 +298,15 @@ const readChange = (
   const folder = typeof change.screenshot_folder === 'string'
     ? { screenshot_folder: judgeFolder(ctx, change.screenshot_folder, 'settings') } : {}
   const named = given({ ...change, ...folder })
+  const chosen = chosenFolder(folder)
   return (view) => {
+    if (chosen !== null) requireFolderHere(ctx.gov.store, view, chosen)
     const before = savedSettings(view)
     const settings = { ...before, ...named }
     const ignore = changedIgnore(before.ignore, areas, newestScreen(ctx, view, settings))
     const after = ignore === undefined ? settings : { ...settings, ignore }
-    return { before, after, closes: closedBySettings(before, after, foldersInUse(ctx, view)) }
+    const closes = closedBySettings(before, after, foldersInUse(ctx, view))
+    return { before, after, closes, chosen }
   }
 }
 
@@ -305,7 +321,8 @@ const requireStopped = (aims: readonly SaveAim[], { closes }: SettingsStep): voi
  * Saves a change, whole or not at all (S-184 as a use case), and answers what had left before of
  * what it closes. `shown` is what it was decided on, where somebody was shown it. Throws
  * `rejected`: `settings_invalid` for another shape, and as `judgeFolder` for a folder that may not
- * be one, as `changedIgnore` for areas, and `conflict` `settings_changed`; then nothing is changed.
+ * be one, `of_other_machine` for one of another machine, as `changedIgnore` for areas, and
+ * `conflict` `settings_changed`; then nothing is changed.
  * Throws as `closeBySave` where it is saved.
  */
 export const saveShotsConfig = async (
@@ -330,6 +347,7 @@ export const saveShotsConfig = async (
       // Most of them close a gate or may: an old copy must not open it again.
       tx.mark()
       tx.put(settingsCollection, settingsId, after)
+      if (now.chosen !== null) takeFolder(gov.store, tx, now.chosen)
       // What others did with the key while nobody said that they do not is in no reading.
       if (changed.includes('key_alone')) forgetSince(tx)
       appendAudit(tx, nowIso(gov), {

@@ -101,7 +101,7 @@ export const readsUsage = (saved: Pick<SavedShotSettings, 'key_alone'>): boolean
   saved.key_alone === 'on'
 
 /** The saved settings of a view. */
-export const savedSettings = (view: View): SavedShotSettings =>
+export const savedSettings = (view: Pick<View, 'get'>): SavedShotSettings =>
   view.get(settingsCollection, settingsId) ?? unsetSettings
 
 /** What a save may change; null unsets. */

@@ -12,6 +12,7 @@ import { currentFacts } from '../observations/as-of-now.js'
 import {
   folderEditable, judgeFolder, locateFolder, type ResolvedFolder, type FolderWorld,
 } from '../source/folder.js'
+import { isFolderHere } from '../source/folder-machine.js'
 import { shotCollections, type ShotFolder } from '../observations/observation-rows.js'
 import { ignorableOf, toldOf } from '../observations/small-changes.js'
 import {
@@ -44,6 +45,8 @@ interface Located {
   readonly text: string | null
   readonly source: FolderStatusPart['configuration_source']
   readonly failure: string | null
+  /** Set where its files lie on another machine: nothing is looked at. */
+  readonly elsewhere?: true
 }
 
 const refused = (error: unknown): string => {
@@ -51,11 +54,12 @@ const refused = (error: unknown): string => {
   throw error
 }
 
-const locate = (world: FolderWorld, saved: SavedShotSettings): Located => {
-  const { text, source } = configuredFolder(saved, world.env)
+const locate = (ctx: ShotsContext, view: View, saved: SavedShotSettings): Located => {
+  const { text, source } = configuredFolder(saved, ctx.env)
   try {
-    const resolved = locateFolder(world, saved)
-    return { resolved, text: resolved.folder, source, failure: null }
+    const resolved = locateFolder(ctx, saved)
+    const found = { resolved, text: resolved.folder, source, failure: null }
+    return isFolderHere(ctx.gov.store, view, resolved) ? found : { ...found, elsewhere: true }
   } catch (error) {
     return { resolved: null, text, source, failure: refused(error) }
   }
@@ -94,7 +98,8 @@ const byLastScan = (counted: ImageCount, tick: LastTick | null): Counted => {
 const imagesOf = (
   { stateDir, clock }: StatusSite, located: Located, recursive: boolean,
 ): Counted => {
-  const { resolved, failure } = located
+  const { resolved, failure, elsewhere = false } = located
+  if (elsewhere) return { ...nothing('of_other_machine'), countedAt: null }
   if (resolved === null) return { ...nothing(failure ?? 'folder_unknown'), countedAt: null }
   const counted = countImages(resolved.folder, recursive, {
     ...countBudget, now: () => clock.monotonicMs(),
@@ -233,7 +238,7 @@ const blindly = (
 
 const readably = (site: StatusSite, ctx: ShotsContext, view: View): ShotsStatus => {
   const saved = savedSettings(view)
-  const located = locate(ctx, saved)
+  const located = locate(ctx, view, saved)
   const damage = ctx.gov.store.health().damage?.code ?? null
   const rows = damage === null
     ? rowsOf(ctx, view, saved, located)

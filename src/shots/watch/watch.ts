@@ -8,6 +8,7 @@ import type { ShotsContext } from '../context.js'
 import {
   folderFailure, folderProblem, locateFolder, type ResolvedFolder,
 } from '../source/folder.js'
+import { locateHere } from '../source/folder-machine.js'
 import { openPass, type OpenPass } from '../scan/open-pass.js'
 import { scanPass } from '../scan/scan.js'
 import type { ScanReceipt } from '../receipts/scan.js'
@@ -58,7 +59,7 @@ class Watch {
 
   async run(): Promise<void> {
     const { ctx } = this
-    const resolved = this.#resolve()
+    const resolved = locateHere(ctx, ctx.gov.store.read())
     const problem = folderProblem(resolved.folder)
     if (problem !== null) throw folderFailure(problem, resolved.source)
     if (!this.#isOn()) {
@@ -219,8 +220,8 @@ class Watch {
 
 /**
  * Watches the configured folder until the context's signal. Throws `rejected` where there is no
- * such folder at the start, `blocked` `ingest_off` where ticks are switched off, and what makes
- * every later tick useless: a damaged state, a disk that failed.
+ * such folder of this machine at the start, `blocked` `ingest_off` where ticks are switched off,
+ * and what makes every later tick useless: a damaged state, a disk that failed.
  */
 export const watchFolder = (ctx: ShotsContext, listener: WatchListener): Promise<void> =>
   new Watch(ctx, listener).run()

@@ -11,7 +11,7 @@ import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { copyFile, digestFile, filesBelow } from './copy.js'
-import { directoryOf, type Directory } from '../directory.js'
+import { filesOf, type Directory } from '../directory.js'
 import {
   ensureDirs, errnoOf, ioFailure, isTemporary, orIoFailure, publish, readWhole, removeFile,
   removeTree, syncDir, namesIn, type Files,
@@ -110,7 +110,8 @@ const inner = (path: string, root: string): boolean =>
 export const backupState = async (
   opened: Store, to: string, options: BackupOptions = {},
 ): Promise<BackupReport> => {
-  const store = directoryOf(opened)
+  // A replica has every record and artifact that it has followed.
+  const store = filesOf(opened)
   const { files } = store
   const target = resolve(to)
   if (inner(target, store.dir)) {

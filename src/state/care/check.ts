@@ -20,7 +20,7 @@ import { refuseDestroyed } from '../destruction.js'
 import {
   decodeStateFile, readStateFile, tooNew, tooOld, isStateIn, type StateFile,
 } from '../state-file.js'
-import { FileStore } from '../store.js'
+import { FileStore } from '../file-store.js'
 import type { AnchorStatus, CollectionSpec, Problem, View } from '../types.js'
 import { careFailure } from './unreadable.js'
 import { siteOf, type Site, type StatePlace } from './use-case.js'

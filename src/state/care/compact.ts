@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { sweepOrphans } from '../artifacts.js'
-import { directoryOf } from '../directory.js'
+import { filesOf } from '../directory.js'
 import { isTemporary, removeFile, type Files } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import type { Store, View } from '../types.js'
@@ -26,7 +26,7 @@ export interface CompactReport {
 export const compactState = async (
   opened: Store, referenced?: (view: View) => ReadonlySet<string>,
 ): Promise<CompactReport> => {
-  const store = directoryOf(opened)
+  const store = filesOf(opened)
   const before = await store.exclusive('state compact', () => {
     const { end } = store.generation
     store.rotate()

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 import { storedPath } from '../artifact-folder.js'
 import { oldTemporaries, orphansIn, sweepOrphans } from '../artifacts.js'
-import { directoryOf } from '../directory.js'
+import { dropElsewhere, filesOf } from '../directory.js'
 import { orIoFailure, removeFile, syncDir } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import type { Store, View } from '../types.js'
@@ -38,7 +38,7 @@ function* turnsOf<T>(values: Iterable<T>): Generator<readonly T[]> {
 export const dropStored = async (
   store: Store, dropped: Iterable<DroppedFile>, verb: string,
 ): Promise<{ readonly files: number; readonly bytes: number }> => {
-  const at = directoryOf(store)
+  const at = filesOf(store)
   const { files, places } = at
   let [count, bytes] = [0, 0]
   for (const turn of turnsOf(dropped)) {
@@ -50,12 +50,13 @@ export const dropStored = async (
         const facts = files.stat(path)
         if (facts?.kind !== 'file' || isNamed(view)) return []
         orIoFailure('removing stored files', () => removeFile(files, path))
-        return [{ path, size: facts.size }]
+        return [{ path, name, size: facts.size }]
       })
     })
     orIoFailure('removing stored files', () => {
       for (const shard of new Set(gone.map(({ path }) => dirname(path)))) syncDir(files, shard)
     })
+    dropElsewhere(store, gone.map(({ name }) => name))
     count += gone.length
     bytes += gone.reduce((sum, { size }) => sum + size, 0)
   }
@@ -66,7 +67,7 @@ export const dropStored = async (
 export const sweepStored = async (
   store: Store, referenced: (view: View) => ReadonlySet<string>, verb: string,
 ): Promise<number> => {
-  const at = directoryOf(store)
+  const at = filesOf(store)
   const { files, places, clock } = at
   // Looked at without the lock: where there is nothing to sweep, nobody waits.
   const now = clock.wallMs()
@@ -79,7 +80,7 @@ export const sweepStored = async (
 
 /** Removes old unfinished files, which needs no look at any record; answers how many. */
 export const sweepTemporaries = (store: Store): number => {
-  const { files, places, clock, dir } = directoryOf(store)
+  const { files, places, clock, dir } = filesOf(store)
   requireOwnFolders(files, dir, ['artifacts'])
   return orIoFailure('removing unfinished files', () => {
     const found = oldTemporaries(files, places.artifacts, clock.wallMs())

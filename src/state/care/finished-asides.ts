@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { isReadWhole, settledFormers, type FinishedFormer } from './aside.js'
-import { directoryOf } from '../directory.js'
+import { filesOf } from '../directory.js'
 import { orIoFailure, removeTree, syncDir, type Files } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { placesOf } from '../paths.js'
@@ -30,7 +30,7 @@ const mayGo = (files: Files, storeId: string, former: FinishedFormer): boolean =
 
 /** Finished copies of before `beforeMs` that may go without being named; reads only. */
 export const finishedAsides = (store: Store, beforeMs: number): readonly string[] => {
-  const { files, dir, storeId } = directoryOf(store)
+  const { files, dir, storeId } = filesOf(store)
   if (store.anchor().status !== 'ok') return []
   return settledFormers(dir, files)
     .filter((former) => former.atMs < beforeMs && mayGo(files, storeId, former))
@@ -39,7 +39,7 @@ export const finishedAsides = (store: Store, beforeMs: number): readonly string[
 
 /** Whether a finished copy has this name, whatever of it could be read. Reads only. */
 export const isFinishedAside = (store: Store, name: string): boolean => {
-  const { files, dir } = directoryOf(store)
+  const { files, dir } = filesOf(store)
   return store.anchor().status === 'ok'
     && settledFormers(dir, files).some((one) => one.name === name)
 }
@@ -52,7 +52,7 @@ export const isFinishedAside = (store: Store, name: string): boolean => {
 export const dropAsides = async (
   store: Store, names: readonly string[], verb: string,
 ): Promise<number> => {
-  const at = directoryOf(store)
+  const at = filesOf(store)
   const { files, dir } = at
   const { aside } = placesOf(dir)
   if (files.stat(aside) === undefined) return 0

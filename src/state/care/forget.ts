@@ -5,7 +5,7 @@
  * that has been swept too.
  */
 import { fail } from '../../base/errors.js'
-import { directoryOf, isDirectory, type Directory } from '../directory.js'
+import { filesOf, type Directory } from '../directory.js'
 import { ioFailure } from '../files.js'
 import { logEpochs, manifestNumbers } from '../paths.js'
 import { mergeBytesAtClose } from '../snapshot/fold.js'
@@ -26,7 +26,7 @@ const cachedBytes = 2 * 1024 * 1024
  * garbage that is old, and a process waits with collecting that until there is much of it.
  */
 export const keepFewBlocks = (store: Store): void => {
-  if (isDirectory(store)) store.keepAtMost(cachedBytes)
+  filesOf(store).keepAtMost(cachedBytes)
 }
 
 const folding = (store: Directory, mergeBytesMax: number): void => {
@@ -42,9 +42,10 @@ const folding = (store: Directory, mergeBytesMax: number): void => {
  * few of them: what is in the log, it has in memory. For between two transactions.
  */
 export const foldMeanwhile = async (store: Store, verb: string): Promise<void> => {
-  if (!isDirectory(store) || store.generation.end <= logBytesMax) return
-  await store.exclusive(verb, () => store.rotate())
-  folding(store, mergeBytesAtClose)
+  const at = filesOf(store)
+  if (at.generation.end <= logBytesMax) return
+  await at.exclusive(verb, () => at.rotate())
+  folding(at, mergeBytesAtClose)
 }
 
 /** Whether a generation of before the merge, or a log that leads up to it, is still there. */
@@ -82,7 +83,7 @@ const mergedWhole = async (store: Directory, verb: string, upTo: number): Promis
  * is durable stands, and the next call goes on) and `failed` `not_forgotten`.
  */
 export const forgetRemoved = async (opened: Store, verb: string): Promise<void> => {
-  const store = directoryOf(opened)
+  const store = filesOf(opened)
   const upTo = store.read().sequence
   const manifest = await mergedWhole(store, verb, upTo)
   for (let n = 0; n < passesMax && isLeft(store, manifest); n += 1) {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { storedPath } from '../artifact-folder.js'
 import { storedNames } from '../artifacts.js'
-import { directoryOf } from '../directory.js'
+import { filesOf } from '../directory.js'
 import { ensureDir, ioFailure, nodeFiles, removeFile, syncDir, type Files } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { placesOf } from '../paths.js'
@@ -42,7 +42,7 @@ export const keptArtifacts = (dir: string, files: Files = nodeFiles): readonly K
 export const keepUnreferenced = (
   store: Store, referenced: (view: View) => ReadonlySet<string>,
 ): Promise<number> => {
-  const at = directoryOf(store)
+  const at = filesOf(store)
   const { files, dir, places } = at
   return at.exclusive('keep artifacts', () => {
     requireOwnFolders(files, dir)

@@ -33,7 +33,7 @@ import { putManifest, segmentsIn } from '../snapshot/manifest.js'
 import {
   encodeStateFile, looseStateFile, requireKnownFormat, type StateFile,
 } from '../state-file.js'
-import { FileStore } from '../store.js'
+import { FileStore } from '../file-store.js'
 import type { Problem, Store } from '../types.js'
 import { careFailure, replaceUnreadable } from './unreadable.js'
 import { asideName, siteOf, type Site, type StatePlace } from './use-case.js'

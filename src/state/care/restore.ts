@@ -13,13 +13,15 @@ import { copyFile, copyTree, digestFile, filesBelow } from './copy.js'
 import {
   ensureDir, ensureDirs, publish, readWhole, syncDir, temporaryName, withFile, type Files,
 } from '../files.js'
+import { stateElsewhere } from '../directory.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
 import { KeyRing, readKey } from '../keys.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
 import {
-  formatVersion, isSnapshotName, keyPlaces, logEpochs, placesOf, type Places,
+  formatVersion, isSnapshotName, keyPlaces, logEpochs, placesOf, type KeyPlaces, type Places,
 } from '../paths.js'
+import { hasPlaceFile } from '../place/place-file.js'
 import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
 import { reindex, type Layout } from './reindex.js'
@@ -30,7 +32,7 @@ import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
 import type { Mark, Run } from '../snapshot/manifest.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import { encodeStateFile, looseStateFile, type StateFile } from '../state-file.js'
-import { FileStore } from '../store.js'
+import { FileStore } from '../file-store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import { careFailure } from './unreadable.js'
 import { asideName, siteOf, type Site, type StatePlace } from './use-case.js'
@@ -84,6 +86,7 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
       typeof anchored === 'string' ? 0 : anchored.number,
       source.marks.at(-1)?.number ?? 0,
       source.markFloor)
+    refuseShared(site, keys, source.state.store_id)
     const empty = isEmpty(site)
     const copied = empty
       ? placeFresh(site, source, floor, options) : await placeOver(site, source, floor, options)
@@ -94,6 +97,19 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
   } catch (error) {
     throw careFailure(error, 'restoring a backup', site)
   }
+}
+
+/**
+ * A replica that was replaced by an old copy would have a ledger of its own, beside that of the
+ * other machines. Where the server is gone for good a person says so by moving the file away.
+ */
+const refuseShared = ({ files, places }: Site, keys: KeyPlaces, storeId: string): void => {
+  const present = looseStateFile(files, places.state)
+  if (present !== undefined && present.kept_in !== 'place') return
+  if (!hasPlaceFile(files, keys.dir, storeId)) return
+  throw stateElsewhere('Take it back first, with `sallyport state unshare`. Where the server is '
+    + 'gone for good: end the other machines, and move the file of the key folder that ends in '
+    + '.place away.')
 }
 
 const isEmpty = ({ files, dir }: Site): boolean => {
@@ -117,7 +133,14 @@ const readSource = (files: Files, backup: string): Source => {
   if (standing === undefined) throw unusable()
   const source = sourceOf(files, places, { ...found, standing }, facts)
   if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
-  return { ...source, root, state: { ...state, format_version: formatVersion } }
+  return { ...source, root, state: { ...inDirectory(state), format_version: formatVersion } }
+}
+
+/** Where its truth lay elsewhere, what is put back is a directory. */
+const inDirectory = (state: StateFile): StateFile => {
+  const own = { ...state }
+  delete own.kept_in
+  return own
 }
 
 type SourceRows = Omit<Source, 'root' | 'state'>

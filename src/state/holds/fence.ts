@@ -24,7 +24,8 @@ const sentShape = v.picklist(['nothing', 'begun', 'whole'])
 /** What has left of an operation's newest request. */
 type FenceSent = v.InferOutput<typeof sentShape>
 
-const factsShape = v.strictObject({
+/** What the file of a fence says. */
+export const factsShape = v.strictObject({
   operation: v.string(),
   task: v.nullable(v.string()),
   /** Null where it is not known. */
@@ -145,6 +146,17 @@ export const sweepFences = (stateDir: string): void => {
     if (!isHeld(stateDir, name)) removeDeadFile(join(folderOf(stateDir), name))
   }
 }
+
+/** What is said of fences whose process died; they lie there until `sweepFences`. */
+export const deadFences = (stateDir: string): readonly FenceFacts[] =>
+  fencesIn(stateDir).filter((name) => !isHeld(stateDir, name)).map((name) => {
+    const fd = openToRead(join(folderOf(stateDir), name))
+    try {
+      return said({ name, fd })
+    } finally {
+      if (fd !== null) nodeFiles.close(fd)
+    }
+  })
 
 /** What somebody who has written a stop finds of the operations that it covers. */
 export interface Reached {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { nodeFiles } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
-import { holdFreshFile, probeFile, removeDeadFile } from './kernel-file.js'
+import { holdFreshFile, probeFile, removeDeadFile, type Liveness } from './kernel-file.js'
 
 const nameBytesMax = 200
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
@@ -63,9 +63,13 @@ export const holdGuard = async (stateDir: string, name: string): Promise<Guard> 
   })
 }
 
+/** What is known here of the guard `name`: held, left by a dead process, or no file. */
+export const guardState = (stateDir: string, name: string): Liveness =>
+  probeFile(guardPath(stateDir, name))
+
 /** Whether somebody alive holds the guard `name`. Changes no byte. */
 export const isHeld = (stateDir: string, name: string): boolean =>
-  probeFile(guardPath(stateDir, name)) === 'live'
+  guardState(stateDir, name) === 'live'
 
 /** Guard files, live and dead; a link in the place of the folder is `damaged`, never followed. */
 const guardsIn = (stateDir: string): readonly string[] => {

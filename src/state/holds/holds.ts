@@ -49,12 +49,13 @@ export interface Holds {
   /** Removes what dead processes left of guards and fences. For after recovery. */
   sweep(): void
   /** The turn of a job of the scheduler; null while another process has it. */
-  tryTurn(job: string): Pick<HeldFile, 'release'> | null
+  tryTurn(job: string): Promise<Pick<HeldFile, 'release'> | null>
   /** The line of an owner's asks. */
   line(owner: string): Line
   /** Waits for the lane and takes it: see `acquireLane`. */
   lane(request: Omit<LaneRequest, 'dir'>): Promise<Lane>
-  fence(facts: Omit<FenceFacts, 'sent'>): SendFence
+  /** `under`: what the operation holds (guard, lane), without which nothing may leave. */
+  fence(facts: Omit<FenceFacts, 'sent'>, under: readonly object[]): SendFence
   /** To be asked before a stop is put: see `watchFences`. Throws nothing. */
   watch(): FenceWatch
 }
@@ -69,7 +70,7 @@ export const holdsAt = (dir: string): Holds => ({
     sweepGuards(dir)
     sweepFences(dir)
   },
-  tryTurn: (job) => tryHoldFile(join(placesOf(dir).run, 'shots', `job-${job}`)),
+  tryTurn: async (job) => tryHoldFile(join(placesOf(dir).run, 'shots', `job-${job}`)),
   line: (owner) => {
     const folder = join(placesOf(dir).run, 'turn', owner)
     return {

@@ -137,7 +137,8 @@ export const tryHoldExisting = (path: string): HeldFile | 'absent' | 'busy' => {
 }
 
 /** What a look at a lock file says. */
-type Liveness = 'absent' | 'dead' | 'live'
+/** What is known of a file that a process may hold. */
+export type Liveness = 'absent' | 'dead' | 'live'
 
 /**
  * Whether somebody alive holds `path`. Creates nothing, removes nothing; it looks with a shared

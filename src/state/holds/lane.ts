@@ -76,13 +76,14 @@ const tryTake = (request: LaneRequest, ticket: string | null): HeldFile | null =
   return null
 }
 
-const busy = (request: LaneRequest): SallyportError =>
+const busy = (request: Pick<LaneRequest, 'priority'>): SallyportError =>
   fail.locked('lane_busy', 'Another request kept the provider lane past the deadline.', {
     next: 'Nothing was sent. Try again when the other request is done.',
     details: { priority: request.priority },
   })
 
-const checkGoing = (request: LaneRequest): void => {
+/** Throws the reason of the signal, and `locked` `lane_busy` at the deadline. */
+export const checkGoing = (request: Omit<LaneRequest, 'dir'>): void => {
   request.signal?.throwIfAborted()
   if (request.clock.monotonicMs() >= request.deadlineMs) throw busy(request)
 }
@@ -110,6 +111,10 @@ const waitForTurn = async (request: LaneRequest): Promise<HeldFile> => {
   }
 }
 
+/** By when the holder has to be done who gets the lane now. */
+export const holdUntil = ({ deadlineMs, clock }: Omit<LaneRequest, 'dir'>): number =>
+  Math.min(deadlineMs, clock.monotonicMs() + laneHoldMsMax)
+
 /**
  * Waits for the lane and takes it. Uncontended it does not sleep and leaves no file but `holder`.
  * Announces `lane.waiting` when it has to wait and `lane.taken`. Throws `locked` `lane_busy` at the
@@ -125,6 +130,5 @@ export const acquireLane = async (request: LaneRequest): Promise<Lane> => {
     holder.release()
     throw error
   }
-  const holdUntilMs = Math.min(request.deadlineMs, request.clock.monotonicMs() + laneHoldMsMax)
-  return { holdUntilMs, release: holder.release }
+  return { holdUntilMs: holdUntil(request), release: holder.release }
 }

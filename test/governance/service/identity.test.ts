@@ -8,6 +8,7 @@ import {
 } from '../../../src/governance/service/identity.js'
 import { pinOf } from '../../../src/net/pin.js'
 import { certificateUsable, makeCertificate, newServiceKey } from '../../../src/service/material.js'
+import { onMachine } from '../../support/on-machine.js'
 import { codeOf, codeOfWaited } from '../../support/refused.js'
 import { World } from '../../world/world.js'
 
@@ -35,13 +36,13 @@ t.test('before a first start there is none; a start that another one overtook ch
     keepService(gov, undefined, { port: 4_001, certificate, key })), 'service_changed')
   t.strictSame(sealed(), before, 'the key that nobody names does not stay')
   const renewed = await makeCertificate(key, nowMs + yearMs)
-  const moved = await keepService(gov, findService(gov.store.read()), {
+  const moved = await keepService(gov, findService(gov.store, gov.store.read()), {
     port: 4_002, certificate: renewed,
   })
   t.equal(moved.pin, made.pin, 'the key stays')
   t.equal(moved.origin, 'https://127.0.0.1:4002')
   const another = await newServiceKey()
-  const replaced = await keepService(gov, findService(gov.store.read()), {
+  const replaced = await keepService(gov, findService(gov.store, gov.store.read()), {
     port: 4_002, certificate: renewed, key: another,
   })
   t.not(replaced.pin, made.pin)
@@ -62,4 +63,23 @@ t.test('a certificate is for loopback names, of its key, and is made anew in tim
   t.equal(certificateUsable(pem, keyOf(der), nowMs + yearMs - 20 * 86_400_000), false, 'soon over')
   t.equal(certificateUsable(pem, keyOf(der), nowMs - 2 * 86_400_000), false, 'not yet')
   t.equal(certificateUsable('no certificate', keyOf(der), nowMs), false)
+})
+
+t.test('each machine that shares a state has a service of its own: its port, key and pin stay apart', async (t) => {
+  const { gov } = await World.in(t).state()
+  const of = async (machine: string, port: number) => {
+    const own = { ...gov, store: onMachine(gov.store, machine) }
+    const key = await newServiceKey()
+    const certificate = await makeCertificate(key, gov.clock.wallMs())
+    return { own, made: await keepService(own, undefined, { port, certificate, key }), key }
+  }
+  const [first, other] = [
+    await of('first', 4_000), await of('0191a5d0-7c1e-7000-8000-000000000001', 4_001),
+  ]
+  for (const { own, made, key } of [first, other]) {
+    t.strictSame(serviceIdentity(own), made)
+    t.ok(openServiceKey(own).export({ type: 'pkcs8', format: 'der' }).equals(key))
+  }
+  t.strictSame(serviceIdentity(gov), first.made, 'the directory has what the first machine has')
+  t.not(first.made.pin, other.made.pin)
 })

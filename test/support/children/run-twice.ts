@@ -3,7 +3,7 @@
  * before it counts, as it does where another writer came first. What a function does beside reading
  * and changing rows is then done twice, and a test sees it.
  */
-import { FileStore } from '../../../src/state/store.js'
+import { FileStore } from '../../../src/state/file-store.js'
 import type { Tx, Turn } from '../../../src/state/types.js'
 
 const { transact } = FileStore.prototype

@@ -1,6 +1,7 @@
 /** `sallyport doctor`: whether this machine can run the program. Looks, and touches nothing. */
 import { existsSync } from 'node:fs'
 import { doctor as doctorContract, type MachineCheck } from '../../../fabric/doctor-contract.js'
+import type { Store } from '../../../state/types.js'
 import { verb, type VerbDeps } from '../../verb.js'
 import { defaultSandboxDir } from '../sandbox/dir.js'
 
@@ -10,6 +11,13 @@ const sandboxOf = async (deps: VerbDeps): Promise<readonly MachineCheck[]> => {
   if (dir === null || !existsSync(dir)) return []
   const { sandboxChecks } = await import('../sandbox/standing.js')
   return sandboxChecks(deps, dir)
+}
+
+/** The server of a shared state; of a directory nothing is loaded. */
+const placeOf = async (store: Store): Promise<readonly MachineCheck[]> => {
+  if (store.keptIn !== 'place') return []
+  const { placeChecks } = await import('../../../fabric/machines/place-checks.js')
+  return placeChecks(store)
 }
 
 /**
@@ -22,7 +30,7 @@ export const doctor = verb(doctorContract, {
     'Looks at Node, the lock add-on, the folders and key files with their modes, the ' +
     'environment, and the port, certificate and socket recipe of the service, and says what of ' +
     'a state that is there stands blocked and waits for a person. ' +
-    'It contacts nobody, needs no state and changes nothing.',
+    'It contacts nobody but the server of a shared state, needs no state and changes nothing.',
   examples: ['$ sallyport doctor', '$ sallyport doctor --json'],
   anchor: 'any',
   damage: 'unasked',
@@ -44,7 +52,10 @@ export const doctor = verb(doctorContract, {
     const { runChecks, currentBlocks } = await import('../../../fabric/doctor.js')
     const { serviceChecks } = await import('../../../fabric/doctor-service.js')
     const blocks = await deps.gov('read')
-      .then(async (gov) => [...await serviceChecks(gov, deps), ...await currentBlocks(gov, deps)])
+      .then(async (gov) => [
+        ...await placeOf(gov.store), ...await serviceChecks(gov, deps),
+        ...await currentBlocks(gov, deps),
+      ])
       .catch(() => [])
     return [...runChecks(deps), ...await sandboxOf(deps), ...blocks]
   },

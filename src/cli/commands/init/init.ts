@@ -8,11 +8,13 @@ import { defaultProfile, type DeploymentProfile } from '../../../governance/prof
 import { readInput, readSecret } from '../../input.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
+import type { ServerLine } from '../machine/server.js'
 
 /** Flags of `init`. */
-interface InitOptions extends Omit<LineOf<typeof stateInit>, 'passphrase'> {
+interface InitOptions extends Omit<LineOf<typeof stateInit>, 'passphrase'>, ServerLine {
   readonly profile?: string
   readonly passphraseFile?: string
+  readonly shared?: string
 }
 
 const workspaceOf = (deps: VerbDeps, given: string | undefined): string => {
@@ -64,6 +66,20 @@ const passphraseOf = async (deps: VerbDeps, file: string | undefined) => {
   return readSecret(deps, { from: file, flag: '--passphrase-file', bytesMax: 1_024 })
 }
 
+/** The server that the line names; undefined where the directory itself is the state. */
+const serverNamed = async (deps: VerbDeps, options: InitOptions) => {
+  const { shared, serverCa, serverPasswordFile, machineName } = options
+  if (shared !== undefined) {
+    const { serverOf } = await import('../machine/server.js')
+    return serverOf(deps, shared, options)
+  }
+  const named = [serverCa, serverPasswordFile, machineName].filter((one) => one !== undefined)
+  if (named.length === 0) return undefined
+  throw fail.usage('shared_needed', 'Flags of a server are for a state that is kept at one.', {
+    next: 'Name the server, too: `sallyport init --shared ADDRESS`.',
+  })
+}
+
 export const init: VerbRecord<InitOptions, InitDocument> = {
   summary: 'make the state directory',
   description:
@@ -74,23 +90,33 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
     + 'ending with .json): default is NEAR AI Cloud for text, OpenRouter for pictures and '
     + 'GitHub; sandbox is the sandbox that runs in its default folder. Both are sealed for '
     + 'good. The built-in profile and the form of a profile file: '
-    + '`sallyport help profile`.',
+    + '`sallyport help profile`. With --shared the state is kept, sealed, on a PostgreSQL server, '
+    + 'postgres://USER@HOST:PORT/DATABASE without a password, so that several machines can share '
+    + 'it; see `sallyport help shared`.',
   examples: [
     '$ sallyport init',
     '$ sallyport init --owner maria --passphrase-file ./passphrase',
     '$ sallyport init --profile sandbox',
     '$ sallyport init --profile ./sandbox/profile.json --state-dir /tmp/trial',
+    '$ sallyport init --shared postgres://ops@db.example/sallyport --server-ca ca.pem',
   ],
   damage: 'unasked',
-  exits: ['rejected', 'conflict', 'not_found', 'remote', 'locked'],
+  exits: ['rejected', 'conflict', 'not_found', 'remote', 'locked', 'blocked', 'partial'],
   json: stateInit,
   flags: (command) => command
     .option('--profile <profile>', 'default, sandbox, or a file; sealed for good')
     .option('--owner <name>', 'name of the first owner (default: owner)')
     .option('--workspace <dir>', 'the workspace, an absolute path')
-    .option('--passphrase-file <file>', 'a passphrase for the owner; - for stdin'),
+    .option('--passphrase-file <file>', 'a passphrase for the owner; - for stdin')
+    .option('--shared <address>', 'keep it at this server, so that machines can share it')
+    .option('--server-ca <file>', 'certificates that the server is verified by, PEM')
+    .option('--server-password-file <file>', 'the password at the server')
+    .option('--machine-name <name>', 'what this machine is called there (default: host name)'),
   text: (result, view) => [
     `state      ${result.state_dir}`,
+    ...(result.shared === undefined ? [] : [
+      `shared     ${result.shared.place}; this is ${result.shared.machine}`,
+    ]),
     `owner      ${result.owner}`,
     `profile    ${result.profile}, sealed for good`,
     `provider   ${result.provider.name} at ${result.provider.base_url}`,
@@ -107,9 +133,9 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
     const { owner: ownerName = 'owner' } = requestOf(stateInit, options)
     const request = {
       dir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock, signal: deps.stop, profile,
-      ownerName,
+      ownerName, server: await serverNamed(deps, options),
     }
-    const before = madeBefore(request)
+    const before = await madeBefore(request)
     if (before !== null) {
       deps.note('It is there already, with this profile, owner and workspace: nothing was changed.')
       return stateInit.answer({ ...before, profile })

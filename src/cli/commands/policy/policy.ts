@@ -8,8 +8,7 @@ import {
 } from '../../../governance/policy/policy-contract.js'
 import { listPolicy } from '../../../governance/policy/head.js'
 import { recordWaitMs, revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
-import { holdsAt } from '../../../state/holds/holds.js'
-import { stopBoardsOf } from '../../../state/stop-folder.js'
+import { stoppingOf } from '../../../state/place/stopping.js'
 import { limitFlag, numberFlag } from '../../flags.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import { renderTable } from '../../table.js'
@@ -82,7 +81,8 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
   ].join('\n'),
   run: async (_options, deps) => {
     const { stateDir, configDir } = deps.places
-    const boards = stopBoardsOf({ dir: stateDir, configDir })
+    const stopping = await stoppingOf({ dir: stateDir, configDir })
+    const { boards, stateHolds, isShared } = stopping
     if (boards.length === 0) await deps.openStore('read')
     let by: RevokeOrder['by'] = { principal: null, root: null }
     try {
@@ -96,12 +96,13 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
     const open = async (): Promise<Gov> => (gov = await openForStop(deps, recordWaitMs))
     try {
       const revoked = await revokePolicy({
-        stateHolds: holdsAt(stateDir), boards, clock: deps.clock, by, open,
+        stateHolds, boards, isShared, clock: deps.clock, by, open,
       })
       if (gov !== null && revoked.why === null) await recoverAfter(deps, gov)
       return policyRevoke.answer(revoked)
     } finally {
       (gov as Gov | null)?.store.close()
+      stopping.close()
     }
   },
 }

@@ -61,12 +61,25 @@ const waitingLines = (
   ]
 }
 
+/** Where a shared state lies; none of a directory. */
+const sharedLines = ({ shared }: StatusDocument, view: View): readonly string[] => {
+  if (shared === undefined) return []
+  const { place, record, machines, machine, heard_at: heard } = shared
+  return [[
+    `shared     ${view.foreign(place ?? 'place unknown')}, record ${record}`,
+    machines === null ? '' : countText(machines, 'machine'),
+    machine === null ? '' : `this is ${view.foreign(machine)}`,
+    heard === null ? 'not heard yet' : `heard ${view.time(heard)}`,
+  ].filter(Boolean).join('; ')]
+}
+
 const statusText = (status: StatusDocument, view: View): string => {
   const { policy, ledger, attention, tasks, service } = status
   const open = Object.entries(tasks).map(([state, n]) => `${n} ${state}`).join(', ')
   return [
     ...(status.at === null ? [] : [`at         ${status.at}`]),
     `state      ${status.state_dir}`,
+    ...sharedLines(status, view),
     `profile    ${status.profile}`,
     `policy     ${policy.state} at revision ${policy.revision}`
       + (policy.block === null ? '' : ` (${policy.block})`),

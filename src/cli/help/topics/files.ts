@@ -41,6 +41,7 @@ The key folder lies outside, so that a copy of the state opens nothing:
   keys/<store>.key     the vault key, mode 600
   keys/<store>.anchor  how far the store had come, to notice an old copy (help
                        anchor)
+  keys/<store>.place   how the server of a shared state is reached (help shared)
 
 Back up state and keys, apart from each other. Files that you name with --x-file
 may be - for stdin. A secret file holds one line; one line end after it is

@@ -1,6 +1,7 @@
 /** How a publication is proved when its capacity is closed. */
 import { closureBlocked } from '../blockers.js'
 import type { ClosureKind } from '../kind.js'
+import { requireStageHere } from '../../jobs/publication/stage-machine.js'
 import { publicationReadLimits, type PublicationReadLimits } from '../closure-limits.js'
 import { holdProducerGuard, requireQuiescence } from './quiescence.js'
 import { readPublicationEvidence } from './read-publication.js'
@@ -9,6 +10,7 @@ import { inventoryOf, publicationTarget } from './target.js'
 /** Publications. */
 export const publicationClosure: ClosureKind = {
   limits: publicationReadLimits,
+  requireHere: ({ store }, view, job) => requireStageHere(store, view, job),
   guard: holdProducerGuard,
   proving: (gov, view, job, request, given) => {
     const limits: PublicationReadLimits = { ...publicationReadLimits, ...given }

@@ -14,6 +14,7 @@ import {
   type BoundProducer,
 } from './bind.js'
 import { openPublication, type OpenPublication } from './open.js'
+import { requireStageHere } from './stage-machine.js'
 
 /** What the approval of a publication says of its producer, in the record that is being made. */
 export type ProducerOf = (tx: Tx, now: string, job: Job) => Approval['producer']
@@ -25,13 +26,13 @@ interface ApprovalRecords {
 }
 
 /** The connection may have been used meanwhile: then the run would be under another fence. */
-const registered = (bound: BoundProducer): ProducerOf => (tx, now, job) => {
+const registered = (gov: Gov, bound: BoundProducer): ProducerOf => (tx, now, job) => {
   if (canonicalJson(nextProducerJob(tx, job)) !== canonicalJson(bound.binding.job)) {
     throw fail.conflict('job_changed', 'The connection was used while this was approved.', {
       next: 'Approve it again.', details: { job_id: job.job_id },
     })
   }
-  return registerBinding(tx, now, job, bound)
+  return registerBinding(gov, tx, now, job, bound)
 }
 
 const bindAndRecord = async (
@@ -44,7 +45,7 @@ const bindAndRecord = async (
   let kept = false
   try {
     await gov.observer.at('codehost.bound')
-    const approved = await records.approve(registered(bound))
+    const approved = await records.approve(registered(gov, bound))
     kept = true
     return approved
   } finally {
@@ -55,7 +56,8 @@ const bindAndRecord = async (
 /**
  * Approves a publication that was looked at. Throws `producer_unsupported` (blocked),
  * `producer_changed` and `job_changed` (conflict), `guard_held` (conflict) where another process
- * approves it just now, what `openPublication` throws, and the disk's failures.
+ * approves it just now, `of_other_machine` (rejected) where it is approved on another machine, what
+ * `openPublication` throws, and the disk's failures.
  */
 export const approvePublication = async (
   gov: Gov, seen: Job, places: ToolPlaces | undefined, records: ApprovalRecords,
@@ -63,6 +65,7 @@ export const approvePublication = async (
   const guard = await gov.store.holds.hold('job', seen.job_id)
   try {
     const view = gov.store.read()
+    if (seen.state === 'approved') requireStageHere(gov.store, view, seen)
     const open = openPublication(gov, view, seen)
     try {
       if (seen.state !== 'approved') return await bindAndRecord(gov, seen, open, places, records)

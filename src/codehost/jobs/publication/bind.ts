@@ -20,6 +20,7 @@ import { ledgerOf } from '../ledger.js'
 import { registerJobArtifact, type JobArtifact } from '../prepared.js'
 import type { Approval, Job } from '../job-rows.js'
 import type { OpenPublication } from './open.js'
+import { bindStage } from './stage-machine.js'
 
 /**
  * Whose work a producer does when the job runs next, as of one view: the attempt and the fence that
@@ -101,9 +102,11 @@ export const unbindProducer = (gov: Gov, { binding, artifact }: BoundProducer): 
 
 /** Registers a binding in the record of its approval; gives what the approval says of it. */
 export const registerBinding = (
-  tx: Tx, now: string, job: Job, { binding, artifact }: BoundProducer,
+  { store }: Pick<Gov, 'store'>, tx: Tx, now: string, job: Job,
+  { binding, artifact }: BoundProducer,
 ): NonNullable<Approval['producer']> => {
   registerJobArtifact(tx, now, job, artifact)
+  bindStage(store, tx, job)
   return {
     producer_id: binding.producer_id, artifact_id: artifact.artifactId,
     binding_sha256: artifact.ref.sha256,

@@ -12,6 +12,7 @@ import type { Store, View } from '../../../state/types.js'
 import { removeStage } from '../../producer/stage.js'
 import { publicationKind } from '../kinds.js'
 import { jobCollection, type Job } from '../job-rows.js'
+import { isStageHere } from './stage-machine.js'
 
 const stagesIn = (stateDir: string): readonly string[] => {
   requireOwnFolders(nodeFiles, stateDir, ['stages'])
@@ -20,20 +21,25 @@ const stagesIn = (stateDir: string): readonly string[] => {
 }
 
 /** Whether a job may still ask for its stage: it was approved, or was run and is not given up. */
-const asks = (job: Job | undefined): boolean => job?.native_kind === publicationKind
+const asks = (job: Job): boolean => job.native_kind === publicationKind
   && (job.approval !== null || job.attempt > 0) && job.state !== 'cancelled'
 
 /**
- * Stages of no job, of one that was given up, and of one that was never approved: an approval that
- * was cut off leaves one, and the next makes it anew. None of them proves anything.
+ * Stages of no job, of one that was given up, of one that was never approved, and of one that was
+ * approved anew on another machine: an approval that was cut off leaves one, and the next makes it
+ * anew. None of them proves anything.
  */
 const strayStages = (
-  { dir }: Pick<Store, 'dir'>, view: View,
-): readonly string[] =>
-  stagesIn(dir).filter((name) => !asks(view.get(jobCollection, name)))
+  store: Pick<Store, 'dir' | 'machine'>, view: View,
+): readonly string[] => stagesIn(store.dir).filter((name) => {
+  const job = view.get(jobCollection, name)
+  return job === undefined || !asks(job) || !isStageHere(store, view, job)
+})
 
 /** What `state check` says of them: nothing that is lost, and nothing that is used. */
-export const stageProblems = (store: Pick<Store, 'dir'>, view: View): readonly Problem[] => {
+export const stageProblems = (
+  store: Pick<Store, 'dir' | 'machine'>, view: View,
+): readonly Problem[] => {
   try {
     return strayStages(store, view).map((name) => ({
       code: 'codehost_stage_stray', subject: name,

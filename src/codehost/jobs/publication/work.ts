@@ -17,6 +17,7 @@ import type { Job } from '../job-rows.js'
 import type { Work, WorkPost, WorkToRun } from '../work.js'
 import { publicationLooking } from './preflight.js'
 import { produce } from './produce.js'
+import { requireRunHere } from './stage-machine.js'
 import { dropStage } from './stages.js'
 
 type Told = Omit<Published, 'pull'>
@@ -71,7 +72,10 @@ const toRunOf = (
   return {
     operationMsMax: codehostLimits.jobMsMax,
     look: (ctx, runnable) => preflight(ctx, runnable, work, publicationLooking(job, publication)),
-    begun: (tx, row, as) => requireBoundAs(tx, row, binding, as),
+    begun: (tx, row, as) => {
+      requireRunHere(gov.store, tx, row)
+      requireBoundAs(tx, row, binding, as)
+    },
     produce: (ctx, run) => produce(ctx, run, { publication, binding }),
   }
 }

@@ -1,0 +1,39 @@
+/** Making the state directory of a machine that is part of a shared state. */
+import { fail } from '../../base/errors.js'
+import { followWitness } from '../../governance/policy/witness.js'
+import { isStateAt } from '../../state/paths.js'
+import type { Invitation } from '../../state/place/invitation.js'
+import { joinShared, type JoinOptions } from '../../state/place/share.js'
+import { requireKnownFormat } from '../../state/state-file.js'
+import type { SharedHere } from './machines-contract.js'
+import { factsOf } from './shared-here.js'
+
+/** Throws `conflict` `state_exists` where a state is at a directory, before anything is asked. */
+export const requireNoState = (dir: string): void => {
+  if (!isStateAt(dir)) return
+  throw fail.conflict('state_exists', 'There is a state directory here already.', {
+    next: 'Use it, or name another one with --state-dir.',
+  })
+}
+
+/** Joins by an opened invitation. Throws as `Place` does, and where the place was rolled back. */
+export const joinMachine = async (
+  options: Omit<JoinOptions, 'joining' | 'reaching'>, invitation: Invitation,
+): Promise<SharedHere> => {
+  requireKnownFormat(invitation.format_version)
+  const { address, ca, password, machine_name: machineName, position } = invitation
+  const store = await joinShared({
+    ...options, onFollowed: followWitness,
+    joining: {
+      storeId: invitation.store_id, key: Buffer.from(invitation.key, 'hex'),
+      createdAt: invitation.created_at, profile: invitation.profile,
+      at: { sequence: position.sequence, link: Buffer.from(position.link, 'hex') },
+    },
+    reaching: { address, ca, password, machineName },
+  })
+  try {
+    return factsOf(store)
+  } finally {
+    store.close()
+  }
+}

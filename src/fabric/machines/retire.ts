@@ -1,0 +1,66 @@
+/** Retiring a machine of a shared state: nothing of it is taken any more, and its leases end. */
+import { fail } from '../../base/errors.js'
+import { appendAudit } from '../../governance/audit.js'
+import { nowIso, type Gov } from '../../governance/context.js'
+import { handOver } from '../../governance/machine-bound.js'
+import { requireRootRow } from '../../governance/session/live.js'
+import type { Session } from '../../governance/session/types.js'
+import { firstMachine } from '../../state/first-machine.js'
+import type { MachineRow } from '../../state/place/place.js'
+import { listMachines, sharedOf } from './shared.js'
+
+/** A machine that is to be retired, and the one that asks. */
+interface Retiring {
+  readonly row: MachineRow
+  readonly here: string
+}
+
+/**
+ * The machine of that name: the one that is not retired, else the last one that was. Throws
+ * `not_found` `machine_not_found`, `rejected` `machine_is_this_one` and `not_shared`.
+ */
+export const machineToRetire = async (gov: Gov, name: string): Promise<Retiring> => {
+  const { rows, here } = await listMachines(gov.store)
+  const named = rows.filter((row) => row.name === name)
+  const row = named.find(({ retired }) => retired === null) ?? named.at(-1)
+  if (row === undefined) {
+    throw fail.notFound('machine_not_found', 'No machine of this state has that name.', {
+      next: 'See their names: `sallyport machine list`.',
+    })
+  }
+  if (row.machine !== here) return { row, here }
+  throw fail.rejected('machine_is_this_one', 'A machine is not retired from itself.', {
+    next: 'Retire it from another one; `sallyport state unshare` takes the state back here.',
+  })
+}
+
+/**
+ * Retires it, then records who did: in force as soon as the place has answered. What rested on its
+ * folders is this machine's from then on, and is told as missing where it is. One that was retired
+ * before stays as it is, and nothing is recorded.
+ */
+export const retireMachine = async (
+  gov: Gov, session: Session, { row, here }: Retiring,
+): Promise<Retiring & { readonly retired: boolean }> => {
+  if (row.retired !== null) return { row, here, retired: false }
+  const { place } = sharedOf(gov.store)
+  const [founder] = (await listMachines(gov.store)).rows
+  // Asked before, too: what is retired stays so, whether or not it comes to be recorded.
+  requireRootRow(await gov.store.fresh(), nowIso(gov), session.root.root_id)
+  await place.retire(row.machine)
+  await gov.store.transact('machine retire', (tx) => {
+    const now = nowIso(gov)
+    requireRootRow(tx, now, session.root.root_id)
+    tx.mark()
+    appendAudit(tx, now, {
+      what: 'machine.retired',
+      principal: session.principal.principal_id,
+      root: session.root.root_id,
+      subject: row.machine,
+      facts: { name: row.name },
+    })
+    handOver(gov.store, tx, founder?.machine === row.machine ? firstMachine : row.machine)
+  })
+  const { rows } = await listMachines(gov.store)
+  return { row: rows.find(({ machine }) => machine === row.machine) ?? row, here, retired: true }
+}

@@ -1,0 +1,100 @@
+/**
+ * How this machine reaches the place of a state: `<config>/keys/<store id>.place`, mode 600, beside
+ * the key. Nothing else is asked: no environment variable, no file of the driver's own. The
+ * password is sealed by the store's key, so that a copy of this file alone opens nothing.
+ */
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { fail } from '../../base/errors.js'
+import { ensureDurableDirs, publish, readWhole, removeFile, type Files } from '../files.js'
+import { openWith, sealWith, type KeyRing } from '../keys.js'
+import { parsePlaceAddress } from './address.js'
+
+/** Longest file: an address, a chain of certificates and a password. */
+const placeBytesMax = 256 * 1024
+const magic = 'SPW1'
+
+const placeShape = v.strictObject({
+  schema: v.literal('sallyport.place.v1'),
+  address: v.string(),
+  /** Certificates in PEM that the server's is judged by; null on loopback without TLS. */
+  ca: v.nullable(v.string()),
+  machine: v.pipe(v.string(), v.uuid()),
+  machine_name: v.string(),
+  /** Sealed, base64; null where the server asks for none. */
+  password: v.nullable(v.string()),
+})
+
+/** What is needed to reach a place. */
+export interface PlaceSettings {
+  /** `postgres://user@host:port/database`, without a password. */
+  readonly address: string
+  readonly ca: string | null
+  /** Id of this machine at the place, a UUID. */
+  readonly machine: string
+  readonly machineName: string
+  readonly password: string | null
+}
+
+const pathOf = (keyFolder: string, storeId: string): string => join(keyFolder, `${storeId}.place`)
+
+/** Writes the file, durable when it returns; one that is there is replaced. */
+export const writePlaceFile = (
+  files: Files, keyFolder: string, keys: KeyRing, storeId: string, settings: PlaceSettings,
+): void => {
+  const { address, ca, machine, machineName, password } = settings
+  parsePlaceAddress(address, ca)
+  ensureDurableDirs(files, keyFolder)
+  const sealed = password === null ? null
+    : sealWith(keys.subkey('shared/password'), magic, storeId, Buffer.from(password))
+      .toString('base64')
+  publish(files, pathOf(keyFolder, storeId), Buffer.from(`${JSON.stringify({
+    schema: 'sallyport.place.v1', address, ca, machine, machine_name: machineName, password: sealed,
+  })}\n`))
+}
+
+const damaged = (): Error =>
+  fail.damaged('place_file_damaged', 'The file that says how the place is reached is damaged.', {
+    next: 'Put it back from a copy (the key folder, a name that ends in .place), or join anew.',
+  })
+
+const parsed = (bytes: Buffer): v.InferOutput<typeof placeShape> => {
+  try {
+    return v.parse(placeShape, JSON.parse(bytes.toString('utf8')))
+  } catch {
+    throw damaged()
+  }
+}
+
+/** Reads it. `blocked` `place_file_missing`; `damaged` `place_file_damaged`. */
+export const readPlaceFile = (
+  files: Files, keyFolder: string, keys: KeyRing, storeId: string,
+): PlaceSettings => {
+  const bytes = readWhole(files, pathOf(keyFolder, storeId), placeBytesMax)
+  if (bytes === undefined) {
+    throw fail.blocked('place_file_missing', 'Nothing tells how the place is reached.', {
+      next: 'Put the file back from a copy (the key folder, a name that ends in .place).',
+    })
+  }
+  const { address, ca, machine, machine_name: machineName, password } = parsed(bytes)
+  if (password === null) return { address, ca, machine, machineName, password }
+  const opened = openWith(
+    keys.subkey('shared/password'), magic, storeId, Buffer.from(password, 'base64'))
+  if (opened === undefined) throw damaged()
+  return { address, ca, machine, machineName, password: opened.toString('utf8') }
+}
+
+/** Whether a key folder has such a file of any state. */
+export const isPlaceFileIn = (files: Files, configDir: string): boolean => {
+  const folder = join(configDir, 'keys')
+  return files.stat(folder) !== undefined
+    && files.list(folder).some((name) => name.endsWith('.place'))
+}
+
+/** Whether this machine has one: it is part of a shared state, or was about to be. */
+export const hasPlaceFile = (files: Files, keyFolder: string, storeId: string): boolean =>
+  files.stat(pathOf(keyFolder, storeId)) !== undefined
+
+/** Removes it; a missing one is fine. */
+export const removePlaceFile = (files: Files, keyFolder: string, storeId: string): void =>
+  removeFile(files, pathOf(keyFolder, storeId))

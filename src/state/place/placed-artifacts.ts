@@ -1,0 +1,162 @@
+/**
+ * Artifacts of a shared state. A stored file is sealed already; it goes to the place before the
+ * record that names it, and comes here before that record is followed, so that whatever rows name
+ * can be read on every machine, also while the place is away.
+ */
+import { fail } from '../../base/errors.js'
+import { FileDraft, storedPath, type ArtifactFolder } from '../artifact-folder.js'
+import { orIoFailure, readRange, type Files } from '../files.js'
+import type { Artifacts } from '../types.js'
+import { noteClosing } from './closings.js'
+import type { Place } from './place.js'
+
+/** Bytes of a piece of a blob. */
+const pieceBytes = 1024 * 1024
+
+const digestForm = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g
+
+/** Every text in a record that may name a stored file. */
+const namesIn = (payload: string): readonly string[] =>
+  [...new Set(payload.match(digestForm) ?? [])]
+
+/** Where artifacts lie here and at the place. */
+interface ArtifactParts {
+  readonly files: Files
+  /** The folder of artifacts of this replica. */
+  readonly dir: string
+  readonly place: () => Place
+}
+
+function* piecesOf(files: Files, path: string): Generator<Buffer> {
+  const fd = files.open(path, 'read')
+  try {
+    const { size } = files.fstat(fd)
+    for (let at = 0; at < size; at += pieceBytes) {
+      yield readRange(files, fd, at, Math.min(pieceBytes, size - at))
+    }
+  } finally {
+    files.close(fd)
+  }
+}
+
+/** Brings stored files to the place and from there. */
+export class BlobTraffic {
+  readonly #at: ArtifactParts
+  readonly #folder: ArtifactFolder
+  /** Names that were written by this process and are not at the place yet. */
+  readonly #written = new Set<string>()
+  /** Names that are known to lie at the place, and texts that are known to be no blob. */
+  readonly #there = new Set<string>()
+  readonly #noBlobs = new Set<string>()
+
+  constructor(parts: ArtifactParts) {
+    this.#at = parts
+    const { files, dir } = parts
+    this.#folder = { files, dir, durable: new Set() }
+  }
+
+  /** Remembers a file that this process has stored. */
+  wrote(stored: string): void {
+    this.#written.add(stored)
+    this.#noBlobs.delete(stored)
+  }
+
+  #isHere(name: string): boolean {
+    const { files, dir } = this.#at
+    return orIoFailure('artifact', () => files.stat(storedPath(dir, name))) !== undefined
+  }
+
+  /** Puts every stored file that a record names to the place, where it is not yet. */
+  async bring(payload: string): Promise<void> {
+    const names = namesIn(payload).filter((name) => !this.#there.has(name) && this.#isHere(name))
+    const unsure = names.filter((name) => !this.#written.has(name))
+    const there = new Set(unsure.length === 0 ? [] : await this.#at.place().hasBlobs(unsure))
+    for (const name of names) {
+      if (!there.has(name)) await this.put(name)
+      this.#there.add(name)
+      this.#written.delete(name)
+    }
+  }
+
+  /** Puts one stored file to the place. */
+  async put(name: string): Promise<void> {
+    const { files, dir, place } = this.#at
+    await place().putBlob(name, piecesOf(files, storedPath(dir, name)))
+  }
+
+  /** Fetches every stored file that records name and that is missing here. */
+  async fetch(payloads: readonly string[]): Promise<void> {
+    await this.fetchNamed([...new Set(payloads.flatMap(namesIn))])
+  }
+
+  /** The same of stored files by their names. */
+  async fetchNamed(names: readonly string[]): Promise<void> {
+    const wanted = names.filter((name) =>
+      !this.#noBlobs.has(name) && !this.#isHere(name))
+    if (wanted.length === 0) return
+    const there = new Set(await this.#at.place().hasBlobs(wanted))
+    for (const name of wanted) {
+      if (!there.has(name)) {
+        this.#noBlobs.add(name)
+        continue
+      }
+      await this.#fetchOne(name)
+      this.#there.add(name)
+    }
+  }
+
+  async #fetchOne(name: string): Promise<void> {
+    const draft = new FileDraft(this.#folder, { kind: 'named' })
+    try {
+      for await (const piece of this.#at.place().getBlob(name)) draft.append(piece)
+      if (draft.bytes === 0) return
+      if (draft.publish() !== name) {
+        throw fail.damaged('artifact_damaged', 'A stored artifact does not match its digest.', {
+          next: 'The place holds other bytes than were put there. Run `sallyport doctor`.',
+        })
+      }
+    } finally {
+      draft.abandon()
+    }
+  }
+
+  /** Takes a stored file away from the place. */
+  remove(name: string): void {
+    this.#there.delete(name)
+    this.#written.delete(name)
+    noteClosing(this.#at.place().removeBlobs([name]))
+  }
+}
+
+/** Artifacts as the layers above use them: those of this replica, and what is written is noted. */
+export const placedArtifacts = (local: Artifacts, traffic: BlobTraffic): Artifacts => ({
+  ...local,
+  write: (label, plaintext, options) => {
+    const ref = local.write(label, plaintext, options)
+    traffic.wrote(ref.stored_sha256)
+    return ref
+  },
+  writeStream: (label, options) => noting(local.writeStream(label, options), traffic),
+  writePack: (label) => noting(local.writePack(label), traffic),
+  remove: (stored) => {
+    local.remove(stored)
+    traffic.remove(stored)
+  },
+})
+
+type Finishing = ReturnType<Artifacts['writeStream']> | ReturnType<Artifacts['writePack']>
+
+/** A writer whose end is noted. */
+const noting = <W extends Finishing>(writer: W, traffic: BlobTraffic): W =>
+  new Proxy(writer, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      if (name !== 'finish') return value.bind(target) as unknown
+      return (...given: readonly unknown[]) => {
+        const ref = Reflect.apply(value, target, given) as ReturnType<W['finish']>
+        traffic.wrote(ref.stored_sha256)
+        return ref
+      }
+    },
+  })

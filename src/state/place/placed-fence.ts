@@ -1,0 +1,101 @@
+/**
+ * The fence of an operation on a shared state: the file of this machine, and a row at the place
+ * that says whether a piece may be leaving just now. The row is committed before stops are looked
+ * at, and whoever stops has his stop committed before he looks at rows: so either the sender sees
+ * the stop or the stopper sees the fence. It is taken under what the operation holds: a machine
+ * that was silent for so long that others have it now (one that slept) sends nothing more.
+ */
+import { randomUUID } from 'node:crypto'
+import type { FenceFacts } from '../holds/fence.js'
+import type { SendFence } from '../holds/holds.js'
+import { noteSaying } from './closings.js'
+import type { Place, StopRow } from './place.js'
+import type { RecordSeal } from './record-seal.js'
+
+/** For so long the row may say that a piece is leaving, so that not each piece costs a trip, ms. */
+const keptMs = 50
+
+/** What a fence needs of its store. */
+interface FenceParts {
+  readonly local: SendFence
+  readonly facts: Omit<FenceFacts, 'sent'>
+  readonly seal: RecordSeal
+  readonly place: () => Place
+  /** Tokens of the leases without which nothing may leave. */
+  readonly under: () => readonly string[]
+  heard(stops: readonly StopRow[]): void
+}
+
+/** See above. */
+export class PlacedFence implements SendFence {
+  readonly #at: FenceParts
+  #sent: FenceFacts['sent'] = 'nothing'
+  #isHere = false
+  /** Whether the row says that a piece may be leaving. */
+  #isThere = false
+  #wasThere = false
+  /** Names the last time that it was taken there. */
+  #turn = randomUUID()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: FenceParts) {
+    this.#at = parts
+  }
+
+  async take(signal: AbortSignal): Promise<void> {
+    await this.#at.local.take(signal)
+    try {
+      if (!this.#isThere) await this.#takeThere()
+      signal.throwIfAborted()
+    } catch (error) {
+      this.#at.local.give()
+      throw error
+    }
+    this.#isHere = true
+  }
+
+  async #takeThere(): Promise<void> {
+    const { place, under, facts: { operation } } = this.#at
+    this.#wasThere = true
+    this.#turn = randomUUID()
+    const stops = await place().takeFence(operation, this.#facts(), this.#turn, under())
+    this.#isThere = true
+    this.#at.heard(stops)
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (!this.#isHere) this.#giveThere(false)
+    }, keptMs)
+  }
+
+  #facts(): Buffer {
+    const { facts, seal } = this.#at
+    return seal.sealFor('fence', facts.operation, { ...facts, sent: this.#sent })
+  }
+
+  #giveThere(closed: boolean): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#isThere = false
+    const { facts: { operation } } = this.#at
+    const [place, said, turn] = [this.#at.place(), this.#facts(), this.#turn]
+    noteSaying(place, () => place.giveFence(operation, said, turn, closed))
+  }
+
+  note(sent: FenceFacts['sent']): void {
+    this.#at.local.note(sent)
+    this.#sent = sent
+  }
+
+  give(): void {
+    this.#at.local.give()
+    this.#isHere = false
+    // While the timer runs the row is kept for the next piece.
+    if (this.#isThere && this.#timer === undefined) this.#giveThere(false)
+  }
+
+  close(): void {
+    this.#at.local.close()
+    this.#isHere = false
+    if (this.#wasThere) this.#giveThere(true)
+  }
+}

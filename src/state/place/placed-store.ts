@@ -1,0 +1,327 @@
+/**
+ * A state whose truth lies at a place. This machine keeps a replica, the directory with all its
+ * files, and every record goes to the place before it comes to be here:
+ *
+ * - a transaction runs over the rows that are known here, its record is placed by compare-and-set
+ *   behind the last one, and where another machine was first it is followed and the function runs
+ *   again; a refusal, or no change, counts only over rows that were followed first;
+ * - reading asks nobody: `read` gives what is known here; `fresh` follows first;
+ * - nothing is held while the place is asked: the lock of the replica is taken to write what the
+ *   place already has.
+ */
+import { fail } from '../../base/errors.js'
+import type { Proposal } from '../commit.js'
+import type { FileStore, OpenOptions } from '../file-store.js'
+import { firstMachine } from '../first-machine.js'
+import type {
+  AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
+} from '../types.js'
+import { parsePlaceAddress } from './address.js'
+import { artifactsOfBase, baseOf, takeBase } from './base.js'
+import { noteEnd } from './closings.js'
+import { heardAtMs, noteHeard } from './heard.js'
+import { lazyPlace } from './lazy-place.js'
+import { leaseLost } from './lease-lost.js'
+import { Leases } from './leases.js'
+import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
+import { readPlaceFile, type PlaceSettings } from './place-file.js'
+import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
+import { PlacedHolds } from './placed-holds.js'
+import { PlacedStops } from './placed-stops.js'
+import { RecordSeal } from './record-seal.js'
+import { writesVersion } from './writes.js'
+
+/** Records that one look brings at most. */
+const followLimit = 2_000
+/** Longest pause before a transaction is tried again that another machine was faster than, ms. */
+const retryPauseMs = 20
+
+const restless = (): Error =>
+  fail.locked('place_restless', 'Other machines write faster than this one gets its turn.', {
+    next: 'Nothing was written. Try again, or wait longer with --wait SECONDS.',
+  })
+
+const clockApart = (ms: number): Error =>
+  fail.rejected('clock_apart', 'The clocks of this machine and of the place are apart.', {
+    next: 'Nothing was sent. Set the clock of this machine, for example by NTP.',
+    details: { apart_ms: Math.round(ms), apart_ms_max: placeTimes.clockApartMs },
+  })
+
+/** A look at leases: what it saw, and up to which record it covers. */
+interface Known {
+  readonly sequence: number
+  readonly leases: readonly LeaseRow[]
+}
+
+/** See above. */
+export class PlacedStore implements Store {
+  readonly keptIn = 'place'
+  readonly replica: FileStore
+  readonly artifacts: Artifacts
+  readonly stops: PlacedStops
+  readonly holds: PlacedHolds
+  /** What rows call this machine. */
+  readonly machine: string
+  readonly seal: RecordSeal
+  readonly blobs: BlobTraffic
+  readonly #options: OpenOptions
+  readonly #leases: Leases
+  #settings: PlaceSettings | undefined
+  #place: Place | undefined
+  #known: Known | undefined
+  /** Ends when everything that was begun before has ended: transactions go one by one. */
+  #line: Promise<unknown> = Promise.resolve()
+  #hasCarried = false
+  #closed = false
+
+  constructor(replica: FileStore, options: OpenOptions) {
+    this.replica = replica
+    this.#options = options
+    this.#place = options.place
+    this.machine = replica.state.machine ?? firstMachine
+    this.seal = new RecordSeal(replica.keys, replica.storeId)
+    const place = (): Place => this.place
+    this.blobs = new BlobTraffic({ files: replica.files, dir: replica.places.artifacts, place })
+    this.artifacts = placedArtifacts(replica.artifacts, this.blobs)
+    this.stops = new PlacedStops(replica.stops, this.seal, place)
+    this.#leases = new Leases(place)
+    this.holds = new PlacedHolds({
+      dir: replica.dir, local: replica.holds, leases: this.#leases, seal: this.seal,
+      stops: this.stops, place, machine: () => this.settings.machine,
+      known: () => this.#leasesNow(),
+    })
+  }
+
+  /** Takes stored files away from the place, whose rows are durably gone. */
+  dropStored(names: readonly string[]): void {
+    for (const name of names) this.blobs.remove(name)
+  }
+
+  /** How the place is reached. Throws as `readPlaceFile` does. */
+  get settings(): PlaceSettings {
+    const { files, keyPlaces, keys, storeId } = this.replica
+    this.#settings ??= readPlaceFile(files, keyPlaces.dir, keys, storeId)
+    return this.#settings
+  }
+
+  /** The place; nothing is connected before it is asked. */
+  get place(): Place {
+    if (this.#place === undefined) {
+      const { address, ca, password, machine } = this.settings
+      this.#place = lazyPlace({
+        address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId,
+        clock: this.replica.clock,
+        machine: { machine, writes: writesVersion },
+      })
+    }
+    return this.#place
+  }
+
+  get dir(): string {
+    return this.replica.dir
+  }
+
+  get storeId(): string {
+    return this.replica.storeId
+  }
+
+  get profile(): unknown {
+    return this.replica.profile
+  }
+
+  get createdAt(): string {
+    return this.replica.createdAt
+  }
+
+  get runDir(): string {
+    return this.replica.runDir
+  }
+
+  get witness(): WitnessLog {
+    return this.replica.witness
+  }
+
+  /** When the place was heard last, ms since 1970 by our clock; null where it never was. */
+  get heardAtMs(): number | null {
+    return heardAtMs(this.runDir)
+  }
+
+  read(): View {
+    return this.replica.read()
+  }
+
+  rehearse(): Tx {
+    return this.replica.rehearse()
+  }
+
+  keyedDigest(label: string, data: Uint8Array): string {
+    return this.replica.keyedDigest(label, data)
+  }
+
+  anchor(): AnchorComparison {
+    return this.replica.anchor()
+  }
+
+  health(): StoreHealth {
+    return this.replica.health()
+  }
+
+  async fresh(): Promise<FreshView> {
+    await this.#follow()
+    return this.replica.read() as FreshView
+  }
+
+  /** Leases of a look behind which no record has come to be known here; null otherwise. */
+  #leasesNow(): readonly LeaseRow[] | null {
+    const known = this.#known
+    return known !== undefined && known.sequence >= this.replica.end.sequence ? known.leases : null
+  }
+
+  /** Takes in everything that was placed before this call. */
+  async #follow(): Promise<void> {
+    const { clock } = this.replica
+    this.replica.read()
+    for (;;) {
+      const end = this.replica.end
+      const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
+      const seen = await this.place.follow(end.sequence, followLimit)
+      requireSameTime(seen.nowMs, wallMs, clock.monotonicMs() - beganMs)
+      this.stops.heard(seen.stops)
+      const last = seen.records.at(-1)
+      if (last !== undefined && await this.#takeBase(seen.records[0], end.sequence)) continue
+      if (last !== undefined) {
+        const opened = this.seal.open(seen.records, end, this.replica.generation.binding)
+        await this.blobs.fetch(opened.map(({ payload }) => payload))
+        await this.replica.takeIn('follow', opened)
+      }
+      if (seen.more) continue
+      this.#known = { sequence: last?.sequence ?? end.sequence, leases: seen.leases }
+      noteHeard(this.runDir, clock.wallMs())
+      break
+    }
+    await this.#carry()
+  }
+
+  /**
+   * A state that was a directory before begins at the place with all that it had: a replica that
+   * has nothing takes that over. Whether it did.
+   */
+  async #takeBase(first: PlacedRecord | undefined, end: number): Promise<boolean> {
+    const opened = end > 0 || first === undefined
+      ? undefined : this.seal.openFor('base', this.storeId, first.body)
+    if (opened === undefined) return false
+    const ref = baseOf(opened)
+    await this.blobs.fetchNamed([ref.stored_sha256])
+    await this.blobs.fetchNamed(artifactsOfBase(this.replica, ref))
+    await takeBase(this.replica, ref)
+    return true
+  }
+
+  /**
+   * What was stopped here while nobody could be reached is in force everywhere from now on, and
+   * what a process of this machine was sending when it died is not under way any more.
+   */
+  async #carry(): Promise<void> {
+    if (this.#hasCarried && this.stops.isInReach()) return
+    await this.stops.carryAll()
+    await this.holds.endDead()
+    this.#hasCarried = true
+  }
+
+  /** Whether this process's knowledge of leases covers every record that it may judge. */
+  get #covers(): boolean {
+    this.replica.read()
+    return this.#leasesNow() !== null
+  }
+
+  async transact<T>(verb: string, fn: (tx: Tx) => T, turn: Turn = {}): Promise<T> {
+    return this.#inLine(async () => {
+      if (!this.#covers) await this.#follow()
+      await this.#recordFirst()
+      return this.#placed(verb, fn, turn)
+    })
+  }
+
+  transactLoaded<T>(verb: string, fn: (tx: Tx) => T, turn: Turn = {}): Promise<T> {
+    // No lock is held while the function runs, so nothing has to be read before.
+    return this.transact(verb, fn, turn)
+  }
+
+  async #inLine<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#line.then(work, work)
+    this.#line = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** What waits to be recorded, in a record before the caller's. */
+  async #recordFirst(): Promise<void> {
+    const first = this.#options.recordFirst?.(this) ?? null
+    if (first === null) return
+    await this.#placed('stops', (tx) => first.write(tx), {})
+    first.done()
+  }
+
+  async #placed<T>(verb: string, fn: (tx: Tx) => T, { under = [] }: Turn): Promise<T> {
+    const { clock } = this.replica
+    const until = clock.monotonicMs() + (this.#options.waitMs ?? placeTimes.patienceMs)
+    let isFresh = false
+    for (let tries = 1; ; tries += 1) {
+      const proposal = await this.#proposed(verb, fn, isFresh)
+      const done = proposal !== null && await this.#place1(verb, proposal, under, isFresh)
+      if (done) return proposal.result
+      if (tries > 1 && clock.monotonicMs() >= until) throw restless()
+      if (tries > 2) await clock.sleep(Math.random() * retryPauseMs, this.#options.signal)
+      await this.#follow()
+      isFresh = true
+    }
+  }
+
+  /** What the transaction comes to; null for a refusal over rows that were not followed. */
+  async #proposed<T>(
+    verb: string, fn: (tx: Tx) => T, isFresh: boolean,
+  ): Promise<Proposal<T> | null> {
+    try {
+      return this.replica.propose(verb, fn)
+    } catch (error) {
+      if (isFresh) throw error
+      return null
+    }
+  }
+
+  /** Places a record and takes it in; false where it has to be made again over newer rows. */
+  async #place1<T>(
+    verb: string, { record, effects }: Proposal<T>, under: readonly object[], isFresh: boolean,
+  ): Promise<boolean> {
+    if (record === null) {
+      if (isFresh) await this.replica.takeIn(verb, [], effects)
+      return isFresh
+    }
+    await this.blobs.bring(record.payload)
+    const at = { sequence: record.sequence - 1, link: this.seal.link(record.before) }
+    const answer = await this.place.append(
+      at, this.seal.seal(record, record.before), this.#leases.tokensOf(under))
+    if (answer === 'lease_lost') throw leaseLost()
+    if (answer === 'moved') return false
+    await this.replica.takeIn(verb, [record], effects)
+    const known = this.#known
+    // Nobody placed anything between: what was known of leases still covers every other record.
+    if (known?.sequence === record.sequence - 1) {
+      this.#known = { ...known, sequence: record.sequence }
+    }
+    return true
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.replica.close()
+    if (this.#place === undefined) return
+    this.#leases.close()
+    noteEnd(this.#place)
+  }
+}
+
+const requireSameTime = (placeMs: number, wallMs: number, awayMs: number): void => {
+  const apart = Math.abs(placeMs - (wallMs + awayMs / 2))
+  if (apart - awayMs / 2 > placeTimes.clockApartMs) throw clockApart(apart)
+}

@@ -1,0 +1,145 @@
+/** What is asked of a server that may be another run than the store knows, and a store's end. */
+import { placeTimes, type PlacedRecord, type Position, type Standing } from '../place.js'
+import { textOf, type Row } from './connection.js'
+import { serverChanged } from './failures.js'
+import { machineRows, machinesOf } from './machines.js'
+import {
+  bytesLiteral, literalTerms, mayChange, requireStanding, standingColumns, withStanding,
+  type Asking,
+} from './standing.js'
+import { runSql } from './tables.js'
+
+const standingText = `with
+run as materialized (select ${runSql} as now),
+last as materialized (
+  select sequence, link, body from sallyport.records
+  where store = $1::uuid order by sequence desc limit 1)
+select (select s.run <> run.now from sallyport.stores s, run where s.store = $1) as changed,
+  (select sequence from last) as sequence, (select link from last) as link,
+  (select body from last) as body,
+  (select json_agg(json_build_object('machine', machine, 'sequence', sequence::text,
+    'link', encode(link, 'hex')))
+    from sallyport.vouchers v, run where v.store = $1 and v.run = run.now)::text as vouchers,
+  ${machineRows} as machines`
+
+interface VoucherText {
+  readonly machine: string
+  readonly sequence: string
+  readonly link: string
+}
+
+/** See `Place.standing`. */
+export const standing = async (
+  { connection, storeId }: Asking,
+): Promise<Standing> => {
+  const [row] = await connection.ask({ text: standingText, values: [storeId] })
+  if (row === undefined || row['changed'] === null || row['sequence'] === null) {
+    throw serverChanged('store_missing')
+  }
+  const vouchers = JSON.parse(row['vouchers'] === null ? '[]' : textOf(row, 'vouchers')) as
+    readonly VoucherText[]
+  return {
+    isChanged: row['changed'] === true,
+    last: lastOf(row),
+    vouchers: vouchers.map(({ machine, sequence, link }) =>
+      ({ machine, sequence: Number(sequence), link: Buffer.from(link, 'hex') })),
+    machines: machinesOf(textOf(row, 'machines')),
+  }
+}
+
+const lastOf = (row: Row): PlacedRecord => ({
+  sequence: Number(row['sequence']), link: row['link'] as Buffer, body: row['body'] as Buffer,
+})
+
+const vouchText = `insert into sallyport.vouchers (store, run, machine, sequence, link)
+select $1::uuid, ${runSql}, $2::uuid, $3::bigint, $4::bytea
+where exists (select from sallyport.machines
+  where store = $1 and machine = $2 and retired is null)
+on conflict (store, run, machine) do update set sequence = $3, link = $4`
+
+/** See `Place.vouch`. */
+export const vouch = async (
+  { connection, storeId, machine }: Asking, at: Position,
+): Promise<void> => {
+  const values = [storeId, machine.machine, at.sequence, at.link]
+  await connection.ask({ text: vouchText, values })
+}
+
+const acceptText = `with
+ok as materialized (
+  select s.store from sallyport.stores s
+  where s.store = $1::uuid
+    and (select link from sallyport.records where store = $1 and sequence = $3::bigint) = $4::bytea
+    and not exists (select from sallyport.records where store = $1 and sequence > $3)
+    and exists (select from sallyport.machines
+      where store = $1 and machine = $2::uuid and retired is null)
+  for update),
+given as (
+  insert into sallyport.records (store, sequence, link, body)
+  select ok.store, lost.sequence, lost.link, lost.body
+  from ok, unnest($5::bigint[], $6::bytea[], $7::bytea[]) as lost (sequence, link, body)
+  returning sequence),
+lane as (
+  insert into sallyport.leases (store, name, machine, token, ends)
+  select store, 'lane', '00000000-0000-0000-0000-000000000000'::uuid, gen_random_uuid(),
+    clock_timestamp() + $8::int * interval '1 ms' from ok
+  on conflict (store, name) do update
+    set machine = excluded.machine, token = excluded.token, ends = excluded.ends
+  returning store),
+known as (
+  update sallyport.stores set run = ${runSql}
+  where store = (select store from ok) and (select count(*) from given) >= 0
+    and (select count(*) from lane) >= 0
+  returning store)
+select (select count(*) from known) = 1 as accepted`
+
+/** See `Place.accept`. */
+export const accept = async (
+  { connection, storeId, machine }: Asking, last: Position, lost: readonly PlacedRecord[],
+): Promise<'accepted' | 'moved'> => {
+  const [row] = await connection.ask({
+    text: acceptText,
+    values: [
+      storeId, machine.machine, last.sequence, last.link, lost.map(({ sequence }) => sequence),
+      lost.map(({ link }) => link), lost.map(({ body }) => body), placeTimes.leaseMs,
+    ],
+  })
+  return row?.['accepted'] === true ? 'accepted' : 'moved'
+}
+
+/**
+ * Whoever places a record holds the row of its machine meanwhile: with all of them held nothing is
+ * under way, and once they are retired what was asked before and comes later finds none.
+ */
+const endText = (asking: Asking, { sequence, link }: Position): string => {
+  const terms = literalTerms(asking)
+  const { store, machine } = terms
+  const isLast = `exists (
+      select from sallyport.records where store = ${store}
+        and sequence = ${Math.trunc(sequence)} and link = ${bytesLiteral(link)})
+    and not exists (
+      select from sallyport.records where store = ${store} and sequence > ${Math.trunc(sequence)})`
+  return [
+    'begin',
+    `select from sallyport.machines where store = ${store} order by machine for update`,
+    `${withStanding(false, terms)}
+    update sallyport.stores set ended = clock_timestamp(), ended_by = ${machine}
+    where store = ${store} and ${mayChange} and ${isLast}`,
+    `update sallyport.machines set retired = clock_timestamp()
+    where store = ${store} and retired is null
+      and exists (select from sallyport.stores where store = ${store} and ended is not null)`,
+    'commit',
+    `${withStanding(false, terms)}
+    select ${standingColumns}, ${isLast} as last,
+      exists (select from sallyport.stores
+        where store = ${store} and ended_by = ${machine}) as mine`,
+  ].join(';\n')
+}
+
+/** See `Place.end`. */
+export const end = async (asking: Asking, at: Position): Promise<'ended' | 'moved'> => {
+  const [row] = await asking.connection.askPlain(endText(asking, at))
+  if (row?.['mine'] === true) return row['last'] === true ? 'ended' : 'moved'
+  requireStanding(row, asking)
+  return 'moved'
+}

@@ -1,0 +1,140 @@
+/**
+ * Fences and stops. Whoever sends writes that a piece is about to leave and looks for stops behind
+ * that; whoever stops writes the stop and looks for fences behind that. At least one of the two
+ * sees the other, since each look begins after what was written before it was committed.
+ */
+import { fail } from '../../../base/errors.js'
+import { leaseLost } from '../lease-lost.js'
+import type { FenceRow, StopRow } from '../place.js'
+import { textOf, type Row } from './connection.js'
+import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral,
+  requireStanding, noStanding, standingColumns, uuidLiteral, withStanding, type Asking,
+} from './standing.js'
+
+/** How long the fence of an operation that has ended is still told of. */
+const closedFor = `interval '10 minutes'`
+
+/** What a fence is taken by. */
+interface Taking {
+  readonly operation: string
+  readonly facts: Buffer
+  readonly turn: string
+  readonly under: readonly string[]
+}
+
+/** The two transactions of one trip, as the text of several statements. */
+const takeText = (asking: Asking, { operation, facts, turn, under }: Taking): string => {
+  const terms = literalTerms(asking)
+  const [name, mine] = [nameLiteral(operation), uuidLiteral(turn)]
+  const tokens = `array[${under.map(uuidLiteral).join(', ')}]::uuid[]`
+  return [
+    'begin',
+    // A turn that was given back stays so: its own first words may arrive late.
+    `${withStanding(true, terms)},
+    held as materialized (
+      select token from sallyport.leases where store = ${terms.store}
+        and machine = ${terms.machine} and token = any(${tokens}) and ends > clock_timestamp()
+      for share)
+    insert into sallyport.fences as fence (store, operation, machine, turn, taken, closed, facts)
+    select ${terms.store}, ${name}, ${terms.machine}, ${mine}, true, false, ${bytesLiteral(facts)}
+    from durable where ${mayChange} and (select count(*) from held) = cardinality(${tokens})
+    on conflict (store, operation) do update
+      set machine = excluded.machine, turn = excluded.turn, taken = true, facts = excluded.facts,
+        taken_at = clock_timestamp()
+      where not fence.closed and (fence.taken or fence.turn <> excluded.turn)`,
+    'commit',
+    `${withStanding(false, terms)}
+    select 'head' as kind, null::text as id, null::bytea as body, coalesce((
+        select case when closed then 'closed' when taken and turn = ${mine} then 'taken' end
+        from sallyport.fences where store = ${terms.store} and operation = ${name}
+      ), 'not') as fence, ${standingColumns}
+    union all select 'stop', id, body, null, ${noStanding}
+      from sallyport.stops where store = ${terms.store}`,
+  ].join(';\n')
+}
+
+const stopsOf = (rows: readonly Row[]): readonly StopRow[] => rows
+  .filter((row) => row['kind'] === 'stop')
+  .map((row) => ({ id: textOf(row, 'id'), body: row['body'] as Buffer }))
+
+/** See `Place.takeFence`. */
+export const takeFence = async (
+  asking: Asking, operation: string, facts: Buffer, turn: string, under: readonly string[],
+): Promise<readonly StopRow[]> => {
+  const rows = await asking.connection.askPlain(
+    takeText(asking, { operation, facts, turn, under: [...new Set(under)] }))
+  const head = requireStanding(rows.find((row) => row['kind'] === 'head'), asking)
+  if (head['fence'] === 'taken') return stopsOf(rows)
+  if (head['fence'] !== 'closed') throw leaseLost()
+  throw fail.failed('fence_lost', 'The fence of this request was removed; nothing more is sent.')
+}
+
+const giveBody = `,
+given as (
+  insert into sallyport.fences as fence
+    (store, operation, machine, turn, taken, closed, facts, given_at, closed_at)
+  select $1, $5::text, $2, $8::uuid, false, $7::boolean, $6::bytea, clock_timestamp(),
+    case when $7 then clock_timestamp() end
+  where ${mayChange}
+  on conflict (store, operation) do update
+    set taken = false, closed = fence.closed or excluded.closed, facts = excluded.facts,
+      given_at = clock_timestamp(),
+      closed_at = coalesce(fence.closed_at, case when excluded.closed then clock_timestamp() end)
+    where excluded.closed or fence.turn = excluded.turn
+  returning operation),
+old as (
+  delete from sallyport.fences where store = $1 and $7 and closed and operation <> $5
+    and closed_at < clock_timestamp() - ${closedFor}
+  returning operation)`
+
+/** See `Place.giveFence`. */
+export const giveFence = async (
+  asking: Asking, operation: string, facts: Buffer, turn: string, closed: boolean,
+): Promise<void> => {
+  await askStanding(asking, giveBody, `, (select count(*) from given) as given`,
+    [operation, facts, closed, turn])
+}
+
+/** See `Place.fencesSince`. Of a stop that does not lie there all of them are told. */
+export const fencesSince = async (
+  asking: Asking, stop: string, moment?: string,
+): Promise<readonly FenceRow[]> => {
+  const rows = await asking.connection.ask({
+    text: `${withStanding(false)}
+select 'head' as kind, null::text as operation, null::text as machine, null::boolean as taken,
+  null::boolean as closed, null::bytea as facts, ${standingColumns}
+union all select 'fence', operation, machine::text, taken, closed, facts, ${noStanding}
+  from sallyport.fences as fence where store = $1 and (taken
+    or greatest(given_at, closed_at) >= coalesce($6::timestamptz,
+      (select placed from sallyport.stops where store = $1 and id = $5), '-infinity')
+    or not closed and exists (
+      select from sallyport.leases as lease where lease.store = $1 and ends > clock_timestamp()
+        and lease.name = 'hold/' || fence.operation))`,
+    values: [...firstValues(asking), stop, moment ?? null],
+  })
+  requireStanding(rows.find((row) => row['kind'] === 'head'), asking)
+  return rows.filter((row) => row['kind'] === 'fence').map((row) => ({
+    operation: textOf(row, 'operation'), machine: textOf(row, 'machine'),
+    taken: row['taken'] === true, closed: row['closed'] === true, facts: row['facts'] as Buffer,
+  }))
+}
+
+/** See `Place.putStop`. A stop that lies there stays with its moment. */
+export const putStop = async (asking: Asking, id: string, body: Buffer): Promise<string> => {
+  const row = await askStanding(asking, `,
+put as (
+  insert into sallyport.stops (store, id, body)
+  select $1, $5::text, $6::bytea from durable where ${mayChange}
+  on conflict do nothing returning placed)`, `, coalesce((select placed from put),
+    (select placed from sallyport.stops where store = $1 and id = $5), '-infinity')::text
+    as placed`, [id, body])
+  return textOf(row, 'placed')
+}
+
+/** See `Place.dropStop`. */
+export const dropStop = async (asking: Asking, id: string): Promise<void> => {
+  await askStanding(asking, `,
+dropped as (
+  delete from sallyport.stops where store = $1 and id = $5 and ${mayChange} returning id)`,
+  ', (select count(*) from dropped) as dropped', [id])
+}

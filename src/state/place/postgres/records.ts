@@ -1,0 +1,131 @@
+/** The log: records behind one another, each put there by compare-and-set. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fail } from '../../../base/errors.js'
+import { placeTimes, type Appended, type Followed, type PlacedRecord, type Position,
+} from '../place.js'
+import { textOf, Unanswered, Unreached, type Row } from './connection.js'
+import { serverChanged } from './failures.js'
+import { askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns,
+  withStanding, type Asking } from './standing.js'
+import { msOf } from './tables.js'
+
+/** Bytes of bodies that one look takes, beside the first record. */
+const lookBytes = 16 * 1024 * 1024
+/** Pauses before an append is given again, ms: a server that starts again takes about a second. */
+const pausesMs = [100, 1_000]
+
+/** Everything of one moment: one statement has one snapshot. Columns are kind, n, a, x, y. */
+const followSql = `${withStanding(false)},
+wanted as (
+  select sequence, link, body from sallyport.records
+  where store = $1 and sequence > $5 order by sequence limit $6::int),
+sized as (
+  select *, sum(octet_length(body)) over (order by sequence) - octet_length(body) as before
+  from wanted)
+select 'head' as kind, (select max(sequence) from sallyport.records where store = $1) as n,
+  ${msOf('clock_timestamp()')} as a, null::text as b, null::bytea as x, null::bytea as y,
+  ${standingColumns}
+union all select 'record', sequence, null, null, link, body, ${noStanding}
+  from sized where before < $7
+union all select 'lease', null, name, machine::text, null, null, ${noStanding}
+  from sallyport.leases where store = $1 and ends > clock_timestamp()
+union all select 'stop', null, id, null, null, body, ${noStanding}
+  from sallyport.stops where store = $1`
+
+const recordOf = (row: Row): PlacedRecord => ({
+  sequence: Number(row['n']), link: row['x'] as Buffer, body: row['y'] as Buffer,
+})
+
+/** See `Place.follow`. Throws `server_changed` where the place has less than what is known here. */
+export const follow = async (asking: Asking, after: number, limit: number): Promise<Followed> => {
+  const rows = await asking.connection.ask({
+    text: followSql, values: [...firstValues(asking), after, limit, lookBytes],
+  })
+  const of = (kind: string) => rows.filter((row) => row['kind'] === kind)
+  const head = requireStanding(of('head')[0], asking)
+  const last = Number(head['n'])
+  if (after > last) throw serverChanged('behind')
+  const records = of('record').map(recordOf).sort((a, b) => a.sequence - b.sequence)
+  if (Number(head['writes']) < asking.machine.writes) await raiseWrites(asking)
+  return {
+    records,
+    more: (records.at(-1)?.sequence ?? after) < last,
+    leases: of('lease').map((row) => ({ name: textOf(row, 'a'), machine: textOf(row, 'b') })),
+    stops: of('stop').map((row) => ({ id: textOf(row, 'a'), body: row['y'] as Buffer })),
+    nowMs: Number(head['a']),
+  }
+}
+
+/** From now on programs that write less are refused. */
+const raiseWrites = (asking: Asking): Promise<Row> => askStanding(asking, `,
+raised as (
+  update sallyport.stores set writes = greatest(writes, $3) where store = $1 and ${mayChange}
+  returning store)`, ', (select count(*) from raised) as raised', [])
+
+/** Records by their number, as far as a statement's snapshot has them. */
+const isAt = (sequence: string, link: string): string =>
+  `(select link = ${link} from sallyport.records where store = $1 and sequence = ${sequence})`
+
+const appendBody = `,
+held as materialized (
+  update sallyport.leases set ends = clock_timestamp() + $10::int * interval '1 ms'
+  where store = $1 and machine = $2 and token = any($9::uuid[]) and ends > clock_timestamp()
+    and ${mayChange}
+  returning token),
+placed as (
+  insert into sallyport.records (store, sequence, link, body)
+  select $1, $5::bigint + 1, $7::bytea, $8::bytea from durable
+  where ${mayChange} and ${isAt('$5::bigint', '$6::bytea')}
+    and (select count(*) from held) = cardinality($9::uuid[])
+  on conflict do nothing returning sequence)`
+
+const appendColumns = `,
+  (select count(*) from placed) = 1 as placed,
+  (select count(*) from held) = cardinality($9::uuid[]) as held,
+  ${isAt('$5::bigint', '$6::bytea')} as follows,
+  ${isAt('$5::bigint + 1', '$7::bytea')} as ours,
+  (select max(sequence) from sallyport.records where store = $1) as last`
+
+/** Whether the record behind a position is this one; false where there is none yet. */
+const isPlaced = async (asking: Asking, { sequence, link }: Position): Promise<boolean> => {
+  const row = await askStanding(asking, '', `, ${isAt('$5::bigint', '$6::bytea')} as ours`,
+    [sequence, link], false)
+  return row['ours'] === true
+}
+
+const appendOnce = async (
+  asking: Asking, at: Position, record: PlacedRecord, under: readonly string[],
+): Promise<Appended> => {
+  const row = await askStanding(asking, appendBody, appendColumns, [
+    at.sequence, at.link, record.link, record.body, [...new Set(under)], placeTimes.leaseMs,
+  ])
+  if (row['placed'] === true || row['ours'] === true) return 'placed'
+  if (Number(row['last'] ?? 0) < at.sequence) throw serverChanged('behind')
+  if (row['follows'] !== true) throw serverChanged('other_history')
+  // An earlier try of ours may have won while this one waited for it.
+  if (await isPlaced(asking, record)) return 'placed'
+  return row['held'] === true ? 'moved' : 'lease_lost'
+}
+
+const unknownCommit = (cause: unknown): Error =>
+  fail.partial('commit_unknown', 'Nobody answered whether a change of the state came to be.', {
+    next: 'Look at the state again once its place can be reached.', cause,
+  })
+
+/** See `Place.append`. */
+export const append = async (
+  asking: Asking, at: Position, record: PlacedRecord, under: readonly string[],
+): Promise<Appended> => {
+  let unanswered = false
+  for (const pauseMs of [...pausesMs, null]) {
+    try {
+      return await appendOnce(asking, at, record, under)
+    } catch (error) {
+      if (error instanceof Unanswered) unanswered = true
+      else if (!(unanswered && error instanceof Unreached)) throw error
+      if (pauseMs === null) throw unknownCommit(error)
+    }
+    await sleep(pauseMs)
+  }
+  return 'moved'
+}

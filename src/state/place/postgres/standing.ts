@@ -1,0 +1,118 @@
+/**
+ * What every statement asks first, in itself: whether this is the server, the store and a machine
+ * that it may change anything for. An answer tells that beside what was asked, in one trip.
+ */
+import { formatVersion } from '../../paths.js'
+import type { Introduction } from '../place.js'
+import type { Connection, Row } from './connection.js'
+import { machineRetired, serverChanged, stateUnshared, writtenByNewer } from './failures.js'
+import { runSql } from './tables.js'
+
+/** What a place of one machine is asked with. */
+export interface Asking {
+  readonly connection: Connection
+  readonly storeId: string
+  readonly machine: Introduction
+}
+
+const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+/** Names of operations, stops, leases and blobs, as far as they are written into a text. */
+const nameForm = /^[\w.:/-]{1,200}$/
+
+/** A UUID as a literal of SQL; whatever else is a defect of the caller. */
+export const uuidLiteral = (text: string): string => {
+  if (!uuidForm.test(text)) throw new Error('an id that is none was to be asked for')
+  return `'${text}'::uuid`
+}
+
+/** A plain name as a literal of SQL. */
+export const nameLiteral = (text: string): string => {
+  if (!nameForm.test(text)) throw new Error('a name that is none was to be asked for')
+  return `'${text}'::text`
+}
+
+/** Bytes as a literal of SQL. */
+export const bytesLiteral = (bytes: Buffer): string => `decode('${bytes.toString('hex')}', 'hex')`
+
+/** Names of what a statement is asked with: places of values, or literals. */
+interface Terms {
+  readonly store: string
+  readonly machine: string
+  readonly writes: string
+  readonly format: string
+}
+
+const places: Terms = {
+  store: '$1::uuid', machine: '$2::uuid', writes: '$3::int', format: '$4::int',
+}
+
+/** Values of the first four places of each statement. */
+export const firstValues = ({ storeId, machine }: Asking): readonly unknown[] =>
+  [storeId, machine.machine, machine.writes, formatVersion]
+
+/** The same, written out. */
+export const literalTerms = ({ storeId, machine }: Asking): Terms => ({
+  store: uuidLiteral(storeId), machine: uuidLiteral(machine.machine),
+  writes: `${Math.trunc(machine.writes)}::int`, format: `${formatVersion}::int`,
+})
+
+/**
+ * Named parts of a statement: `me` (a row unless this machine is retired), `standing` (the store)
+ * and `durable` (a commit that the server answers stands on its disk, whatever it is set to).
+ * `locked`: whoever retires the machine waits for the statement, and it for whoever does.
+ */
+export const withStanding = (locked: boolean, terms: Terms = places): string => `with
+me as materialized (
+  select machine from sallyport.machines
+  where store = ${terms.store} and machine = ${terms.machine} and retired is null
+  ${locked ? 'for share' : ''}),
+standing as materialized (
+  select run = ${runSql} as known, format, writes,
+    writes <= ${terms.writes} and format <= ${terms.format} and ended is null as fits,
+    ended is not null as ended
+  from sallyport.stores where store = ${terms.store}),
+durable as materialized (
+  select set_config('synchronous_commit', case current_setting('synchronous_commit')
+    when 'off' then 'on' when 'local' then 'on'
+    else current_setting('synchronous_commit') end, true) as set)`
+
+/** The condition under which something is changed. */
+export const mayChange = `exists (select from me)
+  and exists (select from standing where known and fits)`
+
+/** Columns of each answer that `requireStanding` judges. */
+export const standingColumns = `(select known from standing) as known,
+  (select format from standing) as format, (select writes from standing) as writes,
+  (select ended from standing) as ended,
+  exists (select from me) as here`
+
+/** As many columns of rows that stand beside such an answer. */
+export const noStanding = 'null, null, null, null, null'
+
+/** Throws what an answer says about server, store or machine. */
+export const requireStanding = (row: Row | undefined, { machine }: Asking): Row => {
+  if (row === undefined || row['known'] === null) throw serverChanged('store_missing')
+  if (row['known'] !== true) throw serverChanged('run')
+  if (row['ended'] === true) throw stateUnshared()
+  const [format, writes] = [Number(row['format']), Number(row['writes'])]
+  if (format > formatVersion) {
+    throw writtenByNewer({ format_version: format, known: formatVersion })
+  }
+  if (writes > machine.writes) throw writtenByNewer({ writes, known: machine.writes })
+  if (row['here'] !== true) throw machineRetired()
+  return row
+}
+
+/**
+ * Asks one statement that changes or tells something of the store. `body`: further named parts,
+ * each with a comma before it; `columns`: what is answered; values begin at $5.
+ */
+export const askStanding = async (
+  asking: Asking, body: string, columns: string, values: readonly unknown[], locked = true,
+): Promise<Row> => {
+  const [row] = await asking.connection.ask({
+    text: `${withStanding(locked)}${body} select ${standingColumns}${columns}`,
+    values: [...firstValues(asking), ...values],
+  })
+  return requireStanding(row, asking)
+}

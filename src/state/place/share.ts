@@ -1,0 +1,144 @@
+/** Making a state that several machines share, and joining one that is there. */
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import { systemClock } from '../../base/clock.js'
+import { fail } from '../../base/errors.js'
+import { createState, refuseExisting } from '../create.js'
+import { FileStore, type OpenOptions } from '../file-store.js'
+import { ensureDurableDirs, nodeFiles, type Files } from '../files.js'
+import { KeyRing, makeKey } from '../keys.js'
+import { firstChain } from '../log/format.js'
+import { formatVersion, keyPlaces } from '../paths.js'
+import { parsePlaceAddress } from './address.js'
+import { lazyPlace } from './lazy-place.js'
+import { writePlaceFile, type PlaceSettings } from './place-file.js'
+import type { Place, Position } from './place.js'
+import { PlacedStore } from './placed-store.js'
+import { RecordSeal } from './record-seal.js'
+import { writesVersion } from './writes.js'
+
+/** How a place is reached by a machine that gets its id here. */
+export type Reaching = Omit<PlaceSettings, 'machine'>
+
+/** A new state at a place. */
+export interface CreateSharedOptions extends Omit<OpenOptions, 'mode'> {
+  readonly profile: Readonly<Record<string, unknown>>
+  readonly reaching: Reaching
+}
+
+/** What a machine needs to join a state, beside how its place is reached. */
+export interface Joining {
+  readonly storeId: string
+  /** The store's key, 32 bytes. */
+  readonly key: Buffer
+  /** When the store was made (ISO). */
+  readonly createdAt: string
+  readonly profile: Readonly<Record<string, unknown>>
+  /** The last record that the machine knew which invited; the place must still have it. */
+  readonly at: Position
+}
+
+/** A new replica. */
+export interface JoinOptions extends Omit<OpenOptions, 'mode'> {
+  readonly joining: Joining
+  readonly reaching: Reaching
+}
+
+/** The place of some settings. */
+export const placeOf = (
+  settings: PlaceSettings, storeId: string, { clock = systemClock }: Pick<OpenOptions, 'clock'>,
+): Place => lazyPlace({
+  address: parsePlaceAddress(settings.address, settings.ca), ca: settings.ca,
+  password: settings.password, storeId, clock,
+  machine: { machine: settings.machine, writes: writesVersion },
+})
+
+/** Nothing of the store may be here: two replicas would share one key folder and one anchor. */
+const refuseKnownHere = (files: Files, configDir: string, storeId: string): void => {
+  if (files.stat(keyPlaces(configDir, storeId).key) === undefined) return
+  throw fail.conflict('machine_joined', 'This configuration directory has a key of that state.', {
+    next: 'Use the state directory that is here, or name another --config-dir for a second one.',
+  })
+}
+
+const openReplica = (options: Omit<OpenOptions, 'mode'>, place: Place): PlacedStore => {
+  const all: OpenOptions = { ...options, mode: 'write', place }
+  return new PlacedStore(new FileStore(all), all)
+}
+
+/**
+ * Makes a state at a place and its first replica, and opens it. `conflict` `state_exists`; throws
+ * what reaching the place throws, before anything is made here but a key that nobody uses.
+ */
+export const createShared = async (options: CreateSharedOptions): Promise<PlacedStore> => {
+  const { profile, reaching, ...rest } = options
+  const [dir, configDir] = [resolve(options.dir), resolve(options.configDir)]
+  const [files, clock] = [options.files ?? nodeFiles, options.clock ?? systemClock]
+  refuseExisting(files, dir)
+  const [storeId, { key }] = [randomUUID(), makeKey()]
+  const keys = new KeyRing(storeId, () => key)
+  const settings: PlaceSettings = { ...reaching, machine: randomUUID() }
+  const place = options.place ?? placeOf(settings, storeId, options)
+  try {
+    const seal = new RecordSeal(keys, storeId)
+    await place.found({
+      format: formatVersion, writes: writesVersion,
+      machine: { machine: settings.machine, name: settings.machineName },
+      at: { sequence: 0, link: seal.link(firstChain(storeId)), body: Buffer.alloc(0) },
+    })
+    ensureDurableDirs(files, keyPlaces(configDir, storeId).dir)
+    writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
+    const createdAt = new Date(clock.wallMs()).toISOString()
+    createState({
+      dir, configDir, profile, files, nowMs: clock.wallMs(), replica: { storeId, key, createdAt },
+    })
+  } catch (error) {
+    await place.close()
+    throw error
+  }
+  return openReplica(rest, place)
+}
+
+/** Whether the place has the record that whoever invited knew: one that was put back lacks it. */
+const requireKnownRecord = async (
+  place: Place, machine: string, { sequence, link }: Position,
+): Promise<void> => {
+  const { records: [record] } = await place.follow(sequence - 1, 1)
+  if (record?.sequence === sequence && record.link.equals(link)) return
+  // Only a machine that has joined is told anything; this one came to nothing.
+  await place.retire(machine)
+  throw fail.conflict('server_changed', 'The server lacks what it had when this was written.', {
+    next: 'It was put back from a copy, or another one took over. Ask whoever invited: '
+      + '`sallyport doctor` tells there how the server stands.',
+  })
+}
+
+/**
+ * Makes a replica of a state that is there, follows all that it has, and opens it. `conflict`
+ * `state_exists`, `machine_joined`, `machine_name_taken`, `server_changed`.
+ */
+export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => {
+  const { joining: { storeId, key, createdAt, profile, at }, reaching, ...rest } = options
+  const [dir, configDir] = [resolve(options.dir), resolve(options.configDir)]
+  const [files, clock] = [options.files ?? nodeFiles, options.clock ?? systemClock]
+  refuseExisting(files, dir)
+  refuseKnownHere(files, configDir, storeId)
+  const settings: PlaceSettings = { ...reaching, machine: randomUUID() }
+  const place = options.place ?? placeOf(settings, storeId, options)
+  try {
+    await place.join({ machine: settings.machine, name: settings.machineName })
+    await requireKnownRecord(place, settings.machine, at)
+    const keys = new KeyRing(storeId, () => key)
+    writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
+    createState({
+      dir, configDir, profile, files, nowMs: clock.wallMs(),
+      replica: { storeId, key, createdAt, machine: settings.machine },
+    })
+  } catch (error) {
+    await place.close()
+    throw error
+  }
+  const store = openReplica(rest, place)
+  await store.fresh()
+  return store
+}

@@ -1,0 +1,183 @@
+/**
+ * Giving a directory to a place, taking it back, and going on at a server that another one took
+ * over from. Each has one moment at which it is decided, durable here or there, and each may be run
+ * again behind a crash.
+ */
+import { randomUUID } from 'node:crypto'
+import { fail, SallyportError } from '../../base/errors.js'
+import { directoryOf } from '../directory.js'
+import { FileStore } from '../file-store.js'
+import { storedNames } from '../artifacts.js'
+import { formatVersion } from '../paths.js'
+import type { Store } from '../types.js'
+import { packBase } from './base.js'
+import { readPlaceFile, removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
+import type { MachineRow, Place, PlacedRecord, Standing } from './place.js'
+import { PlacedStore } from './placed-store.js'
+import { recordsBehind } from './records-behind.js'
+import { placeOf, type Reaching } from './share.js'
+import { writesVersion } from './writes.js'
+
+const busy = (): Error =>
+  fail.conflict('share_moved', 'Something was written while this state was being shared.', {
+    next: 'Nothing is shared. End what works on it (`sallyport status`), then run it again.',
+  })
+
+/** The machine as an earlier try that was cut off called it: that one found the store, perhaps. */
+const machineOf = ({ files, keyPlaces, keys, storeId }: FileStore): string => {
+  try {
+    return readPlaceFile(files, keyPlaces.dir, keys, storeId).machine
+  } catch {
+    return randomUUID()
+  }
+}
+
+/**
+ * Gives a directory to a place: everything goes there, sealed, and then this directory is a
+ * replica. `conflict` `share_moved` where others write meanwhile: the place may have a store then
+ * that nobody uses, and that the next try replaces. Throws what reaching the place throws; nothing
+ * here has changed then.
+ */
+export const shareDirectory = async (
+  store: Store, reaching: Reaching, given?: Place,
+): Promise<PlacedStore> => {
+  const directory = directoryOf(store) as FileStore
+  const { files, keyPlaces, keys, storeId, places, dir } = directory
+  if (directory.holds.live() > 0) throw busy()
+  const settings: PlaceSettings = { ...reaching, machine: machineOf(directory) }
+  const place = given ?? placeOf(settings, storeId, { clock: directory.clock })
+  try {
+    await directory.exclusive('state share', () => directory.rotate())
+    await directory.mergeAll('state share')
+    writePlaceFile(files, keyPlaces.dir, keys, storeId, settings)
+    const options = { dir, configDir: keyPlaces.configDir, mode: 'write', place } as const
+    const placed = new PlacedStore(new FileStore(options), options)
+    const base = await packBase(directory)
+    const { ref: { stored_sha256, sha256, bytes }, sequence, chain } = base
+    const at: PlacedRecord = {
+      sequence, link: placed.seal.link(chain),
+      body: placed.seal.sealFor('base', storeId, { stored_sha256, sha256, bytes }),
+    }
+    await place.found({
+      format: formatVersion, writes: writesVersion,
+      machine: { machine: settings.machine, name: settings.machineName }, at,
+    })
+    for (const name of storedNames(files, places.artifacts)) await placed.blobs.put(name)
+    await directory.exclusive('state share', () => {
+      if (directory.end.sequence !== sequence) throw busy()
+      directory.keepIn('place')
+    })
+    placed.replica.close()
+    return new PlacedStore(new FileStore(options), options)
+  } catch (error) {
+    await place.close()
+    throw error
+  }
+}
+
+const atWork = (): Error =>
+  fail.conflict('machines_at_work', 'Something is under way on this state.', {
+    next: 'Wait until it has ended: `sallyport status` on each machine, then run it again.',
+  })
+
+/** Has everything that was placed; what was ended by a run of before is as it was then. */
+const followLast = async (store: PlacedStore): Promise<void> => {
+  try {
+    await store.fresh()
+  } catch (error) {
+    if (!(error instanceof SallyportError && error.code === 'state_unshared')) throw error
+  }
+}
+
+/**
+ * Takes a shared state back into this directory: the place takes no record of any machine from then
+ * on. `conflict` `machines_at_work` while another machine has something under way, or places a
+ * record meanwhile. Where it was cut off it may be run again on this machine, and on no other.
+ */
+export const unshareDirectory = async (store: PlacedStore): Promise<void> => {
+  const { replica, place, storeId, seal } = store
+  await followLast(store)
+  if (store.holds.live() > 0) throw atWork()
+  const { sequence, chain } = replica.end
+  if (await place.end({ sequence, link: seal.link(chain) }) === 'moved') throw atWork()
+  await replica.exclusive('state unshare', () => replica.keepIn(undefined))
+  removePlaceFile(replica.files, replica.keyPlaces.dir, storeId)
+}
+
+/** What came of asking a server that is not known. */
+export interface Accepted {
+  /** Records that the server had lost and was given back. */
+  readonly gave_back: number
+  /** Machines that were left out, by their names. */
+  readonly without: readonly string[]
+}
+
+const named = (machines: readonly MachineRow[]): string =>
+  machines.map(({ name }) => name).join(', ')
+
+/** Machines that may know more than the server, and have not said so. */
+const silent = ({ machines, vouchers }: Standing, without: string | null): MachineRow[] => {
+  const said = new Set(vouchers.map(({ machine }) => machine))
+  return machines.filter(({ machine, name, retired }) =>
+    retired === null && name !== without && !said.has(machine))
+}
+
+const lostOf = (store: PlacedStore, last: PlacedRecord): readonly PlacedRecord[] => {
+  const behind = recordsBehind(store.replica)
+  const known = behind === null ? [] : [behind.base, ...behind.records]
+  const at = known.findIndex(({ sequence }) => sequence === last.sequence)
+  const found = known[at]
+  if (found === undefined) {
+    throw fail.blocked('records_folded', 'What the server lost is not in this machine\'s log.', {
+      next: 'Run it on a machine that was joined longer, or put the server back further.',
+    })
+  }
+  if (!store.seal.link(found.chain).equals(last.link)) {
+    throw fail.conflict('server_changed', 'The server went on with records that are not ours.', {
+      reason: 'other_history',
+      next: 'Two servers were written to. Keep one: put it in the place of the other.',
+    })
+  }
+  const records = (behind?.records ?? []).filter(({ sequence }) => sequence > last.sequence)
+  const before = new Map(known.map(({ sequence, chain }) => [sequence, chain]))
+  return records.map((record) => store.seal.seal(record, before.get(record.sequence - 1) ?? ''))
+}
+
+/**
+ * Goes on at a server that another one took over from. Each machine says first how far it had come;
+ * once all have, the one that had come farthest gives back what the server lost. `conflict`
+ * `machines_to_ask` names those that have not said it, or the one that has to run it.
+ * `without`: the name of a machine that is gone; what it alone knew is lost.
+ */
+export const acceptServer = async (
+  store: PlacedStore, without: string | null = null,
+): Promise<Accepted | null> => {
+  const { place, replica, seal, settings: { machine } } = store
+  replica.read()
+  const { sequence, chain } = replica.end
+  const before = await place.standing()
+  if (!before.isChanged && before.last.sequence >= sequence) return null
+  await place.vouch({ sequence, link: seal.link(chain) })
+  const standing = await place.standing()
+  const missing = silent(standing, without)
+  if (missing.length > 0) {
+    throw fail.conflict('machines_to_ask', 'Not every machine has said how far it had come.', {
+      next: 'Run this there too, or name one that is gone with --without NAME.',
+      details: { machines: named(missing) },
+    })
+  }
+  const farthest = standing.vouchers.reduce((a, b) => (b.sequence > a.sequence ? b : a))
+  if (farthest.machine !== machine && farthest.sequence > sequence) {
+    const who = standing.machines.filter((one) => one.machine === farthest.machine)
+    throw fail.conflict('machines_to_ask', 'Another machine has records that the server lost.', {
+      next: 'Run this there: it gives them back.', details: { machines: named(who) },
+    })
+  }
+  const lost = standing.last.sequence >= sequence ? [] : lostOf(store, standing.last)
+  if (await place.accept(standing.last, lost) === 'moved') throw busy()
+  const gone = standing.machines.filter(({ name, retired }) =>
+    retired === null && name === without)
+  for (const one of gone) await place.retire(one.machine)
+  await store.fresh()
+  return { gave_back: lost.length, without: gone.map(({ name }) => name) }
+}

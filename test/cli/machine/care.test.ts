@@ -1,0 +1,55 @@
+/** What looks after a state, where it is one that several machines share. */
+import { readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { failure, must } from '../../support/must.js'
+import { startPostgres } from '../../support/place/postgres.js'
+import { t } from '../../support/tests-in-slices.js'
+import { World } from '../../world/world.js'
+
+const done = [
+  'state check', 'state compact', 'state export --jsonl', 'state kept', 'state keys',
+  'state prune --older-than 30d --yes', 'audit list', 'timers show', 'edge list',
+  'policy history', 'shots status', 'state repair', 'machine list', 'state backup other',
+  'state verify other', 'status',
+]
+
+/** One replica of several is not put back or removed by itself. */
+const refused = ['state restore kept --yes', 'state destroy --acknowledged-destroy state']
+
+t.test('what looks after a state works over a replica; none is put back or removed by itself', async (t) => {
+  const server = await startPostgres(t)
+  const at = await World.in(t).state({ owner: 'ada' }).session()
+  must(await at.run(['state', 'backup', 'kept']))
+  must(await at.run(['state', 'share', server.url, '--machine-name', 'one', '--yes']))
+  const told: Record<string, string> = {}
+  for (const line of [...done, ...refused]) {
+    const ran = await at.run([...line.split(' '), '--json'])
+    told[line] = ran.status === 0 ? 'done' : `${ran.status} ${ran.error().code}`
+  }
+  t.strictSame(told, Object.fromEntries([
+    ...done.map((line) => [line, 'done']),
+    ...refused.map((line) => [line, '3 state_elsewhere']),
+  ]))
+  t.hasStrict((await at.json(['status'])).shared, { machine: 'one' })
+})
+
+t.test('where the server is gone for good, the backup of a replica is put back as a directory', async (t) => {
+  const server = await startPostgres(t)
+  const at = await World.in(t)
+  must(await at.run(['init', '--shared', server.url, '--machine-name', 'one']))
+  must(await at.run(['login']))
+  must(await at.run(['goal', 'add', 'Read']))
+  must(await at.run(['state', 'backup', 'kept']))
+  await server.stop()
+  const restore = ['state', 'restore', 'kept', '--yes']
+  t.hasStrict(failure(await at.run([...restore, '--json'])), { status: 3, code: 'state_elsewhere' })
+  const keys = join(at.place.configDir, 'keys')
+  const [file = ''] = readdirSync(keys).filter((name) => name.endsWith('.place'))
+  renameSync(join(keys, file), at.place.path('moved.place'))
+  must(await at.run(restore))
+  t.notOk('shared' in (await at.json(['status'])))
+  must(await at.run(['login']))
+  const titles = (await at.json(['goal', 'list'])).map(({ title }: { title: string }) => title)
+  t.ok(titles.includes('Read'))
+  must(await at.run(['goal', 'add', 'Write']))
+})

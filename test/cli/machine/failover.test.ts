@@ -1,0 +1,56 @@
+/** A real standby that lacks the last records is promoted: nobody writes before all vouched. */
+import t from 'tap'
+import { placeTimes } from '../../../src/state/place/place.js'
+import { failure, must } from '../../support/must.js'
+import { askOn, firstMachine, nextMachine } from '../../support/place/machines.js'
+import { startPostgres, type Postgres } from '../../support/place/postgres.js'
+import { startProxy } from '../../support/place/proxy.js'
+import { until } from '../../support/until.js'
+
+/** Waits until a standby has replayed all that its primary has written. */
+const caughtUp = async (primary: Postgres, standby: Postgres): Promise<void> => {
+  const [now] = await primary.query<{ at: string }>('select pg_current_wal_lsn()::text as at')
+  await until('the standby has all', async () => {
+    const [row] = await standby.query<{ done: boolean }>(
+      'select pg_last_wal_replay_lsn() >= $1::pg_lsn as done', [now?.at])
+    return row?.done === true
+  })
+}
+
+/** So long the lane is kept behind a promotion. */
+placeTimes.leaseMs = 3_000
+
+for (const ahead of ['first', 'second'] as const) {
+  t.test(`a promoted standby lacks records, and the ${ahead} machine gives them back`, async (t) => {
+    const primary = await startPostgres(t)
+    let port = primary.port
+    const proxy = await startProxy(t, () => port)
+    const one = await firstMachine(t, `postgres://sallyport@127.0.0.1:${proxy.port}/postgres`)
+    const two = await nextMachine(t, one)
+    must(await one.ask())
+    const link = await startProxy(t, () => primary.port)
+    const standby = await primary.standby(link)
+    await caughtUp(primary, standby)
+    link.hold()
+    const far = ahead === 'first' ? one : two
+    must(await askOn(far))
+    await primary.stop('SIGKILL')
+    await standby.promote()
+    port = standby.port
+    proxy.cut()
+    const sent = one.inferences().length
+    for (const machine of [one, two]) {
+      t.hasStrict(failure(await askOn(machine)), { status: 5, code: 'server_changed' })
+    }
+    t.equal(one.inferences().length, sent, 'nothing was sent')
+    const near = far === one ? two : one
+    t.hasStrict(failure(await near.run(['state', 'accept-server', '--yes', '--json'])), {
+      status: 5, code: 'machines_to_ask',
+    })
+    t.hasStrict(await far.json(['state', 'accept-server', '--yes']), { accepted: true })
+    t.hasStrict(await near.json(['state', 'accept-server', '--yes']), { accepted: false })
+    t.strictSame(await near.json(['ledger', 'show']), await far.json(['ledger', 'show']))
+    must(await askOn(near))
+    t.equal(one.inferences().length, sent + 1)
+  })
+}

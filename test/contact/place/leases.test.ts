@@ -1,0 +1,75 @@
+/** What an operation holds at the place, and who may judge it dead. */
+import t from 'tap'
+import { must } from '../../support/must.js'
+import {
+  faultyWay, leasesEnd, moneyAt, shortEnv, waitingAsk,
+} from '../../support/place/faulty-ask.js'
+import { slice } from '../../support/slice.js'
+
+const way = await faultyWay(t)
+const { one, two, server, proxy } = way
+
+const sentOf = (question: string): number =>
+  one.inferences().filter(({ body }) => body.includes(question)).length
+
+const endLease = (name: string): Promise<unknown> => server.query(
+  `update sallyport.leases set ends = clock_timestamp() where name like $1`, [name])
+
+const otherWrites = async (): Promise<unknown> => must(await two.run(['goal', 'add', 'on b']))
+
+const lost = ['contact_begin', 'contact_intent', 'before_first_byte']
+  .flatMap((step) => ['lane', 'hold/op%'].map((name) => ({ step, name })))
+
+t.test('nothing is sent by an operation whose guard or lane was lost, up to its first byte', async (t) => {
+  for (const { step, name } of slice('lost leases', lost, { axesOf: (of) => [of.step, of.name] })) {
+    const ask = waitingAsk(one, step)
+    await ask.stopped
+    await endLease(name)
+    ask.go()
+    const ran = await ask.asking
+    t.not(ran.status, 0)
+    t.match(ran.stderr, 'lease_lost', `${name} at ${step}`)
+    t.equal(sentOf(ask.question), 0)
+    await endLease('%')
+    await otherWrites()
+    t.match(moneyAt(two, ask.key), /^(?:released|unknown)$/)
+  }
+})
+
+/** What another machine makes of an operation whose process was killed. */
+const killed = { before_dial: ['reserved', 'released'], contact_intent: ['contacted', 'unknown'] }
+
+for (const [step, [before, after]] of Object.entries(killed)) {
+  t.test(`work of another machine that is ${before} is ended once its lease is over, not before`, async (t) => {
+    const ask = waitingAsk(one, step, { how: 'kill', env: { TEST_PLACE_LEASE_MS: '6000' } })
+    await ask.asking
+    await otherWrites()
+    t.equal(moneyAt(two, ask.key), before)
+    await leasesEnd(way)
+    await otherWrites()
+    t.equal(moneyAt(two, ask.key), after)
+    t.equal(sentOf(ask.question), 0)
+  })
+}
+
+const woken = { before_dial: 'released', before_first_byte: 'unknown' }
+
+for (const [step, end] of Object.entries(woken)) {
+  t.test(`a machine that was away at ${step} for longer than its lease sends nothing of what others ended`, async (t) => {
+    const ask = waitingAsk(one, step, { env: shortEnv })
+    await ask.stopped
+    proxy.hold()
+    await leasesEnd(way)
+    await otherWrites()
+    const ended = moneyAt(two, ask.key)
+    proxy.cut()
+    proxy.free()
+    ask.go()
+    t.equal(ended, end)
+    t.not((await ask.asking).status, 0)
+    t.equal(sentOf(ask.question), 0)
+    await otherWrites()
+    t.equal(moneyAt(two, ask.key), end)
+    await leasesEnd(way)
+  })
+}

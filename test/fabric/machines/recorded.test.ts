@@ -1,0 +1,105 @@
+/** What is done to machines of a shared state: who may, and that it is in the record. */
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { collections } from '../../../src/governance/rows.js'
+import { acceptMachineServer } from '../../../src/fabric/machines/accept.js'
+import { inviteMachine } from '../../../src/fabric/machines/invite.js'
+import { joinMachine } from '../../../src/fabric/machines/join.js'
+import { machineToRetire, retireMachine } from '../../../src/fabric/machines/retire.js'
+import { unshareState } from '../../../src/fabric/machines/sharing.js'
+import { memoryPlace } from '../../support/place/memory.js'
+import { profile, reaching } from '../../support/place/replicas.js'
+import { signedIn } from '../../support/place/signed-in.js'
+import { t } from '../../support/tests-in-slices.js'
+
+const passphrase = 'goes by another way'
+
+t.test('whoever is signed out meanwhile invites, retires, accepts and takes back nothing', async (t) => {
+  const { gov, session, store, server } = await signedIn(t)
+  const out = { ...session, root: { ...session.root, root_id: `root_${randomUUID()}` } }
+  const told = { kind: 'unauthorized', code: 'session_invalid' }
+  const to = join(store.dir, '..', 'b.invite')
+  const { sequence } = store.replica.end
+  await t.rejects(inviteMachine(gov, out, { name: 'b', to, passphrase }), told)
+  t.notOk(existsSync(to))
+  server.isChanged = true
+  await t.rejects(acceptMachineServer(gov, out, null), told)
+  await store.place.join({ machine: randomUUID(), name: 'b' })
+  await t.rejects(retireMachine(gov, out, await machineToRetire(gov, 'b')), told)
+  t.equal(server.machines.find(({ name }) => name === 'b')?.retired, null)
+  await t.rejects(unshareState(gov, out), told)
+  t.equal(server.isEnded, false)
+  t.equal((await store.fresh()).sequence, sequence, 'nothing was recorded')
+})
+
+t.test('who retires a machine and is signed out before that is recorded has it not recorded', async (t) => {
+  const { gov, session, store, server, next } = await signedIn(t)
+  const other = await next()
+  await other.fresh()
+  server.beforeAppend = async () => {
+    server.beforeAppend = null
+    const { root } = session
+    await other.transact('test', (tx) => tx.put(collections.roots, root.root_id, {
+      ...root, ended: { at: root.issued_at, reason: 'logout' },
+    }))
+  }
+  await store.place.join({ machine: randomUUID(), name: 'c' })
+  await t.rejects(retireMachine(gov, session, await machineToRetire(gov, 'c')), {
+    kind: 'unauthorized', code: 'session_ended',
+  })
+  t.type(server.machines.find(({ name }) => name === 'c')?.retired, 'string', 'it is retired')
+})
+
+t.test('what is done to machines is told by the audit, and no old copy goes on without it', async (t) => {
+  const { gov, session, store, server } = await signedIn(t)
+  const root = join(store.dir, '..')
+  const marks = () => store.anchor().mark?.number ?? 0
+  const acts: Readonly<Record<string, () => Promise<unknown>>> = {
+    'machine.invited': () =>
+      inviteMachine(gov, session, { name: 'b', to: join(root, 'b.invite'), passphrase }),
+    'machine.retired': async () => {
+      await store.place.join({ machine: randomUUID(), name: 'b' })
+      return retireMachine(gov, session, await machineToRetire(gov, 'b'))
+    },
+    'state.server_accepted': () => {
+      server.isChanged = true
+      return acceptMachineServer(gov, session, null)
+    },
+    'state.unshared': () => unshareState(gov, session),
+  }
+  for (const [what, act] of Object.entries(acts)) {
+    const before = marks()
+    await act()
+    t.equal(marks(), before + 1, what)
+    t.ok(store.read().all(collections.audit).some(({ doc }) => doc.what === what), what)
+  }
+})
+
+t.test('an invitation that is refused is not recorded', async (t) => {
+  const { gov, session, store } = await signedIn(t)
+  const to = join(store.dir, '..', 'b.invite')
+  const { sequence } = store.replica.end
+  for (const [code, given] of Object.entries({
+    invitation_passphrase_length: { name: 'b', passphrase: 'short' },
+    machine_name_form: { name: 'a b', passphrase },
+    machine_name_taken: { name: 'a', passphrase },
+  })) await t.rejects(inviteMachine(gov, session, { to, ...given }), { code }, code)
+  t.equal((await store.fresh()).sequence, sequence)
+  t.notOk(existsSync(to))
+})
+
+t.test('an invitation of a newer program joins nothing, and the place is not asked', async (t) => {
+  const { store, server } = await signedIn(t)
+  const root = join(store.dir, '..', 'other')
+  const asked = server.asked.length
+  await t.rejects(joinMachine({
+    dir: join(root, 'state'), configDir: join(root, 'config'),
+    place: memoryPlace(server, randomUUID),
+  }, {
+    store_id: store.storeId, key: '00'.repeat(32), format_version: 99,
+    created_at: store.createdAt, profile, machine_name: 'b', ...reaching,
+    position: { sequence: 0, link: '' }, invited_at: store.createdAt,
+  }), { kind: 'blocked', code: 'state_too_new' })
+  t.equal(server.asked.length, asked)
+})

@@ -1,0 +1,22 @@
+/** What programs that share a state may write is told to its place: a shape that gains a field. */
+import { toJsonSchema } from '@valibot/to-json-schema'
+import t from 'tap'
+import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
+import { stateRules } from '../../src/fabric/state-rules.js'
+import { writesVersion } from '../../src/state/place/writes.js'
+
+/** By the version that a program says it writes. Never change one: add the next. */
+const digests: Readonly<Record<number, string>> = {
+  1: 'cb5dc47b780502152f8c64494ee4d21c5472a2a9c8af32413fa65442fcd28b01',
+}
+
+t.test('a shape of a row that changes raises what this program says that it writes', async (t) => {
+  const { collections } = await stateRules()
+  const shapes = collections.map(({ name, schema }) =>
+    [name, toJsonSchema(schema, { errorMode: 'ignore' })] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  t.ok(shapes.length > 40, 'of every collection')
+  t.equal(sha256Hex(canonicalJson(shapes)), digests[writesVersion],
+    'raise writesVersion in src/state/place/writes.ts, and add the digest here')
+  t.equal(Math.max(...Object.keys(digests).map(Number)), writesVersion)
+})

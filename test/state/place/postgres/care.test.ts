@@ -1,0 +1,102 @@
+/** How a server that is not known is made known, and how a store ends. */
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { PlacedStore, recordAfter, slowly } from '../../../support/place/placed.js'
+import { startPostgres } from '../../../support/place/postgres.js'
+
+const server = await startPostgres(t)
+
+const two = async (t: Test) => {
+  const store = new PlacedStore(t, server)
+  const { place, machine } = await store.founded()
+  const joined = await store.joined(place, 'other')
+  return { store, place, machine, other: joined.place, second: joined.machine }
+}
+
+const changed = async ({ storeId }: PlacedStore): Promise<void> =>
+  void await server.query("update sallyport.stores set run = 'x' where store = $1", [storeId])
+
+t.test('a server that is not known is told how far each machine had come', async (t) => {
+  const { store, place, other, machine, second } = await two(t)
+  const first = recordAfter(store.base)
+  await place.append(store.base, first, [])
+  t.hasStrict(await other.standing(), { isChanged: false, last: first, vouchers: [] })
+  await changed(store)
+  await place.vouch(store.base)
+  await place.vouch(first)
+  await other.vouch(store.base)
+  const { isChanged, last, vouchers, machines } = await other.standing()
+  t.strictSame([isChanged, last], [true, first])
+  t.strictSame(new Map(vouchers.map((one) => [one.machine, one.sequence])),
+    new Map([[machine, 8], [second, 7]]))
+  t.strictSame(machines.map(({ name }) => name), ['first', 'other'])
+  await store.placeOf(randomUUID()).vouch(first)
+  t.equal((await place.standing()).vouchers.length, 2, 'a stranger says nothing')
+})
+
+t.test('records that a server lost are given back with its being known, or neither', async (t) => {
+  const { store, place, other } = await two(t)
+  const [first, stray] = [recordAfter(store.base), recordAfter(store.base)]
+  const second = recordAfter(first)
+  await changed(store)
+  t.equal(await place.accept(stray, [second]), 'moved')
+  t.equal((await place.standing()).isChanged, true)
+  t.equal(await place.accept(store.base, [first, second]), 'accepted')
+  t.strictSame((await other.follow(7, 10)).records, [first, second])
+  t.equal(await other.take('lane', 1_000), null, 'whoever had the lane may have a request open')
+  t.equal(await other.accept(store.base, [stray]), 'moved')
+  t.equal(await other.append(second, recordAfter(second), []), 'placed')
+})
+
+t.test('a store ends at the record that its machine stands at, and for every machine', async (t) => {
+  const { store, place, other } = await two(t)
+  const first = recordAfter(store.base)
+  await other.append(store.base, first, [])
+  t.equal(await place.end(store.base), 'moved', 'another machine has placed a record')
+  t.equal(await other.append(first, recordAfter(first), []), 'placed')
+  const last = (await place.follow(8, 10)).records.at(-1) ?? first
+  t.equal(await place.end(last), 'ended')
+  t.equal(await place.end(last), 'ended', 'where it was cut off it is said again')
+  const unshared = { kind: 'blocked', code: 'state_unshared' }
+  await t.rejects(other.end(last), unshared, 'no other machine takes it back as well')
+  for (const one of [place, other]) {
+    await t.rejects(one.follow(9, 10), unshared)
+    await t.rejects(one.append(last, recordAfter(last), []), unshared)
+    await t.rejects(one.take('lane', 1_000), unshared)
+  }
+})
+
+t.test('no record is placed behind the one that a store ended at, however close', async (t) => {
+  for (let round = 0; round < 30; round += 1) {
+    const { store, place, other } = await two(t)
+    await other.follow(7, 1)
+    const record = recordAfter(store.base)
+    const append = async (): Promise<string> => {
+      for (let number = 0; number < round % 4; number += 1) await other.follow(7, 1)
+      return other.append(store.base, record, [])
+    }
+    const appended = append().catch(() => 'refused')
+    for (let number = 0; number < round % 3; number += 1) await place.follow(7, 1)
+    const ended = await place.end(store.base)
+    t.equal(await appended, ended === 'ended' ? 'refused' : 'placed')
+    const [row] = await server.query<{ n: number }>(
+      'select count(*)::int as n from sallyport.records where store = $1', [store.storeId])
+    t.equal(row?.n, ended === 'ended' ? 1 : 2)
+  }
+})
+
+t.test('whoever ends a store waits for what is being placed', async (t) => {
+  const { store, place, other } = await two(t)
+  const underWay = await slowly(server, store.storeId)
+  const appended = other.append(store.base, recordAfter(store.base), [])
+  await underWay()
+  t.equal(await place.end(store.base), 'moved')
+  t.equal(await appended, 'placed')
+})
+
+t.test('only a machine of the store ends it, at a server that is known', async (t) => {
+  const { store, place } = await two(t)
+  await t.rejects(store.placeOf(randomUUID()).end(store.base), { code: 'machine_retired' })
+  await changed(store)
+  await t.rejects(place.end(store.base), { code: 'server_changed', reason: 'run' })
+})

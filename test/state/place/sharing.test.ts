@@ -1,0 +1,164 @@
+/** Giving a directory to a place, taking it back, and a server that another one took over from. */
+import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import * as v from 'valibot'
+import { readPlaceFile } from '../../../src/state/place/place-file.js'
+import { joinShared } from '../../../src/state/place/share.js'
+import {
+  acceptServer, shareDirectory, unshareDirectory,
+} from '../../../src/state/place/sharing.js'
+import { createStore, openStore, type FileStore } from '../../../src/state/store.js'
+import type { CollectionSpec, Store } from '../../../src/state/types.js'
+import { MemoryServer, memoryPlace } from '../../support/place/memory.js'
+import { profile, reaching, replicas } from '../../support/place/replicas.js'
+
+const rows: CollectionSpec<{ readonly n: number }> = {
+  name: 'rows', schema: v.strictObject({ n: v.number() }), partition: 'hash256',
+}
+const named: CollectionSpec<{ readonly sha: string }> = {
+  name: 'named', schema: v.strictObject({ sha: v.string() }), partition: 'hash256',
+}
+const must = <T>(value: T | undefined): T => {
+  if (value === undefined) throw new Error('nothing there')
+  return value
+}
+const put = (store: Pick<Store, 'transact'>, n: number) =>
+  store.transact('test', (tx) => {
+    tx.put(rows, `r${n}`, { n })
+    tx.mark()
+  })
+
+t.test('what a promoted standby lost is given back by the machine that had come farthest', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  for (const n of [1, 2, 3]) await put(store, n)
+  server.records = server.records.slice(0, 2)
+  server.isChanged = true
+  await t.rejects(put(store, 4), { kind: 'conflict', code: 'server_changed' })
+  await t.rejects(acceptServer(store), { code: 'machines_to_ask', details: { machines: 'b' } })
+  await t.rejects(acceptServer(other), { code: 'machines_to_ask', details: { machines: 'a' } })
+  t.strictSame(await acceptServer(store), { gave_back: 2, without: [] })
+  t.strictSame((await other.fresh()).get(rows, 'r3'), { n: 3 })
+  await put(other, 4)
+  t.strictSame((await store.fresh()).get(rows, 'r4'), { n: 4 })
+  t.equal(await acceptServer(store), null)
+})
+
+t.test('a machine that is gone is left out by name, and taken from then on no more', async (t) => {
+  const { store, next, server } = await replicas(t)
+  await next()
+  await put(store, 1)
+  server.isChanged = true
+  t.strictSame(await acceptServer(store, 'b'), { gave_back: 0, without: ['b'] })
+  t.ok(server.machines.find(({ name }) => name === 'b')?.retired)
+})
+
+t.test('a server that went on with records of its own is not accepted', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  await put(store, 1)
+  await put(store, 2)
+  await other.fresh()
+  const [base, , second] = server.records
+  if (base === undefined || second === undefined) throw new Error('no records')
+  server.records = [base, { ...second, sequence: 1 }]
+  server.isChanged = true
+  await t.rejects(acceptServer(store), { code: 'machines_to_ask' })
+  await t.rejects(acceptServer(other), { kind: 'conflict', code: 'server_changed' })
+})
+
+t.test('a directory that is shared is a replica, another machine begins with all that it had', async (t) => {
+  const root = t.testdir()
+  const site = { dir: `${root}/state`, configDir: `${root}/config` }
+  const made = createStore({ ...site, profile }) as FileStore
+  const ref = made.artifacts.write('test', Buffer.from('content'))
+  await put(made, 1)
+  await made.transact('test', (tx) => tx.put(named, 'a', { sha: ref.stored_sha256 }))
+  const beside = openStore({ ...site, mode: 'write' })
+  t.teardown(() => beside.close())
+  const guard = await beside.holds.hold('job', `job_${crypto.randomUUID()}`)
+  const server = new MemoryServer()
+  let machine = ''
+  const place = memoryPlace(server, () => machine)
+  await t.rejects(shareDirectory(made, reaching, place), { kind: 'conflict', code: 'share_moved' })
+  guard.release()
+  const shared = await shareDirectory(made, reaching, place)
+  t.teardown(() => shared.close())
+  machine = shared.settings.machine
+  await put(shared, 2)
+  await t.rejects(put(beside, 3), { kind: 'conflict', code: 'state_moved' })
+  made.close()
+  const { state } = shared.replica
+  const joining = {
+    storeId: shared.storeId, key: shared.replica.keys.raw, createdAt: state.created_at,
+    profile: state.profile, at: must(server.records.at(-1)),
+  }
+  const other = { dir: `${root}/b/state`, configDir: `${root}/b/config` }
+  const joined = await joinShared({
+    ...other, joining, reaching: { ...reaching, machineName: 'b' },
+    place: memoryPlace(server, () => joinedMachine),
+  })
+  const joinedMachine = joined.settings.machine
+  t.teardown(() => joined.close())
+  t.strictSame(joined.read().get(rows, 'r1'), { n: 1 })
+  t.strictSame(joined.read().get(rows, 'r2'), { n: 2 })
+  t.equal(joined.artifacts.read('test', ref).toString(), 'content')
+  t.equal(joined.anchor().status, 'ok')
+  await put(joined, 4)
+  t.strictSame((await shared.fresh()).get(rows, 'r4'), { n: 4 })
+  t.strictSame(shared.replica.end, joined.replica.end)
+  await t.rejects(joinShared({
+    dir: `${root}/c/state`, configDir: other.configDir, joining, reaching, place,
+  }), { kind: 'conflict', code: 'machine_joined' })
+})
+
+t.test('a state is not taken back while another machine has something under way', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  const guard = await other.holds.hold('job', `job_${crypto.randomUUID()}`)
+  await t.rejects(unshareDirectory(store), { kind: 'conflict', code: 'machines_at_work' })
+  guard.release()
+  await unshareDirectory(store)
+})
+
+t.test('records that were folded away cannot be given back, which is said', async (t) => {
+  const { store, server } = await replicas(t)
+  for (const n of [1, 2, 3]) await put(store, n)
+  await store.replica.exclusive('test', () => store.replica.rotate())
+  await store.replica.mergeAll('test')
+  await put(store, 4)
+  await store.replica.exclusive('test', () => store.replica.rotate())
+  await store.replica.mergeAll('test')
+  server.records = server.records.slice(0, 2)
+  server.isChanged = true
+  await t.rejects(acceptServer(store), { kind: 'blocked', code: 'records_folded' })
+})
+
+t.test('how a place is reached is read from a whole file alone', async (t) => {
+  const { store: { replica } } = await replicas(t)
+  const { files, keyPlaces, keys, storeId } = replica
+  const read = () => readPlaceFile(files, keyPlaces.dir, keys, storeId)
+  const path = `${keyPlaces.dir}/${storeId}.place`
+  const whole = readFileSync(path, 'utf8')
+  writeFileSync(path, whole.replace('"password":null', '"password":"AAAA"'))
+  t.throws(read, { kind: 'damaged', code: 'place_file_damaged' })
+  writeFileSync(path, whole.slice(1))
+  t.throws(read, { kind: 'damaged', code: 'place_file_damaged' })
+  unlinkSync(path)
+  t.throws(read, { kind: 'blocked', code: 'place_file_missing' })
+})
+
+t.test('a state that is taken back is a directory again, and the others write no more', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  await put(other, 1)
+  const { dir, keyPlaces: { configDir } } = store.replica
+  await unshareDirectory(store)
+  await t.rejects(put(other, 2), { kind: 'blocked', code: 'state_unshared' })
+  const opened = openStore({ dir, configDir, mode: 'write' })
+  t.teardown(() => opened.close())
+  t.equal(opened.keptIn, 'directory')
+  t.strictSame(opened.read().get(rows, 'r1'), { n: 1 })
+  await opened.transact('test', (tx) => tx.put(rows, 'r2', { n: 2 }))
+  t.equal(opened.anchor().status, 'ok')
+})
