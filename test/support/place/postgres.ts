@@ -4,12 +4,13 @@
  * and can be neither stopped nor promoted.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import {
   appendFileSync, chmodSync, chownSync, cpSync, lstatSync, mkdtempSync, readdirSync, rmSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -54,13 +55,23 @@ export interface Postgres {
 const script = '"$@" 3<&- & p=$!; (read -r _ <&3; kill -QUIT $p) & w=$!; echo "pid $p"; '
   + 'wait $p; s=$?; kill $w; exit $s'
 
+/** Below those that a system gives to whoever asks for any: a server comes back at its own. */
+const [lowestPort, ports] = [18_000, 14_000]
+const portTriesMax = 20
+
 const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (let tries = 1; ; tries += 1) {
+    const port = lowestPort + randomInt(ports)
+    const server = createServer().listen(port, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      server.close()
+      await once(server, 'close')
+      return port
+    } catch (error) {
+      if (tries >= portTriesMax) throw error
+    }
+  }
 }
 
 const give = (path: string): void => {
@@ -197,15 +208,29 @@ const given = (url: string): Postgres => {
   }
 }
 
+/** Another process may take a port between the look and the start. */
+const startAnywhere = async (
+  folder: string, settings: PostgresSettings,
+): Promise<[number, Running]> => {
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort()
+    try {
+      return [port, await Running.start(folder, port, settings)]
+    } catch (error) {
+      if (tries >= portTriesMax || !/Address already in use/.test(String(error))) throw error
+    }
+  }
+}
+
 /** Starts a server; it and its data are gone with the test. */
 export const startPostgres = async (
   t: Teardown, settings: PostgresSettings = {},
 ): Promise<Postgres> => {
   const named = process.env['SALLYPORT_TEST_POSTGRES']
   if (named !== undefined) return given(named)
-  const port = await freePort()
   const folder = dataFolder(t, settings)
-  let running = await Running.start(folder, port, settings)
+  const [port, started] = await startAnywhere(folder, settings)
+  let running = started
   t.teardown(() => running.end('SIGKILL'))
   const config = {
     host: '127.0.0.1', port, user: 'sallyport', database: 'postgres',
