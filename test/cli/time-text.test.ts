@@ -183,7 +183,7 @@ t.test('each list with times tells them relative on a terminal, and exact in a p
   t.strictSame(lists, [
     'session list', 'principal list', 'alpha tasks', 'alpha inputs', 'shots list', 'edge list',
     'codehost connections', 'codehost grants', 'codehost jobs', 'task list', 'policy history',
-    'audit list',
+    'audit list', 'machine list',
   ])
 })
 
