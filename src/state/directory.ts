@@ -59,9 +59,12 @@ export const directoryOf = (store: Store): Directory => {
     'Bring it back into this directory first, with `sallyport state unshare`.')
 }
 
-/** The directory in which this machine has its files: the one there is, or a replica. */
-export const filesOf = (store: Store): Directory =>
-  (isReplicated(store) ? store.replica : directoryOf(store))
+/** The directory in which this machine has its files, if any: the one there is, or a replica. */
+export const filesHere = (store: Store): Directory | undefined =>
+  (isReplicated(store) ? store.replica : isDirectory(store) ? store : undefined)
+
+/** The same. `rejected` `state_elsewhere` where there is none. */
+export const filesOf = (store: Store): Directory => filesHere(store) ?? directoryOf(store)
 
 /** Tells where the truth lies, if not here, that stored files have gone. */
 export const dropElsewhere = (store: Store, names: readonly string[]): void => {

@@ -5,7 +5,7 @@
  * that has been swept too.
  */
 import { fail } from '../../base/errors.js'
-import { filesOf, type Directory } from '../directory.js'
+import { filesHere, filesOf, type Directory } from '../directory.js'
 import { ioFailure } from '../files.js'
 import { logEpochs, manifestNumbers } from '../paths.js'
 import { mergeBytesAtClose } from '../snapshot/fold.js'
@@ -26,7 +26,7 @@ const cachedBytes = 2 * 1024 * 1024
  * garbage that is old, and a process waits with collecting that until there is much of it.
  */
 export const keepFewBlocks = (store: Store): void => {
-  filesOf(store).keepAtMost(cachedBytes)
+  filesHere(store)?.keepAtMost(cachedBytes)
 }
 
 const folding = (store: Directory, mergeBytesMax: number): void => {
@@ -42,8 +42,8 @@ const folding = (store: Directory, mergeBytesMax: number): void => {
  * few of them: what is in the log, it has in memory. For between two transactions.
  */
 export const foldMeanwhile = async (store: Store, verb: string): Promise<void> => {
-  const at = filesOf(store)
-  if (at.generation.end <= logBytesMax) return
+  const at = filesHere(store)
+  if (at === undefined || at.generation.end <= logBytesMax) return
   await at.exclusive(verb, () => at.rotate())
   folding(at, mergeBytesAtClose)
 }
