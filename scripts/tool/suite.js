@@ -169,7 +169,7 @@ async function nearlyAll(promises, atOnce) {
 // A file of types only compiles to nothing, so that nothing of it can run.
 function sourcesWithCode() {
   return filesBelow(`${root}/src`)
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
     .filter((path) => /[^\s]/.test(readFileSync(outputOf(path), 'utf8').replace(/\/\/#.*\n/g, '')))
     .map((path) => relative(root, path))
 }
