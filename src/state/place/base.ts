@@ -9,17 +9,17 @@ import { writeAnchor } from '../anchor.js'
 import { storedNames } from '../artifacts.js'
 import type { FileStore } from '../file-store.js'
 import {
-  orIoFailure, publish, readRange, readWhole, removeFile, syncDir, temporaryName, withFile,
+  orIoFailure, publish, readWhole, removeFile, syncDir, temporaryName, withFile,
   writeAll,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { isSnapshotName, logEpochs, manifestNumbers } from '../paths.js'
 import type { Generation } from '../snapshot/generation.js'
 import type { ArtifactRef, PackReader } from '../types.js'
+import { piecesOf } from './placed-artifacts.js'
 import { forked } from './record-seal.js'
 
 const label = 'shared/base'
-const pieceBytes = 1024 * 1024
 
 /** What the first record at a place says of a shared directory. */
 const baseShape = v.strictObject({ stored_sha256: v.string(), sha256: v.string(), bytes: count })
@@ -29,20 +29,6 @@ export interface Base {
   readonly ref: ArtifactRef
   readonly sequence: number
   readonly chain: string
-}
-
-function* piecesOf(
-  { files }: FileStore, path: string, end = Number.POSITIVE_INFINITY,
-): Generator<Buffer> {
-  const fd = files.open(path, 'read')
-  try {
-    const size = Math.min(files.fstat(fd).size, end)
-    for (let at = 0; at < size; at += pieceBytes) {
-      yield readRange(files, fd, at, Math.min(pieceBytes, size - at))
-    }
-  } finally {
-    files.close(fd)
-  }
 }
 
 const standOf = ({ sequence, chain, end, logPath, manifest }: Generation) =>
@@ -60,14 +46,14 @@ export const packBase = (store: FileStore): Promise<Base> =>
     const pack = store.artifacts.writePack(label)
     try {
       for (const name of files.list(places.collections).filter(isSnapshotName)) {
-        pack.add(`collections/${name}`, piecesOf(store, join(places.collections, name)))
+        pack.add(`collections/${name}`, piecesOf(files, join(places.collections, name)))
       }
       const newest = places.manifest(manifest.number)
-      pack.add(newest.slice(store.dir.length + 1), piecesOf(store, newest))
+      pack.add(newest.slice(store.dir.length + 1), piecesOf(files, newest))
       for (const epoch of logEpochs(files.list(places.wal)).filter((one) => one > manifest.epoch)) {
         const path = places.log(epoch)
         pack.add(path.slice(store.dir.length + 1),
-          piecesOf(store, path, path === logPath ? end : undefined))
+          piecesOf(files, path, path === logPath ? end : undefined))
       }
       const witness = readWhole(files, places.witness, fileBytesMax.witness) ?? Buffer.alloc(0)
       pack.add('witness.log', witness)

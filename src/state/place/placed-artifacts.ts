@@ -27,10 +27,13 @@ interface ArtifactParts {
   readonly place: () => Place
 }
 
-function* piecesOf(files: Files, path: string): Generator<Buffer> {
+/** Bytes of a file, in pieces of a blob; up to `end` where it goes on growing. */
+export function* piecesOf(
+  files: Files, path: string, end = Number.POSITIVE_INFINITY,
+): Generator<Buffer> {
   const fd = files.open(path, 'read')
   try {
-    const { size } = files.fstat(fd)
+    const size = Math.min(files.fstat(fd).size, end)
     for (let at = 0; at < size; at += pieceBytes) {
       yield readRange(files, fd, at, Math.min(pieceBytes, size - at))
     }

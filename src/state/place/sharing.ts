@@ -112,6 +112,14 @@ export interface Accepted {
   readonly without: readonly string[]
 }
 
+/** What is done where a machine is left out: what it alone knew is lost. */
+export interface Loss {
+  /** Just before the server is made known; durable here. */
+  stop(): Promise<void>
+  /** Behind that, and again where it was cut off. */
+  settle(gaveBack: number): Promise<void>
+}
+
 const named = (machines: readonly MachineRow[]): string =>
   machines.map(({ name }) => name).join(', ')
 
@@ -147,16 +155,33 @@ const lostOf = (store: PlacedStore, last: PlacedRecord): readonly PlacedRecord[]
  * Goes on at a server that another one took over from. Each machine says first how far it had come;
  * once all have, the one that had come farthest gives back what the server lost. `conflict`
  * `machines_to_ask` names those that have not said it, or the one that has to run it.
- * `without`: the name of a machine that is gone; what it alone knew is lost.
+ * `without`: the name of a machine that is gone; what it alone knew is lost, which `loss` heeds.
+ * The machine is retired last: cut off before that, the same call goes on.
  */
 export const acceptServer = async (
   store: PlacedStore, without: string | null = null,
+  loss: Loss = { stop: () => Promise.resolve(), settle: () => Promise.resolve() },
 ): Promise<Accepted | null> => {
-  const { place, replica, seal, settings: { machine } } = store
+  const { place, replica } = store
   replica.read()
+  const { isChanged, last, machines } = await place.standing()
+  const isKnown = !isChanged && last.sequence >= replica.end.sequence
+  const gone = machines.filter(({ name, retired }) => retired === null && name === without)
+  if (isKnown && gone.length === 0) return null
+  const stop = gone.length > 0 ? loss.stop : undefined
+  const given = isKnown ? 0 : await goOnAt(store, without, stop)
+  await store.fresh()
+  if (gone.length > 0) await loss.settle(given)
+  for (const one of gone) await place.retire(one.machine)
+  return { gave_back: given, without: gone.map(({ name }) => name) }
+}
+
+/** Makes the server known; how many records it was given back. */
+const goOnAt = async (
+  store: PlacedStore, without: string | null, stop: Loss['stop'] = () => Promise.resolve(),
+): Promise<number> => {
+  const { place, replica, seal, settings: { machine } } = store
   const { sequence, chain } = replica.end
-  const before = await place.standing()
-  if (!before.isChanged && before.last.sequence >= sequence) return null
   await place.vouch({ sequence, link: seal.link(chain) })
   const standing = await place.standing()
   const missing = silent(standing, without)
@@ -166,18 +191,18 @@ export const acceptServer = async (
       details: { machines: named(missing) },
     })
   }
-  const farthest = standing.vouchers.reduce((a, b) => (b.sequence > a.sequence ? b : a))
-  if (farthest.machine !== machine && farthest.sequence > sequence) {
-    const who = standing.machines.filter((one) => one.machine === farthest.machine)
+  // One that is gone, or was retired, gives nothing back, however far it had come.
+  const farther = standing.vouchers.filter((one) => one.sequence > sequence)
+  const who = standing.machines.filter(({ machine: id, name, retired }) =>
+    id !== machine && retired === null && name !== without
+      && farther.some((one) => one.machine === id))
+  if (who.length > 0) {
     throw fail.conflict('machines_to_ask', 'Another machine has records that the server lost.', {
       next: 'Run this there: it gives them back.', details: { machines: named(who) },
     })
   }
   const lost = standing.last.sequence >= sequence ? [] : lostOf(store, standing.last)
+  await stop()
   if (await place.accept(standing.last, lost) === 'moved') throw busy()
-  const gone = standing.machines.filter(({ name, retired }) =>
-    retired === null && name === without)
-  for (const one of gone) await place.retire(one.machine)
-  await store.fresh()
-  return { gave_back: lost.length, without: gone.map(({ name }) => name) }
+  return lost.length
 }

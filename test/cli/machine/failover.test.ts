@@ -54,3 +54,28 @@ for (const ahead of ['first', 'second'] as const) {
     t.equal(one.inferences().length, sent + 1)
   })
 }
+
+t.test('a machine that is gone is left out: revoked, signed out, and the whole ceiling is held', async (t) => {
+  const primary = await startPostgres(t)
+  let port = primary.port
+  const proxy = await startProxy(t, () => port)
+  const one = await firstMachine(t, `postgres://sallyport@127.0.0.1:${proxy.port}/postgres`)
+  await nextMachine(t, one)
+  const standby = await primary.standby(await startProxy(t, () => primary.port))
+  await caughtUp(primary, standby)
+  await primary.stop('SIGKILL')
+  await standby.promote()
+  port = standby.port
+  proxy.cut()
+  const accept = ['state', 'accept-server', '--yes']
+  t.hasStrict(failure(await one.run([...accept, '--json'])), { status: 5, code: 'machines_to_ask' })
+  t.hasStrict(await one.json([...accept, '--without', 'b']), { accepted: true, without: ['b'] })
+  t.hasStrict(failure(await one.ask()), { status: 4 }, 'its session has ended')
+  must(await one.run(['login']))
+  const [newest] = await one.json(['policy', 'history', '--limit', '1'])
+  t.equal(newest.state, 'revoked')
+  t.hasStrict((await one.json(['ledger', 'show'])).ledger, { available_microusd: 0 })
+  t.hasStrict(await one.json(['machine', 'list']), [{ name: 'a', retired_at: null }, { name: 'b' }])
+  t.not((await one.json(['machine', 'list']))[1].retired_at, null)
+  t.equal(one.inferences().length, 0)
+})

@@ -49,8 +49,29 @@ t.test('a machine that is gone is left out by name, and taken from then on no mo
   await next()
   await put(store, 1)
   server.isChanged = true
-  t.strictSame(await acceptServer(store, 'b'), { gave_back: 0, without: ['b'] })
+  const done: string[] = []
+  const isKnown = () => !server.isChanged
+  const loss = {
+    stop: async () => { done.push(`stop ${isKnown()}`) },
+    settle: async () => { done.push(`settle ${isKnown()}`) },
+  }
+  const cutOff = { ...loss, settle: async () => { throw new Error('cut off') } }
+  await t.rejects(acceptServer(store, 'b', cutOff), new Error('cut off'))
+  t.equal(server.machines.find(({ name }) => name === 'b')?.retired, null, 'it is retired last')
+  t.strictSame(await acceptServer(store, 'b', loss), { gave_back: 0, without: ['b'] })
+  t.strictSame(done, ['stop false', 'settle true'], 'stopped before, settled behind, also later')
   t.ok(server.machines.find(({ name }) => name === 'b')?.retired)
+})
+
+t.test('a machine that is gone gives nothing back, however far it had come', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  await put(other, 1)
+  server.records = server.records.slice(0, 1)
+  server.isChanged = true
+  await t.rejects(acceptServer(other), { code: 'machines_to_ask', details: { machines: 'a' } })
+  await t.rejects(acceptServer(store), { code: 'machines_to_ask', details: { machines: 'b' } })
+  t.strictSame(await acceptServer(store, 'b'), { gave_back: 0, without: ['b'] })
 })
 
 t.test('a server that went on with records of its own is not accepted', async (t) => {
