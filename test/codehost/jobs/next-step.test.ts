@@ -87,10 +87,9 @@ const rows = stateRows()
 t.test('the page has a row for every state, and no row that no job is in', async (t) => {
   t.strictSame(rows.map(({ state }) => state), [...new Set(rows.map(({ state }) => state))])
   t.strictSame(rows.map(({ state }) => state).sort(), Object.keys(rowIsOf).sort())
-  const seen = new Set<string>()
-  fc.assert(fc.property(anyJob, (job) => void seen.add(rowOf(job, rows).state)), {
-    numRuns: 20_000,
-  })
+  // A count of what was met, so not by the chance of a run: some rows are one job of a thousand.
+  const jobs = fc.sample(anyJob, { numRuns: 20_000, seed: 1 })
+  const seen = new Set(jobs.map((job) => rowOf(job, rows).state))
   // What only its task tells.
   seen.add('`succeeded`, read back after its run')
   t.strictSame([...seen].sort(), Object.keys(rowIsOf).sort())
