@@ -92,9 +92,11 @@ const rehearsalsMax = 8
 /** No UTF-16 unit has more bytes in UTF-8. */
 const bytesAUnit = 3
 
-const notContinued = (): Error =>
-  fail.damaged('replica_forked', 'A record of the place does not continue what is known here.', {
-    next: 'Nothing was written. Move this state directory away and join with a new invitation.',
+/** `damaged` `replica_forked`: a record of a place that does not go on from what is known here. */
+export const replicaForked = (): Error =>
+  fail.damaged('replica_forked', 'What the place holds does not continue what is known here.', {
+    next: 'Nothing was written or sent. `sallyport doctor` tells which place it is; a machine that '
+      + 'went on with another history joins anew.',
   })
 
 const waits = (result: unknown): boolean =>
@@ -225,7 +227,7 @@ export class Committer {
     if (sequence <= generation.sequence) return this.#run(effects)
     const mark = decodePayload(payload)?.mark
     const record = encodeRecord(generation.binding, sequence, generation.chain, payload)
-    if (sequence !== generation.sequence + 1 || record.chain !== chain) throw notContinued()
+    if (sequence !== generation.sequence + 1 || record.chain !== chain) throw replicaForked()
     const moves = mark !== undefined && this.#anchorAgrees()
     if (moves) this.#orPoison('moving the anchor', () => this.#at.anchor.take())
     const fd = this.#openLog()

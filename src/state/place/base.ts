@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import { count } from '../../base/fields.js'
 import { writeAnchor } from '../anchor.js'
 import { storedNames } from '../artifacts.js'
+import { replicaForked } from '../commit.js'
 import type { FileStore } from '../file-store.js'
 import {
   orIoFailure, publish, readWhole, removeFile, syncDir, temporaryName, withFile,
@@ -17,7 +18,6 @@ import { isSnapshotName, logEpochs, manifestNumbers } from '../paths.js'
 import type { Generation } from '../snapshot/generation.js'
 import type { ArtifactRef, PackReader } from '../types.js'
 import { piecesOf } from './placed-artifacts.js'
-import { forked } from './record-seal.js'
 
 const label = 'shared/base'
 
@@ -68,7 +68,7 @@ export const packBase = (store: FileStore): Promise<Base> =>
 /** The pack that a base record names. `damaged` `replica_forked` where it names none. */
 export const baseOf = (opened: unknown): ArtifactRef => {
   const parsed = v.safeParse(baseShape, opened)
-  if (!parsed.success) throw forked()
+  if (!parsed.success) throw replicaForked()
   return parsed.output
 }
 

@@ -4,8 +4,7 @@
  * the chain before it, so that none can be put in the place of another.
  */
 import { timingSafeEqual } from 'node:crypto'
-import { fail } from '../../base/errors.js'
-import type { TakenRecord } from '../commit.js'
+import { replicaForked, type TakenRecord } from '../commit.js'
 import { openWith, sealWith, type KeyRing } from '../keys.js'
 import { encodeRecord, type LogBinding } from '../log/format.js'
 import type { PlacedRecord } from './place.js'
@@ -17,13 +16,6 @@ export interface LogEnd {
   readonly sequence: number
   readonly chain: string
 }
-
-/** `damaged` `replica_forked`: what the place gave is not what this store goes on with. */
-export const forked = (): Error =>
-  fail.damaged('replica_forked', 'What the place holds does not continue what is known here.', {
-    next: 'Nothing was written or sent. `sallyport doctor` tells which place it is; a machine that '
-      + 'went on with another history joins anew.',
-  })
 
 /** Seals and opens what goes to a place and comes from it. */
 export class RecordSeal {
@@ -63,11 +55,11 @@ export class RecordSeal {
       const bytes = record.sequence === sequence + 1
         ? openWith(this.#keys.subkey('shared/record'), recordMagic,
           this.#context(record.sequence, chain), record.body) : undefined
-      if (bytes === undefined) throw forked()
+      if (bytes === undefined) throw replicaForked()
       const payload = bytes.toString('utf8')
       sequence = record.sequence
       chain = encodeRecord(binding, sequence, chain, payload).chain
-      if (!sameBytes(this.link(chain), record.link)) throw forked()
+      if (!sameBytes(this.link(chain), record.link)) throw replicaForked()
       opened.push({ sequence, chain, payload })
     }
     return opened
