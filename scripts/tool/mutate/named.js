@@ -1,6 +1,7 @@
 // `npm run mutate -- named`: makes one named mutation after the other in a copy of the project that
-// is built once, and runs the named tests, if asked for as on a Mac. What no switch can make (a name that is imported, a file
-// that is no source) is written into a copy of its own, which is built anew for each.
+// is built once, and runs the named tests, if asked for as on a Mac. What no switch can make (a
+// name that is imported, a file that is no source) is written into a copy of its own, which is
+// built anew for each.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../run.js'
