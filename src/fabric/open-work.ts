@@ -8,7 +8,7 @@ import { SallyportError } from '../base/errors.js'
 import { silentObserver, type Observer } from '../base/observer.js'
 import { requireAnchored } from '../governance/anchored.js'
 import type { Registry } from '../governance/capability.js'
-import type { Face, Gov } from '../governance/context.js'
+import { clockFor, type Face, type Gov } from '../governance/context.js'
 import { requireInitialized } from '../governance/initialized.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import { authenticate, authenticateRoot } from '../governance/session/authenticate.js'
@@ -101,7 +101,7 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
     ...(place.foldsForOthers === true ? { foldsForOthers: true } : {}),
     ...(place.readsWait === false ? { readsWait: false } : {}),
     ...(mode === 'alone' ? {} : {
-      recordFirst: (opened: Store) => recordStops(opened, place.clock ?? systemClock),
+      recordFirst: (opened: Store) => recordStops(opened, opened.clock),
     }),
     ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
     onFollowed: followWitness,
@@ -131,8 +131,9 @@ interface OpenWork {
  */
 export const openWork = (async (order: WorkOrder): Promise<Work> => {
   const { face, mode, anchor = 'vouches' } = order
-  const { clock = systemClock, observer = silentObserver } = order
+  const { observer = silentObserver } = order
   const store = order.store ?? await openingAny(() => openState(order, mode))
+  const clock = clockFor(store, order.clock ?? systemClock)
   const close = (): void => {
     if (order.store === undefined) store.close()
   }

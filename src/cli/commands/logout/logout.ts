@@ -25,7 +25,7 @@ export const logout = verb(sessionLogout, {
       await gov.store.fresh()
       return { ended: false, rootId: null, recorded: null }
     }
-    const forget = (): void => dropToken(tokenPath(gov.store.dir), token)
+    const forget = (): void => void dropToken(tokenPath(gov.store.dir), token)
     const ended = await logOut(gov, token).catch((error: unknown) => {
       if (error instanceof SallyportError && error.code === 'stop_out_of_reach') forget()
       throw error
