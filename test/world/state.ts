@@ -5,6 +5,7 @@ import { createStore, openStore, type CreateOptions } from '../../src/state/stor
 import type { FileStore } from '../../src/state/store.js'
 import type { Store, Tx, View } from '../../src/state/types.js'
 import { must } from '../support/must.js'
+import { sharedWords } from '../support/place/over-a-place.js'
 import type { Teardown } from './place.js'
 import type { Outside } from './sandbox.js'
 import type { Placed } from './world.js'
@@ -78,7 +79,8 @@ export const state = async (
   const profile = profileFile ?? world.sandbox?.profileFile
   must(await world.run([
     'init', '--json', ...(profile === undefined ? [] : ['--profile', profile]),
-    ...(owner === undefined ? [] : ['--owner', owner]), ...more,
+    ...(owner === undefined ? [] : ['--owner', owner]),
+    ...(more.includes('--shared') ? [] : sharedWords()), ...more,
   ]))
   return stateful(t, world)
 }
