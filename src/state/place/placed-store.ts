@@ -18,13 +18,15 @@ import type {
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
+import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
 import { heardAtMs, noteHeard } from './heard.js'
+import { runOfNow, type KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
-import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
-import { readPlaceFile, type PlaceSettings } from './place-file.js'
+import { placeTimes, type Followed, type LeaseRow, type Place, type PlacedRecord } from './place.js'
+import { readPlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
 import { PlacedStops } from './placed-stops.js'
@@ -112,9 +114,27 @@ export class PlacedStore implements Store {
         address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId,
         clock: this.replica.clock,
         machine: { machine, writes: writesVersion },
+        run: this.#knownRun(),
       })
     }
     return this.#place
+  }
+
+  /** Kept beside the key; who only reads remembers it no longer than this. */
+  #knownRun(): KnownRun {
+    const { replica: { files, keyPlaces, keys, storeId } } = this
+    if (this.#options.mode === 'read' && this.settings.run === undefined) return runOfNow()
+    const known = (): string | null => this.settings.run ?? null
+    return {
+      get known() {
+        return known()
+      },
+      note: (run) => {
+        this.#settings = { ...this.settings, run }
+        if (this.#options.mode === 'read') return
+        writePlaceFile(files, keyPlaces.dir, keys, storeId, this.settings)
+      },
+    }
   }
 
   get dir(): string {
@@ -184,7 +204,7 @@ export class PlacedStore implements Store {
     for (;;) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
-      const seen = await this.place.follow(end.sequence, followLimit)
+      const seen = await this.#look(end.sequence)
       requireSameTime(seen.nowMs, wallMs, clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
       const last = seen.records.at(-1)
@@ -200,6 +220,18 @@ export class PlacedStore implements Store {
       break
     }
     await this.#carry()
+  }
+
+  async #look(after: number): Promise<Followed> {
+    try {
+      return await this.place.follow(after, followLimit)
+    } catch (error) {
+      if (isBehind(error)) {
+        const { replica: { clock }, settings: { machine } } = this
+        await stopBehind(this.stops, { sequence: after, machine }, clock.wallMs())
+      }
+      throw error
+    }
   }
 
   /**
@@ -237,6 +269,7 @@ export class PlacedStore implements Store {
   async transact<T>(verb: string, fn: (tx: Tx) => T, turn: Turn = {}): Promise<T> {
     return this.#inLine(async () => {
       if (!this.#covers) await this.#follow()
+      requireNotBehind(this.stops, this.replica.end.sequence)
       await this.#recordFirst()
       return this.#placed(verb, fn, turn)
     })

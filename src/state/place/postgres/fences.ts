@@ -7,7 +7,7 @@ import { fail } from '../../../base/errors.js'
 import { leaseLost } from '../lease-lost.js'
 import type { FenceRow, StopRow } from '../place.js'
 import { textOf, type Row } from './connection.js'
-import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral,
+import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral, placeTerms,
   requireStanding, noStanding, standingColumns, uuidLiteral, withStanding, type Asking,
 } from './standing.js'
 
@@ -100,7 +100,7 @@ export const fencesSince = async (
   asking: Asking, stop: string, moment?: string,
 ): Promise<readonly FenceRow[]> => {
   const rows = await asking.connection.ask({
-    text: `${withStanding(false)}
+    text: `${withStanding(false, placeTerms(asking))}
 select 'head' as kind, null::text as operation, null::text as machine, null::boolean as taken,
   null::boolean as closed, null::bytea as facts, ${standingColumns}
 union all select 'fence', operation, machine::text, taken, closed, facts, ${noStanding}
