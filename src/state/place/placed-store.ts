@@ -12,6 +12,7 @@
 import { fail } from '../../base/errors.js'
 import type { Proposal } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
+import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
 import type {
   AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
@@ -113,11 +114,17 @@ export class PlacedStore implements Store {
       this.#place = lazyPlace({
         address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId,
         clock: this.replica.clock,
-        machine: { machine, writes: writesVersion },
+        machine: { machine, writes: writesVersion, holder: this.#holder() },
         run: this.#knownRun(),
       })
     }
     return this.#place
+  }
+
+  /** A copy of a directory has another file there. */
+  #holder(): string {
+    const { files, places } = this.replica
+    return String(orIoFailure('finding the lock', () => files.stat(places.lock))?.ino ?? '')
   }
 
   /** Kept beside the key; who only reads remembers it no longer than this. */

@@ -84,8 +84,8 @@ given as (
   from ok, unnest($5::bigint[], $6::bytea[], $7::bytea[]) as lost (sequence, link, body)
   returning sequence),
 lane as (
-  insert into sallyport.leases (store, name, machine, token, ends)
-  select store, 'lane', '00000000-0000-0000-0000-000000000000'::uuid, gen_random_uuid(),
+  insert into sallyport.leases (store, name, machine, holder, token, ends)
+  select store, 'lane', '00000000-0000-0000-0000-000000000000'::uuid, '', gen_random_uuid(),
     clock_timestamp() + $8::int * interval '1 ms' from ok
   on conflict (store, name) do update
     set machine = excluded.machine, token = excluded.token, ends = excluded.ends

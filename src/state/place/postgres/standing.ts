@@ -44,7 +44,20 @@ interface Terms {
   readonly format: string
   /** The run that this machine knows. */
   readonly run: string
+  readonly holder: string
 }
+
+const holderForm = /^[\da-zA-Z]{0,32}$/
+
+/** Whoever asks, beside the id of the machine, as a literal of SQL. */
+export const holderLiteral = ({ machine: { holder = '' } }: Asking): string => {
+  if (!holderForm.test(holder)) throw new Error('a holder that is none was to be asked for')
+  return `'${holder}'::text`
+}
+
+/** Whose a lease or a fence is, for who asks: the same id elsewhere is another one. */
+export const whose = (asking: Asking): string =>
+  `machine::text || case when holder = ${holderLiteral(asking)} then '' else '/' || holder end`
 
 const runLiteral = ({ run: { known } }: Asking): string => {
   if (known === null) return 'null::text'
@@ -55,7 +68,7 @@ const runLiteral = ({ run: { known } }: Asking): string => {
 /** Names of places of values; the first four are given by `firstValues`. */
 export const placeTerms = (asking: Asking): Terms => ({
   store: '$1::uuid', machine: '$2::uuid', writes: '$3::int', format: '$4::int',
-  run: runLiteral(asking),
+  run: runLiteral(asking), holder: holderLiteral(asking),
 })
 
 /** Values of the first four places of each statement. */
@@ -66,7 +79,7 @@ export const firstValues = ({ storeId, machine }: Asking): readonly unknown[] =>
 export const literalTerms = (asking: Asking): Terms => ({
   store: uuidLiteral(asking.storeId), machine: uuidLiteral(asking.machine.machine),
   writes: `${Math.trunc(asking.machine.writes)}::int`, format: `${formatVersion}::int`,
-  run: runLiteral(asking),
+  run: runLiteral(asking), holder: holderLiteral(asking),
 })
 
 /**
