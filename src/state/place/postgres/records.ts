@@ -5,8 +5,8 @@ import { placeTimes, type Appended, type Followed, type PlacedRecord, type Posit
 } from '../place.js'
 import { textOf, Unanswered, Unreached, type Row } from './connection.js'
 import { serverChanged } from './failures.js'
-import { askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns,
-  withStanding, type Asking } from './standing.js'
+import { askStanding, firstValues, mayChange, noStanding, placeTerms, requireStanding,
+  standingColumns, whose, withStanding, type Asking } from './standing.js'
 import { msOf } from './tables.js'
 
 /** Bytes of bodies that one look takes, beside the first record. */
@@ -15,7 +15,7 @@ const lookBytes = 16 * 1024 * 1024
 const pausesMs = [100, 1_000]
 
 /** Everything of one moment: one statement has one snapshot. Columns are kind, n, a, x, y. */
-const followSql = `${withStanding(false)},
+const followText = (asking: Asking): string => `${withStanding(false, placeTerms(asking))},
 wanted as (
   select sequence, link, body from sallyport.records
   where store = $1 and sequence > $5 order by sequence limit $6::int),
@@ -27,7 +27,7 @@ select 'head' as kind, (select max(sequence) from sallyport.records where store 
   ${standingColumns}
 union all select 'record', sequence, null, null, link, body, ${noStanding}
   from sized where before < $7
-union all select 'lease', null, name, machine::text, null, null, ${noStanding}
+union all select 'lease', null, name, ${whose(asking)}, null, null, ${noStanding}
   from sallyport.leases where store = $1 and ends > clock_timestamp()
 union all select 'stop', null, id, null, null, body, ${noStanding}
   from sallyport.stops where store = $1`
@@ -39,7 +39,7 @@ const recordOf = (row: Row): PlacedRecord => ({
 /** See `Place.follow`. Throws `server_changed` where the place has less than what is known here. */
 export const follow = async (asking: Asking, after: number, limit: number): Promise<Followed> => {
   const rows = await asking.connection.ask({
-    text: followSql, values: [...firstValues(asking), after, limit, lookBytes],
+    text: followText(asking), values: [...firstValues(asking), after, limit, lookBytes],
   })
   const of = (kind: string) => rows.filter((row) => row['kind'] === kind)
   const head = requireStanding(of('head')[0], asking)
