@@ -13,6 +13,7 @@ import { fail } from '../../base/errors.js'
 import type { Proposal } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
 import { firstMachine } from '../first-machine.js'
+import type { SendFence } from '../holds/holds.js'
 import type {
   AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
 } from '../types.js'
@@ -24,6 +25,7 @@ import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
 import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
+import { PlacedFence } from './placed-fence.js'
 import { readPlaceFile, type PlaceSettings } from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
@@ -89,6 +91,7 @@ export class PlacedStore implements Store {
       dir: replica.dir, local: replica.holds, leases: this.#leases, seal: this.seal,
       stops: this.stops, place, machine: () => this.settings.machine,
       known: () => this.#leasesNow(),
+      taking: (taking) => this.#follow((...from) => this.place.takeFence(taking, ...from)),
     })
   }
 
@@ -166,8 +169,8 @@ export class PlacedStore implements Store {
     return this.replica.health()
   }
 
-  async fresh(): Promise<FreshView> {
-    await this.#follow()
+  async fresh(fence: SendFence | null = null): Promise<FreshView> {
+    if (!(fence instanceof PlacedFence && fence.hasLooked)) await this.#follow()
     return this.replica.read() as FreshView
   }
 
@@ -177,14 +180,16 @@ export class PlacedStore implements Store {
     return known !== undefined && known.sequence >= this.replica.end.sequence ? known.leases : null
   }
 
-  /** Takes in everything that was placed before this call. */
-  async #follow(): Promise<void> {
+  /** Takes in everything that was placed before this call; `first`: what brings the first look. */
+  async #follow(first?: Place['follow']): Promise<void> {
     const { clock } = this.replica
     this.replica.read()
+    let look = first
     for (;;) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
-      const seen = await this.place.follow(end.sequence, followLimit)
+      const seen = await (look ?? this.place.follow)(end.sequence, followLimit)
+      look = undefined
       requireSameTime(seen.nowMs, wallMs, clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
       const last = seen.records.at(-1)

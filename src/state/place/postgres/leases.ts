@@ -1,7 +1,7 @@
 /** Leases: rows with an end by the server's clock. */
 import { randomUUID } from 'node:crypto'
 import { textOf } from './connection.js'
-import { askStanding, mayChange, type Asking } from './standing.js'
+import { askStanding, mayChange, unhurried, type Asking } from './standing.js'
 
 const takeBody = `,
 ahead as (
@@ -47,7 +47,7 @@ export const renew = async (
 /** See `Place.release`. */
 export const release = async (asking: Asking, tokens: readonly string[]): Promise<void> => {
   if (tokens.length === 0) return
-  await askStanding(asking, `,
+  await askStanding(unhurried(asking), `,
 gone as (delete from sallyport.leases where ${mine} returning token)`,
   ', (select count(*) from gone) as gone', [tokens])
 }

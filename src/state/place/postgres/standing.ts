@@ -15,6 +15,13 @@ export interface Asking {
   readonly machine: Introduction
 }
 
+/** The same for one statement. */
+type Asker = Omit<Asking, 'connection'> & { readonly connection: Pick<Connection, 'ask'> }
+
+/** The same for what nobody hurries for; see `Connection.askSoon`. */
+export const unhurried = ({ connection, ...rest }: Asking): Asker =>
+  ({ ...rest, connection: { ask: (question) => connection.askSoon(question) } })
+
 const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 /** Names of operations, stops, leases and blobs, as far as they are written into a text. */
 const nameForm = /^[\w.:/-]{1,200}$/
@@ -47,7 +54,7 @@ const places: Terms = {
 }
 
 /** Values of the first four places of each statement. */
-export const firstValues = ({ storeId, machine }: Asking): readonly unknown[] =>
+export const firstValues = ({ storeId, machine }: Asker): readonly unknown[] =>
   [storeId, machine.machine, machine.writes, formatVersion]
 
 /** The same, written out. */
@@ -90,7 +97,7 @@ export const standingColumns = `(select known from standing) as known,
 export const noStanding = 'null, null, null, null, null'
 
 /** Throws what an answer says about server, store or machine. */
-export const requireStanding = (row: Row | undefined, { machine }: Asking): Row => {
+export const requireStanding = (row: Row | undefined, { machine }: Asker): Row => {
   if (row === undefined || row['known'] === null) throw serverChanged('store_missing')
   if (row['known'] !== true) throw serverChanged('run')
   if (row['ended'] === true) throw stateUnshared()
@@ -108,7 +115,7 @@ export const requireStanding = (row: Row | undefined, { machine }: Asking): Row 
  * each with a comma before it; `columns`: what is answered; values begin at $5.
  */
 export const askStanding = async (
-  asking: Asking, body: string, columns: string, values: readonly unknown[], locked = true,
+  asking: Asker, body: string, columns: string, values: readonly unknown[], locked = true,
 ): Promise<Row> => {
   const [row] = await asking.connection.ask({
     text: `${withStanding(locked)}${body} select ${standingColumns}${columns}`,
