@@ -14,6 +14,7 @@ import type { Proposal } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
 import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
+import type { SendFence } from '../holds/holds.js'
 import type {
   AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
 } from '../types.js'
@@ -28,6 +29,7 @@ import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
 import { placeTimes, type Followed, type LeaseRow, type Place, type PlacedRecord } from './place.js'
 import { PlaceClock } from './place-clock.js'
+import { PlacedFence } from './placed-fence.js'
 import { readPlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
@@ -98,6 +100,7 @@ export class PlacedStore implements Store {
       dir: replica.dir, local: replica.holds, leases: this.#leases, seal: this.seal,
       stops: this.stops, place, machine: () => this.settings.machine,
       known: () => this.#leasesNow(),
+      taking: (taking) => this.#follow((...from) => this.place.takeFence(taking, ...from)),
     })
   }
 
@@ -199,8 +202,8 @@ export class PlacedStore implements Store {
     return this.replica.health()
   }
 
-  async fresh(): Promise<FreshView> {
-    await this.#follow()
+  async fresh(fence: SendFence | null = null): Promise<FreshView> {
+    if (!(fence instanceof PlacedFence && fence.hasLooked)) await this.#follow()
     return this.replica.read() as FreshView
   }
 
@@ -210,14 +213,16 @@ export class PlacedStore implements Store {
     return known !== undefined && known.sequence >= this.replica.end.sequence ? known.leases : null
   }
 
-  /** Takes in everything that was placed before this call. */
-  async #follow(): Promise<void> {
+  /** Takes in everything that was placed before this call; `first`: what brings the first look. */
+  async #follow(first?: Place['follow']): Promise<void> {
     const { clock } = this.replica
     this.replica.read()
+    let look = first
     for (let looks = 1; ; looks += 1) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
-      const seen = await this.#look(end.sequence)
+      const seen = await this.#look(look ?? this.place.follow, end.sequence)
+      look = undefined
       this.clock.hear(seen.nowMs, wallMs, wallMs + clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
       const last = seen.records.at(-1)
@@ -236,9 +241,9 @@ export class PlacedStore implements Store {
     await this.#carry()
   }
 
-  async #look(after: number): Promise<Followed> {
+  async #look(look: Place['follow'], after: number): Promise<Followed> {
     try {
-      return await this.place.follow(after, followLimit)
+      return await look(after, followLimit)
     } catch (error) {
       if (isBehind(error)) {
         const { clock, settings: { machine } } = this
