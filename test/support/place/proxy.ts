@@ -14,6 +14,10 @@ export interface Proxy {
   free(): void
   /** Both sides of every connection are reset. */
   cut(): void
+  /** Pieces that programs have sent until now: a question each, and few for a long one. */
+  asked(): number
+  /** Something happens while the n-th piece from now on is on its way; once. */
+  atAsked(number: number, happens: () => void): void
   close(): void
 }
 
@@ -26,6 +30,15 @@ interface Pair {
 export const startProxy = async (t: Teardown, portOf: () => number): Promise<Proxy> => {
   const pairs = new Set<Pair>()
   let held: 'nothing' | 'replies' | 'all' = 'nothing'
+  let asked = 0
+  let due: { readonly at: number, readonly happens: () => void } | null = null
+  const count = (): void => {
+    asked += 1
+    if (due === null || asked < due.at) return
+    const { happens } = due
+    due = null
+    happens()
+  }
   const apply = ({ asking, answering }: Pair): void => {
     asking.unpipe(answering)
     answering.unpipe(asking)
@@ -38,6 +51,7 @@ export const startProxy = async (t: Teardown, portOf: () => number): Promise<Pro
     const answering = connect(portOf(), '127.0.0.1')
     const pair = { asking, answering }
     pairs.add(pair)
+    asking.on('data', count)
     for (const socket of [asking, answering]) {
       socket.setNoDelay(true)
       socket.on('error', () => undefined)
@@ -61,6 +75,10 @@ export const startProxy = async (t: Teardown, portOf: () => number): Promise<Pro
     hold: () => all('all'),
     holdReplies: () => all('replies'),
     free: () => all('nothing'),
+    asked: () => asked,
+    atAsked(number, happens) {
+      due = { at: asked + number, happens }
+    },
     cut() {
       for (const { asking, answering } of pairs) {
         asking.resetAndDestroy()
