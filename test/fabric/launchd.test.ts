@@ -120,7 +120,7 @@ const pasted = (page: string): readonly string[] =>
 
 t.test('the agents that the pages give are ones that the rules find nothing wrong with', async (t) => {
   for (const [page, name, verb] of [
-    ['docs/service.md', 'serve', 'serve'], ['docs/edge-device.md', 'edge', 'edge daemon'],
+    ['docs/service.md', 'serve', 'serve'], ['docs/edge.md', 'edge', 'edge daemon'],
     ['docs/how-to/run-on-a-timer.md', 'shots', 'shots run'],
   ] as const) {
     const [text = '', ...more] = pasted(page)

@@ -11,7 +11,7 @@ export interface PageUnit {
 const places = [
   { name: 'sallyport.socket', page: 'docs/service.md', has: 'ListenStream=' },
   { name: 'sallyport.service', page: 'docs/service.md', has: '/sallyport serve' },
-  { name: 'sallyport-edge.service', page: 'docs/edge-device.md', has: '/sallyport edge daemon' },
+  { name: 'sallyport-edge.service', page: 'docs/edge.md', has: '/sallyport edge daemon' },
   {
     name: 'sallyport-shots.service', page: 'docs/how-to/run-on-a-timer.md',
     has: '/sallyport shots run',
