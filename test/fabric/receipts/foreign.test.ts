@@ -10,9 +10,10 @@ const lacks = (program: string, args: readonly string[]) => ({
   skip: spawnSync(program, args).error === undefined ? false : `needs the program ${program}`,
 })
 
-/** The block of the page that holds a text. */
+/** The block of the pages that holds a text. */
 const blockWith = (text: string): string => {
-  const page = readFileSync('docs/how-to/show-a-receipt.md', 'utf8')
+  const page = ['docs/how-to/show-a-receipt.md', 'docs/dev/receipts.md']
+    .map((path) => readFileSync(path, 'utf8')).join('')
   return page.match(/^```\w+\n[^`]*?^```$/gms)?.find((block) => block.includes(text))
     ?.split('\n').slice(1, -1).join('\n') ?? ''
 }
