@@ -219,6 +219,6 @@ const patienceMs = 10_000
 /** Times of a place, ms; tests of the program shorten them (see `test/entry.ts`). */
 export const placeTimes = {
   leaseMs, patienceMs,
-  /** Wall clocks further apart than that send nothing (`clock_apart`). */
-  clockApartMs: 2_000,
+  /** Where the place's clock cannot be told that exactly nothing is sent (`clock_apart`). */
+  clockWithinMs: 2_000,
 }

@@ -19,11 +19,12 @@ import type {
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { noteEnd } from './closings.js'
-import { heardAtMs, noteHeard } from './heard.js'
+import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
 import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
 import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
+import { PlaceClock } from './place-clock.js'
 import { readPlaceFile, type PlaceSettings } from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
@@ -41,11 +42,14 @@ const restless = (): Error =>
     next: 'Nothing was written. Try again, or wait longer with --wait SECONDS.',
   })
 
-const clockApart = (ms: number): Error =>
-  fail.rejected('clock_apart', 'The clocks of this machine and of the place are apart.', {
-    next: 'Nothing was sent. Set the clock of this machine, for example by NTP.',
-    details: { apart_ms: Math.round(ms), apart_ms_max: placeTimes.clockApartMs },
+const clockApart = (): Error =>
+  fail.rejected('clock_apart', 'How the clock of the place stands cannot be told from here.', {
+    next: 'Nothing was sent: its answers take too long. Try again when the way there is faster.',
+    details: { told_within_ms_max: placeTimes.clockWithinMs },
   })
+
+/** So often the clock of the place is asked for: the first answer may wait for a connection. */
+const clockLooks = 3
 
 /** A look at leases: what it saw, and up to which record it covers. */
 interface Known {
@@ -64,6 +68,7 @@ export class PlacedStore implements Store {
   readonly machine: string
   readonly seal: RecordSeal
   readonly blobs: BlobTraffic
+  readonly clock: PlaceClock
   readonly #options: OpenOptions
   readonly #leases: Leases
   #settings: PlaceSettings | undefined
@@ -79,6 +84,7 @@ export class PlacedStore implements Store {
     this.#options = options
     this.#place = options.place
     this.machine = replica.state.machine ?? firstMachine
+    this.clock = new PlaceClock(replica.clock, heardApartMs(replica.runDir))
     this.seal = new RecordSeal(replica.keys, replica.storeId)
     const place = (): Place => this.place
     this.blobs = new BlobTraffic({ files: replica.files, dir: replica.places.artifacts, place })
@@ -181,11 +187,11 @@ export class PlacedStore implements Store {
   async #follow(): Promise<void> {
     const { clock } = this.replica
     this.replica.read()
-    for (;;) {
+    for (let looks = 1; ; looks += 1) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
       const seen = await this.place.follow(end.sequence, followLimit)
-      requireSameTime(seen.nowMs, wallMs, clock.monotonicMs() - beganMs)
+      this.clock.hear(seen.nowMs, wallMs, wallMs + clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
       const last = seen.records.at(-1)
       if (last !== undefined && await this.#takeBase(seen.records[0], end.sequence)) continue
@@ -194,9 +200,10 @@ export class PlacedStore implements Store {
         await this.blobs.fetch(opened.map(({ payload }) => payload))
         await this.replica.takeIn('follow', opened)
       }
-      if (seen.more) continue
+      if (seen.more || (!this.clock.isTold && looks < clockLooks)) continue
+      if (!this.clock.isTold) throw clockApart()
       this.#known = { sequence: last?.sequence ?? end.sequence, leases: seen.leases }
-      noteHeard(this.runDir, clock.wallMs())
+      noteHeard(this.runDir, clock.wallMs(), this.clock.apartMs)
       break
     }
     await this.#carry()
@@ -319,9 +326,4 @@ export class PlacedStore implements Store {
     this.#leases.close()
     noteEnd(this.#place)
   }
-}
-
-const requireSameTime = (placeMs: number, wallMs: number, awayMs: number): void => {
-  const apart = Math.abs(placeMs - (wallMs + awayMs / 2))
-  if (apart - awayMs / 2 > placeTimes.clockApartMs) throw clockApart(apart)
 }
