@@ -114,7 +114,7 @@ t.test('a text that is no property list is none, and nothing of it is told', asy
   t.strictSame(told, [])
 })
 
-const page = 'docs/start-at-login.md'
+const page = 'docs/dev/launchd.md'
 
 /** The agent of the service, as the page gives it to paste. */
 const pasted = (): string => /^```xml\n([^]*?)^```$/m.exec(readFileSync(page, 'utf8'))?.[1] ?? ''

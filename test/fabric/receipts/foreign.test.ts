@@ -10,10 +10,9 @@ const lacks = (program: string, args: readonly string[]) => ({
   skip: spawnSync(program, args).error === undefined ? false : `needs the program ${program}`,
 })
 
-/** The block of the pages that holds a text. */
+/** The block of the page that holds a text. */
 const blockWith = (text: string): string => {
-  const page = ['docs/how-to/show-a-receipt.md', 'docs/dev/receipts.md']
-    .map((path) => readFileSync(path, 'utf8')).join('')
+  const page = readFileSync('docs/dev/receipts.md', 'utf8')
   return page.match(/^```\w+\n[^`]*?^```$/gms)?.find((block) => block.includes(text))
     ?.split('\n').slice(1, -1).join('\n') ?? ''
 }
