@@ -1,7 +1,7 @@
 /** How many trips to the server a command costs; making the connection is one of them. */
 import t from 'tap'
 import { must } from '../../support/must.js'
-import { faultyWay } from '../../support/place/faulty-ask.js'
+import { faultyWay } from '../../support/place/waiting-ask.js'
 import { askOn } from '../../support/place/machines.js'
 
 /** Lines, and how many trips each may cost. */
