@@ -88,7 +88,7 @@ t.test('once a newer program was there the older one sends and writes nothing, a
   must(await by(newer, one.place, ['machine', 'list']))
   t.equal(failure(await askOn(two)).code, 'state_too_new', 'on any machine')
   const shown = must(await by(newer, one.place, ['policy', 'show', '--json'])).json()
-  t.equal(shown.policy.reason, 'granted', 'the stop waits for a record')
+  t.equal(shown.policy.state, 'active', 'the stop waits for a record')
   t.equal(failure(await by(newer, one.place, ask, question)).status, 4, 'and is in force')
   t.equal(one.inferences().length, 3)
 })
@@ -104,9 +104,7 @@ t.test('an older program joins no state that a newer one wrote to, and makes not
   const two = await World.in(t)
   const join = ['machine', 'join', file, '--passphrase-file', secret, '--json']
   t.strictSame(failure(await two.run(join)), { status: 7, code: 'state_too_new', out: '' })
-  t.strictSame(await two.json(['state', 'path']), {
-    state_dir: two.place.stateDir, config_dir: two.place.configDir, exists: false,
-  })
+  t.hasStrict(await two.json(['state', 'path']), { exists: false })
   must(await by(newer, two.place, join))
 })
 
