@@ -14,7 +14,7 @@ import { startPostgres, type Postgres } from '../place/postgres.js'
 import { startRoughWay, type RoughWay } from './rough-way.js'
 
 /** Times of the place for every process that is attacked, ms. */
-const times = { TEST_PLACE_LEASE_MS: '4000', TEST_PLACE_PATIENCE_MS: '2000' } as const
+const times = { TEST_PLACE_LEASE_MS: '6000', TEST_PLACE_PATIENCE_MS: '4000' } as const
 
 /** The first machine, with every route. */
 type FirstWorld = Working & GatewayWorld & TextRoute & Omit<Images, 'folder'> & {
@@ -74,7 +74,7 @@ const other = 'other'
 
 const firstWorld = async (t: Teardown, url: string): Promise<FirstWorld> => {
   const grown = await World.in(t, { clock: movedClock() }).sandbox()
-    .state({ more: ['--shared', url, '--machine-name', 'a'] }).session()
+    .state({ owner: 'operator', more: ['--shared', url, '--machine-name', 'a'] }).session()
     .with((world) => alpha(world, { money: roomy }))
     .gateway({ slots: ['report', 'screenshot'], ceilingMicrousd: roomy.ceilingMicrousd })
     .proof('screenshot').images(allowed)
@@ -98,7 +98,7 @@ export const attacked = async (t: Teardown): Promise<Attacked> => {
   const [second, third] = [await joined(t, first, 'b'), await joined(t, first, 'c')]
   must(await second.run(['login', '--owner', other, '--passphrase-file', secret]))
   must(await second.run(['alpha', 'acknowledge', '--acknowledge-plaintext-egress']))
-  must(await third.run(['login']))
+  must(await third.run(['login', '--owner', 'operator']))
   const machines = [
     await machineOf('a', 'operator', first.place), await machineOf('b', other, second.place),
     await machineOf('c', 'operator', third.place),

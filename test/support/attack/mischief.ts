@@ -4,9 +4,9 @@ import type { Chance } from '../chance.js'
 import type { Attacked } from './attacked.js'
 
 /** Longest pause between two of them, and for which something stands still, ms. */
-const [pauseMs, stillMs] = [900, 2_500]
+const [pauseMs, stillMs] = [2_000, 2_500]
 /** For so long a process may stand still: longer than a lease. */
-const stoppedMs = 6_000
+const stoppedMs = 8_000
 
 const one = `select pg_terminate_backend(pid) from (select pid from pg_stat_activity
   where application_name = 'sallyport' order by random() limit 1) as some`

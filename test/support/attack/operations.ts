@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock } from '../../../src/base/clock.js'
 import { collections } from '../../../src/governance/rows.js'
 import { openStore } from '../../../src/state/store.js'
 import type { View } from '../../../src/state/types.js'
@@ -158,7 +159,7 @@ const grant: Operation = async (doing) => {
   const on = { ...doing, machine: a }
   const shown = await line(on, ['alpha', 'show'])
   if (shown.status !== 0) return
-  for (const quiet of notes.quiet) quiet.untilMs ??= performance.now()
+  for (const quiet of notes.quiet) quiet.untilMs ??= systemClock.monotonicMs()
   const [, , ...setup] = setupFlags(a.place, shown.json().policy_revision, roomy)
   const set = await line(on, ['alpha', 'setup', ...setup.filter((word) => word !== '--json')])
   if (set.status !== 0) return
@@ -185,15 +186,18 @@ const revoke: Operation = async (doing) => {
   if (!notes.isGranted) return grant(doing)
   notes.isGranted = false
   const { status } = await line(doing, ['policy', 'revoke'])
-  if (status === 0) notes.quiet.push({ sinceMs: performance.now(), untilMs: null })
+  if (status === 0) notes.quiet.push({ sinceMs: systemClock.monotonicMs(), untilMs: null })
   if (doing.chance.next() < 0.5) await ask(doing)
 }
 
-const login: Operation = async (doing) => {
-  const { machine, at: { first } } = doing
-  await line(doing, ['login', '--replace', ...machine.owner === 'other'
-    ? ['--owner', 'other', '--passphrase-file', first.place.path('passphrase')] : []])
-}
+/** The line of a login in place of the one before. */
+export const loginLine = ({ first }: Attacked, { owner }: Machine): readonly string[] => [
+  'login', '--replace', '--owner', owner,
+  ...owner === 'other' ? ['--passphrase-file', first.place.path('passphrase')] : [],
+]
+
+const login: Operation = async (doing) =>
+  void await line(doing, loginLine(doing.at, doing.machine))
 
 let kept = 0
 
@@ -229,7 +233,7 @@ const comeAndGo: Operation = async (doing) => {
   machine.app = a.app
   const there = { ...doing, machine }
   const came = await line(there, ['machine', 'join', file, '--passphrase-file', secret])
-  if (came.status === 0 && (await line(there, ['login'])).status === 0) {
+  if (came.status === 0 && (await line(there, ['login', '--owner', 'operator'])).status === 0) {
     const sent = newAsk(there)
     const [ran, gone] = await Promise.all([
       askOnce(there, sent.key, sent.name), line(on, ['machine', 'retire', name, '--yes']),
