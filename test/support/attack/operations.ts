@@ -190,14 +190,16 @@ const revoke: Operation = async (doing) => {
   if (doing.chance.next() < 0.5) await ask(doing)
 }
 
-/** The line of a login in place of the one before. */
+/** The line of a login. */
 export const loginLine = ({ first }: Attacked, { owner }: Machine): readonly string[] => [
-  'login', '--replace', '--owner', owner,
+  'login', '--owner', owner,
   ...owner === 'other' ? ['--passphrase-file', first.place.path('passphrase')] : [],
 ]
 
-const login: Operation = async (doing) =>
-  void await line(doing, loginLine(doing.at, doing.machine))
+const login: Operation = async (doing) => {
+  await line(doing, ['logout'])
+  await line(doing, loginLine(doing.at, doing.machine))
+}
 
 let kept = 0
 
