@@ -13,7 +13,7 @@ import { World } from '../world/world.js'
 
 const skip = { skip: needsContainers }
 
-const page = readFileSync('docs/how-to/in-a-container.md', 'utf8').split('\n')
+const page = readFileSync('docs/dev/platforms.md', 'utf8').split('\n')
 
 /** What the walk comes to wherever it is taken. */
 const expected = {

@@ -65,6 +65,16 @@ export interface FenceRow {
   readonly facts: Buffer
 }
 
+/** What a fence is taken by. */
+export interface FenceTaking {
+  readonly operation: string
+  readonly facts: Buffer
+  /** A new UUID each time that it is taken. */
+  readonly turn: string
+  /** Tokens of leases without which nothing may leave. */
+  readonly under: readonly string[]
+}
+
 /** What is known of a machine. */
 export interface MachineRow {
   /** UUID, made when it joined. */
@@ -156,15 +166,12 @@ export interface Place {
   /** Gives leases back. One that is not ours any more is left alone. */
   release(tokens: readonly string[]): Promise<void>
   /**
-   * Notes that a piece of a request is about to leave, and gives the stops that lie there behind
-   * that: two statements, the first committed before the second begins to look. `turn`: a new UUID
-   * each time it is taken. `under`: tokens of leases without which nothing may leave; `locked`
-   * `lease_lost` where one of them is not ours any more, and `failed` `fence_lost` where the
-   * operation was ended by others.
+   * Notes that a piece of a request is about to leave, and follows behind that: two statements, the
+   * first committed before the second begins to look. `locked` `lease_lost` where a lease that it
+   * is taken under is not ours any more, and `failed` `fence_lost` where the operation was ended by
+   * others.
    */
-  takeFence(
-    operation: string, facts: Buffer, turn: string, under: readonly string[],
-  ): Promise<readonly StopRow[]>
+  takeFence(taking: FenceTaking, after: number, limit: number): Promise<Followed>
   /**
    * Notes what had left, and whether the operation has ended. What was said of an earlier turn and
    * arrives late opens nothing that was taken since.
@@ -181,8 +188,10 @@ export interface Place {
   dropStop(id: string): Promise<void>
   /** Which of some blobs lie there whole. */
   hasBlobs(names: readonly string[]): Promise<readonly string[]>
-  /** Puts a blob in pieces; one that is there whole already stays as it is. */
-  putBlob(name: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void>
+  /** Puts a blob, in pieces or in one; one that is there whole already stays as it is. */
+  putBlob(
+    name: string, pieces: Buffer | AsyncIterable<Buffer> | Iterable<Buffer>,
+  ): Promise<void>
   /** Pieces of a blob in order; none where it is not there whole. */
   getBlob(name: string): AsyncIterable<Buffer>
   removeBlobs(names: readonly string[]): Promise<void>
@@ -225,6 +234,6 @@ const patienceMs = 10_000
 /** Times of a place, ms; tests of the program shorten them (see `test/entry.ts`). */
 export const placeTimes = {
   leaseMs, patienceMs,
-  /** Wall clocks further apart than that send nothing (`clock_apart`). */
-  clockApartMs: 2_000,
+  /** Where the place's clock cannot be told that exactly nothing is sent (`clock_apart`). */
+  clockWithinMs: 2_000,
 }
