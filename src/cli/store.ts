@@ -51,11 +51,11 @@ export const openCliStore = async (deps: VerbDeps, mode: StoreMode): Promise<Sto
 }
 
 const storeFor = (deps: VerbDeps, mode: WorkMode): Promise<Store> =>
-  deps.openStore(mode === 'mutate' ? 'write' : mode === 'see' ? 'read' : mode)
+  deps.openStore(mode === 'see' ? 'read' : mode === 'mutate' || mode === 'stop' ? 'write' : mode)
 
 /** The open state, with nobody asked for. Throws what opening throws. */
 export const openForNobody = async (
-  deps: VerbDeps, mode: StoreMode | 'see', face: Face,
+  deps: VerbDeps, mode: StoreMode | 'see' | 'stop', face: Face,
 ): Promise<Gov> => {
   const store = await storeFor(deps, mode)
   return (await openWork({ ...placeOf(deps), store, face, mode, anchor: deps.anchor })).gov

@@ -3,6 +3,7 @@
  * transaction, so that no lock is ever held across waiting; only taking the lock is awaited.
  */
 import type { GenericSchema } from 'valibot'
+import type { Clock } from '../base/clock.js'
 import type { Holds, SendFence } from './holds/holds.js'
 import type { StopBoard } from './stop-board.js'
 
@@ -361,6 +362,8 @@ export interface Store {
    */
   readonly machine: string | null
   readonly storeId: string
+  /** By which its rows tell time: this machine's, or where the state is shared the place's. */
+  readonly clock: Clock
   /** The deployment profile sealed at creation, plain JSON; upper layers give it its shape. */
   readonly profile: unknown
   readonly witness: WitnessLog

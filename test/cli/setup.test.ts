@@ -69,7 +69,7 @@ const toSession: readonly Step[] = [
 
 const alphaSteps: readonly Step[] = [
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
-  enterAt('Hold for one question:'), enterAt('Ceiling of all routes'),
+  enterAt('Ceiling of all routes'), enterAt('Hold for one question:'),
   { at: 'API key (', keys: `MARK-provider-key-0123456789${enter}` },
   yes('Enable the capability now'), yes('I acknowledge this plaintext'),
 ]
@@ -92,7 +92,8 @@ const gatewaySteps: readonly Step[] = [
 ]
 
 const shotsSteps = (folder: string): readonly Step[] => [
-  yes('Set up screenshots'), { at: 'Screenshot folder', keys: `${folder}${enter}` },
+  yes('Set up screenshots'), enterAt('Screenshots lie in'),
+  { at: 'Screenshot folder', keys: `${folder}${enter}` },
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),
   { at: 'Spend of a rolling day', keys: `${down}${enter}` },
   { at: 'Requests of a rolling day', keys: `${down}${enter}` },

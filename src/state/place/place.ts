@@ -24,7 +24,7 @@ export interface PlacedRecord extends Position {
 /** A live lease, as of one look. */
 export interface LeaseRow {
   readonly name: string
-  /** Id of the machine that has it. */
+  /** Id of the machine that has it; with more behind it where that is another holder of that id. */
   readonly machine: string
 }
 
@@ -55,6 +55,7 @@ export type Appended = 'placed' | 'moved' | 'lease_lost'
 /** How the fence of an operation is known to the place. */
 export interface FenceRow {
   readonly operation: string
+  /** As of a lease. */
   readonly machine: string
   /** True while a piece of its request may leave. */
   readonly taken: boolean
@@ -92,6 +93,11 @@ export interface Introduction {
   readonly machine: string
   /** See `writes.ts`: a program that writes less than the store has seen is refused. */
   readonly writes: number
+  /**
+   * Names the very directory, so that a copy of it elsewhere does not take what is held for that of
+   * a dead process of its own; at most 32 letters and digits, none where there is but one.
+   */
+  readonly holder?: string
 }
 
 /** How the place can be reached, for people. */
@@ -228,6 +234,6 @@ const patienceMs = 10_000
 /** Times of a place, ms; tests of the program shorten them (see `test/entry.ts`). */
 export const placeTimes = {
   leaseMs, patienceMs,
-  /** Wall clocks further apart than that send nothing (`clock_apart`). */
-  clockApartMs: 2_000,
+  /** Where the place's clock cannot be told that exactly nothing is sent (`clock_apart`). */
+  clockWithinMs: 2_000,
 }

@@ -75,10 +75,10 @@ export class PlacedHolds implements Holds {
     }
   }
 
-  /** Whether another machine has a lease; what cannot be told counts as held. */
-  #isElsewhere(name: string): boolean {
+  /** Whether another machine has a lease; `unknown`: what is said where that cannot be told. */
+  #isElsewhere(name: string, unknown: boolean): boolean {
     const known = this.#at.known()
-    if (known === null) return true
+    if (known === null) return unknown
     const machine = this.#at.machine()
     return known.some((lease) => lease.name === name && lease.machine !== machine)
   }
@@ -86,7 +86,8 @@ export class PlacedHolds implements Holds {
   isHeld(kind: HoldKind, id: string): boolean {
     const name = guardName(kind, id)
     const here = guardState(this.#at.dir, name)
-    return here === 'absent' ? this.#isElsewhere(`hold/${name}`) : here === 'live'
+    // Beside a file of a dead process there may be a live one where this directory was copied from.
+    return here === 'live' || this.#isElsewhere(`hold/${name}`, here === 'absent')
   }
 
   live(): number {

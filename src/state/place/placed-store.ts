@@ -12,6 +12,7 @@
 import { fail } from '../../base/errors.js'
 import type { Proposal } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
+import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
 import type { SendFence } from '../holds/holds.js'
 import type {
@@ -19,14 +20,17 @@ import type {
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
+import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
-import { heardAtMs, noteHeard } from './heard.js'
+import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
+import { runOfNow, type KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
-import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
+import { placeTimes, type Followed, type LeaseRow, type Place, type PlacedRecord } from './place.js'
 import { PlacedFence } from './placed-fence.js'
-import { readPlaceFile, type PlaceSettings } from './place-file.js'
+import { PlaceClock } from './place-clock.js'
+import { readPlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
 import { PlacedStops } from './placed-stops.js'
@@ -43,11 +47,14 @@ const restless = (): Error =>
     next: 'Nothing was written. Try again, or wait longer with --wait SECONDS.',
   })
 
-const clockApart = (ms: number): Error =>
-  fail.rejected('clock_apart', 'The clocks of this machine and of the place are apart.', {
-    next: 'Nothing was sent. Set the clock of this machine, for example by NTP.',
-    details: { apart_ms: Math.round(ms), apart_ms_max: placeTimes.clockApartMs },
+const clockApart = (): Error =>
+  fail.rejected('clock_apart', 'How the clock of the place stands cannot be told from here.', {
+    next: 'Nothing was sent: its answers take too long. Try again when the way there is faster.',
+    details: { told_within_ms_max: placeTimes.clockWithinMs },
   })
+
+/** So often the clock of the place is asked for: the first answer may wait for a connection. */
+const clockLooks = 3
 
 /** A look at leases: what it saw, and up to which record it covers. */
 interface Known {
@@ -66,6 +73,7 @@ export class PlacedStore implements Store {
   readonly machine: string
   readonly seal: RecordSeal
   readonly blobs: BlobTraffic
+  readonly clock: PlaceClock
   readonly #options: OpenOptions
   readonly #leases: Leases
   #settings: PlaceSettings | undefined
@@ -81,6 +89,7 @@ export class PlacedStore implements Store {
     this.#options = options
     this.#place = options.place
     this.machine = replica.state.machine ?? firstMachine
+    this.clock = new PlaceClock(replica.clock, heardApartMs(replica.runDir))
     this.seal = new RecordSeal(replica.keys, replica.storeId)
     const place = (): Place => this.place
     this.blobs = new BlobTraffic({ files: replica.files, dir: replica.places.artifacts, place })
@@ -114,10 +123,34 @@ export class PlacedStore implements Store {
       this.#place = lazyPlace({
         address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId,
         clock: this.replica.clock,
-        machine: { machine, writes: writesVersion },
+        machine: { machine, writes: writesVersion, holder: this.#holder() },
+        run: this.#knownRun(),
       })
     }
     return this.#place
+  }
+
+  /** A copy of a directory has another file there. */
+  #holder(): string {
+    const { files, places } = this.replica
+    return String(orIoFailure('finding the lock', () => files.stat(places.lock))?.ino ?? '')
+  }
+
+  /** Kept beside the key; who only reads remembers it no longer than this. */
+  #knownRun(): KnownRun {
+    const { replica: { files, keyPlaces, keys, storeId } } = this
+    if (this.#options.mode === 'read' && this.settings.run === undefined) return runOfNow()
+    const known = (): string | null => this.settings.run ?? null
+    return {
+      get known() {
+        return known()
+      },
+      note: (run) => {
+        this.#settings = { ...this.settings, run }
+        if (this.#options.mode === 'read') return
+        writePlaceFile(files, keyPlaces.dir, keys, storeId, this.settings)
+      },
+    }
   }
 
   get dir(): string {
@@ -185,12 +218,12 @@ export class PlacedStore implements Store {
     const { clock } = this.replica
     this.replica.read()
     let look = first
-    for (;;) {
+    for (let looks = 1; ; looks += 1) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
-      const seen = await (look ?? this.place.follow)(end.sequence, followLimit)
+      const seen = await this.#look(end.sequence, look)
       look = undefined
-      requireSameTime(seen.nowMs, wallMs, clock.monotonicMs() - beganMs)
+      this.clock.hear(seen.nowMs, wallMs, wallMs + clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
       const last = seen.records.at(-1)
       if (last !== undefined && await this.#takeBase(seen.records[0], end.sequence)) continue
@@ -199,12 +232,25 @@ export class PlacedStore implements Store {
         await this.blobs.fetch(opened.map(({ payload }) => payload))
         await this.replica.takeIn('follow', opened)
       }
-      if (seen.more) continue
+      if (seen.more || (!this.clock.isTold && looks < clockLooks)) continue
+      if (!this.clock.isTold) throw clockApart()
       this.#known = { sequence: last?.sequence ?? end.sequence, leases: seen.leases }
-      noteHeard(this.runDir, clock.wallMs())
+      noteHeard(this.runDir, clock.wallMs(), this.clock.apartMs)
       break
     }
     await this.#carry()
+  }
+
+  async #look(after: number, how = this.place.follow): Promise<Followed> {
+    try {
+      return await how(after, followLimit)
+    } catch (error) {
+      if (isBehind(error)) {
+        const { clock, settings: { machine } } = this
+        await stopBehind(this.stops, { sequence: after, machine }, clock.wallMs())
+      }
+      throw error
+    }
   }
 
   /**
@@ -242,6 +288,7 @@ export class PlacedStore implements Store {
   async transact<T>(verb: string, fn: (tx: Tx) => T, turn: Turn = {}): Promise<T> {
     return this.#inLine(async () => {
       if (!this.#covers) await this.#follow()
+      requireNotBehind(this.stops, this.replica.end.sequence)
       await this.#recordFirst()
       return this.#placed(verb, fn, turn)
     })
@@ -324,9 +371,4 @@ export class PlacedStore implements Store {
     this.#leases.close()
     noteEnd(this.#place)
   }
-}
-
-const requireSameTime = (placeMs: number, wallMs: number, awayMs: number): void => {
-  const apart = Math.abs(placeMs - (wallMs + awayMs / 2))
-  if (apart - awayMs / 2 > placeTimes.clockApartMs) throw clockApart(apart)
 }

@@ -79,7 +79,7 @@ interface ModeOptions {
   readonly mode: string
 }
 
-export const mode = verbOf(operation(codehostMode, 'write',
+export const mode = verbOf(operation(codehostMode, 'stop',
   async ({ gov, session, stopped }, { connection, mode: next }) => {
     const narrowed = await setMode(gov, session, { connectionId: connection, mode: next })
     await stopped(narrowed.recorded)
@@ -110,14 +110,16 @@ export const mode = verbOf(operation(codehostMode, 'write',
 })
 
 /** What takes something back of a connection, at once. */
-const restriction = (contract: typeof codehostRevoke, act: typeof revokeConsent) =>
-  operation(contract, 'write', async ({ gov, session, stopped }, { connection }) => {
+const restriction = (
+  contract: typeof codehostRevoke, act: typeof revokeConsent, mode: 'stop' | 'write',
+) =>
+  operation(contract, mode, async ({ gov, session, stopped }, { connection }) => {
     const done = await act(gov, session, connection)
     await stopped(done.recorded)
     return done
   })
 
-export const disconnect = verbOf(restriction(codehostDisconnect, dropConnection), {
+export const disconnect = verbOf(restriction(codehostDisconnect, dropConnection, 'write'), {
   summary: 'remove the token of a connection and end its consent; its row stays',
   description:
     'The consent ends at once, then the token is taken out of the vault. What jobs did stays '
@@ -131,7 +133,7 @@ export const disconnect = verbOf(restriction(codehostDisconnect, dropConnection)
   text: connectionText,
 })
 
-export const revoke = verbOf(restriction(codehostRevoke, revokeConsent), {
+export const revoke = verbOf(restriction(codehostRevoke, revokeConsent, 'stop'), {
   summary: 'take back the consent of a connection, at once',
   description:
     'Nothing more is written through the connection once it has answered, also while a job '

@@ -110,7 +110,7 @@ export const disable = verb(principalDisable, {
   text: ({ principal, sessions_ended: ended }) =>
     `${principalText(principal)}${countText(ended, 'session')} ended.\n`,
   run: async ({ name }, deps, line: { readonly yes?: boolean }) => {
-    const { gov, session, stopped } = await workFor(deps, 'write')
+    const { gov, session, stopped } = await workFor(deps, 'stop')
     if (deps.interactive && line.yes !== true) {
       await deps.confirm(question, '--yes')
     }

@@ -1,17 +1,20 @@
 import { fail, SallyportError } from '../../../base/errors.js'
 import { exitStatus } from '../../../base/outcome.js'
+import { commandLine } from '../../../base/told.js'
 import {
   setup as setupContract, type SetupDocument, type SetupStep, type StepStatus,
 } from '../../../fabric/setup/setup-contract.js'
 import { setupStatus, statusWithoutState } from '../../../fabric/setup/setup-status.js'
 import { noTimerStatus } from '../../../fabric/timers/timer-status.js'
 import type { Gov } from '../../../governance/context.js'
+import { deploymentProfile } from '../../../governance/profile.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
 import { verb, type VerbDeps } from '../../verb.js'
 import { foundTimers } from '../timers/timers.js'
 import { isRunning } from '../sandbox/claim.js'
 import { sandboxDir } from '../sandbox/dir.js'
+import { rehearsalOf } from '../sandbox/rehearsal.js'
 import { talks, type Offer, type Talk } from './talk.js'
 
 // Going through the steps: each runs the very command that it tells, with the same person.
@@ -20,6 +23,8 @@ import { talks, type Offer, type Talk } from './talk.js'
 interface Look {
   readonly steps: Readonly<Record<SetupStep, StepStatus>>
   readonly sequence: number
+  /** Whether the sandbox of this machine runs for it. */
+  readonly rehearses: boolean
 }
 
 /** The answer, or null where it is refused for this reason. */
@@ -41,14 +46,19 @@ const lookAtState = async (deps: VerbDeps, gov: Gov): Promise<Look> => {
     isLoggedIn: session !== null, at: await deps.at(), scheduler: timers?.scheduler ?? null,
     world: deps,
   }
-  return { steps: await setupStatus(gov, around), sequence: gov.store.read().sequence }
+  const rehearsal = await rehearsalOf(deps, deploymentProfile(gov.store))
+  return {
+    steps: await setupStatus(gov, around), sequence: gov.store.read().sequence,
+    rehearses: rehearsal?.isRunning ?? false,
+  }
 }
 
 /** Reads everything anew: the command before has changed it in a store of its own. */
 const lookAround = async (deps: VerbDeps): Promise<Look> => {
   await deps.closeStores()
   const gov = await unless(['no_state'], () => deps.gov('read'))
-  return gov === null ? { steps: statusWithoutState, sequence: 0 } : lookAtState(deps, gov)
+  return gov === null ? { steps: statusWithoutState, sequence: 0, rehearses: false }
+    : lookAtState(deps, gov)
 }
 
 /** A prompter that knows whether its person has left. */
@@ -133,11 +143,21 @@ const runLines = async (deps: VerbDeps, prompter: Prompter, lines: Lines): Promi
 const savedText = (saved: readonly SetupStep[]): string =>
   (saved.length === 0 ? 'Nothing was saved.' : `Saved before, and it stays: ${saved.join(', ')}.`)
 
-const documentOf = ({ steps }: Look, failed: ReadonlySet<SetupStep>): SetupDocument => ({
+/** What is done can be used: the lines of an ask, and of the page of a day. */
+const nextOf = ({ steps: { state, alpha, shots, proof }, rehearses }: Look): readonly string[] => [
+  ...(alpha.done ? ['alpha ask'] : []),
+  ...(shots.done ? ['shots scan'] : []),
+  ...(shots.done && proof.done ? ['shots analyze', 'shots report --html day.html'] : []),
+  ...(state.done ? ['status'] : []),
+  ...(rehearses ? ['sandbox stop'] : []),
+].map((line) => commandLine(line))
+
+const documentOf = (look: Look, failed: ReadonlySet<SetupStep>): SetupDocument => ({
   steps: talks.map(({ step }) => {
-    const { done, told } = steps[step]
+    const { done, told } = look.steps[step]
     return { step, done, told, failed: failed.has(step) }
   }),
+  next: [...nextOf(look)],
 })
 
 /**
@@ -197,7 +217,10 @@ export const setup = verb(setupContract, {
   session: 'none',
   contacts: true,
   exits: ['rejected', 'conflict', 'locked', 'damaged'],
-  text: ({ steps }) => steps.map(({ step, done, told }) =>
-    `${step.padEnd(9)}${done ? 'done' : 'open'}  ${told}\n`).join(''),
+  text: ({ steps, next }) => [
+    ...steps.map(({ step, done, told }) =>
+      `${step.padEnd(9)}${done ? 'done' : 'open'}  ${told}\n`),
+    ...next.map((line, n) => `${(n === 0 ? 'next' : '').padEnd(9)}${line}\n`),
+  ].join(''),
   run: async (_request, deps) => walkThrough(deps, instead),
 })

@@ -50,7 +50,8 @@ const folderLines = (folder: Folder, view: View): string[] => {
     line('folder', `${shown} (${folder.configuration_source ?? 'unknown'}`
       + `${folder.editable ? '' : ', not editable'})`),
     line('images', `${known(folder.image_count)}, newest ${timeText(view, folder.latest_image_at)}`
-      + (folder.image_count_at === null ? '' : `, counted by the scan of ${folder.image_count_at}`)
+      + (folder.image_count_at === null ? ''
+        : `, counted by the scan of ${view.time(folder.image_count_at)}`)
       + partial(view, folder.summary_status, folder.summary_failure)),
     line('last scan', scan.join(' ')),
     line('newest item', age === null ? 'none' : `${ageText(age)} (${folder.newest_item_at})`),

@@ -22,8 +22,9 @@ const lineText = ({ status, reason_code: code, reason }: StatusLine): string =>
   [code === null ? status : `${status} (${code})`, reason].filter(Boolean).join('. ')
 
 /** One line for the jobs of a timer; none where none ever ran. */
-const runLines = ({ last_runs: runs }: StatusDocument): readonly string[] => {
-  const told = Object.entries(runs).flatMap(([job, at]) => (at === null ? [] : [`${job} ${at}`]))
+const runLines = ({ last_runs: runs }: StatusDocument, view: View): readonly string[] => {
+  const told = Object.entries(runs)
+    .flatMap(([job, at]) => (at === null ? [] : [`${job} ${view.time(at)}`]))
   return told.length === 0 ? [] : [`last runs  ${told.join(', ')}`]
 }
 
@@ -89,8 +90,8 @@ const statusText = (status: StatusDocument, view: View): string => {
         + `${moneyText(ledger.held_microusd)} held, ${moneyText(ledger.unknown_microusd)} `
         + `unknown of ${moneyText(ledger.ceiling_microusd)}`,
     ...dayLines(status),
-    ...runLines(status),
-    ...(service === null ? [] : [`service    ${runningText(service)}`]),
+    ...runLines(status, view),
+    ...(service === null ? [] : [`service    ${runningText(service, view.time)}`]),
     `tasks      ${open === '' ? 'none open' : open}`,
     ...cutOffLines(attention).map((line) => view.paint('yellow', line)),
     ...waitingLines(status, view),

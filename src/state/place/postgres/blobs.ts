@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/errors.js'
 import {
-  askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns, withStanding,
+  askStanding, firstValues, mayChange, noStanding, placeTerms, requireStanding, standingColumns, withStanding,
   type Asking,
 } from './standing.js'
 import { answerBytes } from './tables.js'
@@ -125,7 +125,7 @@ const putPieces = async (
 }
 
 /** Pieces as rows: the driver reads an array letter by letter. */
-const piecesSql = `${withStanding(false)},
+const piecesText = (asking: Asking): string => `${withStanding(false, placeTerms(asking))},
 blob as (
   select attempt, pieces from sallyport.blob_names where store = $1 and name = $5::text),
 wanted as (
@@ -146,7 +146,7 @@ export async function* getBlob(asking: Asking, name: string): AsyncGenerator<Buf
   let attempt: unknown
   while (next < count) {
     const rows = await asking.connection.ask({
-      text: piecesSql, values: [...firstValues(asking), name, next, answerBytes],
+      text: piecesText(asking), values: [...firstValues(asking), name, next, answerBytes],
     })
     const head = requireStanding(rows.find(({ piece }) => piece === null), asking)
     if (attempt !== undefined && head['attempt'] !== attempt) throw removed()

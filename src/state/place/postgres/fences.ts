@@ -8,8 +8,9 @@ import { leaseLost } from '../lease-lost.js'
 import type { FenceRow, FenceTaking, Followed } from '../place.js'
 import { textOf } from './connection.js'
 import { lookOf, lookText, type Looking } from './records.js'
-import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral,
-  requireStanding, noStanding, standingColumns, unhurried, uuidLiteral, withStanding, type Asking,
+import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral, placeTerms,
+  holderLiteral, requireStanding, noStanding, standingColumns, unhurried, uuidLiteral, whose,
+  withStanding, type Asking,
 } from './standing.js'
 
 /** How long the fence of an operation that has ended is still told of. */
@@ -30,11 +31,12 @@ const takeText = (
       select token from sallyport.leases where store = ${terms.store}
         and machine = ${terms.machine} and token = any(${tokens}) and ends > clock_timestamp()
       for share)
-    insert into sallyport.fences as fence (store, operation, machine, turn, taken, closed, facts)
-    select ${terms.store}, ${name}, ${terms.machine}, ${mine}, true, false, ${bytesLiteral(facts)}
+    insert into sallyport.fences as fence
+      (store, operation, machine, holder, turn, taken, closed, facts)
+    select ${terms.store}, ${name}, ${terms.machine}, ${terms.holder}, ${mine}, true, false, ${bytesLiteral(facts)}
     from durable where ${mayChange} and (select count(*) from held) = cardinality(${tokens})
     on conflict (store, operation) do update
-      set machine = excluded.machine, turn = excluded.turn, taken = true, facts = excluded.facts,
+      set machine = excluded.machine, holder = excluded.holder, turn = excluded.turn, taken = true, facts = excluded.facts,
         taken_at = clock_timestamp()
       where not fence.closed and (fence.taken or fence.turn <> excluded.turn)`,
     'commit',
@@ -56,11 +58,11 @@ export const takeFence = async (
   throw fail.failed('fence_lost', 'The fence of this request was removed; nothing more is sent.')
 }
 
-const giveBody = `,
+const giveBody = (asking: Asking): string => `,
 given as (
   insert into sallyport.fences as fence
-    (store, operation, machine, turn, taken, closed, facts, given_at, closed_at)
-  select $1, $5::text, $2, $8::uuid, false, $7::boolean, $6::bytea, clock_timestamp(),
+    (store, operation, machine, holder, turn, taken, closed, facts, given_at, closed_at)
+  select $1, $5::text, $2, ${holderLiteral(asking)}, $8::uuid, false, $7::boolean, $6::bytea, clock_timestamp(),
     case when $7 then clock_timestamp() end
   where ${mayChange}
   on conflict (store, operation) do update
@@ -78,7 +80,7 @@ old as (
 export const giveFence = async (
   asking: Asking, operation: string, facts: Buffer, turn: string, closed: boolean,
 ): Promise<void> => {
-  await askStanding(unhurried(asking), giveBody, `, (select count(*) from given) as given`,
+  await askStanding(unhurried(asking), giveBody(asking), `, (select count(*) from given) as given`,
     [operation, facts, closed, turn])
 }
 
@@ -87,10 +89,10 @@ export const fencesSince = async (
   asking: Asking, stop: string, moment?: string,
 ): Promise<readonly FenceRow[]> => {
   const rows = await asking.connection.ask({
-    text: `${withStanding(false)}
+    text: `${withStanding(false, placeTerms(asking))}
 select 'head' as kind, null::text as operation, null::text as machine, null::boolean as taken,
   null::boolean as closed, null::bytea as facts, ${standingColumns}
-union all select 'fence', operation, machine::text, taken, closed, facts, ${noStanding}
+union all select 'fence', operation, ${whose(asking)}, taken, closed, facts, ${noStanding}
   from sallyport.fences as fence where store = $1 and (taken
     or greatest(given_at, closed_at) >= coalesce($6::timestamptz,
       (select placed from sallyport.stops where store = $1 and id = $5), '-infinity')

@@ -6,7 +6,7 @@ import { placeTimes, type Appended, type Followed, type PlacedRecord, type Posit
 import { textOf, Unanswered, Unreached, type Row } from './connection.js'
 import { serverChanged } from './failures.js'
 import { askStanding, literalTerms, mayChange, noStanding, requireStanding, standingColumns,
-  withStanding, type Asking } from './standing.js'
+  whose, withStanding, type Asking } from './standing.js'
 import { msOf } from './tables.js'
 
 /** Bytes of bodies that one look takes, beside the first record. */
@@ -42,7 +42,7 @@ select 'head' as kind, (select max(sequence) from sallyport.records where ${stor
   ${standingColumns}
 union all select 'record', sequence, null, null, link, body, ${noStanding}
   from sized where before < ${lookBytes}
-union all select 'lease', null, name, machine::text, null, null, ${noStanding}
+union all select 'lease', null, name, ${whose(asking)}, null, null, ${noStanding}
   from sallyport.leases where ${store} and ends > clock_timestamp()
 union all select 'stop', null, id, null, null, body, ${noStanding}
   from sallyport.stops where ${store}`
