@@ -5,7 +5,7 @@
  */
 import { fail } from '../../base/errors.js'
 import { FileDraft, storedPath, type ArtifactFolder } from '../artifact-folder.js'
-import { orIoFailure, readRange, type Files } from '../files.js'
+import { orIoFailure, readRange, readWhole, type Files } from '../files.js'
 import type { Artifacts } from '../types.js'
 import { noteClosing } from './closings.js'
 import type { Place } from './place.js'
@@ -84,7 +84,10 @@ export class BlobTraffic {
   /** Puts one stored file to the place. */
   async put(name: string): Promise<void> {
     const { files, dir, place } = this.#at
-    await place().putBlob(name, piecesOf(files, storedPath(dir, name)))
+    const path = storedPath(dir, name)
+    const isShort = (files.stat(path)?.size ?? 0) <= pieceBytes
+    const bytes = isShort ? readWhole(files, path, pieceBytes) : undefined
+    await place().putBlob(name, bytes ?? piecesOf(files, path))
   }
 
   /** Fetches every stored file that records name and that is missing here. */

@@ -12,20 +12,25 @@
 import { fail } from '../../base/errors.js'
 import type { Proposal } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
+import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
+import type { SendFence } from '../holds/holds.js'
 import type {
   AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
+import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
+import { runOfNow, type KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
-import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
+import { placeTimes, type Followed, type LeaseRow, type Place, type PlacedRecord } from './place.js'
 import { PlaceClock } from './place-clock.js'
-import { readPlaceFile, type PlaceSettings } from './place-file.js'
+import { PlacedFence } from './placed-fence.js'
+import { readPlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
 import { PlacedStops } from './placed-stops.js'
@@ -95,6 +100,7 @@ export class PlacedStore implements Store {
       dir: replica.dir, local: replica.holds, leases: this.#leases, seal: this.seal,
       stops: this.stops, place, machine: () => this.settings.machine,
       known: () => this.#leasesNow(),
+      taking: (taking) => this.#follow((...from) => this.place.takeFence(taking, ...from)),
     })
   }
 
@@ -117,10 +123,34 @@ export class PlacedStore implements Store {
       this.#place = lazyPlace({
         address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId,
         clock: this.replica.clock,
-        machine: { machine, writes: writesVersion },
+        machine: { machine, writes: writesVersion, holder: this.#holder() },
+        run: this.#knownRun(),
       })
     }
     return this.#place
+  }
+
+  /** A copy of a directory has another file there. */
+  #holder(): string {
+    const { files, places } = this.replica
+    return String(orIoFailure('finding the lock', () => files.stat(places.lock))?.ino ?? '')
+  }
+
+  /** Kept beside the key; who only reads remembers it no longer than this. */
+  #knownRun(): KnownRun {
+    const { replica: { files, keyPlaces, keys, storeId } } = this
+    if (this.#options.mode === 'read' && this.settings.run === undefined) return runOfNow()
+    const known = (): string | null => this.settings.run ?? null
+    return {
+      get known() {
+        return known()
+      },
+      note: (run) => {
+        this.#settings = { ...this.settings, run }
+        if (this.#options.mode === 'read') return
+        writePlaceFile(files, keyPlaces.dir, keys, storeId, this.settings)
+      },
+    }
   }
 
   get dir(): string {
@@ -172,8 +202,8 @@ export class PlacedStore implements Store {
     return this.replica.health()
   }
 
-  async fresh(): Promise<FreshView> {
-    await this.#follow()
+  async fresh(fence: SendFence | null = null): Promise<FreshView> {
+    if (!(fence instanceof PlacedFence && fence.hasLooked)) await this.#follow()
     return this.replica.read() as FreshView
   }
 
@@ -183,14 +213,16 @@ export class PlacedStore implements Store {
     return known !== undefined && known.sequence >= this.replica.end.sequence ? known.leases : null
   }
 
-  /** Takes in everything that was placed before this call. */
-  async #follow(): Promise<void> {
+  /** Takes in everything that was placed before this call; `first`: what brings the first look. */
+  async #follow(first?: Place['follow']): Promise<void> {
     const { clock } = this.replica
     this.replica.read()
+    let look = first
     for (let looks = 1; ; looks += 1) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
-      const seen = await this.place.follow(end.sequence, followLimit)
+      const seen = await this.#look(look ?? this.place.follow, end.sequence)
+      look = undefined
       this.clock.hear(seen.nowMs, wallMs, wallMs + clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
       const last = seen.records.at(-1)
@@ -207,6 +239,18 @@ export class PlacedStore implements Store {
       break
     }
     await this.#carry()
+  }
+
+  async #look(look: Place['follow'], after: number): Promise<Followed> {
+    try {
+      return await look(after, followLimit)
+    } catch (error) {
+      if (isBehind(error)) {
+        const { clock, settings: { machine } } = this
+        await stopBehind(this.stops, { sequence: after, machine }, clock.wallMs())
+      }
+      throw error
+    }
   }
 
   /**
@@ -244,6 +288,7 @@ export class PlacedStore implements Store {
   async transact<T>(verb: string, fn: (tx: Tx) => T, turn: Turn = {}): Promise<T> {
     return this.#inLine(async () => {
       if (!this.#covers) await this.#follow()
+      requireNotBehind(this.stops, this.replica.end.sequence)
       await this.#recordFirst()
       return this.#placed(verb, fn, turn)
     })

@@ -11,6 +11,7 @@ import { storedNames } from '../artifacts.js'
 import { formatVersion } from '../paths.js'
 import type { Store } from '../types.js'
 import { packBase } from './base.js'
+import { dropBehind } from './behind.js'
 import { readPlaceFile, removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import type { MachineRow, Place, PlacedRecord, Standing } from './place.js'
 import { PlacedStore } from './placed-store.js'
@@ -171,6 +172,7 @@ export const acceptServer = async (
   const stop = gone.length > 0 ? loss.stop : undefined
   const given = isKnown ? 0 : await goOnAt(store, without, stop)
   await store.fresh()
+  dropBehind(store.stops, gone.map(({ machine }) => machine))
   if (gone.length > 0) await loss.settle(given)
   for (const one of gone) await place.retire(one.machine)
   return { gave_back: given, without: gone.map(({ name }) => name) }

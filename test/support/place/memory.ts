@@ -51,6 +51,14 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     if (server.isChanged && changes) throw fail.conflict('server_changed', 'Another server.')
   }
   const live = (): Lease[] => server.leases.filter(({ until }) => until > server.nowMs())
+  const look: Place['follow'] = async (after, limit) => {
+    const behind = server.records.filter(({ sequence }) => sequence > after)
+    return {
+      records: behind.slice(0, limit), more: behind.length > limit,
+      leases: live().map(({ name, machine: whose }) => ({ name, machine: whose })),
+      stops: [...server.stops], nowMs: server.nowMs(),
+    }
+  }
   const row = (machine: string, name: string): MachineRow => ({
     machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()), retired: null,
     sequence: 0,
@@ -59,12 +67,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     name: 'memory',
     async follow(after, limit) {
       ask('follow')
-      const behind = server.records.filter(({ sequence }) => sequence > after)
-      return {
-        records: behind.slice(0, limit), more: behind.length > limit,
-        leases: live().map(({ name, machine: whose }) => ({ name, machine: whose })),
-        stops: [...server.stops], nowMs: server.nowMs(),
-      }
+      return look(after, limit)
     },
     async append(at, record, under) {
       ask('append')
@@ -100,7 +103,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       ask('release')
       server.leases = server.leases.filter(({ token }) => !tokens.includes(token))
     },
-    async takeFence(operation, facts, turn, under) {
+    async takeFence({ operation, facts, turn, under }, after, limit) {
       ask('takeFence')
       if (live().filter(({ token }) => under.includes(token)).length < under.length) {
         throw leaseLost()
@@ -110,7 +113,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
         operation, machine: machineId(), taken: true, closed: false, facts, turn,
         changed: server.ticks += 1,
       })
-      return [...server.stops]
+      return look(after, limit)
     },
     async giveFence(operation, facts, turn, closed) {
       ask('giveFence')
@@ -145,7 +148,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     async putBlob(name, pieces) {
       ask('putBlob')
       const kept: Buffer[] = []
-      for await (const piece of pieces) kept.push(Buffer.from(piece))
+      for await (const piece of Buffer.isBuffer(pieces) ? [pieces] : pieces) kept.push(Buffer.from(piece))
       if (!server.blobs.has(name)) server.blobs.set(name, kept)
     },
     async * getBlob(name) {

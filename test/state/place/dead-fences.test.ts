@@ -1,0 +1,34 @@
+/** What a process of a machine was sending when it died, told to the place by the next one. */
+import { randomUUID } from 'node:crypto'
+import { copyFileSync, existsSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openStore } from '../../../src/state/store.js'
+import { memoryPlace } from '../../support/place/memory.js'
+import { replicas } from '../../support/place/replicas.js'
+
+t.test('A-167 the first look of a process says which requests of its machine nobody sends any more', async (t) => {
+  const { store, server } = await replicas(t)
+  const operation = `op_${randomUUID()}`
+  const facts = { operation, task: null, principal: null, pid: process.pid }
+  const fence = store.holds.fence(facts, [])
+  await fence.take(new AbortController().signal)
+  fence.note('begun')
+  t.hasStrict(server.fences, [{ operation, taken: true, closed: false }])
+  const next = (): ReturnType<typeof openStore> => {
+    const { dir, replica: { keyPlaces: { configDir } }, settings: { machine } } = store
+    const place = memoryPlace(server, () => machine)
+    const opened = openStore({ dir, configDir, mode: 'write', place })
+    t.teardown(() => opened.close())
+    return opened
+  }
+  await next().fresh()
+  t.hasStrict(server.fences, [{ taken: true, closed: false }], 'somebody has it')
+  // Nobody has a lock on a file that was copied: its process is dead.
+  const path = join(store.dir, 'run', 'fence', operation)
+  copyFileSync(path, `${path}.copy`)
+  renameSync(`${path}.copy`, path)
+  await next().fresh()
+  t.hasStrict(server.fences, [{ taken: false, closed: true }])
+  t.notOk(existsSync(path))
+})
