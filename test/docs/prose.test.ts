@@ -1,7 +1,7 @@
 /**
- * Pages and the sentences of the program, read by a linter of prose: what users read has no sentence
- * that is too long or hard to read, and little in the passive; what builders read, and what the
- * program says, has no more of it than it had. scripts/tool/prose.json has the limits, and what is
+ * Pages and the sentences of the program, read by a linter of prose: what users read has no
+ * sentence that is too long or hard to read, and little in the passive; what builders read, and
+ * what the program says, has no more of it than it had. scripts/tool/prose.json has the limits, and what is
  * allowed for which reason.
  */
 import { readFileSync } from 'node:fs'
@@ -40,8 +40,9 @@ for (const { group, place } of slice('places', cells, {
     const { sentences, findings } = await prose.findingsOf(place, prose.textOf(place))
     for (const [rule, share] of Object.entries(settings.shares[group] ?? {})) {
       const found = findings.filter((one) => one.rule === rule)
-      t.ok(found.length <= share * sentences, `${rule}: ${found.length} of ${sentences} sentences, `
-        + `at most ${share} of them: ${found.map(({ line, words }) => `\n${line}: ${words}`).join('')}`)
+      const list = found.map(({ line, words }) => `\n${line}: ${words}`).join('')
+      t.ok(found.length <= share * sentences,
+        `${rule}: ${found.length} of ${sentences} sentences, at most ${share} of them:${list}`)
     }
   })
 }
