@@ -7,7 +7,8 @@
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { orIoFailure, publish, readWhole } from '../files.js'
-import { headStartShape, packBase, type HeadStart } from './base.js'
+import { packBase } from './base.js'
+import { headStartShape, type HeadStart } from './head-start-shape.js'
 import type { PlacedStore } from './placed-store.js'
 
 /** From so many records behind the last head start on a new one is made. */
