@@ -29,9 +29,9 @@ export const helpColumns = (
 ): number => (terminal ? Math.min(helpColumnsMax, columns) : helpColumnsMax)
 
 /** What is left for a value below its name; with less it begins at the left. */
-const valueColumnsMin = 24
+const valueColumnsMin = 20
 /** A name has one word or two before its colon; more are the beginning of a sentence. */
-const nameForm = /^ *(?:[a-z][a-z0-9_-]*(?: [a-z][a-z0-9_-]*)?|JSON|Ids): /
+const nameForm = /^ *(?:[a-z][a-z0-9_-]*(?: [a-z][a-z0-9_-]*)?|JSON|Ids): (?! )/
 const pointForm = /^ *[0-9]+\. /
 const gapForm = /^ *\S+(?: \S+)* {2,}(?=\S)/
 const bodyForm = /^ *\| /

@@ -155,7 +155,7 @@ const savedText = (saved: readonly SetupStep[]): string =>
 const nextOf = ({ steps: { state, alpha, shots, proof }, rehearses }: Look): readonly string[] => [
   ...(alpha.done ? ['alpha ask'] : []),
   ...(shots.done ? ['shots scan'] : []),
-  ...(shots.done && proof.done ? ['shots analyze', 'shots report --html day.html'] : []),
+  ...(shots.done && proof.done ? ['shots analyze', 'shots report --html today.html'] : []),
   ...(state.done ? ['status'] : []),
   ...(rehearses ? ['sandbox stop'] : []),
 ].map((line) => commandLine(line))
