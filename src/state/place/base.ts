@@ -5,7 +5,7 @@
  */
 import { basename, dirname, join } from 'node:path'
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count, sha256 } from '../../base/fields.js'
 import { writeAnchor } from '../anchor.js'
 import { storedNames } from '../artifacts.js'
 import { replicaForked } from '../commit.js'
@@ -19,6 +19,18 @@ import { isSnapshotName, logEpochs, manifestNumbers } from '../paths.js'
 import type { Generation } from '../snapshot/generation.js'
 import type { ArtifactRef, PackReader } from '../types.js'
 import { piecesOf } from './placed-artifacts.js'
+
+/** What names a later one: where it stands, and the pack at the place; see `head-start.ts`. */
+export const headStartShape = v.strictObject({
+  sequence: count,
+  /** The keyed link behind that record, hex. */
+  link: sha256,
+  stored_sha256: sha256,
+  sha256,
+  bytes: count,
+})
+/** See above. */
+export type HeadStart = v.InferOutput<typeof headStartShape>
 
 const label = 'shared/base'
 

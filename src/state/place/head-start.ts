@@ -6,26 +6,13 @@
  */
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { count, sha256 } from '../../base/fields.js'
 import { orIoFailure, publish, readWhole } from '../files.js'
-import { packBase } from './base.js'
+import { headStartShape, packBase, type HeadStart } from './base.js'
 import type { PlacedStore } from './placed-store.js'
 
 /** From so many records behind the last head start on a new one is made. */
 const recordsMin = 20_000
 const noteBytesMax = 4_096
-
-/** What names one: where it stands, and the pack at the place. */
-export const headStartShape = v.strictObject({
-  sequence: count,
-  /** The keyed link behind that record, hex. */
-  link: sha256,
-  stored_sha256: sha256,
-  sha256,
-  bytes: count,
-})
-/** See above. */
-export type HeadStart = v.InferOutput<typeof headStartShape>
 
 const notePath = (store: PlacedStore): string => join(store.runDir, 'head-start')
 

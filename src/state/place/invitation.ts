@@ -11,7 +11,7 @@ import { fail, type SallyportError } from '../../base/errors.js'
 import { count, counted, iso, nullableText, sha256 } from '../../base/fields.js'
 import { scryptOf, type ScryptCost } from '../../base/scrypt.js'
 import { openWith, sealWith } from '../keys.js'
-import { headStartShape } from './head-start.js'
+import { headStartShape } from './base.js'
 
 /** Longest file of an invitation, bytes: profile and certificates are at most 64 KiB each. */
 export const invitationBytesMax = 512 * 1024

@@ -20,10 +20,9 @@ import type {
   WitnessLog,
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
-import { artifactsOfBase, baseOf, takeBase } from './base.js'
+import { artifactsOfBase, baseOf, takeBase, type HeadStart } from './base.js'
 import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
-import type { HeadStart } from './head-start.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
 import { runOfNow, type KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'

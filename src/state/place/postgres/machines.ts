@@ -5,7 +5,8 @@ import type { MachineRow } from '../place.js'
 import { textOf } from './connection.js'
 import { sqlStateOf, machineRetired } from './failures.js'
 import {
-  askStanding, firstValues, mayChange, requireStanding, standingColumns, withStanding, type Asking,
+  askStanding, firstValues, mayChange, placeTerms, requireStanding, standingColumns, withStanding,
+  type Asking,
 } from './standing.js'
 import { msOf } from './tables.js'
 
@@ -42,7 +43,7 @@ export const machines = async (asking: Asking): Promise<readonly MachineRow[]> =
   return machinesOf(textOf(row, 'machines'))
 }
 
-const joinText = `${withStanding(false)},
+const joinText = (asking: Asking): string => `${withStanding(false, placeTerms(asking))},
 joined as (
   insert into sallyport.machines (store, machine, name)
   select $1, $5::uuid, $6::text where exists (select from standing where known and fits)
@@ -57,7 +58,7 @@ export const join = async (
 ): Promise<void> => {
   try {
     const [row] = await asking.connection.ask({
-      text: joinText, values: [...firstValues(asking), machine, name],
+      text: joinText(asking), values: [...firstValues(asking), machine, name],
     })
     // Whoever joins is not there yet.
     requireStanding(row === undefined ? row : { ...row, here: true }, asking)
