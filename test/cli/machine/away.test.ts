@@ -69,7 +69,7 @@ const digestOf = ({ stateDir, configDir }: { stateDir: string; configDir: string
 
 /** An answer without the moments that go on by themselves. */
 const still = ({ status, stdout, stderr }: Ran) => ({
-  status, code: stderr.startsWith('{') ? (JSON.parse(stderr) as Loose).error.code : stderr,
+  status, code: stderr.startsWith('{') ? JSON.parse(stderr).error.code : stderr,
   out: stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T')
     .replaceAll(/("\w+_(?:ms|seconds)":) ?\d+/g, '$1 n'),
 })
