@@ -73,6 +73,7 @@ for (const [name, damage] of Object.entries(damages)) {
 }
 
 t.test('while the server is away a damaged replica stays as it is, and nothing is lost of it', async (t) => {
+  must(await two.run(['state', 'compact']))
   damages['rows are gone']?.()
   await server.stop()
   const ran = await two.run(['state', 'repair', '--json'])

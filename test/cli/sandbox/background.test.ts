@@ -173,7 +173,7 @@ const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
 const rehearsalSteps: readonly Step[] = [
-  { at: 'Providers, sealed', keys: `${down}${enter}` }, yes('Log in'),
+  { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
   enterAt('Ceiling of all routes'), { at: 'Hold for one question', keys: `${up}${enter}` },
   { at: 'question: (Enter:', keys: `0.06usd${enter}` },

@@ -66,7 +66,7 @@ export const attackShared = async (t: Teardown, total: number): Promise<AttackRe
   const builds = { older: await builtToWrite(0), newer: await builtToWrite(2) }
   const at = await attacked(t)
   const notes = new Notes()
-  const mischief = new Mischief(at, chanceOf('mischief'))
+  const mischief = new Mischief(at, notes, chanceOf('mischief'))
   for (let check = 1; check <= checks && notes.violations.length === 0; check += 1) {
     mischief.begin()
     await work(at, notes, builds, Math.ceil(total * check / checks), total)
@@ -99,5 +99,5 @@ export const run = async (total: number): Promise<void> => {
 
 /** So many operations where none are said. */
 export const usual = 500
-/** What is counted. */
+/** What is counted: lines that are typed on some machine. */
 export const unit = 'operations'

@@ -10,6 +10,7 @@ import { shotsConfig } from '../../../shots/source/source-contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
 import { offered } from '../../flags.js'
 import { readInput } from '../../input.js'
+import { paragraph } from '../../output.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
@@ -70,9 +71,9 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   if (Object.keys(change).length > 0) {
     saved = await saveShotsConfig(ctx, session, given)
     for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
-    if (widensEgress(before, change)) deps.note(egressText)
-    if (startsRenewing(before, change)) deps.note(renewText)
-    if (startsIgnoring(change)) deps.note(ignoreText)
+    if (widensEgress(before, change)) deps.note(paragraph(deps, egressText))
+    if (startsRenewing(before, change)) deps.note(paragraph(deps, renewText))
+    if (startsIgnoring(change)) deps.note(paragraph(deps, ignoreText))
     const override = overrideNote(ctx, change)
     if (override !== null) deps.note(override)
   }

@@ -25,7 +25,7 @@ export const samplesOffer = async (
   if (saved !== null || existsSync(folder)) return null
   if (await rehearsalOf(deps, deploymentProfile(gov.store)) === null) return null
   return {
-    folder, label: `six made-up ones, written to ${folder}`,
+    folder, label: 'six made-up ones, in ~/sample-screens',
     typed: ['sandbox', 'samples', folder],
     write: async () => {
       const { writeSamples } = await import('../../../sandbox/samples/write.js')

@@ -111,6 +111,8 @@ export const backup = verb(stateBackup, {
   run: async ({ dir, salvage = false }, deps) => {
     const { backupWhole } = await import('../../../fabric/state-care.js')
     const store = await deps.openStore('write')
+    const { followForCopy } = await import('../../store.js')
+    await followForCopy(deps, store)
     return backupWhole(store, pathFrom(deps.cwd, dir), salvage)
   },
 })
