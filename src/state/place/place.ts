@@ -186,6 +186,8 @@ export interface Place {
   /** Gives the moment since which it lies there, by the place's clock. */
   putStop(id: string, body: Buffer): Promise<string>
   dropStop(id: string): Promise<void>
+  /** Which of some blobs do not lie there with their bytes, whose SHA-256 is their name. */
+  untrueBlobs(names: readonly string[]): Promise<readonly string[]>
   /** Which of some blobs lie there whole. */
   hasBlobs(names: readonly string[]): Promise<readonly string[]>
   /** Puts a blob, in pieces or in one; one that is there whole already stays as it is. */

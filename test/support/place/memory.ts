@@ -141,6 +141,10 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       ask('dropStop')
       server.stops = server.stops.filter((one) => one.id !== id)
     },
+    async untrueBlobs(names) {
+      ask('untrueBlobs')
+      return names.filter((name) => !server.blobs.has(name))
+    },
     async hasBlobs(names) {
       ask('hasBlobs')
       return names.filter((name) => server.blobs.has(name))

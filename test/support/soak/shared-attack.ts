@@ -88,9 +88,12 @@ export const run = async (total: number): Promise<void> => {
   const t: Teardown = { teardown: (done) => void ends.push(done) }
   try {
     const { ends: how, violations, ...seen } = await attackShared(t, total)
-    for (const [what, count] of Object.entries(how).sort()) console.log(`${count} ${what}`)
-    console.log(`shared attack: ${JSON.stringify(seen)}`)
-    for (const violation of violations) console.log(`VIOLATION ${violation}`)
+    const lines = [
+      ...Object.entries(how).sort().map(([what, count]) => `${count} ${what}`),
+      `shared attack: ${JSON.stringify(seen)}`,
+      ...violations.map((violation) => `VIOLATION ${violation}`),
+    ]
+    process.stdout.write(`${lines.join('\n')}\n`)
     if (violations.length > 0) process.exitCode = 1
   } finally {
     for (const done of ends.reverse()) await done()
