@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openStore } from '../../../src/state/store.js'
+import { openingAny, openStore } from '../../../src/state/store.js'
+import type { Store } from '../../../src/state/types.js'
 import { memoryPlace } from '../../support/place/memory.js'
 import { replicas } from '../../support/place/replicas.js'
 
@@ -15,20 +16,20 @@ t.test('A-167 the first look of a process says which requests of its machine nob
   await fence.take(new AbortController().signal)
   fence.note('begun')
   t.hasStrict(server.fences, [{ operation, taken: true, closed: false }])
-  const next = (): ReturnType<typeof openStore> => {
+  const next = async (): Promise<Store> => {
     const { dir, replica: { keyPlaces: { configDir } }, settings: { machine } } = store
     const place = memoryPlace(server, () => machine)
-    const opened = openStore({ dir, configDir, mode: 'write', place })
+    const opened = await openingAny(() => openStore({ dir, configDir, mode: 'write', place }))
     t.teardown(() => opened.close())
     return opened
   }
-  await next().fresh()
+  await (await next()).fresh()
   t.hasStrict(server.fences, [{ taken: true, closed: false }], 'somebody has it')
   // Nobody has a lock on a file that was copied: its process is dead.
   const path = join(store.dir, 'run', 'fence', operation)
   copyFileSync(path, `${path}.copy`)
   renameSync(`${path}.copy`, path)
-  await next().fresh()
+  await (await next()).fresh()
   t.hasStrict(server.fences, [{ taken: false, closed: true }])
   t.notOk(existsSync(path))
 })
