@@ -12,7 +12,8 @@ t.test('A-167 the first look of a process says which requests of its machine nob
   const { store, server } = await replicas(t)
   const operation = `op_${randomUUID()}`
   const facts = { operation, task: null, principal: null, pid: process.pid }
-  const fence = store.holds.fence(facts, [])
+  const guard = await store.holds.hold('operation', operation)
+  const fence = store.holds.fence(facts, [guard])
   await fence.take(new AbortController().signal)
   fence.note('begun')
   t.hasStrict(server.fences, [{ operation, taken: true, closed: false }])
@@ -25,7 +26,9 @@ t.test('A-167 the first look of a process says which requests of its machine nob
   }
   await (await next()).fresh()
   t.hasStrict(server.fences, [{ taken: true, closed: false }], 'somebody has it')
-  // Nobody has a lock on a file that was copied: its process is dead.
+  // As the death of its process does, this says nothing to the place about the fence: nobody has
+  // a lock on a file that was copied.
+  guard.release()
   const path = join(store.dir, 'run', 'fence', operation)
   copyFileSync(path, `${path}.copy`)
   renameSync(`${path}.copy`, path)
