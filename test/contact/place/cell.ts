@@ -39,6 +39,8 @@ export interface SharedOrder extends TableOrder {
   readonly sends?: number
   /** Reads what stands outside; what it gives puts that back. */
   outside?(world: OrderWorld): () => void
+  /** What has to be done anew each time, because it rests on the very files that are there. */
+  begin?(world: OrderWorld): Promise<unknown>
   /** The same order given on the other machine, which knows it again. */
   again?(two: Placed): Promise<unknown>
   /** What a person does then on its own machine; gives where that ends. */
@@ -83,6 +85,7 @@ export const sharedBenchOf = async (
       await alone()
       for (const put of putBack) put?.()
       await rowsBack()
+      await order.begin?.(one)
       return viewOf(one, (view) => standingIn(bench, view))
     },
   }
@@ -99,7 +102,7 @@ const runHere = async (bench: SharedBench, step: string, fault: WayFault): Promi
   }))
   await held?.end()
   await over
-  stops.requireDone()
+  stops.requireDone(ran)
   return ran
 }
 
@@ -123,7 +126,7 @@ const runWaiting = async (bench: SharedBench, step: string, fault: WayFault): Pr
     }),
   })
   await over
-  stops.requireDone()
+  stops.requireDone(ran)
   return ran
 }
 
