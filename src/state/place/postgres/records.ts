@@ -14,7 +14,7 @@ const lookBytes = 16 * 1024 * 1024
 /** Pauses before an append is given again, ms: a server that starts again takes about a second. */
 const pausesMs = [100, 1_000]
 
-/** Everything of one moment: one statement has one snapshot. Columns are kind, n, a, x, y. */
+/** Everything of one moment: one statement has one snapshot. Columns: kind, n, a, b, c, x, y. */
 const followSql = `${withStanding(false)},
 wanted as (
   select sequence, link, body from sallyport.records
@@ -23,13 +23,15 @@ sized as (
   select *, sum(octet_length(body)) over (order by sequence) - octet_length(body) as before
   from wanted)
 select 'head' as kind, (select max(sequence) from sallyport.records where store = $1) as n,
-  ${msOf('clock_timestamp()')} as a, null::text as b, null::bytea as x, null::bytea as y,
+  ${msOf('clock_timestamp()')} as a, null::text as b, null::text as c,
+  null::bytea as x, null::bytea as y,
   ${standingColumns}
-union all select 'record', sequence, null, null, link, body, ${noStanding}
+union all select 'record', sequence, null, null, null, link, body, ${noStanding}
   from sized where before < $7
-union all select 'lease', null, name, machine::text, null, null, ${noStanding}
+union all select 'lease', null, name, machine::text,
+    case when machine = $2 then token::text end, null, null, ${noStanding}
   from sallyport.leases where store = $1 and ends > clock_timestamp()
-union all select 'stop', null, id, null, null, body, ${noStanding}
+union all select 'stop', null, id, null, null, null, body, ${noStanding}
   from sallyport.stops where store = $1`
 
 const recordOf = (row: Row): PlacedRecord => ({
@@ -50,7 +52,10 @@ export const follow = async (asking: Asking, after: number, limit: number): Prom
   return {
     records,
     more: (records.at(-1)?.sequence ?? after) < last,
-    leases: of('lease').map((row) => ({ name: textOf(row, 'a'), machine: textOf(row, 'b') })),
+    leases: of('lease').map((row) => ({
+      name: textOf(row, 'a'), machine: textOf(row, 'b'),
+      token: row['c'] === null ? null : textOf(row, 'c'),
+    })),
     stops: of('stop').map((row) => ({ id: textOf(row, 'a'), body: row['y'] as Buffer })),
     nowMs: Number(head['a']),
   }
