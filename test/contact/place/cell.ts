@@ -14,7 +14,7 @@ import type { View } from '../../../src/state/types.js'
 import { keptFolders } from '../../support/kept-folders.js'
 import { must } from '../../support/must.js'
 import {
-  endLeases, impatient, impatientEnv, strike, type Fault, type FaultyWay, type WayFault,
+  endLeases, envOf, strike, type Fault, type FaultyWay, type WayFault,
 } from '../../support/place/faults.js'
 import { keptRows } from '../../support/place/kept-rows.js'
 import { goBy } from '../../support/place/links.js'
@@ -97,9 +97,9 @@ const runHere = async (bench: SharedBench, step: string, fault: WayFault): Promi
   let over = Promise.resolve()
   const stops = stopsAt(bench, step, async () => { over = strike(bench, fault) })
   const held = step === writeWaits ? whileHeld(stops) : null
-  const ran = await impatient(() => bench.world.run(bench.order.argv(bench.world), {
+  const ran = await bench.world.run(bench.order.argv(bench.world), {
     ...optionsOf(bench), clock: withoutPause, at: stops.at,
-  }))
+  })
   await held?.end()
   await over
   stops.requireDone(ran)
@@ -116,7 +116,7 @@ const runWaiting = async (bench: SharedBench, step: string, fault: WayFault): Pr
   const ran = await place.spawn(order.argv(bench.world), {
     entry: 'test', coverage: false, ...(order.stdin === undefined ? {} : { stdin: order.stdin }),
     env: {
-      ...impatientEnv, TEST_STOP_AT: `${order.steps}.${step}`, TEST_STOP_DO: 'wait',
+      ...envOf(fault), TEST_STOP_AT: `${order.steps}.${step}`, TEST_STOP_DO: 'wait',
       TEST_GO_FILE: goFile,
     },
     onChild: (child) => child.stderr?.on('data', (bytes: Buffer) => {
@@ -132,7 +132,9 @@ const runWaiting = async (bench: SharedBench, step: string, fault: WayFault): Pr
 
 const run = (bench: SharedBench, step: string, fault: Fault): Promise<Ran> => {
   if (fault === 'killed') return runApart(bench, step, 'kill')
-  return (bench.apart && step !== writeWaits ? runWaiting : runHere)(bench, step, fault)
+  // What is no step of the program is a moment of this process.
+  const isStep = /^[a-z_0-9#]+$/.test(step)
+  return (bench.apart && isStep ? runWaiting : runHere)(bench, step, fault)
 }
 
 /** How an order ended, and every rule that was broken. */
