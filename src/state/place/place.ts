@@ -26,6 +26,8 @@ export interface LeaseRow {
   readonly name: string
   /** Id of the machine that has it; with more behind it where that is another holder of that id. */
   readonly machine: string
+  /** Of this machine's own; null of those of others. */
+  readonly token: string | null
 }
 
 /** A stop as it lies at the place. */

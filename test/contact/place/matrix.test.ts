@@ -49,5 +49,9 @@ t.test('A-026 A-071 whatever happens at a step of an order, it is sent once at m
     counts[what] = (counts[what] ?? 0) + 1
     t.strictSame(broken, [], `${order.name}: ${fault} at ${step}: ${end}, status ${ran.status}`)
   }
+  for (const { order, one, two } of benches.values()) {
+    if (order.own !== undefined) continue
+    for (const at of [one, two]) t.equal((await at.run(['state', 'check'])).status, 0, order.name)
+  }
   for (const [what, count] of Object.entries(counts).sort()) t.comment(`${what}: ${count}`)
 })

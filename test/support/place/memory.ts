@@ -55,7 +55,8 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     const behind = server.records.filter(({ sequence }) => sequence > after)
     return {
       records: behind.slice(0, limit), more: behind.length > limit,
-      leases: live().map(({ name, machine: whose }) => ({ name, machine: whose })),
+      leases: live().map(({ name, machine: whose, token }) =>
+        ({ name, machine: whose, token: whose === machineId() ? token : null })),
       stops: [...server.stops], nowMs: server.nowMs(),
     }
   }
