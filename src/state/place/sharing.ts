@@ -53,7 +53,7 @@ export const shareDirectory = async (
     writePlaceFile(files, keyPlaces.dir, keys, storeId, settings)
     const options = { dir, configDir: keyPlaces.configDir, mode: 'write', place } as const
     const placed = new PlacedStore(new FileStore(options), options)
-    const base = await packBase(directory)
+    const base = await packBase(directory, 'state share')
     const { ref: { stored_sha256, sha256, bytes }, sequence, chain } = base
     const at: PlacedRecord = {
       sequence, link: placed.seal.link(chain),

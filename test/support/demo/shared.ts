@@ -110,9 +110,9 @@ const oneReport = async ({ anna, ben, sandbox }: Cast): Promise<void> => {
   })
   await anna.ask(['shots', 'analyze'])
   await anna.ask(['shots', 'digest'])
-  await anna.play({ say: 'What came of it, on her machine …', argv: ['shots', 'report'], head: 5 })
+  await anna.play({ say: 'What came of it, on her machine …', argv: ['shots', 'report'], head: 8 })
   await ben.ask(['machine', 'list'])
-  await ben.play({ say: '… and on his.', argv: ['shots', 'report'], head: 5 })
+  await ben.play({ say: '… and on his.', argv: ['shots', 'report'], head: 8 })
 }
 
 /** An approved publication of a small folder; gives its job. */
@@ -146,7 +146,7 @@ const oneRevoke = async (cast: Cast): Promise<void> => {
     .filter(({ method }) => method === 'POST').length
   sandbox.faults.set('write_delay', { service: 'codehost', after: 1, times: 1, value: creationMs })
   const running = anna.begin({
-    say: '4. Anna publishes that folder as a pull request. The code host is slow …',
+    say: '4. Anna publishes a folder as a pull request. The code host is slow …',
     argv: ['codehost', 'run', job],
   })
   await until('the second creation is under way', () => sent() === 2)
@@ -176,7 +176,7 @@ const becomesOne = async ({ anna, ben, server, sandbox }: Cast): Promise<void> =
     say: "Ben's machine writes nothing any more.", argv: ['goal', 'add', 'Never'],
     status: exitStatus.blocked,
   })
-  await anna.play({ say: 'And the state is sound.', argv: ['state', 'check'], head: 2 })
+  await anna.play({ say: 'And the state is sound.', argv: ['state', 'check'] })
   const asks = sandbox.log.all({ service: 'provider', route: 'completion' }).length
   anna.say(`\nThat was it: ${asks} questions left in all. The server is stopped, and everything `
     + 'of it is removed.')
