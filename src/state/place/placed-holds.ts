@@ -12,8 +12,9 @@ import {
 import { fail } from '../../base/errors.js'
 import { systemClock } from '../../base/clock.js'
 import { noteClosing } from './closings.js'
+import { deadTokens } from './dead-leases.js'
 import type { Lease, Leases } from './leases.js'
-import type { LeaseRow, Place } from './place.js'
+import type { FenceTaking, LeaseRow, Place } from './place.js'
 import { PlacedFence } from './placed-fence.js'
 import type { PlacedStops } from './placed-stops.js'
 import { reachPlacedFences } from './reach.js'
@@ -34,6 +35,8 @@ interface HoldParts {
   readonly seal: RecordSeal
   readonly stops: PlacedStops
   readonly place: () => Place
+  /** See `FenceParts.taking`. */
+  readonly taking: (taking: FenceTaking) => Promise<void>
   /** Leases of the look that covers all records that are known here; null where there is none. */
   readonly known: () => readonly LeaseRow[] | null
 }
@@ -73,10 +76,10 @@ export class PlacedHolds implements Holds {
     }
   }
 
-  /** Whether another machine has a lease; what cannot be told counts as held. */
-  #isElsewhere(name: string): boolean {
+  /** Whether another machine has a lease; `unknown`: what is said where that cannot be told. */
+  #isElsewhere(name: string, unknown: boolean): boolean {
     const known = this.#at.known()
-    if (known === null) return true
+    if (known === null) return unknown
     const machine = this.#at.machine()
     return known.some((lease) => lease.name === name && lease.machine !== machine)
   }
@@ -84,7 +87,8 @@ export class PlacedHolds implements Holds {
   isHeld(kind: HoldKind, id: string): boolean {
     const name = guardName(kind, id)
     const here = guardState(this.#at.dir, name)
-    return here === 'absent' ? this.#isElsewhere(`hold/${name}`) : here === 'live'
+    // Beside a file of a dead process there may be a live one where this directory was copied from.
+    return here === 'live' || this.#isElsewhere(`hold/${name}`, here === 'absent')
   }
 
   live(): number {
@@ -107,10 +111,18 @@ export class PlacedHolds implements Holds {
   }
 
   /**
-   * Tells the place which requests of this machine nobody sends any more: whoever stops something
-   * would wait for them, and name them, as long as they are not closed there.
+   * Tells the place which requests of this machine nobody sends any more, and what nobody holds:
+   * whoever stops something would wait for those, and name them, as long as they are not closed
+   * there, and whoever wants to send or to resolve something would wait until a lease is over.
    */
   async endDead(): Promise<void> {
+    await this.#endDeadFences()
+    const { dir, known, place } = this.#at
+    const tokens = deadTokens(dir, known() ?? [])
+    if (tokens.length > 0) await place().release(tokens)
+  }
+
+  async #endDeadFences(): Promise<void> {
     const { dir, seal, place } = this.#at
     const dead = deadFences(dir)
     if (dead.length === 0) return
@@ -174,9 +186,9 @@ export class PlacedHolds implements Holds {
   }
 
   fence(facts: Omit<FenceFacts, 'sent'>, under: readonly object[]): SendFence {
-    const { local, leases, seal, place, stops } = this.#at
+    const { local, leases, seal, place } = this.#at
     return new PlacedFence({
-      local: local.fence(facts, under), facts, seal, place, heard: (rows) => stops.heard(rows),
+      local: local.fence(facts, under), facts, seal, place, taking: this.#at.taking,
       under: () => leases.tokensOf(under),
     })
   }

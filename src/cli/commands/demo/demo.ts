@@ -6,6 +6,7 @@ import { Argument, type Command } from 'commander'
 import { SallyportError } from '../../../base/errors.js'
 import { demoScenes, sandboxDemo, type DemoScene } from '../../../sandbox/sandbox-contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
+import { requireLocks } from '../../../state/kernel-lock.js'
 import { offered } from '../../flags.js'
 import { verb, type VerbDeps } from '../../verb.js'
 import { playAlpha } from './alpha.js'
@@ -96,6 +97,8 @@ export const demo = verb(sandboxDemo, {
     '',
   ].join('\n'),
   run: async ({ scene = 'story' }, deps) => {
+    // Whoever tries the program on a machine that is refused begins here.
+    requireLocks(tmpdir())
     const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
     const folders = {
       stateDir: join(dir, 'state'), configDir: join(dir, 'config'), device: join(dir, 'device'),

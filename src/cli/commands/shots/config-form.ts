@@ -24,7 +24,7 @@ import { paragraph } from '../../output.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
 import { flagsOfChange } from './config-flags.js'
-import { samplesOffer, type SamplesOffer } from './samples-offer.js'
+import { samplesOffer, type SamplesOffer } from '../sandbox/samples-offer.js'
 
 type Change = Record<string, unknown>
 type Parts = Pick<Limit, 'message' | 'offers' | 'label' | 'read' | 'form'>

@@ -107,10 +107,10 @@ export const foundTimers = async (deps: VerbDeps, standing: TimerStatus): Promis
 export const show = verb(timersShow, {
   summary: 'which timers are installed, when their jobs last ran, how old the proofs are',
   description:
-    'Reads the units, the agents or the crontab lines of this state directory, asks launchd how '
-    + 'its agents stand and systemd whether user units go on while nobody is logged in, and tells '
-    + 'the newest run of each job by its own receipts, whoever started it. It needs no session '
-    + 'and changes nothing.',
+    'Reads the units, the agents or the crontab lines of this state directory. It asks '
+    + 'launchd how its agents stand, and systemd whether user units go on while nobody is '
+    + 'logged in. It tells the newest run of each job by its own receipts, whoever started it. '
+    + 'It needs no session and changes nothing.',
   examples: ['$ sallyport timers show', '$ sallyport timers show --json'],
   session: 'none',
   exits: ['conflict', 'no_state', 'damaged'],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import type { VerbDeps } from '../../verb.js'
-import { rehearsalOf } from '../sandbox/rehearsal.js'
+import { rehearsalOf } from './rehearsal.js'
 
 /** A folder that is not there yet, and what would lie in it. */
 export interface SamplesOffer {
