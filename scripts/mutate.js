@@ -2,7 +2,8 @@
 // scripts/mutations/*.json names them, and expects that the tests named there fail. The area
 // `codehost:12` is the twelfth of codehost alone.
 // `--share 2/4` takes the second quarter, `--jobs 2` works on two at once, `--write` keeps which
-// test failed in scripts/tool/mutate/killers.json.
+// test failed in scripts/tool/mutate/killers.json. `--on-mac` takes those that a suite may notice
+// which is run as on a Mac (scripts/tool/darwin.js), and runs all tests so.
 // `npm run mutate -- rules [FILE…] [--jobs N]`: Stryker breaks every expression of the pure rule
 // files in scripts/tool/mutate/rules.json, which lists the survivors with their reasons.
 // `npm run mutate -- guards [FILTER…|--changed]`: takes away every guard that stands in one line
@@ -18,13 +19,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { installMissing } from './tool/install.js'
 import { root, run } from './tool/run.js'
 
-const usage = 'npm run mutate -- named [AREA[:N]…] [--share N/OF] [--jobs N] [--write]'
+const usage = 'npm run mutate -- named [AREA[:N]…] [--share N/OF] [--jobs N] [--write|--on-mac]'
   + '\n  | rules [FILE…] [--jobs N]'
   + '\n  | guards [FILTER…] [--changed] [--near] [--quick] [--cells] [--limit SECONDS] [--fresh]'
   + ' [--test FILE[,FILE…]] [--write] [--list] [--jobs N]'
 
 const flags = {
-  named: ['--share', '--jobs', '--write'], rules: ['--jobs'],
+  named: ['--share', '--jobs', '--write', '--on-mac'], rules: ['--jobs'],
   guards: [
     '--changed', '--near', '--quick', '--cells', '--limit', '--fresh', '--write', '--list',
     '--test', '--jobs',
@@ -44,7 +45,8 @@ const optionsOf = (half, argv) => {
   const share = options['--share'].split('/').map(Number)
   const [jobs, limit] = [options['--jobs'], options['--limit']].map(Number)
   const whole = [...share, jobs, limit].every((one) => Number.isInteger(one) && one > 0)
-  return whole && share.length === 2 && share[0] <= share[1]
+  const isOne = options['--write'] === undefined || options['--on-mac'] === undefined
+  return whole && isOne && share.length === 2 && share[0] <= share[1]
     ? { ...options, share, jobs, limit } : null
 }
 
@@ -66,11 +68,16 @@ const rules = async ({ names, jobs }) => {
   return results.length > 0 && open + wrong === 0
 }
 
-const named = async ({ names, jobs, share, '--write': write = false }) => {
+const named = async ({ names, jobs, share, ...options }) => {
+  const { '--write': write = false, '--on-mac': onMac = false } = options
   const { runNamed } = await import('./tool/mutate/named.js')
-  const results = await runNamed({ areas: names, jobs, share, write })
+  const results = await runNamed({ areas: names, jobs, share, write, onMac })
   keep('named', results)
-  const count = (verdict) => results.filter((one) => one.verdict === verdict).length
+  const count = (verdict, of = results) => of.filter((one) => one.verdict === verdict).length
+  for (const name of new Set(results.map(({ area }) => area))) {
+    const of = results.filter(({ area }) => area === name)
+    console.log(`${name}: ${count('killed', of)} of ${of.length} killed`)
+  }
   const unlisted = results.filter((one) => one.verdict === 'survived' && !one.excused)
   const wronglyListed = results.filter((one) => one.verdict === 'killed' && one.excused)
   for (const { file, why } of wronglyListed) {

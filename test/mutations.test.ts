@@ -1,5 +1,5 @@
 /** What `npm run mutate` breaks fits the source as it is; running all of it takes hours. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { transformSync } from 'esbuild'
 import { join } from 'node:path'
 import t from 'tap'
@@ -42,6 +42,17 @@ t.test('every named mutation changes one place of a source and names tests that 
   t.strictSame(problems, [])
   t.strictSame(namedMutations(root, ['codehost:2']).map(({ area, at }) => [area, at]),
     [['codehost', 2]], 'one can be asked for')
+})
+
+t.test('as on a Mac a mutation is tried by those of its tests first that are run so, and left out where there are none', async (t) => {
+  const { triedOnMac, darwinSuites } = (await import(join(root, 'scripts/tool/darwin.js'))) as {
+    readonly darwinSuites: readonly string[]
+    triedOnMac(entries: readonly object[]): readonly object[]
+  }
+  const [suite, other] = ['test/state/lock.test.ts', 'test/mutations.test.ts']
+  t.strictSame(triedOnMac([{ at: 1, tests: [other, suite] }, { at: 2, tests: [other] }]),
+    [{ at: 1, tests: [suite, other] }])
+  for (const name of darwinSuites) t.ok(existsSync(join(root, `test/${name}.test.ts`)), name)
 })
 
 t.test('an entry that fits nowhere, or fits twice, is told', async (t) => {

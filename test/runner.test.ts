@@ -530,6 +530,22 @@ t.test('a skip or todo fails, unless for what the runner finds that the machine 
   t.strictSame([lacks('needs /proc'), lacks('later')], [!existsSync('/proc/locks'), false])
 })
 
+t.test('each reason for which a test leaves itself out is one that the runner looks into', async (t) => {
+  const { reasons } = await loaded<{ readonly reasons: readonly string[] }>('lacking.js')
+  const { filesBelow } = await loaded<{ filesBelow(dir: string): readonly string[] }>('files.js')
+  const told = filesBelow(join(root, 'test')).flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/\? false\s*: (['`])(.+?)\1/g)]
+      .map(([, , reason = '']) => reason))
+  t.ok(told.length > 10, `${told.length} places`)
+  const isKnown = (reason: string): boolean => {
+    const [begin = '', end] = reason.split('${program}')
+    return reasons.some((one) =>
+      (end === undefined ? one === begin : one.startsWith(begin) && one.endsWith(end)))
+  }
+  t.strictSame(told.filter((one) => !isKnown(one)), [])
+  t.notOk(isKnown('needs a Mac'))
+})
+
 t.test('a claimed row that no passing test cites fails the run', async (t) => {
   const { citationProblems, requirementRows } = (await import(tool('requirements.js'))) as {
     citationProblems(cited: ReadonlySet<string>, tables: object): readonly string[]

@@ -18,15 +18,24 @@ const probes = {
   'needs the program systemd-analyze': () => fails('systemd-analyze', ['--version']),
   'needs the program openssl': () => fails('openssl', ['version']),
   'needs the program python3': () => fails('python3', ['--version']),
+  'needs /usr/bin/python3': () => !existsSync('/usr/bin/python3'),
+  'needs the program curl': () => fails('curl', ['--version']),
+  'needs the program systemd-socket-activate': () =>
+    fails('systemd-socket-activate', ['--version']),
   'bwrap is not installed': () => isMissing('bwrap'),
   'bwrap may make no user namespaces here': () =>
     fails('bwrap', ['--unshare-user', '--ro-bind', '/', '/', 'true']),
   'bindfs is not installed': () => isMissing('bindfs'),
   'no user namespaces here': () => fails('unshare', ['-rm', 'true']),
+  'no network namespaces here': () =>
+    fails('unshare', ['-rn', 'ip', 'link', 'set', 'lo', 'up']),
   'systemd-nspawn makes no containers here': () => !canNspawn(),
   'needs an arm64 Node (npm run tarball) and qemu-user': () =>
     !existsSync(arm64Node) || arm64Lacks() !== null,
 }
+
+/** Every reason for which a test may be left out. */
+export const reasons = Object.keys(probes)
 
 const found = new Map()
 

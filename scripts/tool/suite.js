@@ -105,9 +105,10 @@ delete env.SALLYPORT_TESTS_TOGETHER
 const processesOf = (files) =>
   (together ? inProcesses(files, secondsOf) : files.map((one) => [one]))
 
-/** What makes each transaction of a test process run its function twice; see that file. */
-const twice = process.env.SALLYPORT_TEST_TWICE === '1'
-  ? ['--import', `${treeDir}/test/support/children/run-twice.js`] : []
+/** What changes every state of a test process; see those files. */
+const preloads = { SALLYPORT_TEST_TWICE: 'run-twice', SALLYPORT_TEST_PLACED: 'over-a-place' }
+const preloaded = Object.entries(preloads).flatMap(([name, file]) => (process.env[name] === '1'
+  ? ['--import', `${treeDir}/test/support/children/${file}.js`] : []))
 
 /** Starts processes that run these compiled files; beyond `t.jobs` they wait for their turn. */
 const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
@@ -122,7 +123,7 @@ const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
   const own = shares ? args : [...args, ...noted]
   // To read the maps of all that it loads takes a process longer than most small files take.
   const mapped = short ? [] : ['--enable-source-maps']
-  const spawned = t.spawn(node, [...mapped, ...twice, ...own, line], {
+  const spawned = t.spawn(node, [...mapped, ...preloaded, ...own, line], {
     name: shares ? `${severalFiles}${name} and ${files.length - 1} more` : name,
     buffered: true,
     timeout: fileTimeoutMs,

@@ -22,6 +22,10 @@ export const dollarsText = (microusd: number): string => {
 
 const dollarForm = /^(0|[1-9][0-9]{0,9})(?:\.([0-9]{1,6}))?usd$/
 
+/** As a flag or a form takes it: `0.0138usd`, which `microusdOf` reads. No amount below zero. */
+export const usdText = (microusd: number): string =>
+  `${dollarsText(microusd).replace(/[$,]/g, '')}usd`
+
 /** Micro-USD of an amount such as `5.00usd`, by its digits; null for a text of any other form. */
 export const microusdOf = (text: string): number | null => {
   const [, whole, decimals = ''] = dollarForm.exec(text) ?? []

@@ -242,7 +242,7 @@ export interface VerbDeps extends CliDeps, Program, PagedRun {
    * The open store with clock and observer, for use cases. `face` is `job` where a scheduler and
    * not a person gives the orders. Recovery is `work.ts`'s.
    */
-  gov(mode?: StoreMode | 'see', face?: Face): Promise<Gov>
+  gov(mode?: StoreMode | 'see' | 'stop', face?: Face): Promise<Gov>
   /** The same, and the operator who is logged in. Throws `unauthorized`. */
   login(
     mode?: StoreMode | 'see', options?: LoginOptions,

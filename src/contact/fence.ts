@@ -24,7 +24,7 @@ const isCovered = <C>(op: Sending<C>, view: View, aim: Aim): boolean =>
 export const unstoppedView = async <C>(op: Sending<C>): Promise<FreshView> => {
   const { store } = op.ctx.gov
   const lying = store.stops.lying()
-  const view = await store.fresh()
+  const view = await store.fresh(op.fence)
   requireUnstopped(op, view, lying)
   // What lies at a place is known by the look that brought the view.
   if (store.machine !== null) requireUnstopped(op, view)

@@ -29,9 +29,14 @@ const requireAuthority = <C>(op: Sending<C>, view: FreshView, boundary: Boundary
   return order.authority(view, boundary, run)
 }
 
-/** A bill may be asked for only while the charge of this very operation is open. */
-const requireOwed = async <C>(op: Sending<C>): Promise<void> => {
-  const { state } = requireBound(await op.ctx.gov.store.fresh(), bindingOf(op))
+/**
+ * A bill may be asked for only while the charge of this very operation is open: as of what is known
+ * here, which its own record has just been placed behind, and once more before the first byte.
+ */
+const requireOwed = async <C>(op: Sending<C>, point: AuthorityPoint): Promise<void> => {
+  const { store } = op.ctx.gov
+  const view = point === 'before_first_byte' ? await store.fresh() : store.read()
+  const { state } = requireBound(view, bindingOf(op))
   if (state === 'contacted') return
   throw fail.conflict('nothing_owed', 'This operation has no open charge to read back.')
 }
@@ -140,7 +145,7 @@ const exchange = async <C>(
   if (step.authority === 'owed') {
     waitFor(op, 'bill', step.stageMs?.() ?? timeoutMs, true)
     return client.request({
-      ...request, timeoutMs, authority: () => requireOwed(op),
+      ...request, timeoutMs, authority: (point) => requireOwed(op, point),
       // The charge was marked when it came about; this reads it, whatever was stopped meanwhile.
       markContact: () => undefined,
     })

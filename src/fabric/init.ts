@@ -123,7 +123,7 @@ export const initState = async (
   if (request.passphrase !== undefined) requirePassphraseLength(request.passphrase)
   const store = await create(request)
   try {
-    const made = await initialize(store, request)
+    const made = await initialize(store, { ...request, clock: store.clock })
     const { dir, storeId } = store
     return { store: { dir, storeId }, shared: sharedHere(store), ...made }
   } finally {

@@ -4,10 +4,11 @@
  * gets a `Gov` that says which face the order came through.
  */
 import { systemClock, type Clock } from '../base/clock.js'
+import { SallyportError } from '../base/errors.js'
 import { silentObserver, type Observer } from '../base/observer.js'
 import { requireAnchored } from '../governance/anchored.js'
 import type { Registry } from '../governance/capability.js'
-import type { Face, Gov } from '../governance/context.js'
+import { clockFor, type Face, type Gov } from '../governance/context.js'
 import { requireInitialized } from '../governance/initialized.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import { authenticate, authenticateRoot } from '../governance/session/authenticate.js'
@@ -42,11 +43,13 @@ export interface WorkPlace {
  * - `read`: takes no lock and changes no byte;
  * - `see`: the same, over the rows as recovery would leave them, for whoever shows how work stands;
  * - `write`: may write; what dead processes left stays until its caller has it recovered;
+ * - `stop`: as `write`, for what only ever stops something: where nobody answers for a state that
+ *   machines share, it is in force on this machine over the rows that are known here;
  * - `mutate`: may write, and what dead processes left is resolved before anything else;
  * - `alone`: may write its own record and changes nothing else: what dead processes left stays, as
  *   do stops that wait to be recorded and a long log, and no use of the session is noted.
  */
-export type WorkMode = 'read' | 'see' | 'write' | 'mutate' | 'alone'
+export type WorkMode = 'read' | 'see' | 'write' | 'stop' | 'mutate' | 'alone'
 
 /**
  * What work asks of the anchor of the state that it is about to see or change: that it vouches for
@@ -98,13 +101,16 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
     ...(place.foldsForOthers === true ? { foldsForOthers: true } : {}),
     ...(place.readsWait === false ? { readsWait: false } : {}),
     ...(mode === 'alone' ? {} : {
-      recordFirst: (opened: Store) => recordStops(opened, place.clock ?? systemClock),
+      recordFirst: (opened: Store) => recordStops(opened, opened.clock),
     }),
     ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
     onFollowed: followWitness,
   })
   try {
-    requireInitialized(store)
+    // A replica that was cut off while it was made reads the rest before it is judged: `openWork`.
+    if (store.machine === null || mode === 'read' || mode === 'see') {
+      requireInitialized(store, false)
+    }
     return store
   } catch (error) {
     store.close()
@@ -128,17 +134,19 @@ interface OpenWork {
  */
 export const openWork = (async (order: WorkOrder): Promise<Work> => {
   const { face, mode, anchor = 'vouches' } = order
-  const { clock = systemClock, observer = silentObserver } = order
+  const { observer = silentObserver } = order
   const store = order.store ?? await openingAny(() => openState(order, mode))
+  const clock = clockFor(store, order.clock ?? systemClock)
   const close = (): void => {
     if (order.store === undefined) store.close()
   }
   try {
     const gov: Gov = { store, clock, observer, face }
-    await follow(store, order)
+    const unfollowed = await follow(store, order)
+    if (store.machine !== null) requireInitialized(store, unfollowed === null)
     // Before anybody is asked for: the rows of an old copy know sessions that have ended since.
     const view = anchor === 'any' ? store.read() : requireAnchored(store)
-    const session = operatorOf(gov, order, view)
+    const session = operatorOf(gov, order, view, unfollowed)
     if (mode === 'see') {
       const seen = await seeing(gov, order.registry)
       return { gov: seen.gov, session, recovered: seen.interrupted, close }
@@ -153,24 +161,37 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
 
 /**
  * Whoever writes to a state that several machines share sees first what the others wrote. What only
- * ever stops something need not: it is in force without.
+ * ever stops something need not: it is in force without. Gives why nothing was followed then.
  */
-const follow = async (store: Store, { mode, anchor }: WorkOrder): Promise<void> => {
-  if (store.machine === null || mode === 'read' || mode === 'see') return
+const follow = async (
+  store: Store, { mode, anchor }: WorkOrder,
+): Promise<SallyportError | null> => {
+  if (store.machine === null || mode === 'read' || mode === 'see') return null
   try {
     await store.fresh()
   } catch (error) {
+    const isAway = error instanceof SallyportError && error.code === 'place_unreachable'
+    if (mode === 'stop' && isAway) return error
     if (anchor !== 'any') throw error
   }
+  return null
 }
 
-/** Who asks; null where nobody is asked for. */
+/**
+ * Who asks; null where nobody is asked for. That a session is none, or none any more, is said over
+ * rows alone that were followed.
+ */
 const operatorOf = (
   gov: Gov, { mode, token, root, touch = mode !== 'alone', touchEveryMs }: WorkOrder, view: View,
+  unfollowed: SallyportError | null,
 ): Session | null => {
   const rule = { touch, ...(touchEveryMs === undefined ? {} : { touchEveryMs }) }
-  if (root !== undefined) return authenticateRoot(gov, root, rule, view)
-  return token === undefined ? null : authenticate(gov, token, rule, view)
+  try {
+    if (root !== undefined) return authenticateRoot(gov, root, rule, view)
+    return token === undefined ? null : authenticate(gov, token, rule, view)
+  } catch (error) {
+    throw unfollowed ?? error
+  }
 }
 
 const seeing = async (gov: Gov, registry: Registry | undefined): Promise<Seen> => {

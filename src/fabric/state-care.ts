@@ -137,12 +137,21 @@ export const repairWhole = async (
   site: StateSite, lost: readonly string[] = [], registry: Registry = capabilities,
 ): Promise<RepairReport & Kept & Left> => {
   let kept = nothingKept
+  const { replicaToRepair } = await import('./replica-repair.js')
+  const replica = await replicaToRepair(site)
   const report = await repairState({
-    ...site, ...await layoutOf(registry), lost,
+    ...site, ...await layoutOf(registry), lost, unplaced: replica?.unplaced,
     onLoss: settleOldState(site, registry, (told) => { kept = told }),
   })
+  const { referenced } = await stateRules(registry)
+  const fetched = replica === null ? []
+    : await replica.fetch((await checkWhole(site, registry)).problems, referenced)
   const { problems } = await checkWhole(site, registry)
-  return { ...report, ...kept, left: problems.filter(({ severity }) => severity === 'damage') }
+  const done = [...report.done, ...fetched]
+  return {
+    ...report, ...kept, changed: report.changed || fetched.length > 0, done,
+    left: problems.filter(({ severity }) => severity === 'damage'),
+  }
 }
 
 /** Puts a backup in place, revoked; what the replaced state owed since stays owed. */

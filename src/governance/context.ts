@@ -23,6 +23,10 @@ export interface Place {
 export const placeOf = (at: Gov | Place): Place =>
   'store' in at ? { dir: at.store.dir, clock: at.clock } : at
 
+/** By which rows of a store tell time: that of whoever asks, or of the place that machines share. */
+export const clockFor = (store: Store, own: Clock): Clock =>
+  store.machine === null ? own : store.clock
+
 /** The wall clock as ISO text: the `now` that in-transaction rules take. */
 export const nowIso = (gov: { readonly clock: Clock }): string => isoFromMs(gov.clock.wallMs())
 

@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WorkPlace } from '../fabric/open-work.js'
 import type { World } from '../fabric/world.js'
 import { sweepInputs } from '../alpha/ask/kept-input.js'
-import type { Gov } from '../governance/context.js'
+import { clockFor, type Gov } from '../governance/context.js'
 import { silentObserver } from '../base/observer.js'
 import { nothingCarried, type Carried } from '../base/told.js'
 import type { Store } from '../state/types.js'
@@ -91,7 +91,7 @@ type LoadEndpoints = () => Promise<readonly Endpoint[]>
 
 /** The open state as this face works with it. */
 export const govOf = (store: Store, { clock }: World): Gov =>
-  ({ store, clock, observer: silentObserver, face: 'service' })
+  ({ store, clock: clockFor(store, clock), observer: silentObserver, face: 'service' })
 
 /** Whether anybody is behind it; before a byte of the body. Throws `unauthorized`. */
 export const requireSomebody = (site: Site, by: Asker): Promise<void> =>

@@ -2,7 +2,6 @@
 import { createServer as createPlainServer } from 'node:http'
 import { createServer } from 'node:https'
 import * as v from 'valibot'
-import { silentObserver } from '../base/observer.js'
 import { contract } from '../base/contract.js'
 import type { Carried } from '../base/told.js'
 import { closedObject, strictInteger } from '../base/schema.js'
@@ -29,7 +28,7 @@ import {
 import { ServiceLog, type LogOrder } from './log.js'
 import { PageDesk, type OfferedPage } from './page/desk.js'
 import { healthz, withDescription } from './plain-endpoints.js'
-import { operatorEndpoint, Service, type Endpoint } from './service.js'
+import { govOf, operatorEndpoint, Service, type Endpoint } from './service.js'
 import { Threads } from './threads.js'
 
 /** Starting the service. */
@@ -258,7 +257,7 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
   refuseLeakyRuntime(world.env, world.execArgv)
   const store = await openingAny(() => openState(place, 'write'))
   try {
-    const gov: Gov = { store, clock: world.clock, observer: silentObserver, face: 'service' }
+    const gov = govOf(store, world)
     const held = await holdService(place.stateDir, nowIso(gov))
     try {
       // An old copy knows sessions and pairings that have ended since: nobody is answered from it.

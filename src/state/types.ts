@@ -3,7 +3,8 @@
  * transaction, so that no lock is ever held across waiting; only taking the lock is awaited.
  */
 import type { GenericSchema } from 'valibot'
-import type { Holds } from './holds/holds.js'
+import type { Clock } from '../base/clock.js'
+import type { Holds, SendFence } from './holds/holds.js'
 import type { StopBoard } from './stop-board.js'
 
 /** What a row is found under beside its id: as many texts as its index has parts. */
@@ -361,6 +362,8 @@ export interface Store {
    */
   readonly machine: string | null
   readonly storeId: string
+  /** By which its rows tell time: this machine's, or where the state is shared the place's. */
+  readonly clock: Clock
   /** The deployment profile sealed at creation, plain JSON; upper layers give it its shape. */
   readonly profile: unknown
   readonly witness: WitnessLog
@@ -369,9 +372,10 @@ export interface Store {
   /**
    * A view that has every record which was placed before this call, wherever the records lie; for
    * whoever decides by it whether something may leave, go on or be given out. Where they lie in
-   * this directory that is what `read` gives.
+   * this directory that is what `read` gives. `fence`: one that is held; what was looked at behind
+   * its taking, just before, is fresh for what leaves under it.
    */
-  fresh(): Promise<FreshView>
+  fresh(fence?: SendFence | null): Promise<FreshView>
   /**
    * As `read`, and what is put into it is seen in it and nowhere else: it is never written. For
    * whoever shows what a record would leave.

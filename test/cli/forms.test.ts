@@ -53,7 +53,7 @@ t.test('no key on the keyboard shows a secret that is typed, at any form', { ski
   const world = await World.in(t).sandbox().state().session()
   const [secret, toggle] = ['not-to-be-seen-1', '\u0014']
   const forms: Record<string, readonly Step[]> = {
-    'alpha setup': ['Longest answer', 'Longest wait', 'Hold for', 'Ceiling of all'].map((at) =>
+    'alpha setup': ['Longest answer', 'Longest wait', 'Ceiling of all', 'Hold for'].map((at) =>
       ({ at, keys: enter })),
     'gateway setup': ['Ceiling of all', 'Slot to set up'].map((at) => ({ at, keys: enter })),
   }

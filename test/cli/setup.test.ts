@@ -38,7 +38,7 @@ const enterThrough = async (t: Test, world: Placed): Promise<Ended> => {
 t.test('Enter through `setup` changes nothing where nothing is set up', { skip }, async (t) => {
   const none = World.in(t)
   const ended = await enterThrough(t, await none)
-  t.match(ended.shown, 'Providers, sealed for good')
+  t.match(ended.shown, 'Providers, for good')
   t.notOk(existsSync(none.place.stateDir))
   const begun = await World.in(t).sandbox().state().session()
   const { shown } = await enterThrough(t, begun)
@@ -64,12 +64,12 @@ const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
 const toSession: readonly Step[] = [
-  { at: 'Providers, sealed', keys: `${down}${enter}` }, yes('Log in'),
+  { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
 ]
 
 const alphaSteps: readonly Step[] = [
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
-  enterAt('Hold for one question:'), enterAt('Ceiling of all routes'),
+  enterAt('Ceiling of all routes'), enterAt('Hold for one question:'),
   { at: 'API key (', keys: `MARK-provider-key-0123456789${enter}` },
   yes('Enable the capability now'), yes('I acknowledge this plaintext'),
 ]
@@ -92,7 +92,8 @@ const gatewaySteps: readonly Step[] = [
 ]
 
 const shotsSteps = (folder: string): readonly Step[] => [
-  yes('Set up screenshots'), { at: 'Screenshot folder', keys: `${folder}${enter}` },
+  yes('Set up screenshots'), enterAt('Screenshots lie in'),
+  { at: 'Screenshot folder', keys: `${folder}${enter}` },
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),
   { at: 'Spend of a rolling day', keys: `${down}${enter}` },
   { at: 'Requests of a rolling day', keys: `${down}${enter}` },
@@ -207,7 +208,7 @@ t.test('a form that was looked at and left as it was is not told as saved', { sk
 t.test('Ctrl-C at any question leaves what was saved and says what', { skip }, async (t) => {
   const { led } = await beside(t)
   const first = await converse(t, led, 'setup', [
-    { at: 'Providers, sealed', keys: interrupt },
+    { at: 'Providers, for good', keys: interrupt },
   ])
   t.equal(first.status, 130, first.shown)
   t.match(first.shown, 'You left. Nothing was saved.')
@@ -264,7 +265,7 @@ t.test('who leaves is told by a code of its own what was saved', async (t) => {
 t.test('a step that does not succeed is told, and so is the status', async (t) => {
   const { place } = World.in(t)
   const ran = await place.run(['setup', '--json'], {
-    terminal, answers: ['a rehearsal: the sandbox of this machine'],
+    terminal, answers: ['a rehearsal: a local sandbox'],
   })
   t.strictSame([ran.status, ran.error().code], [1, 'setup_incomplete'])
   t.match(ran.stderr, 'sallyport sandbox start', 'and what it said stands above')

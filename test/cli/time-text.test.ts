@@ -187,6 +187,20 @@ t.test('each list with times tells them relative on a terminal, and exact in a p
   ])
 })
 
+t.test('a status and what an id is explained by tell times relative on a terminal, too', async (t) => {
+  const looks = new Set(['status', 'explain', 'shots explain', 'shots status'])
+  const all = (await verbsWithTimes()).filter(({ name }) => looks.has(name))
+  t.equal(all.length, looks.size)
+  for (const { name, record, document } of all) {
+    // The name of a state is no time, though its field is called as one.
+    const shown = (await shownBy(record.text(document, viewAt(true), {} as VerbDeps)))
+      .replace(/^at .*$/m, '')
+    t.match(shown, '3 min ago', name)
+    t.notMatch(shown, isoForm, name)
+    t.match(await shownBy(record.text(document, viewAt(false), {} as VerbDeps)), isoForm, name)
+  }
+})
+
 t.test('receipts, consents and previews tell exact times on a terminal, too', async (t) => {
   const sealed = new Set([
     'codehost consent', 'codehost approve', 'codehost close-capacity', 'codehost verify',

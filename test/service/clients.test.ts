@@ -15,7 +15,7 @@ import { World } from '../world/world.js'
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
 const needing = (program: string) =>
-  ({ skip: has(program) ? false : `${program} is not installed` })
+  ({ skip: has(program) ? false : `needs the program ${program}` })
 const question = JSON.stringify({
   schema: 'svc.alpha.text.input.v1', question: 'q', max_output_tokens: 1,
 })

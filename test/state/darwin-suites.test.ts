@@ -10,17 +10,10 @@ import t from 'tap'
 import { slice } from '../support/slice.js'
 import { patienceMs } from '../support/speed.js'
 
-/** State, locks, scan, watch, edge, service, screenshots and alpha. */
-const suites = [
-  'state/lock', 'state/lock-turns', 'state/store', 'state/folders', 'state/not-regular',
-  'state/artifacts', 'state/fold', 'state/faults', 'state/holds/guard',
-  'shots/scan', 'shots/swapped-files', 'shots/folder', 'shots/watch',
-  'shots/analyze', 'shots/watch/lookout', 'edge/pairing', 'edge/upload', 'edge/device/capture',
-  'edge/device/daemon-process', 'service/process', 'service/edge', 'alpha/ask', 'alpha/receipt',
-  'cli/timers', 'fabric/names/file',
-] as const
-
-const preload = join(process.cwd(), 'test/support/darwin.cjs')
+const { darwinSuites, asOnMac } = await import(join(process.cwd(), 'scripts/tool/darwin.js')) as {
+  readonly darwinSuites: readonly string[]
+  asOnMac(dir: string): Readonly<Record<string, string>>
+}
 
 const ran = async (name: string): Promise<{ status: number; out: string }> => {
   const file = join(fileURLToPath(import.meta.url), `../../${name}.test.js`)
@@ -29,7 +22,7 @@ const ran = async (name: string): Promise<{ status: number; out: string }> => {
     env: {
       // A slice of each: what differs by system differs in every row.
       ...process.env, SALLYPORT_TEST_RUN: 'short',
-      NODE_OPTIONS: `--require ${preload}`, SALLYPORT_TEST_PRELOAD: preload,
+      ...asOnMac(process.cwd()),
       SALLYPORT_TEST_FILE: `test/${name}.test.ts`, TAP_TIMEOUT: String(patienceMs() / 1_000),
       SALLYPORT_TESTS_TOGETHER: undefined, SALLYPORT_TEST_CELLS: undefined,
       SALLYPORT_TEST_CELL: undefined, SALLYPORT_TEST_OWNERS: undefined,
@@ -43,7 +36,7 @@ const ran = async (name: string): Promise<{ status: number; out: string }> => {
   return { status: status ?? 1, out }
 }
 
-for (const name of slice('mac', suites, { axesOf: () => [], idOf: (one) => one, atLeast: 1 })) {
+for (const name of slice('mac', darwinSuites, { axesOf: () => [], idOf: (one) => one, atLeast: 1 })) {
   t.test(`as on a Mac: ${name}`, { diagnostic: false }, async (t) => {
     const { status, out } = await ran(name)
     t.equal(status, 0, out.split('\n').filter((line) => !/^\s*ok /.test(line)).join('\n'))

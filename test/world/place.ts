@@ -67,6 +67,8 @@ export interface SpawnOptions {
   /** `test` is test/entry.ts, which takes clocks, resolvers and failpoints from the environment. */
   readonly entry?: 'shipped' | 'test'
   readonly nodeArgs?: readonly string[]
+  /** Folder of another build than that of this run. */
+  readonly app?: string
   /**
    * False for processes that are killed or counted in hundreds: no coverage is taken. Of the others
    * it is of the first of each verb. Where none is, the program is packed as the shipped one is.

@@ -37,7 +37,8 @@ export const runSpawned = async (
 ): Promise<Ran> => {
   const entry = options.entry === 'test' ? 'test-entry.js' : 'sallyport.js'
   const counts = countsOf(argv, options)
-  const script = join(await (counts === undefined ? packedApp() : builtApp()), entry)
+  const app = options.app ?? await (counts === undefined ? packedApp() : builtApp())
+  const script = join(app, entry)
   const nodeArgs = [...preloadedByRun(), ...(options.nodeArgs ?? [])]
   const child = spawnChild(process.execPath, [...nodeArgs, script, ...argv], {
     cwd: place.cwd,

@@ -1,10 +1,11 @@
 /** The stages of a state directory: a bare store, or what `init` makes. */
 import { silentObserver } from '../../src/base/observer.js'
 import { nowIso, type Gov } from '../../src/governance/context.js'
-import { createStore, openStore, type CreateOptions } from '../../src/state/store.js'
+import { openStore, type CreateOptions } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import type { Store, Tx, View } from '../../src/state/types.js'
 import { must } from '../support/must.js'
+import { createHere, loadHere, sharedWords } from '../support/place/over-a-place.js'
 import type { Teardown } from './place.js'
 import type { Outside } from './sandbox.js'
 import type { Placed } from './world.js'
@@ -60,11 +61,11 @@ const stateful = (t: Teardown, { place, clock }: Placed, made?: Store): Stateful
 }
 
 /** A state directory that nobody has initialized. */
-export const store = (
+export const store = async (
   t: Teardown, world: Placed, options: StoreOptions,
-): Stateful & NewStore => {
+): Promise<Stateful & NewStore> => {
   const { stateDir: dir, configDir } = world.place
-  const made = createStore({ dir, configDir, profile: bareProfile, ...options }) as FileStore
+  const made = await createHere({ dir, configDir, profile: bareProfile, ...options }) as FileStore
   t.teardown(() => made.close())
   return Object.defineProperties({ store: made }, Object.getOwnPropertyDescriptors(
     stateful(t, world, made),
@@ -78,7 +79,9 @@ export const state = async (
   const profile = profileFile ?? world.sandbox?.profileFile
   must(await world.run([
     'init', '--json', ...(profile === undefined ? [] : ['--profile', profile]),
-    ...(owner === undefined ? [] : ['--owner', owner]), ...more,
+    ...(owner === undefined ? [] : ['--owner', owner]),
+    ...(more.includes('--shared') ? [] : sharedWords()), ...more,
   ]))
+  await loadHere({ dir: world.place.stateDir, configDir: world.place.configDir })
   return stateful(t, world)
 }

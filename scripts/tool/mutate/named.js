@@ -1,11 +1,13 @@
 // `npm run mutate -- named`: makes one named mutation after the other in a copy of the project that
-// is built once, and runs the named tests. What no switch can make (a name that is imported, a file
-// that is no source) is written into a copy of its own, which is built anew for each.
+// is built once, and runs the named tests, if asked for as on a Mac. What no switch can make (a
+// name that is imported, a file that is no source) is written into a copy of its own, which is
+// built anew for each.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../run.js'
 import { compileTree } from '../tree.js'
 import { folderInMemory } from '../memory.js'
+import { asOnMac, triedOnMac } from '../darwin.js'
 import { copyProject } from './copy.js'
 import { equivalents, excuseOf, mutated, namedMutations, placeOf, problemOf } from './entries.js'
 import { environment } from './environment.js'
@@ -18,12 +20,13 @@ const limitMs = 300_000
 /**
  * Runs the mutations of some areas, or all.
  * @param {{ areas: readonly string[], share: readonly [number, number], jobs: number,
- *   write: boolean }} options `share` is which part of how many, from 1; `write` keeps what noticed
- *   which in killers.json
+ *   write: boolean, onMac: boolean }} options `share` is which part of how many, from 1; `write`
+ *   keeps what noticed which in killers.json; `onMac` takes those that `triedOnMac` does,
+ *   and runs their tests as on a Mac
  * @returns {Promise<readonly { verdict: 'killed' | 'survived' | 'invalid', why: string,
  *   excused: boolean, area: string, at: number, file: string, promise: string }[]>}
  */
-export const runNamed = async ({ areas, share: [part, parts], jobs, write }) => {
+export const runNamed = async ({ areas, share: [part, parts], jobs, write, onMac }) => {
   const list = equivalents(root)
   const problems = await compileTree()
   if (problems.length > 0) throw new Error(`the checkout does not compile: ${problems[0]}`)
@@ -46,9 +49,10 @@ export const runNamed = async ({ areas, share: [part, parts], jobs, write }) => 
   }
   try {
     const workers = await Promise.all(
-      Array.from({ length: jobs }, (_, at) => workerAt(at + 1, env)))
+      Array.from({ length: jobs }, (_, at) => workerAt(at + 1, env, onMac)))
     const [{ copy }] = workers
-    const entries = namedMutations(copy.dir, areas).filter((_, at) => at % parts === part - 1)
+    const found = namedMutations(copy.dir, areas)
+    const entries = (onMac ? triedOnMac(found) : found).filter((_, at) => at % parts === part - 1)
     const queue = []
     for (const entry of entries) {
       const why = problemOf(copy.dir, entry)
@@ -70,8 +74,8 @@ export const runNamed = async ({ areas, share: [part, parts], jobs, write }) => 
   return results
 }
 
-const workerAt = async (number, env) => ({
-  number, env, copy: await copyProject(join(root, '.build/mutate', String(number))),
+const workerAt = async (number, env, onMac) => ({
+  number, env, onMac, copy: await copyProject(join(root, '.build/mutate', String(number))),
   woven: null, apart: null, known: new Map(),
 })
 
@@ -103,9 +107,9 @@ const tryApart = async (worker, entry) => {
 }
 
 /** The first named test that fails, `{ test, why }`; null where all pass. */
-const killerOf = async ({ env }, copy, { tests }) => {
+const killerOf = async (worker, copy, { tests }) => {
   for (const test of tests) {
-    const ran = await runTest(jobOf(copy, env, test))
+    const ran = await runTest(jobOf(worker, copy, test))
     if (!ran.ok) return { test, why: ran.why, title: ran.last }
   }
   return null
@@ -121,13 +125,16 @@ const verdictOf = async (worker, copy, { tests }, killed) => {
 }
 
 /** Whether a test passes on the unbroken copy; asked once for each. */
-const passes = async ({ env, known }, copy, test) => {
+const passes = async (worker, copy, test) => {
+  const { known } = worker
   const key = `${copy.dir} ${test}`
-  if (!known.has(key)) known.set(key, (await runTest(jobOf(copy, env, test))).ok)
+  if (!known.has(key)) known.set(key, (await runTest(jobOf(worker, copy, test))).ok)
   return known.get(key)
 }
 
-const jobOf = (copy, env, test) => ({
+const jobOf = ({ env, onMac }, copy, test) => ({
   dir: copy.dir, file: copy.outputOf(test), limitMs,
-  env: { ...env, SALLYPORT_TEST_APP: copy.appDir, TAP_BAIL: '1' },
+  env: {
+    ...env, ...(onMac ? asOnMac(copy.dir) : {}), SALLYPORT_TEST_APP: copy.appDir, TAP_BAIL: '1',
+  },
 })

@@ -1,7 +1,11 @@
 import type { DescribedFlag, DescribedVerb } from '../tree.js'
 import { globalFlags } from '../globals.js'
 import {
-  firstWords, namesOfStates, takesNameOfState, takesPath, valueFlags, verbsOf, type CompletionTree,
+  asking, idForm, listByBeginning, listFor, listOfAll, listsByBeginning, placeFlags,
+} from './ids.js'
+import {
+  argumentOffers, firstWords, isHelp, namesOfStates, takesNameOfState, takesPath, valueFlags,
+  verbsOf, type CompletionTree,
 } from './tree.js'
 
 /** The fish script. */
@@ -20,6 +24,8 @@ export const fishScript = (tree: CompletionTree): string =>
       verbsOf(tree, noun).map(([name, text]) => wordLine(noun, name, text)),
     ),
     ...tree.verbs.flatMap(verbLines),
+    ...tree.nouns.flatMap(({ noun }) => verbsOf(tree, noun).map(([name, text]) =>
+      wordLine(`help ${noun}`, name, text))),
     '',
   ].join('\n')
 
@@ -41,18 +47,52 @@ function __sallyport_at
 end
 function __sallyport_in
   string match -q -- "$argv[1] *" "$(__sallyport_words | string join ' ') "
+end
+function __sallyport_ids
+  set -l list $argv
+  if test "$list" = ${listByBeginning}
+    switch (commandline -ct)
+${listsByBeginning.map(([begins, one]) => `      case '${begins}*'; set list ${one}`).join('\n')}
+      case '*'; set list ${listOfAll}
+    end
+  end
+  set -l words (commandline -opc)
+  set -l place
+  for at in (seq 2 (math (count $words) - 1))
+    if contains -- $words[$at] ${placeFlags.join(' ')}
+      set -a place $words[$at] (string replace -r '^~/' "$HOME/" -- $words[(math $at + 1)])
+    end
+  end
+  sallyport $place ${asking} $list 2>/dev/null | cut -f1 | grep -E '${idForm}'
 end`
 
 const verbLines = (verb: DescribedVerb): string[] => [
   ...takesNameOfState(verb) ? [wordsLine(verb, `(${namesOfStates})`)] : [],
-  ...verb.flags.map((flag) => flagLine(flag, verb.meta.name)),
-  ...verb.arguments
-    .filter(({ choices }) => choices.length > 0)
-    .map(({ choices }) => wordsLine(verb, choices.join(' '))),
+  ...verb.flags.map((flag) => flagLine({
+    ...flag, choices: choicesOf(listFor(verb, flag.long), flag.choices),
+  }, verb.meta.name)),
+  ...argumentLines(verb),
 ]
 
-const wordsLine = ({ meta }: DescribedVerb, words: string): string =>
-  `complete -c sallyport -n '__sallyport_in "${meta.name}"' -a '${words}'`
+/** What is asked of a list, or the words that are known. */
+const choicesOf = (list: string | null, words: readonly string[]): readonly string[] =>
+  (list === null ? words : [`(__sallyport_ids ${list})`])
+
+const argumentLines = (verb: DescribedVerb): readonly string[] => {
+  const { words, list, paths } = argumentOffers(verb)
+  const choices = choicesOf(list, words)
+  return [
+    ...choices.length === 0 ? [] : [wordsLine(verb, choices.join(' '))],
+    ...paths ? [`${behind(verb)} -F`] : [],
+  ]
+}
+
+// Behind `help` and a noun stand the verbs of that noun, and nothing else does.
+const behind = (verb: DescribedVerb): string =>
+  `complete -c sallyport -n '__sallyport_${isHelp(verb) ? 'at' : 'in'} "${verb.meta.name}"'`
+
+const wordsLine = (verb: DescribedVerb, words: string): string =>
+  `${behind(verb)} -a '${words}'`
 
 const wordLine = (before: string, name: string, text: string): string =>
   `complete -c sallyport -n '__sallyport_at "${before}"' -a '${name}' -d '${quote(text)}'`

@@ -1,5 +1,6 @@
 import type { DescribedFlag, DescribedNoun, DescribedVerb } from '../tree.js'
 import { globalFlags } from '../globals.js'
+import { listFor, mayBePath } from './ids.js'
 
 /** What a script is made from. */
 export interface CompletionTree {
@@ -37,6 +38,27 @@ export const verbsOf = ({ verbs }: CompletionTree, noun: string): readonly [stri
     .filter((verb) => verb.noun === noun)
     .map(({ verb, meta }): [string, string] => [verb, meta.summary])
 
+const isPathName = (name: string): boolean => /file|dir|folder|path|receipt/i.test(name)
+
 /** Whether a flag's value is a file or a folder, by the name its value is shown with. */
 export const takesPath = ({ value }: DescribedFlag): boolean =>
-  value !== null && /file|dir|folder|path/i.test(value)
+  value !== null && isPathName(value)
+
+/** What the arguments of a verb take, all of them together: no verb has two of a kind. */
+export interface ArgumentOffers {
+  readonly words: readonly string[]
+  /** The list that has their ids; null where they are none. */
+  readonly list: string | null
+  /** Whether one may be a file or a folder. */
+  readonly paths: boolean
+}
+
+/** What completes the arguments of a verb. */
+export const argumentOffers = (verb: DescribedVerb): ArgumentOffers => ({
+  words: verb.arguments.flatMap((one) => one.choices),
+  list: verb.arguments.map(({ name }) => listFor(verb, name)).find((one) => one !== null) ?? null,
+  paths: verb.arguments.some(({ name }) => isPathName(name) || mayBePath(verb, name)),
+})
+
+/** What `help` explains besides topics: every first word, and the verbs of a noun behind it. */
+export const isHelp = ({ meta }: DescribedVerb): boolean => meta.name === 'help'

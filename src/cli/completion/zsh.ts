@@ -1,23 +1,26 @@
 import type { DescribedFlag, DescribedVerb } from '../tree.js'
 import {
-  firstWords, flagsOf, namesOfStates, takesNameOfState, takesPath, valueFlags, verbsOf,
-  type CompletionTree,
+  asking, idForm, listByBeginning, listFor, listOfAll, listsByBeginning, placeFlags,
+} from './ids.js'
+import {
+  argumentOffers, firstWords, flagsOf, isHelp, namesOfStates, takesNameOfState, takesPath,
+  valueFlags, verbsOf, type CompletionTree,
 } from './tree.js'
 
 /** The zsh script, to be saved as `_sallyport` in a folder of `$fpath`. */
 export const zshScript = (tree: CompletionTree): string => `#compdef sallyport
 # zsh completion of sallyport
 
-_sallyport_names() {
-  compadd -- \${(f)"$(${namesOfStates})"}
-}
+${helpers()}
 
 _sallyport() {
-  local -a words_of
+  local -a words_of place
   local first second at
   for ((at = 2; at < CURRENT; at++)); do
     case "$words[at]" in
-      ${valueFlags().join('|')}) ((at++)) ;;
+      ${placeFlags.join('|')})
+        place+=("$words[at]" "\${\${(Q)words[at+1]}/#\\~\\//$HOME/}"); ((at++)) ;;
+      ${valueFlags().filter((flag) => !placeFlags.includes(flag)).join('|')}) ((at++)) ;;
       -*) ;;
       *) if [[ -z $first ]]; then first=$words[at]
          elif [[ -z $second ]]; then second=$words[at]; fi ;;
@@ -27,12 +30,33 @@ _sallyport() {
     "") words_of=(${pairs(firstWords(tree))})
       _describe command words_of; return ;;
 ${tree.nouns.map(({ noun }) => nounCase(tree, noun)).join('\n')}
-${verbCases(tree, null, '    ')}
+${helpCase(tree)}
+${verbCases(without(tree, isHelp), null, '    ')}
   esac
 }
 
 compdef _sallyport sallyport
 `
+
+// They read the variables of the function around them.
+const helpers = (): string => `_sallyport_names() {
+  compadd -- \${(f)"$(${namesOfStates})"}
+}
+
+_sallyport_ids() {
+  local list="$1"
+  [[ $list != ${listByBeginning} ]] || case "$PREFIX" in
+${listsByBeginning.map(([begins, list]) => `    ${begins}*) list='${list}' ;;`).join('\n')}
+    *) list='${listOfAll}' ;;
+  esac
+  compadd -- \${(f)"$(sallyport $place ${asking} \${=list} 2>/dev/null | cut -f1 \\
+    | grep -E '${idForm}')"}
+}
+
+_sallyport_ids_or_files() {
+  _sallyport_ids "$1"
+  _files
+}`
 
 const nounCase = (tree: CompletionTree, noun: string): string => `    ${noun})
       case "$second" in
@@ -41,25 +65,45 @@ const nounCase = (tree: CompletionTree, noun: string): string => `    ${noun})
 ${verbCases(tree, noun, '        ')}
       esac ;;`
 
+const without = (
+  tree: CompletionTree, left: (verb: DescribedVerb) => boolean,
+): CompletionTree => ({ ...tree, verbs: tree.verbs.filter((verb) => !left(verb)) })
+
+// Behind `help` and a noun stand its verbs; behind `help` alone what its own case has.
+const helpCase = (tree: CompletionTree): string => `    help)
+      case "$second" in
+${tree.nouns.map(({ noun }) => `        ${noun}) words_of=(${pairs(verbsOf(tree, noun))})
+          _describe verb words_of; return ;;`).join('\n')}
+${tree.verbs.filter(isHelp).map((verb) => verbCase(verb, '        ', '*')).join('\n')}
+      esac ;;`
+
 const verbCases = ({ verbs }: CompletionTree, of: string | null, indent: string): string =>
   verbs.filter(({ noun }) => noun === of).map((verb) => verbCase(verb, indent)).join('\n')
 
-const verbCase = (verb: DescribedVerb, indent: string): string => {
-  const specs = flagsOf(verb).map((flag) => `'${flagSpec(flag)}'`)
+const verbCase = (verb: DescribedVerb, indent: string, pattern = verb.verb): string => {
+  const specs = flagsOf(verb).map((flag) => `'${flagSpec(verb, flag)}'`)
   const lines = [...specs, `'*:${argumentsOf(verb)}'`].join(` \\\n${indent}    `)
-  return `${indent}${verb.verb})\n${indent}  _arguments \\\n${indent}    ${lines}; return ;;`
+  return `${indent}${pattern})\n${indent}  _arguments \\\n${indent}    ${lines}; return ;;`
 }
+
+/** Ids of a list, and files where they may stand instead; the space keeps the words together. */
+const idsOf = (list: string, paths: boolean): string =>
+  `id: _sallyport_ids${paths ? '_or_files' : ''} "${list}"`
 
 const argumentsOf = (verb: DescribedVerb): string => {
   if (takesNameOfState(verb)) return 'name:_sallyport_names'
-  const choices = verb.arguments.flatMap((one) => one.choices)
-  return choices.length > 0 ? `value:(${choices.join(' ')})` : 'file:_files'
+  const { words, list, paths } = argumentOffers(verb)
+  if (words.length > 0) return `value:(${words.join(' ')})`
+  if (list !== null) return idsOf(list, paths)
+  return paths ? 'file:_files' : 'value: '
 }
 
-const flagSpec = (flag: DescribedFlag): string => {
+const flagSpec = (verb: DescribedVerb, flag: DescribedFlag): string => {
   const head = `${flag.long}[${escape(flag.text)}]`
   if (flag.value === null) return head
   if (flag.long === '--at') return `${head}:name:_sallyport_names`
+  const list = listFor(verb, flag.long)
+  if (list !== null) return `${head}:${idsOf(list, false)}`
   if (flag.choices.length > 0) return `${head}:value:(${flag.choices.join(' ')})`
   return takesPath(flag) ? `${head}:file:_files` : `${head}:value: `
 }

@@ -7,7 +7,7 @@ import { operation } from '../operation.js'
 export const edge = {
   list: operation(edgeDevices, 'read', ({ gov, session }) =>
     listDevices(gov.store.read(), session)),
-  revoke: operation(edgeRevoke, 'write', async ({ gov, session, stopped }, { device }) => {
+  revoke: operation(edgeRevoke, 'stop', async ({ gov, session, stopped }, { device }) => {
     const done = await revokeDevice(gov, session, device)
     await stopped(done.recorded)
     return done

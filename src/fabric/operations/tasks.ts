@@ -22,7 +22,7 @@ export const tasks = {
     const task = await reviewAnyTask(gov, session, request.task, request.verdict)
     return { view: gov.store.read(), session, task }
   }),
-  cancel: operation(taskCancel, 'write', async ({ gov, session, stopped }, request) => {
+  cancel: operation(taskCancel, 'stop', async ({ gov, session, stopped }, request) => {
     const { cancelAnyTask } = await import('../tasks.js')
     const { recorded, seenIn, told } = await cancelAnyTask(gov, session, request.task)
     await stopped(recorded)

@@ -1,6 +1,6 @@
 /** What comes out of being led through a set-up: what stands, step by step. */
 import * as v from 'valibot'
-import { sentence } from '../../base/told.js'
+import { command, sentence } from '../../base/told.js'
 import { contract, noInput } from '../../base/contract.js'
 import { fail } from '../../base/errors.js'
 
@@ -29,6 +29,8 @@ const shape = v.strictObject({
     /** What was asked for here and did not succeed. */
     failed: v.boolean(),
   })),
+  /** What can be typed now, by what is done. */
+  next: v.array(command),
 })
 /** The steps as they stand at the end. */
 export type SetupDocument = v.InferOutput<typeof shape>

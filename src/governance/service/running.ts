@@ -42,9 +42,11 @@ export const runningService = (stateDir: string): RunningService | null => {
   return saidIn(readPrivate(path, bytesMax) ?? '')
 }
 
-/** Who serves and since when, in words. */
-export const runningText = ({ pid, since, origin }: RunningService): string => [
-  `process ${pid ?? 'unknown'}`, ...(since === null ? [] : [`since ${since}`]),
+/** Who serves and since when, in words; `time` is how the reader is told a time. */
+export const runningText = (
+  { pid, since, origin }: RunningService, time: (iso: string) => string = (iso) => iso,
+): string => [
+  `process ${pid ?? 'unknown'}`, ...(since === null ? [] : [`since ${time(since)}`]),
   ...(origin === null ? [] : [`at ${origin}`]),
 ].join(' ')
 

@@ -120,6 +120,23 @@ const requireSound = ({ store }: Gov): void => {
   })
 }
 
+/**
+ * What is to be stopped. That there is nothing to stop, or nobody who may, is said over rows alone
+ * that were followed: the others may be of yesterday, and a stop that is too many ends nothing.
+ */
+const decided = async (
+  { store }: Gov, decide: () => StopOrder | null,
+): Promise<StopOrder | null> => {
+  try {
+    const order = decide()
+    if (order !== null) return order
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+  }
+  await store.fresh()
+  return decide()
+}
+
 /** A stop that is in force. */
 interface Stopped {
   readonly stop: Stop
@@ -142,7 +159,7 @@ export const stopNow = async (
   gov: Gov, decide: () => StopOrder | null,
 ): Promise<Stopped | null> => {
   requireSound(gov)
-  const order = decide()
+  const order = await decided(gov, decide)
   if (order === null) return null
   const stop = newStop(gov.clock, order.aim, order.by)
   const reached = await putAndReach(gov.store.holds, [stop], () => gov.store.stops.put(stop))

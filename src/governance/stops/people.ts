@@ -1,6 +1,7 @@
 /** What ends for one owner or one session, each by a stop: in force without the state's lock. */
 import { fail } from '../../base/errors.js'
 import { lookUp } from '../../state/indexes.js'
+import type { View } from '../../state/types.js'
 import { nowIso, type Gov } from '../context.js'
 import { disabledForGood, isDisabledForGood, requireDisablable } from '../principals.js'
 import { collections, rootsUnended, type Principal, type Root } from '../rows.js'
@@ -54,9 +55,14 @@ export const disablePrincipal = async (
 export const logout = async (
   gov: Gov, token: string,
 ): Promise<{ readonly ended: boolean; readonly rootId: string | null } & InForce> => {
-  const root = rootOfToken(gov, gov.store.read(), token)
-  if (root === undefined || root.ended !== null) {
-    return { ended: false, rootId: root?.root_id ?? null, recorded: null }
+  const rootIn = (view: View): Root | undefined => {
+    const found = rootOfToken(gov, view, token)
+    return found?.ended === null ? found : undefined
+  }
+  const root = rootIn(gov.store.read()) ?? rootIn(await gov.store.fresh())
+  if (root === undefined) {
+    const over = rootOfToken(gov, gov.store.read(), token)
+    return { ended: false, rootId: over?.root_id ?? null, recorded: null }
   }
   const { principal_id: principal, root_id: rootId } = root
   const done = await stopNow(gov, () => ({

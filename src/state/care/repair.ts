@@ -29,6 +29,7 @@ import { forgetArrivals } from '../arrivals.js'
 import type { Row } from '../segments/row.js'
 import type { Segment } from '../segments/read-segment.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
+import { firstManifest, publishFounded } from '../snapshot/founding.js'
 import { putManifest, segmentsIn } from '../snapshot/manifest.js'
 import {
   encodeStateFile, looseStateFile, requireKnownFormat, type StateFile,
@@ -50,6 +51,11 @@ interface RepairOptions extends StatePlace, Layout {
   readonly onLoss?: (store: Store, loss: Loss) => void | Promise<void>
   /** Files below the state directory of which what cannot be read counts as lost. */
   readonly lost?: readonly string[] | undefined
+  /**
+   * Of a replica that knows so many records: why its place does not give all of them, or null. What
+   * cannot be mended is not lost then: the replica is emptied, for whoever repairs to fetch it anew.
+   */
+  readonly unplaced?: ((records: number) => Error | null) | undefined
 }
 
 const beyond = (): Error =>
@@ -85,7 +91,7 @@ const repairUnderLock = async (site: Site, options: RepairOptions): Promise<Repa
       return await whileNobodyFolds(site, 'state repair', () => {
         requireOwnFolders(site.files, site.dir)
         const given = replaceUnreadable(site, lost)
-        const report = repairLocked(site, options)
+        const report = repairLocked(site, options, options)
         const changed = report.changed || given.length > 0
         return { ...report, changed, done: [...given, ...report.done] }
       })
@@ -157,8 +163,12 @@ const runOnLoss = async (options: RepairOptions, loss: Loss): Promise<void> => {
   }
 }
 
-const repairLocked = (site: Site, layout: Layout): RepairReport => {
+type Emptying = Pick<RepairOptions, 'unplaced'>
+
+const repairLocked = (site: Site, layout: Layout, emptying: Emptying): RepairReport => {
   const found = salvage(site.files, site.places, { mend: true })
+  const replica = found.standing === undefined ? replicaAt(site) : undefined
+  if (replica !== undefined) return emptiedWhole(site, replica, found, emptying)
   const plan = planRepair(site, found)
   const { trace } = plan
   const done: Problem[] = ensureStateFolders(site.files, site.places)
@@ -183,7 +193,7 @@ const repairLocked = (site: Site, layout: Layout): RepairReport => {
     publish(site.files, site.places.state, encodeStateFile(plan.state))
     done.push(note('state_file_rebuilt', 'STATE was written again from its copy.'))
   }
-  const loss = foundOrTruncate(site, plan, layout, done)
+  const loss = foundOrTruncate(site, plan, { ...layout, ...emptying }, done)
   if (!isLoss(loss)) settleFolder(site.files, copied)
   return { changed: true, copied_to: copied, done, loss, sequence: trace.head.sequence }
 }
@@ -209,7 +219,9 @@ const isWhole = (site: Site, plan: Plan, layout: Layout): boolean => {
 }
 
 /** Writes a new generation where one is needed; else a torn end is cut. Answers what is lost. */
-const foundOrTruncate = (site: Site, plan: Plan, layout: Layout, done: Problem[]): Loss => {
+const foundOrTruncate = (
+  site: Site, plan: Plan, layout: Layout & Emptying, done: Problem[],
+): Loss => {
   const { files, places } = site
   const gathered = gather(files, places, plan.found)
   try {
@@ -218,6 +230,11 @@ const foundOrTruncate = (site: Site, plan: Plan, layout: Layout, done: Problem[]
     const isNeeded = needsGeneration(plan, gathered, bad.size)
     if (isNeeded || !isIndexed(plan, gathered, layout)) {
       const loss = lossOf(plan.trace, gathered)
+      if (isLoss(loss) && plan.state.kept_in === 'place') {
+        const known = plan.trace.head.sequence + loss.records_seen
+        done.push(emptied(site, plan.state, plan.found, layout, known))
+        return noLoss
+      }
       const corrected = found(site, plan, gathered, bad, loss, layout)
       if (isNeeded) done.push(...generationNotes(plan, gathered, loss))
       if (corrected > 0) {
@@ -238,6 +255,37 @@ const foundOrTruncate = (site: Site, plan: Plan, layout: Layout, done: Problem[]
   } finally {
     gathered.rows.close()
   }
+}
+
+/** STATE of a replica, where it is true. */
+const replicaAt = ({ files, places }: Site): StateFile | undefined => {
+  const state = looseStateFile(files, places.state)
+  return state?.kept_in === 'place' ? state : undefined
+}
+
+/** A generation of nothing, above every other one. */
+const emptied = (
+  { files, places }: Site, state: StateFile, { newestLog, standing }: Salvage,
+  { unplaced }: Emptying, known: number,
+): Problem => {
+  const why = unplaced?.(known) ?? null
+  if (why !== null) throw why
+  const epoch = Math.max(newestLog, standing?.broken?.epoch ?? 0)
+  publishFounded(files, places,
+    { ...firstManifest(state), number: nextNumber(files, places), epoch })
+  return note('replica_emptied',
+    'What this machine had of the state was damaged; its server has all of it.')
+}
+
+/** A replica of which no generation is whole. */
+const emptiedWhole = (
+  site: Site, state: StateFile, found: Salvage, emptying: Emptying,
+): RepairReport => {
+  const copied = copyAside(site)
+  forgetArrivals(site.files, site.dir)
+  const done = [emptied(site, state, found, emptying, 0)]
+  settleFolder(site.files, copied)
+  return { changed: true, copied_to: copied, done, loss: noLoss, sequence: 0 }
 }
 
 /** Files that can be put right in their place, and their bytes. */

@@ -9,6 +9,7 @@ import { fail } from '../../base/errors.js'
 import { ensureDurableDirs, publish, readWhole, removeFile, type Files } from '../files.js'
 import { openWith, sealWith, type KeyRing } from '../keys.js'
 import { parsePlaceAddress } from './address.js'
+import { runForm } from './known-run.js'
 
 /** Longest file: an address, a chain of certificates and a password. */
 const placeBytesMax = 256 * 1024
@@ -23,6 +24,8 @@ const placeShape = v.strictObject({
   machine_name: v.string(),
   /** Sealed, base64; null where the server asks for none. */
   password: v.nullable(v.string()),
+  /** The run of the server that this machine went on at last; left out until one has answered. */
+  run: v.optional(v.pipe(v.string(), v.regex(runForm))),
 })
 
 /** What is needed to reach a place. */
@@ -34,6 +37,8 @@ export interface PlaceSettings {
   readonly machine: string
   readonly machineName: string
   readonly password: string | null
+  /** Which run of which server this machine knows: it never goes back to a former one. */
+  readonly run?: string
 }
 
 const pathOf = (keyFolder: string, storeId: string): string => join(keyFolder, `${storeId}.place`)
@@ -42,7 +47,7 @@ const pathOf = (keyFolder: string, storeId: string): string => join(keyFolder, `
 export const writePlaceFile = (
   files: Files, keyFolder: string, keys: KeyRing, storeId: string, settings: PlaceSettings,
 ): void => {
-  const { address, ca, machine, machineName, password } = settings
+  const { address, ca, machine, machineName, password, run } = settings
   parsePlaceAddress(address, ca)
   ensureDurableDirs(files, keyFolder)
   const sealed = password === null ? null
@@ -50,6 +55,7 @@ export const writePlaceFile = (
       .toString('base64')
   publish(files, pathOf(keyFolder, storeId), Buffer.from(`${JSON.stringify({
     schema: 'sallyport.place.v1', address, ca, machine, machine_name: machineName, password: sealed,
+    ...(run === undefined ? {} : { run }),
   })}\n`))
 }
 
@@ -76,12 +82,13 @@ export const readPlaceFile = (
       next: 'Put the file back from a copy (the key folder, a name that ends in .place).',
     })
   }
-  const { address, ca, machine, machine_name: machineName, password } = parsed(bytes)
-  if (password === null) return { address, ca, machine, machineName, password }
+  const { address, ca, machine, machine_name: machineName, password, run } = parsed(bytes)
+  const said = { address, ca, machine, machineName, ...(run === undefined ? {} : { run }) }
+  if (password === null) return { ...said, password }
   const opened = openWith(
     keys.subkey('shared/password'), magic, storeId, Buffer.from(password, 'base64'))
   if (opened === undefined) throw damaged()
-  return { address, ca, machine, machineName, password: opened.toString('utf8') }
+  return { ...said, password: opened.toString('utf8') }
 }
 
 /** Whether a key folder has such a file of any state. */

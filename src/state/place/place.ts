@@ -24,7 +24,7 @@ export interface PlacedRecord extends Position {
 /** A live lease, as of one look. */
 export interface LeaseRow {
   readonly name: string
-  /** Id of the machine that has it. */
+  /** Id of the machine that has it; with more behind it where that is another holder of that id. */
   readonly machine: string
   /** Of this machine's own; null of those of others. */
   readonly token: string | null
@@ -57,6 +57,7 @@ export type Appended = 'placed' | 'moved' | 'lease_lost'
 /** How the fence of an operation is known to the place. */
 export interface FenceRow {
   readonly operation: string
+  /** As of a lease. */
   readonly machine: string
   /** True while a piece of its request may leave. */
   readonly taken: boolean
@@ -64,6 +65,16 @@ export interface FenceRow {
   readonly closed: boolean
   /** Sealed facts as of the last time it was given back. */
   readonly facts: Buffer
+}
+
+/** What a fence is taken by. */
+export interface FenceTaking {
+  readonly operation: string
+  readonly facts: Buffer
+  /** A new UUID each time that it is taken. */
+  readonly turn: string
+  /** Tokens of leases without which nothing may leave. */
+  readonly under: readonly string[]
 }
 
 /** What is known of a machine. */
@@ -84,6 +95,11 @@ export interface Introduction {
   readonly machine: string
   /** See `writes.ts`: a program that writes less than the store has seen is refused. */
   readonly writes: number
+  /**
+   * Names the very directory, so that a copy of it elsewhere does not take what is held for that of
+   * a dead process of its own; at most 32 letters and digits, none where there is but one.
+   */
+  readonly holder?: string
 }
 
 /** How the place can be reached, for people. */
@@ -152,15 +168,12 @@ export interface Place {
   /** Gives leases back. One that is not ours any more is left alone. */
   release(tokens: readonly string[]): Promise<void>
   /**
-   * Notes that a piece of a request is about to leave, and gives the stops that lie there behind
-   * that: two statements, the first committed before the second begins to look. `turn`: a new UUID
-   * each time it is taken. `under`: tokens of leases without which nothing may leave; `locked`
-   * `lease_lost` where one of them is not ours any more, and `failed` `fence_lost` where the
-   * operation was ended by others.
+   * Notes that a piece of a request is about to leave, and follows behind that: two statements, the
+   * first committed before the second begins to look. `locked` `lease_lost` where a lease that it
+   * is taken under is not ours any more, and `failed` `fence_lost` where the operation was ended by
+   * others.
    */
-  takeFence(
-    operation: string, facts: Buffer, turn: string, under: readonly string[],
-  ): Promise<readonly StopRow[]>
+  takeFence(taking: FenceTaking, after: number, limit: number): Promise<Followed>
   /**
    * Notes what had left, and whether the operation has ended. What was said of an earlier turn and
    * arrives late opens nothing that was taken since.
@@ -175,10 +188,14 @@ export interface Place {
   /** Gives the moment since which it lies there, by the place's clock. */
   putStop(id: string, body: Buffer): Promise<string>
   dropStop(id: string): Promise<void>
+  /** Which of some blobs do not lie there with their bytes, whose SHA-256 is their name. */
+  untrueBlobs(names: readonly string[]): Promise<readonly string[]>
   /** Which of some blobs lie there whole. */
   hasBlobs(names: readonly string[]): Promise<readonly string[]>
-  /** Puts a blob in pieces; one that is there whole already stays as it is. */
-  putBlob(name: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void>
+  /** Puts a blob, in pieces or in one; one that is there whole already stays as it is. */
+  putBlob(
+    name: string, pieces: Buffer | AsyncIterable<Buffer> | Iterable<Buffer>,
+  ): Promise<void>
   /** Pieces of a blob in order; none where it is not there whole. */
   getBlob(name: string): AsyncIterable<Buffer>
   removeBlobs(names: readonly string[]): Promise<void>
@@ -221,6 +238,6 @@ const patienceMs = 10_000
 /** Times of a place, ms; tests of the program shorten them (see `test/entry.ts`). */
 export const placeTimes = {
   leaseMs, patienceMs,
-  /** Wall clocks further apart than that send nothing (`clock_apart`). */
-  clockApartMs: 2_000,
+  /** Where the place's clock cannot be told that exactly nothing is sent (`clock_apart`). */
+  clockWithinMs: 2_000,
 }

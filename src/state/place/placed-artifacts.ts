@@ -5,7 +5,7 @@
  */
 import { fail } from '../../base/errors.js'
 import { FileDraft, storedPath, type ArtifactFolder } from '../artifact-folder.js'
-import { orIoFailure, readRange, type Files } from '../files.js'
+import { orIoFailure, readRange, readWhole, type Files } from '../files.js'
 import type { Artifacts } from '../types.js'
 import { noteClosing } from './closings.js'
 import type { Place } from './place.js'
@@ -84,7 +84,10 @@ export class BlobTraffic {
   /** Puts one stored file to the place. */
   async put(name: string): Promise<void> {
     const { files, dir, place } = this.#at
-    await place().putBlob(name, piecesOf(files, storedPath(dir, name)))
+    const path = storedPath(dir, name)
+    const isShort = (files.stat(path)?.size ?? 0) <= pieceBytes
+    const bytes = isShort ? readWhole(files, path, pieceBytes) : undefined
+    await place().putBlob(name, bytes ?? piecesOf(files, path))
   }
 
   /** Fetches every stored file that records name and that is missing here. */
@@ -92,11 +95,11 @@ export class BlobTraffic {
     await this.fetchNamed([...new Set(payloads.flatMap(namesIn))])
   }
 
-  /** The same of stored files by their names. */
-  async fetchNamed(names: readonly string[]): Promise<void> {
-    const wanted = names.filter((name) =>
-      !this.#noBlobs.has(name) && !this.#isHere(name))
-    if (wanted.length === 0) return
+  /** The same of stored files by their names. Whether all of them are here behind that. */
+  async fetchNamed(names: readonly string[]): Promise<boolean> {
+    const missing = names.filter((name) => !this.#isHere(name))
+    const wanted = missing.filter((name) => !this.#noBlobs.has(name))
+    if (wanted.length === 0) return missing.length === 0
     const there = new Set(await this.#at.place().hasBlobs(wanted))
     for (const name of wanted) {
       if (!there.has(name)) {
@@ -106,6 +109,7 @@ export class BlobTraffic {
       await this.#fetchOne(name)
       this.#there.add(name)
     }
+    return missing.every((name) => !this.#noBlobs.has(name))
   }
 
   async #fetchOne(name: string): Promise<void> {

@@ -6,10 +6,11 @@
  * that was silent for so long that others have it now (one that slept) sends nothing more.
  */
 import { randomUUID } from 'node:crypto'
+import { systemClock } from '../../base/clock.js'
 import type { FenceFacts } from '../holds/fence.js'
 import type { SendFence } from '../holds/holds.js'
 import { noteSaying } from './closings.js'
-import type { Place, StopRow } from './place.js'
+import type { FenceTaking, Place } from './place.js'
 import type { RecordSeal } from './record-seal.js'
 
 /** For so long the row may say that a piece is leaving, so that not each piece costs a trip, ms. */
@@ -23,7 +24,8 @@ interface FenceParts {
   readonly place: () => Place
   /** Tokens of the leases without which nothing may leave. */
   readonly under: () => readonly string[]
-  heard(stops: readonly StopRow[]): void
+  /** Takes the fence at the place and takes in what was placed before, as of behind that. */
+  taking(taking: FenceTaking): Promise<void>
 }
 
 /** See above. */
@@ -34,6 +36,7 @@ export class PlacedFence implements SendFence {
   /** Whether the row says that a piece may be leaving. */
   #isThere = false
   #wasThere = false
+  #lookedMs = 0
   /** Names the last time that it was taken there. */
   #turn = randomUUID()
   #timer: NodeJS.Timeout | undefined
@@ -55,16 +58,25 @@ export class PlacedFence implements SendFence {
   }
 
   async #takeThere(): Promise<void> {
-    const { place, under, facts: { operation } } = this.#at
+    const { taking, under, facts: { operation } } = this.#at
     this.#wasThere = true
     this.#turn = randomUUID()
-    const stops = await place().takeFence(operation, this.#facts(), this.#turn, under())
+    await taking({ operation, facts: this.#facts(), turn: this.#turn, under: under() })
     this.#isThere = true
-    this.#at.heard(stops)
+    this.#lookedMs = systemClock.monotonicMs()
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       if (!this.#isHere) this.#giveThere(false)
     }, keptMs)
+  }
+
+  /**
+   * Whether what is known was looked at just now, behind the row, which still says that a piece may
+   * leave: whoever has put a stop since then waits for it. A piece that waits for long is looked
+   * for again.
+   */
+  get hasLooked(): boolean {
+    return this.#isHere && this.#isThere && systemClock.monotonicMs() - this.#lookedMs < keptMs
   }
 
   #facts(): Buffer {

@@ -14,7 +14,7 @@ import { systemClock } from '../../base/clock.js'
 import { noteClosing } from './closings.js'
 import { deadTokens } from './dead-leases.js'
 import type { Lease, Leases } from './leases.js'
-import type { LeaseRow, Place } from './place.js'
+import type { FenceTaking, LeaseRow, Place } from './place.js'
 import { PlacedFence } from './placed-fence.js'
 import type { PlacedStops } from './placed-stops.js'
 import { reachPlacedFences } from './reach.js'
@@ -35,6 +35,8 @@ interface HoldParts {
   readonly seal: RecordSeal
   readonly stops: PlacedStops
   readonly place: () => Place
+  /** See `FenceParts.taking`. */
+  readonly taking: (taking: FenceTaking) => Promise<void>
   /** Leases of the look that covers all records that are known here; null where there is none. */
   readonly known: () => readonly LeaseRow[] | null
 }
@@ -74,10 +76,10 @@ export class PlacedHolds implements Holds {
     }
   }
 
-  /** Whether another machine has a lease; what cannot be told counts as held. */
-  #isElsewhere(name: string): boolean {
+  /** Whether another machine has a lease; `unknown`: what is said where that cannot be told. */
+  #isElsewhere(name: string, unknown: boolean): boolean {
     const known = this.#at.known()
-    if (known === null) return true
+    if (known === null) return unknown
     const machine = this.#at.machine()
     return known.some((lease) => lease.name === name && lease.machine !== machine)
   }
@@ -85,7 +87,8 @@ export class PlacedHolds implements Holds {
   isHeld(kind: HoldKind, id: string): boolean {
     const name = guardName(kind, id)
     const here = guardState(this.#at.dir, name)
-    return here === 'absent' ? this.#isElsewhere(`hold/${name}`) : here === 'live'
+    // Beside a file of a dead process there may be a live one where this directory was copied from.
+    return here === 'live' || this.#isElsewhere(`hold/${name}`, here === 'absent')
   }
 
   live(): number {
@@ -183,9 +186,9 @@ export class PlacedHolds implements Holds {
   }
 
   fence(facts: Omit<FenceFacts, 'sent'>, under: readonly object[]): SendFence {
-    const { local, leases, seal, place, stops } = this.#at
+    const { local, leases, seal, place } = this.#at
     return new PlacedFence({
-      local: local.fence(facts, under), facts, seal, place, heard: (rows) => stops.heard(rows),
+      local: local.fence(facts, under), facts, seal, place, taking: this.#at.taking,
       under: () => leases.tokensOf(under),
     })
   }

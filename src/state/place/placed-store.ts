@@ -12,19 +12,27 @@
 import { fail } from '../../base/errors.js'
 import type { Proposal } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
+import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
+import type { SendFence } from '../holds/holds.js'
 import type {
-  AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
+  AnchorComparison, ArtifactRef, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View,
+  WitnessLog,
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
+import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
-import { heardAtMs, noteHeard } from './heard.js'
+import type { HeadStart } from './head-start-shape.js'
+import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
+import { runOfNow, type KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
-import { placeTimes, type LeaseRow, type Place, type PlacedRecord } from './place.js'
-import { readPlaceFile, type PlaceSettings } from './place-file.js'
+import { placeTimes, type Followed, type LeaseRow, type Place, type PlacedRecord } from './place.js'
+import { PlaceClock } from './place-clock.js'
+import { PlacedFence } from './placed-fence.js'
+import { readPlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
 import { PlacedStops } from './placed-stops.js'
@@ -41,11 +49,14 @@ const restless = (): Error =>
     next: 'Nothing was written. Try again, or wait longer with --wait SECONDS.',
   })
 
-const clockApart = (ms: number): Error =>
-  fail.rejected('clock_apart', 'The clocks of this machine and of the place are apart.', {
-    next: 'Nothing was sent. Set the clock of this machine, for example by NTP.',
-    details: { apart_ms: Math.round(ms), apart_ms_max: placeTimes.clockApartMs },
+const clockApart = (): Error =>
+  fail.rejected('clock_apart', 'How the clock of the place stands cannot be told from here.', {
+    next: 'Nothing was sent: its answers take too long. Try again when the way there is faster.',
+    details: { told_within_ms_max: placeTimes.clockWithinMs },
   })
+
+/** So often the clock of the place is asked for: the first answer may wait for a connection. */
+const clockLooks = 3
 
 /** A look at leases: what it saw, and up to which record it covers. */
 interface Known {
@@ -64,6 +75,7 @@ export class PlacedStore implements Store {
   readonly machine: string
   readonly seal: RecordSeal
   readonly blobs: BlobTraffic
+  readonly clock: PlaceClock
   readonly #options: OpenOptions
   readonly #leases: Leases
   #settings: PlaceSettings | undefined
@@ -79,6 +91,7 @@ export class PlacedStore implements Store {
     this.#options = options
     this.#place = options.place
     this.machine = replica.state.machine ?? firstMachine
+    this.clock = new PlaceClock(replica.clock, heardApartMs(replica.runDir))
     this.seal = new RecordSeal(replica.keys, replica.storeId)
     const place = (): Place => this.place
     this.blobs = new BlobTraffic({ files: replica.files, dir: replica.places.artifacts, place })
@@ -89,6 +102,7 @@ export class PlacedStore implements Store {
       dir: replica.dir, local: replica.holds, leases: this.#leases, seal: this.seal,
       stops: this.stops, place, machine: () => this.settings.machine,
       known: () => this.#leasesNow(),
+      taking: (taking) => this.#follow((...from) => this.place.takeFence(taking, ...from)),
     })
   }
 
@@ -111,10 +125,34 @@ export class PlacedStore implements Store {
       this.#place = lazyPlace({
         address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId,
         clock: this.replica.clock,
-        machine: { machine, writes: writesVersion },
+        machine: { machine, writes: writesVersion, holder: this.#holder() },
+        run: this.#knownRun(),
       })
     }
     return this.#place
+  }
+
+  /** A copy of a directory has another file there. */
+  #holder(): string {
+    const { files, places } = this.replica
+    return String(orIoFailure('finding the lock', () => files.stat(places.lock))?.ino ?? '')
+  }
+
+  /** Kept beside the key; who only reads remembers it no longer than this. */
+  #knownRun(): KnownRun {
+    const { replica: { files, keyPlaces, keys, storeId } } = this
+    if (this.#options.mode === 'read' && this.settings.run === undefined) return runOfNow()
+    const known = (): string | null => this.settings.run ?? null
+    return {
+      get known() {
+        return known()
+      },
+      note: (run) => {
+        this.#settings = { ...this.settings, run }
+        if (this.#options.mode === 'read') return
+        writePlaceFile(files, keyPlaces.dir, keys, storeId, this.settings)
+      },
+    }
   }
 
   get dir(): string {
@@ -166,8 +204,8 @@ export class PlacedStore implements Store {
     return this.replica.health()
   }
 
-  async fresh(): Promise<FreshView> {
-    await this.#follow()
+  async fresh(fence: SendFence | null = null): Promise<FreshView> {
+    if (!(fence instanceof PlacedFence && fence.hasLooked)) await this.#follow()
     return this.replica.read() as FreshView
   }
 
@@ -177,15 +215,17 @@ export class PlacedStore implements Store {
     return known !== undefined && known.sequence >= this.replica.end.sequence ? known.leases : null
   }
 
-  /** Takes in everything that was placed before this call. */
-  async #follow(): Promise<void> {
+  /** Takes in everything that was placed before this call; `first`: what brings the first look. */
+  async #follow(first?: Place['follow']): Promise<void> {
     const { clock } = this.replica
     this.replica.read()
-    for (;;) {
+    let look = first
+    for (let looks = 1; ; looks += 1) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
-      const seen = await this.place.follow(end.sequence, followLimit)
-      requireSameTime(seen.nowMs, wallMs, clock.monotonicMs() - beganMs)
+      const seen = await this.#look(end.sequence, look)
+      look = undefined
+      this.clock.hear(seen.nowMs, wallMs, wallMs + clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
       const last = seen.records.at(-1)
       if (last !== undefined && await this.#takeBase(seen.records[0], end.sequence)) continue
@@ -194,12 +234,25 @@ export class PlacedStore implements Store {
         await this.blobs.fetch(opened.map(({ payload }) => payload))
         await this.replica.takeIn('follow', opened)
       }
-      if (seen.more) continue
+      if (seen.more || (!this.clock.isTold && looks < clockLooks)) continue
+      if (!this.clock.isTold) throw clockApart()
       this.#known = { sequence: last?.sequence ?? end.sequence, leases: seen.leases }
-      noteHeard(this.runDir, clock.wallMs())
+      noteHeard(this.runDir, clock.wallMs(), this.clock.apartMs)
       break
     }
     await this.#carry()
+  }
+
+  async #look(after: number, how = this.place.follow): Promise<Followed> {
+    try {
+      return await how(after, followLimit)
+    } catch (error) {
+      if (isBehind(error)) {
+        const { clock, settings: { machine } } = this
+        await stopBehind(this.stops, { sequence: after, machine }, clock.wallMs())
+      }
+      throw error
+    }
   }
 
   /**
@@ -212,9 +265,29 @@ export class PlacedStore implements Store {
     if (opened === undefined) return false
     const ref = baseOf(opened)
     await this.blobs.fetchNamed([ref.stored_sha256])
+    await this.#beginWith(ref)
+    return true
+  }
+
+  async #beginWith(ref: ArtifactRef): Promise<void> {
     await this.blobs.fetchNamed(artifactsOfBase(this.replica, ref))
     await takeBase(this.replica, ref)
-    return true
+  }
+
+  /**
+   * Begins a replica that holds nothing with the files of another one. Where the place has no such
+   * record, or not those files, nothing is begun: every record is followed then.
+   */
+  async beginAt({ sequence, link, ...ref }: HeadStart): Promise<void> {
+    const { artifacts } = this.replica
+    const { records: [record] } = await this.place.follow(sequence - 1, 1)
+    if (record?.sequence !== sequence || record.link.toString('hex') !== link) return
+    if (!await this.blobs.fetchNamed([ref.stored_sha256])) return
+    try {
+      await this.#beginWith(ref)
+    } finally {
+      artifacts.remove(ref.stored_sha256)
+    }
   }
 
   /**
@@ -237,6 +310,7 @@ export class PlacedStore implements Store {
   async transact<T>(verb: string, fn: (tx: Tx) => T, turn: Turn = {}): Promise<T> {
     return this.#inLine(async () => {
       if (!this.#covers) await this.#follow()
+      requireNotBehind(this.stops, this.replica.end.sequence)
       await this.#recordFirst()
       return this.#placed(verb, fn, turn)
     })
@@ -319,9 +393,4 @@ export class PlacedStore implements Store {
     this.#leases.close()
     noteEnd(this.#place)
   }
-}
-
-const requireSameTime = (placeMs: number, wallMs: number, awayMs: number): void => {
-  const apart = Math.abs(placeMs - (wallMs + awayMs / 2))
-  if (apart - awayMs / 2 > placeTimes.clockApartMs) throw clockApart(apart)
 }

@@ -9,6 +9,7 @@ import type { Test } from 'tap'
 import { systemClock, type Clock } from '../../../src/base/clock.js'
 import { holdFreshFile } from '../../../src/state/holds/kernel-file.js'
 import { converse, keys, needsScript, type Step } from '../../support/cli/pseudo-terminal.js'
+import { typeFrom } from '../../support/docs/pages.js'
 import { must } from '../../support/must.js'
 import { signalled } from '../../support/signalled.js'
 import { patienceMs } from '../../support/speed.js'
@@ -167,14 +168,15 @@ t.test('`doctor` names a sandbox that runs, and one that a state needs and that 
   ]])
 })
 
-const { enter, down, space } = keys
+const { enter, down, space, up } = keys
 const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
 const rehearsalSteps: readonly Step[] = [
-  { at: 'Providers, sealed', keys: `${down}${enter}` }, yes('Log in'),
+  { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
-  { at: 'Hold for one question', keys: `0.05usd${enter}` }, enterAt('Ceiling of all routes'),
+  enterAt('Ceiling of all routes'), { at: 'Hold for one question', keys: `${up}${enter}` },
+  { at: 'question: (Enter:', keys: `0.06usd${enter}` },
   enterAt('API key (Enter takes that of the sandbox)'),
   yes('Enable the capability now'), yes('I acknowledge this plaintext'),
   yes('Set up the gateway'), enterAt('Ceiling of all routes'),
@@ -184,7 +186,7 @@ const rehearsalSteps: readonly Step[] = [
   enterAt('Gateway key (Enter takes that of the sandbox)'), yes('Enable the route now'),
   { at: 'Purposes to consent to', keys: `${space}${enter}` },
   yes('I acknowledge this cloud egress'), yes('Set up screenshots'),
-  { at: 'Screenshot folder', keys: `~/screens${enter}` },
+  { at: 'Screenshots lie in', keys: `${up}${enter}` },
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),
   { at: 'Spend of a rolling day', keys: `${down}${enter}` },
   { at: 'Requests of a rolling day', keys: `${down}${enter}` },
@@ -193,7 +195,7 @@ const rehearsalSteps: readonly Step[] = [
   yes('Let jobs renew'), yes('Save this change'), yes('Prove every slot'),
 ]
 
-t.test('`setup` starts the sandbox of a rehearsal, fills in what it takes, and the first answer comes', {
+t.test('by `setup` alone a rehearsal comes to an answer and the page of a day, and the tutorial goes on with it', {
   skip: needsScript,
 }, async (t) => {
   const env = { XDG_STATE_HOME: temporaryFolder(t) }
@@ -201,14 +203,14 @@ t.test('`setup` starts the sandbox of a rehearsal, fills in what it takes, and t
   const { place } = world
   const dir = join(env.XDG_STATE_HOME, 'sallyport-sandbox')
   endAfter(t, dir)
-  const screens = join(place.env['HOME'] as string, 'screens')
-  must(await place.run(['sandbox', 'samples', screens]))
+  const screens = join(place.env['HOME'] as string, 'sample-screens')
   const ended = await converse(t, world, 'setup', rehearsalSteps)
   t.equal(ended.status, 0, ended.shown)
   for (const line of [
     'sandbox start --background', 'init --profile sandbox', 'login',
     `--api-key-file ${join(dir, 'provider-api.key')}`, '--model gateway/acme/sees-1',
-    `--api-key-file ${join(dir, 'gateway-api.key')}`, '--request-cost-bound-microusd 50000',
+    `--api-key-file ${join(dir, 'gateway-api.key')}`, '--request-cost-bound 0.06usd',
+    `sandbox samples ${screens}`, 'next     sallyport alpha ask', 'sallyport sandbox stop',
   ]) t.ok(ended.shown.replace(/\s*\\?\s*\n\s*/g, ' ').includes(line), `${line}: ${ended.shown}`)
   const { pid } = settingsIn(dir)
   t.ok(isAlive(pid), 'it outlived the command and its terminal')
@@ -217,6 +219,11 @@ t.test('`setup` starts the sandbox of a rehearsal, fills in what it takes, and t
   t.equal((await world.json(['shots', 'config', 'show'])).folder.saved_folder, screens)
   must(await place.run(['shots', 'scan']))
   t.match(must(await place.run(['shots', 'analyze'])).stdout, '4 analysed')
-  must(await place.run(['sandbox', 'stop']))
+  const page = place.path('today.html')
+  must(await place.run(['shots', 'report', '--html', page]))
+  t.match(readFileSync(page, 'utf8'), 'editor.png')
+  await typeFrom(t, 'docs/tutorial.md', '4. Ask', {
+    cwd: place.cwd, env: place.env, before: `keys='${dir}'\n`,
+  })
   t.ok(await isGone(pid))
 })

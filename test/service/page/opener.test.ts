@@ -46,7 +46,7 @@ const standIn = (place: Place): { readonly path: string; readonly given: string 
   return { path: dirname(file), given }
 }
 
-const skip = existsSync('/usr/bin/python3') ? false : 'no Python here'
+const skip = existsSync('/usr/bin/python3') ? false : 'needs /usr/bin/python3'
 
 t.test('whoever opens a browser is given one private file by its name, and no secret on its line', { skip }, async (t) => {
   const { place } = await World.in(t).state().session()

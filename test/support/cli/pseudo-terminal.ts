@@ -45,14 +45,21 @@ const linesOf = (drawn: string): readonly string[] =>
   drawn.replace(movement, '\n').split(/[\r\n]+/).map((line) => stripVTControlCharacters(line))
 
 /**
- * Runs a line there. The steps are gone through in order; when there are no more, whatever is drawn
+ * Runs a line of the program there. The steps are gone through in order; when there are no more, whatever is drawn
  * is answered with Enter until the program ends.
  */
 export const converse = async (
-  t: Test, { place }: Placed, words: string, steps: readonly Step[] = [],
+  t: Test, placed: Placed, words: string, steps: readonly Step[] = [],
 ): Promise<Ended> => {
-  const program = `'${process.execPath}' '${join(await builtApp(), 'sallyport.js')}' ${words}`
-  const line = `stty cols ${columns} rows 24; exec ${program}`
+  const program = `'${process.execPath}' '${join(await builtApp(), 'sallyport.js')}'`
+  return converseWith(t, placed, `${program} ${words}`, steps)
+}
+
+/** The same with whatever a shell can run, a shell for example. */
+export const converseWith = async (
+  t: Test, { place }: Placed, command: string, steps: readonly Step[] = [],
+): Promise<Ended> => {
+  const line = `stty cols ${columns} rows 24; exec ${command}`
   const terminal = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: place.cwd, env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm' },
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -194,6 +194,19 @@ export const typePage = async (t: Test, path: string, reader: Reader): Promise<v
   writeFileSync(path, written)
 }
 
+/** Types the blocks of a page from a heading on, whatever they answer: none of them may fail. */
+export const typeFrom = async (
+  t: Test, path: string, heading: string, reader: Reader,
+): Promise<void> => {
+  const page = readFileSync(path, 'utf8')
+  const at = page.indexOf(`\n## ${heading}\n`)
+  const blocks = exchanges(page.slice(at)).map((one) => one.typed)
+  t.ok(at > 0 && blocks.length > 0, `${path} has ${heading} with something to type`)
+  const before = `set -eo pipefail\n${reader.before ?? ''}`
+  const answers = await typed(t, { ...reader, before }, [...blocks, 'echo all\n'])
+  t.strictSame([answers.length, answers.at(-1)], [blocks.length + 1, 'all\n'], answers.join('\n'))
+}
+
 /** A zone in which it is noon, so that no page is typed across a midnight. */
 const noon = (): string => {
   const hours = 12 - new Date().getUTCHours()

@@ -10,7 +10,8 @@ import { collections } from '../../../src/governance/rows.js'
 import type { Ran, RunOptions, Teardown } from '../../world/place.js'
 import { allowed } from '../../world/images.js'
 import { moment } from '../../world/texts.js'
-import { World, type RoutesWorld, type TextWorld } from '../../world/world.js'
+import type { StateOptions } from '../../world/state.js'
+import { World, type Placed, type RoutesWorld, type TextWorld } from '../../world/world.js'
 import { newestTask } from '../board.js'
 import { keptOf } from '../kept.js'
 import { must } from '../must.js'
@@ -34,8 +35,10 @@ export interface Cell {
   attempt(argv: readonly string[], options?: RunOptions): Promise<Ran>
   /** The same, which must succeed. */
   operator(argv: readonly string[], options?: RunOptions): Promise<Ran>
+  /** The policy revision that the operator sees. */
+  revision(): Promise<number>
   /** Lets wall time go on, milliseconds. */
-  pass(ms: number): void
+  pass(ms: number): Promise<void>
   /** Runs when the cell is over. */
   after(act: () => Promise<unknown>): void
 }
@@ -44,16 +47,16 @@ export interface Cell {
 const slotOf = (route: RouteOfTable): 'report' | 'screenshot' =>
   (route === 'report proof' || route === 'text' ? 'report' : 'screenshot')
 
-const alphaSave = async ({ rig, operator }: Cell, flags: readonly string[]): Promise<Ran> =>
+const alphaSave = async ({ revision, operator }: Cell, flags: readonly string[]): Promise<Ran> =>
   operator([
     'alpha', 'setup', '--json', '--acknowledge-plaintext-egress', ...flags,
-    '--expected-policy-revision', String(await rig.revision()),
+    '--expected-policy-revision', String(await revision()),
   ])
 
-const gatewaySave = async ({ rig, operator, route }: Cell, flags: readonly string[]) =>
+const gatewaySave = async ({ revision, operator, route }: Cell, flags: readonly string[]) =>
   operator([
     'gateway', 'setup', '--json', '--acknowledge-cloud-egress', '--slot', slotOf(route), ...flags,
-    '--expected-policy-revision', String(await rig.revision()),
+    '--expected-policy-revision', String(await revision()),
   ])
 
 const save = (cell: Cell, alpha: readonly string[], gateway: readonly string[]) =>
@@ -182,6 +185,22 @@ const moneyOf = ({ rig }: Pick<Cell, 'rig'>) => {
   }
 }
 
+/** Where those who do something else are: on the machine of whoever asks, unless said. */
+export interface Sides {
+  /** How the state is made. */
+  readonly state: StateOptions
+  /** The machine of the operator, who gives, ends and changes. */
+  other(rig: Cell['rig']): Promise<Placed>
+  /** What puts everything back to how it is now. */
+  keep(rig: Cell['rig'], other: Placed): Promise<() => unknown>
+  /** Lets time go on elsewhere than on the machines. */
+  readonly pass?: (ms: number) => Promise<void>
+}
+
+const oneMachine: Sides = {
+  state: {}, other: async (rig) => rig, keep: async (rig) => keptOf(rig),
+}
+
 /** Runs cells in one world. */
 export type RunCell = (
   route: RouteOfTable, event: EventOfTable, moment: MomentOfTable,
@@ -189,9 +208,9 @@ export type RunCell = (
 
 /** Prepares the world: ada gave every consent, bob asks, and an operator and eve are there. */
 export const cellsOf = async (
-  t: Teardown,
+  t: Teardown, sides: Sides = oneMachine,
 ): Promise<{ readonly run: RunCell; readonly rig: Cell['rig'] }> => {
-  const rig = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha()
+  const rig = await World.in(t).sandbox().state({ owner: 'ada', ...sides.state }).session().alpha()
     .gateway({ ceilingMicrousd: 10_000_000 }).images(allowed)
     .proof('screenshot').proof('report').texts()
   const secret = ['--passphrase-file', rig.place.write('passphrase', 'another person')]
@@ -211,18 +230,23 @@ export const cellsOf = async (
     },
     expected_policy_revision: await rig.revision(),
   }))
-  const back = keptOf(rig)
+  const other = await sides.other(rig)
+  const back = await sides.keep(rig, other)
   const env = { SALLYPORT_SESSION: readFileSync(rig.place.path('op'), 'utf8').trim() }
   const run: RunCell = async (route, event, when) => {
-    back()
+    await back()
     let passedMs = 0
     const clock: Clock = { ...systemClock, wallMs: () => systemClock.wallMs() + passedMs }
     const over: (() => Promise<unknown>)[] = []
-    const attempt: Cell['attempt'] = (argv, more) => rig.run(argv, { ...more, clock, env })
+    const attempt: Cell['attempt'] = (argv, more) => other.run(argv, { ...more, clock, env })
     const cell: Cell = {
       rig, route, attempt,
       operator: async (argv, more) => must(await attempt(argv, more)),
-      pass: (ms) => { passedMs += ms },
+      revision: async () => must(await attempt(['alpha', 'show', '--json'])).json().policy_revision,
+      async pass(ms) {
+        passedMs += ms
+        await sides.pass?.(ms)
+      },
       after: (act) => void over.push(act),
     }
     if (route === 'text') rig.say('A person read.')

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { checkLedger } from '../ledger.js'
 import { slice } from '../slice.js'
 import {
-  cellsOf, events, moments, routes, type Became, type EventOfTable, type RouteOfTable,
+  cellsOf, events, moments, routes, type Became, type EventOfTable, type RouteOfTable, type Sides,
 } from './consent-cells.js'
 import { shares, table } from './consent-table.js'
 
@@ -24,16 +24,22 @@ const expected = (outcome: string, { settled }: Became): Became => {
   return { outcome, requests, settled: charged ? Math.max(settled, 1) : 0, held: 0 }
 }
 
-/** Runs the cells of these routes in one world. */
+/** Runs the cells of these routes in one world, or on two machines. */
 export const checkRoutes = async (
-  t: Test, { share, title }: { readonly share: keyof typeof shares, readonly title: string },
+  t: Test, { share, title, sides, table: of = '' }: {
+    readonly share: keyof typeof shares
+    readonly title: string
+    readonly sides?: Sides
+    /** Goes before the name of a route where the same routes are run twice. */
+    readonly table?: string
+  },
 ): Promise<void> => {
-  const { run, rig } = await cellsOf(t)
+  const { run, rig } = await cellsOf(t, sides)
   const names = Object.keys(events) as EventOfTable[]
   for (const route of shares[share] as readonly RouteOfTable[]) {
     await t.test(`${title}: ${route}`, async (t) => {
       const cells = names.flatMap((event) => moments.map((when, at) => ({ event, when, at })))
-      for (const { event, when, at } of slice(route, cells, {
+      for (const { event, when, at } of slice(`${of}${route}`, cells, {
         axesOf: (one) => [one.event, one.when],
       })) {
         const outcome = table[route][event][at]

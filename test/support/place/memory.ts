@@ -1,5 +1,6 @@
 /** A place in this process, for rules that need no server: what it may say is as a server's. */
 import { randomUUID } from 'node:crypto'
+import { isoFromMs } from '../../../src/base/clock.js'
 import { fail } from '../../../src/base/errors.js'
 import { leaseLost } from '../../../src/state/place/lease-lost.js'
 import type {
@@ -30,6 +31,8 @@ export class MemoryServer {
   isEnded = false
   vouchers: Voucher[] = []
   ticks = 0
+  /** Its wall clock, ms since 1970. */
+  nowMs: () => number = Date.now
   /** How often the place was asked, by the name of the question. */
   readonly asked: string[] = []
 }
@@ -47,29 +50,32 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     const changes = !['standing', 'vouch', 'accept'].includes(what)
     if (server.isChanged && changes) throw fail.conflict('server_changed', 'Another server.')
   }
-  const live = (): Lease[] => server.leases.filter(({ until }) => until > Date.now())
+  const live = (): Lease[] => server.leases.filter(({ until }) => until > server.nowMs())
+  const look: Place['follow'] = async (after, limit) => {
+    const behind = server.records.filter(({ sequence }) => sequence > after)
+    return {
+      records: behind.slice(0, limit), more: behind.length > limit,
+      leases: live().map(({ name, machine: whose, token }) =>
+        ({ name, machine: whose, token: whose === machineId() ? token : null })),
+      stops: [...server.stops], nowMs: server.nowMs(),
+    }
+  }
   const row = (machine: string, name: string): MachineRow => ({
-    machine, name, joined: new Date().toISOString(), seen: new Date().toISOString(), retired: null,
+    machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()), retired: null,
     sequence: 0,
   })
   return {
     name: 'memory',
     async follow(after, limit) {
       ask('follow')
-      const behind = server.records.filter(({ sequence }) => sequence > after)
-      return {
-        records: behind.slice(0, limit), more: behind.length > limit,
-        leases: live().map(({ name, machine: whose, token }) =>
-          ({ name, machine: whose, token: whose === machineId() ? token : null })),
-        stops: [...server.stops], nowMs: Date.now(),
-      }
+      return look(after, limit)
     },
     async append(at, record, under) {
       ask('append')
       await server.beforeAppend?.()
       const mine = live().filter(({ token }) => under.includes(token))
       if (mine.length < under.length) return 'lease_lost'
-      for (const lease of mine) lease.until = Date.now() + placeTimes.leaseMs
+      for (const lease of mine) lease.until = server.nowMs() + placeTimes.leaseMs
       const last = server.records.at(-1)
       if (last?.sequence !== at.sequence || !last.link.equals(at.link)) return 'moved'
       const lost = server.losesAnswer
@@ -85,20 +91,20 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
         || ahead.some((prefix) => lease.name.startsWith(prefix)))) return null
       const token = randomUUID()
       server.leases = server.leases.filter((lease) => lease.name !== name)
-      server.leases.push({ name, machine: machineId(), token, until: Date.now() + ms })
+      server.leases.push({ name, machine: machineId(), token, until: server.nowMs() + ms })
       return token
     },
     async renew(tokens, ms) {
       ask('renew')
       const mine = live().filter(({ token }) => tokens.includes(token))
-      for (const lease of mine) lease.until = Date.now() + ms
+      for (const lease of mine) lease.until = server.nowMs() + ms
       return mine.map(({ token }) => token)
     },
     async release(tokens) {
       ask('release')
       server.leases = server.leases.filter(({ token }) => !tokens.includes(token))
     },
-    async takeFence(operation, facts, turn, under) {
+    async takeFence({ operation, facts, turn, under }, after, limit) {
       ask('takeFence')
       if (live().filter(({ token }) => under.includes(token)).length < under.length) {
         throw leaseLost()
@@ -108,7 +114,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
         operation, machine: machineId(), taken: true, closed: false, facts, turn,
         changed: server.ticks += 1,
       })
-      return [...server.stops]
+      return look(after, limit)
     },
     async giveFence(operation, facts, turn, closed) {
       ask('giveFence')
@@ -136,6 +142,10 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       ask('dropStop')
       server.stops = server.stops.filter((one) => one.id !== id)
     },
+    async untrueBlobs(names) {
+      ask('untrueBlobs')
+      return names.filter((name) => !server.blobs.has(name))
+    },
     async hasBlobs(names) {
       ask('hasBlobs')
       return names.filter((name) => server.blobs.has(name))
@@ -143,7 +153,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     async putBlob(name, pieces) {
       ask('putBlob')
       const kept: Buffer[] = []
-      for await (const piece of pieces) kept.push(Buffer.from(piece))
+      for await (const piece of Buffer.isBuffer(pieces) ? [pieces] : pieces) kept.push(Buffer.from(piece))
       if (!server.blobs.has(name)) server.blobs.set(name, kept)
     },
     async * getBlob(name) {
@@ -165,7 +175,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     async retire(which) {
       ask('retire')
       server.machines = server.machines.map((one) =>
-        (one.machine === which ? { ...one, retired: new Date().toISOString() } : one))
+        (one.machine === which ? { ...one, retired: isoFromMs(server.nowMs()) } : one))
     },
     async noteSeen() { ask('noteSeen') },
     async found({ machine: first, at }) {

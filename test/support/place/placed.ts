@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
 import { parsePlaceAddress } from '../../../src/state/place/address.js'
-import type { Place, PlacedRecord, Position } from '../../../src/state/place/place.js'
+import type { Place, PlacedRecord, Position, StopRow } from '../../../src/state/place/place.js'
 import {
   postgresPlace, type PlaceOptions,
 } from '../../../src/state/place/postgres/postgres-place.js'
@@ -16,6 +16,12 @@ export const linkOf = (text: string): Buffer => createHash('sha256').update(text
 /** A record behind a position. */
 export const recordAfter = ({ sequence }: Position, bytes = 100): PlacedRecord =>
   ({ sequence: sequence + 1, link: randomBytes(32), body: randomBytes(bytes) })
+
+/** Takes a fence; gives the stops that were seen behind that. */
+export const fenced = async (
+  place: Place, operation: string, facts: Buffer, turn: string, under: readonly string[],
+): Promise<readonly StopRow[]> =>
+  (await place.takeFence({ operation, facts, turn, under }, 0, 1)).stops
 
 /** Records of a store take half a second to be placed from now on; waits until one is under way. */
 export const slowly = async (

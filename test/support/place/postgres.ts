@@ -50,6 +50,8 @@ export interface Postgres {
   /** A standby of this server, which follows it by the address given (this one left out). */
   standby(followed?: { readonly port: number }): Promise<Postgres>
   promote(): Promise<void>
+  /** A copy of its files as they are now, for `data` of another one: the same run of the server. */
+  image(): Promise<string>
 }
 
 const script = '"$@" 3<&- & p=$!; (read -r _ <&3; kill -QUIT $p) & w=$!; echo "pid $p"; '
@@ -205,6 +207,7 @@ const given = (url: string): Postgres => {
     query: (text, values = []) => asked({ connectionString: url }, text, values),
     terminateAll: async () => void await asked({ connectionString: url }, endOthers, []),
     stop: cannot, start: cannot, restart: cannot, signal: cannot, standby: cannot, promote: cannot,
+    image: cannot,
   }
 }
 
@@ -253,19 +256,25 @@ export const startPostgres = async (
     terminateAll: async () => void await server.query(endOthers),
     standby: (followed = { port }) => standbyOf(t, server, folder, followed.port, settings),
     promote: async () => void await server.query('select pg_promote(true, 30)'),
+    image: () => imageOf(server, folder),
   }
   return server
+}
+
+/** While it is stopped its files are one moment's. */
+const imageOf = async (server: Postgres, folder: string): Promise<string> => {
+  const copy = mkdtempSync(join(tmpdir(), 'sallyport-data-'))
+  await server.stop()
+  cpSync(folder, copy, { recursive: true })
+  await server.start()
+  return copy
 }
 
 /** A copy of the files at a moment that the server itself declares to be one to begin at. */
 const standbyOf = async (
   t: Teardown, server: Postgres, folder: string, port: number, settings: PostgresSettings,
 ): Promise<Postgres> => {
-  const copy = mkdtempSync(join(tmpdir(), 'sallyport-data-'))
-  // While it is stopped its files are one moment's.
-  await server.stop()
-  cpSync(folder, copy, { recursive: true })
-  await server.start()
+  const copy = await imageOf(server, folder)
   writeFileSync(join(copy, 'standby.signal'), '')
   appendFileSync(join(copy, 'postgresql.auto.conf'),
     `primary_conninfo = 'host=127.0.0.1 port=${port} user=sallyport sslmode=disable'\n`)

@@ -4,15 +4,17 @@ import type { AlphaShow } from '../../../alpha/projection.js'
 import { alphaNeedsAcknowledgment } from '../../../alpha/setup-save.js'
 import { parseSetupInput } from '../../../alpha/setup.js'
 import { fail } from '../../../base/errors.js'
-import { dollarsText } from '../../../base/money.js'
 import type { Gov } from '../../../governance/context.js'
 import type { VerbDeps } from '../../verb.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
-import { changeText, moneyLimit, nothingChanges, refusalOf } from '../../form.js'
+import {
+  asFirst, askLimit, changeText, moneyLimit, nothingChanges, readInteger, refusalOf, secondsLimit,
+  standingCeiling, type Limit,
+} from '../../form.js'
 import { readSecret } from '../../input.js'
 import type { Prompter } from '../../prompt.js'
-import { keyFileWord } from '../../typed.js'
+import { flagWords, keyFileWord } from '../../typed.js'
 import { rehearsalOf, type Rehearsal } from '../sandbox/rehearsal.js'
 
 /** A save as the configuration use case takes it; parsed strictly there. */
@@ -21,61 +23,67 @@ export interface SetupBlock {
   expected_policy_revision?: number
 }
 
-/** What the form offers where nothing is saved yet. */
-const suggested = {
-  max_output_tokens: 512,
-  timeout_seconds: 30,
+const money = { min: alphaLimits.microusdMin, max: alphaLimits.microusdMax }
+
+/** The numbers of the form, in order; the ceiling comes before what it is the range of. */
+const numbers = {
+  max_output_tokens: {
+    message: 'Longest answer:', offers: [128, 256, 512, 1_024],
+    label: (tokens: number) => `${tokens} tokens`,
+    read: readInteger, form: 'a plain positive integer',
+    range: { min: alphaLimits.outputTokensMin, max: alphaLimits.outputTokensMax },
+  },
+  timeout_seconds: {
+    ...secondsLimit, message: 'Longest wait for an answer:', offers: [15, 30, 45],
+    range: { min: alphaLimits.timeoutSecondsMin, max: alphaLimits.timeoutSecondsMax },
+  },
+  spend_ceiling_microusd: {
+    ...moneyLimit, message: 'Ceiling of all routes together:',
+    offers: [500_000, 1_000_000, 5_000_000, 20_000_000], range: money,
+  },
+  request_cost_bound_microusd: {
+    ...moneyLimit, message: 'Hold for one question:',
+    offers: [10_000, 20_000, 50_000, 100_000], range: money,
+  },
+} as const satisfies Record<string, Omit<Limit, 'now' | 'keep'>>
+
+type Numbers = Record<keyof typeof numbers, number>
+
+/** What Enter alone takes where nothing is saved yet. */
+const suggested: Numbers = {
+  max_output_tokens: 512, timeout_seconds: 30, spend_ceiling_microusd: 1_000_000,
   request_cost_bound_microusd: 20_000,
-  spend_ceiling_microusd: 1_000_000,
-} as const
-
-const numberNames = [
-  'max_output_tokens', 'timeout_seconds', 'request_cost_bound_microusd', 'spend_ceiling_microusd',
-] as const
-type NumberName = (typeof numberNames)[number]
-
-const questions: Readonly<Record<NumberName, string>> = {
-  max_output_tokens: 'Longest answer, in tokens:',
-  timeout_seconds: 'Longest wait for an answer, in seconds:',
-  request_cost_bound_microusd: 'Hold for one question:',
-  spend_ceiling_microusd: 'Ceiling of all routes together:',
 }
 
-const isMoney = (name: NumberName): boolean => name.endsWith('_microusd')
+const names = Object.keys(numbers) as readonly (keyof Numbers)[]
 
-/** The number that was typed, an amount in micro-USD; null for none. */
-const valueOf = (name: NumberName, text: string): number | null =>
-  (isMoney(name) ? moneyLimit.read(text)
-    : /^(?:0|[1-9][0-9]{0,9}(?:\.[0-9]{1,6})?)$/.test(text) ? Number(text) : null)
-
-/** As it is typed: dollars for an amount. */
-const initialOf = (name: NumberName, value: number): string =>
-  (isMoney(name) ? `${dollarsText(value).replace(/[$,]/g, '')}usd` : String(value))
-
-const formOf = (name: NumberName, text: string): string | null => {
-  if (name === 'timeout_seconds') {
-    return /^[0-9]{1,2}(?:\.[0-9]{1,6})?$/.test(text)
-      ? null : 'timeout_seconds must be a number from 1 to 45.'
-  }
-  return valueOf(name, text) !== null ? null
-    : isMoney(name) ? `Type ${moneyLimit.form}.` : `${name} must be a plain integer.`
-}
-
-/** What is wrong with an answer, its range included; null for a good one. */
-const problemOf = async (
-  name: NumberName, text: string,
-): Promise<string | null> =>
-  formOf(name, text) ?? refusalOf(() => { parseSetupInput({ [name]: valueOf(name, text) }) })
-
-const numberOf = async (
-  prompter: Prompter, name: NumberName, initial: number,
+/** Asks for one. `standing` is what is saved; what no longer fits below `most` is not offered. */
+const askNumber = async (
+  prompter: Prompter, name: keyof Numbers, standing: number | undefined, most: number,
 ): Promise<number> => {
-  const text = await prompter.text(
-    questions[name], initialOf(name, initial), (given) => problemOf(name, given))
-  const problem = await problemOf(name, text)
-  const value = valueOf(name, text)
-  if (problem === null && value !== null) return value
-  throw fail.rejected('form_number', problem ?? 'It is no number.', { details: { field: name } })
+  const { range: { min, max }, ...parts } = numbers[name]
+  const now = Math.min(standing ?? suggested[name], most)
+  const label = parts.label(now)
+  const given = await askLimit(prompter, {
+    ...parts, now, range: { min, max: Math.min(max, most) },
+    keep: standing === undefined ? asFirst(label) : now === standing ? `keep ${label}` : label,
+  })
+  return given ?? now
+}
+
+/** Asks for all of them. What is saved stays under Enter, the one ceiling also where it is new. */
+const askNumbers = async (
+  prompter: Prompter, gov: Gov, saved: AlphaShow['alpha_text'],
+): Promise<Numbers> => {
+  const ceiling = standingCeiling(gov)
+  const standing: Partial<Numbers> = saved
+    ?? (ceiling === null ? {} : { spend_ceiling_microusd: ceiling })
+  const filled = { ...suggested }
+  for (const name of names) {
+    const most = name === 'request_cost_bound_microusd' ? filled.spend_ceiling_microusd : Infinity
+    filled[name] = await askNumber(prompter, name, standing[name], most)
+  }
+  return filled
 }
 
 /** The key that was given, and what names its file on a line; null for none. */
@@ -100,11 +108,12 @@ const keyOf = async (
   const asked = isStored ? 'API key (Enter keeps the stored one):'
     : rehearsal === null ? 'API key:' : 'API key (Enter takes that of the sandbox):'
   const key = await prompter.secret(asked, (text) =>
-    (isNeeded && text.trim() === '' ? 'A question needs a key; Ctrl-C leaves the form.' : null))
-  if (key === '' && !isStored && rehearsal !== null) {
+    (isNeeded && text.trim() === '' ? 'A question needs a key; Ctrl-C leaves the form.'
+      : refusalOf(() => { parseSetupInput({ api_key: text }) })))
+  if (key.trim() === '' && !isStored && rehearsal !== null) {
     return sandboxKey(deps, rehearsal.keyFiles.provider)
   }
-  if (key === '') return { word: null, block: {} }
+  if (key.trim() === '') return { word: null, block: {} }
   deps.secrets.add(key)
   if (Buffer.byteLength(key) > alphaLimits.apiKeyBytesMax) {
     throw fail.rejected('secret_length', `A key has at most ${alphaLimits.apiKeyBytesMax} bytes.`)
@@ -138,19 +147,17 @@ const agreed = async (
   await requireYes(prompter, 'I acknowledge this plaintext egress')
 }
 
-const flagOf = (name: NumberName): string => `--${name.replaceAll('_', '-')}`
-
 /** A flag left out keeps what is saved: only what differs stands in it. */
 const typedOf = (
-  saved: AlphaShow['alpha_text'], { enables, keyWord, numbers }: {
+  saved: AlphaShow['alpha_text'], { enables, keyWord, filled }: {
     readonly enables: boolean
     readonly keyWord: string | null
-    readonly numbers: Partial<Record<NumberName, number>>
+    readonly filled: Numbers
   },
 ): readonly string[] => [
   'alpha', 'setup', ...(enables ? ['--enable'] : []),
-  ...numberNames.filter((name) => saved?.[name] !== numbers[name])
-    .flatMap((name) => [flagOf(name), String(numbers[name])]),
+  ...names.filter((name) => saved?.[name] !== filled[name])
+    .flatMap((name) => flagWords(`--${name.replaceAll('_', '-')}`, filled[name])),
   ...(keyWord === null ? [] : ['--api-key-file', keyWord]),
 ]
 
@@ -168,10 +175,7 @@ export const fillForm = async (
   deps.note(saved?.enabled
     ? 'The text capability is enabled, and stays so; to end it: `sallyport alpha setup --disable`'
     : 'The text capability is disabled.')
-  const numbers: Partial<Record<NumberName, number>> = {}
-  for (const name of numberNames) {
-    numbers[name] = await numberOf(prompter, name, (saved ?? suggested)[name])
-  }
+  const filled = await askNumbers(prompter, gov, saved)
   const rehearsal = await rehearsalOf(deps, { provider })
   const isStored = saved?.key_present ?? false
   const first = await keyOf(deps, prompter, isStored, rehearsal)
@@ -180,7 +184,7 @@ export const fillForm = async (
   const { word: keyWord, block: key } = lacksKey
     ? await keyOf(deps, prompter, false, null, true) : first
   const changes = [
-    ...differenceOf({ enabled: false, ...saved }, { enabled, ...numbers }),
+    ...differenceOf({ enabled: false, ...saved }, { enabled, ...filled }),
     ...('api_key' in key ? ['  API key: a new one'] : []),
   ]
   const isLapsed = saved?.enabled === true && !saved.consent_current
@@ -190,7 +194,7 @@ export const fillForm = async (
   }
   deps.note(changeText([...changes, ...(isLapsed ? ['  consent: given anew'] : [])]))
   const block = {
-    enabled, ...key, ...numbers, plaintext_provider_egress_acknowledged: false,
+    enabled, ...key, ...filled, plaintext_provider_egress_acknowledged: false,
   }
   const needs = alphaNeedsAcknowledgment(gov, provider, parseSetupInput(block))
   return {
@@ -199,7 +203,7 @@ export const fillForm = async (
       expected_policy_revision: current.policy_revision,
     },
     typed: typedOf(saved, {
-      enables: enabled && (saved?.enabled !== true || isLapsed), keyWord, numbers,
+      enables: enabled && (saved?.enabled !== true || isLapsed), keyWord, filled,
     }),
     agree: () => agreed({ deps, provider, prompter }, needs),
   }

@@ -79,7 +79,7 @@ interface ModeOptions {
   readonly mode: string
 }
 
-export const mode = verbOf(operation(codehostMode, 'write',
+export const mode = verbOf(operation(codehostMode, 'stop',
   async ({ gov, session, stopped }, { connection, mode: next }) => {
     const narrowed = await setMode(gov, session, { connectionId: connection, mode: next })
     await stopped(narrowed.recorded)
@@ -87,7 +87,7 @@ export const mode = verbOf(operation(codehostMode, 'write',
   }), {
   summary: 'disable a connection, or leave it for reads alone',
   description:
-    '`disabled` and `reconcile_only` both end what may be written, at once; the second says '
+    '`disabled` and `reconcile_only` both end what may be written, at once. The second says '
     + 'that reads which settle earlier work are what it is kept for. `active` is never set '
     + 'here: a consent makes a connection active, and returning to it takes a new one.',
   examples: [
@@ -110,20 +110,22 @@ export const mode = verbOf(operation(codehostMode, 'write',
 })
 
 /** What takes something back of a connection, at once. */
-const restriction = (contract: typeof codehostRevoke, act: typeof revokeConsent) =>
-  operation(contract, 'write', async ({ gov, session, stopped }, { connection }) => {
+const restriction = (
+  contract: typeof codehostRevoke, act: typeof revokeConsent, mode: 'stop' | 'write',
+) =>
+  operation(contract, mode, async ({ gov, session, stopped }, { connection }) => {
     const done = await act(gov, session, connection)
     await stopped(done.recorded)
     return done
   })
 
-export const disconnect = verbOf(restriction(codehostDisconnect, dropConnection), {
+export const disconnect = verbOf(restriction(codehostDisconnect, dropConnection, 'write'), {
   summary: 'remove the token of a connection and end its consent; its row stays',
   description:
     'The consent ends at once, then the token is taken out of the vault. What jobs did stays '
-    + 'shown; a later `codehost connect` to the same repository takes the row up again, so that '
-    + 'a job in CI leaves no connection behind at each run. Refused while a job occupies the '
-    + 'connection: what was sent is settled with the token that it was sent with.',
+    + 'shown. A later `codehost connect` to the same repository takes the row up again, so '
+    + 'that a job in CI leaves no connection behind at each run. Refused while a job occupies '
+    + 'the connection: what was sent is settled with the token that it was sent with.',
   examples: ['$ sallyport codehost disconnect ID', '$ sallyport codehost disconnect ID --json'],
   of: 'connection',
   decides: true,
@@ -131,7 +133,7 @@ export const disconnect = verbOf(restriction(codehostDisconnect, dropConnection)
   text: connectionText,
 })
 
-export const revoke = verbOf(restriction(codehostRevoke, revokeConsent), {
+export const revoke = verbOf(restriction(codehostRevoke, revokeConsent, 'stop'), {
   summary: 'take back the consent of a connection, at once',
   description:
     'Nothing more is written through the connection once it has answered, also while a job '

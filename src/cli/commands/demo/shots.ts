@@ -16,7 +16,10 @@ export interface ShotsPlaces {
 export const shotsPlaces = (dir: string): ShotsPlaces =>
   ({ folder: join(dir, 'screens'), page: join(dir, 'report.html') })
 
-const revision = async (stage: Stage): Promise<string> => {
+/** Whom a line asks for a number that it needs. */
+type Asked = Pick<Stage, 'ask'>
+
+const revision = async (stage: Asked): Promise<string> => {
   const { policy_revision: number } = await stage.ask(['gateway', 'show']) as {
     policy_revision: number
   }
@@ -54,7 +57,7 @@ export const openedGates: readonly string[] = [
 ]
 
 /** The line that sets up the model that sees pictures, and consents to it. */
-export const seeingModel = async (stage: Stage, sandbox: Sandbox): Promise<readonly string[]> => [
+export const seeingModel = async (stage: Asked, sandbox: Sandbox): Promise<readonly string[]> => [
   'gateway', 'setup', '--slot', 'screenshot', '--model', 'gateway/acme/sees-1',
   '--upstream-allow', 'acme-host', '--request-cost-bound-microusd', bound,
   '--api-key-file', sandbox.keyFiles.gateway, '--spend-ceiling-microusd', ceiling,
@@ -63,7 +66,7 @@ export const seeingModel = async (stage: Stage, sandbox: Sandbox): Promise<reado
 ]
 
 /** The same of the model that writes. */
-export const writingModel = async (stage: Stage): Promise<readonly string[]> => [
+export const writingModel = async (stage: Asked): Promise<readonly string[]> => [
   'gateway', 'setup', '--slot', 'report', '--model', 'gateway/acme/writes-1',
   '--upstream-allow', 'acme-host', '--request-cost-bound-microusd', bound,
   '--consent', 'gateway.digest', '--consent', 'gateway.report', '--acknowledge-cloud-egress',

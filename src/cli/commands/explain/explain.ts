@@ -17,6 +17,7 @@ const moneyName = /_microusd$/
 const factText = (view: View, name: string, value: Exclude<Fact, null>): string => {
   if (typeof value === 'number' && moneyName.test(name)) return moneyText(value)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'string' && /_at$/.test(name)) return view.foreign(view.time(value))
   return view.foreign(String(value))
 }
 
@@ -31,11 +32,17 @@ const factLines = (view: View, { facts }: ExplainedRow): readonly string[] =>
 const isForScripts = (value: Exclude<Fact, null>): boolean =>
   typeof value === 'string' && (tailOf(value) !== null || /^[0-9a-f]{64}$/.test(value))
 
-const eventLine = (view: View, { at, what, by, facts }: HistoryEvent): string => {
+const eventLine = (view: View, { what, by, facts }: HistoryEvent, when: string): string => {
   const more = Object.entries(facts).flatMap(([name, value]) =>
     (value === null || isForScripts(value) ? [] : [`${name} ${factText(view, name, value)}`]))
-  return `  ${at}  ${what}${by === null ? '' : ` by ${view.foreign(by)}`}`
+  return `  ${when}  ${what}${by === null ? '' : ` by ${view.foreign(by)}`}`
     + (more.length === 0 ? '' : ` (${more.join(', ')})`)
+}
+
+const eventLines = (view: View, history: readonly HistoryEvent[]): readonly string[] => {
+  const times = history.map(({ at }) => view.time(at))
+  const columns = Math.max(...times.map((one) => one.length))
+  return history.map((one, n) => eventLine(view, one, (times[n] ?? '').padEnd(columns)))
 }
 
 /** So many ids are told below one another; `--json` has all of them. */
@@ -56,7 +63,7 @@ const rowLines = (view: View, id: string, row: ExplainedRow): readonly string[] 
   ...relatedLines(row, view),
   ...(row.history.length === 0 ? [] : [
     `what happened${row.history_whole ? '' : ' (as far as the audit was looked through)'}:`,
-    ...row.history.map((one) => eventLine(view, one)),
+    ...eventLines(view, row.history),
   ]),
   ...(row.next.length === 0 ? [] : ['what can be done:', ...row.next.map((one) => `  ${one}`)]),
 ]
@@ -65,14 +72,14 @@ export const explain = verbOf(operation(explainId, 'see', ({ gov, session, world
   explainOf({ gov, view: gov.store.read(), session, world }, id)), {
   summary: 'what an id names, how it stands, what happened to it, what can be done',
   description:
-    'Takes any id that a list, a receipt or the audit shows, whole or short: of a task, an '
-    + 'operation, a session, a goal, a consent, an image, a digest, a job of the code host, a '
-    + 'connection, a closure, a device, a capture, a stop and all others. It says what kind of '
-    + 'thing that is, how it stands, what happened to it by its rows and by the audit, and the '
-    + 'commands that go on. A short one that fits several is refused with all of them. What '
-    + 'belongs to another owner is not there. No content is opened: no question, answer, key or '
-    + 'text of a file. It contacts nobody and changes nothing. Why a file of screenshots became '
-    + 'what it is, `sallyport shots explain FILE` says.',
+    'Takes any id that a list, a receipt or the audit shows, whole or short. That can be a '
+    + 'task, an operation, a session, a goal, a consent, an image, a job, a connection or '
+    + 'anything else. It says what kind of thing that is and how it stands. It says what '
+    + 'happened to it, by its rows and by the audit, and the commands that go on. A short one '
+    + 'that fits several is refused with all of them. What belongs to another owner is not '
+    + 'there. No content is opened: no question, answer, key or text of a file. It contacts '
+    + 'nobody and changes nothing. Why a file of screenshots became what it is, `sallyport '
+    + 'shots explain FILE` says.',
   examples: [
     '$ sallyport explain task_0190f…', '$ sallyport explain 1a2b3c4d',
     '$ sallyport explain op_0190f… --json',

@@ -1,11 +1,10 @@
 /** What a person has filled in so far, as the difference they see and as the save it makes. */
-import { moneyText } from '../../../base/money.js'
 import {
   egressPurpose, slotNames, slotOfPurpose, type GatewayPurpose, type SlotName,
 } from '../../../gateway/constants.js'
 import type { GatewayShow } from '../../../gateway/projection.js'
 import { differenceOf } from '../../difference.js'
-import { keyFileWord } from '../../typed.js'
+import { flagWords, keyFileWord } from '../../typed.js'
 import type { SlotDraft } from './slot-form.js'
 
 /** A save of the route as the configuration use case takes it; parsed strictly there. */
@@ -30,8 +29,8 @@ export interface Draft {
 
 const slotFields = (
   slot: SlotName, from: SlotDraft | undefined,
-): readonly (readonly [string, unknown])[] => Object.entries(from ?? {}).map(([name, value]) =>
-  [`${slot}.${name}`, name.endsWith('_microusd') ? moneyText(Number(value)) : value] as const)
+): readonly (readonly [string, unknown])[] =>
+  Object.entries(from ?? {}).map(([name, value]) => [`${slot}.${name}`, value] as const)
 
 const savedFields = ({ gateway }: GatewayShow, slot: SlotName) => {
   const saved = gateway?.slots[slot]
@@ -50,14 +49,11 @@ export const changesOf = (current: GatewayShow, draft: Draft): readonly string[]
     slotFields(slot, draft.slots[slot])))
   const before = Object.fromEntries(slotNames.flatMap((slot) => savedFields(current, slot)))
   const { gateway } = current
-  const ceiling = gateway?.spend_ceiling_microusd
   return [
-    ...differenceOf({ enabled: gateway?.enabled ?? null }, {
+    ...differenceOf({ ...gateway }, {
       ...(draft.enable === undefined ? {} : { enabled: draft.enable }),
+      ...(draft.ceiling === undefined ? {} : { spend_ceiling_microusd: draft.ceiling }),
     }),
-    ...differenceOf(
-      { spend_ceiling: ceiling === undefined ? null : moneyText(ceiling) },
-      draft.ceiling === undefined ? {} : { spend_ceiling: moneyText(draft.ceiling) }),
     ...(draft.key === undefined ? [] : ['  API key: a new one']),
     ...differenceOf(before, after),
     ...draft.consents.map((purpose) => `  consent: ${purpose}`),
@@ -81,7 +77,7 @@ const slotWords = (slot: SlotName, { model, upstream_allow: upstreams, ...limits
   ...(model === undefined ? [] : ['--model', model]),
   ...(upstreams === undefined ? [] : ['--upstream-allow', upstreams.join(',')]),
   ...Object.entries(limits).flatMap(([name, value]) =>
-    [`--${name.replaceAll('_', '-')}`, String(value)]),
+    flagWords(`--${name.replaceAll('_', '-')}`, value)),
 ]
 
 const consentWords = (purposes: readonly GatewayPurpose[]): readonly string[] =>
@@ -98,7 +94,7 @@ export const typedOf = (current: GatewayShow, draft: Draft): readonly (readonly 
     ...(enables ? ['--enable'] : []),
     // A first save enables unless told otherwise.
     ...(!enables && current.gateway === null ? ['--disable'] : []),
-    ...(draft.ceiling === undefined ? [] : ['--spend-ceiling-microusd', String(draft.ceiling)]),
+    ...(draft.ceiling === undefined ? [] : flagWords('--spend-ceiling-microusd', draft.ceiling)),
     ...(draft.key === undefined ? [] : ['--api-key-file', draft.keyWord ?? keyFileWord]),
   ]
   const [first, ...others] = slots

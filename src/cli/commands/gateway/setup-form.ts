@@ -15,7 +15,9 @@ import { deploymentProfile } from '../../../governance/profile.js'
 import { collections } from '../../../governance/rows.js'
 import type { VerbDeps } from '../../verb.js'
 import { requireYes } from '../../ask-verdict.js'
-import { askLimit, changeText, moneyLimit, nothingChanges, refusalOf } from '../../form.js'
+import {
+  askLimit, changeText, moneyLimit, nothingChanges, refusalOf, standingCeiling,
+} from '../../form.js'
 import { readSecret } from '../../input.js'
 import type { Prompter } from '../../prompt.js'
 import { rehearsalOf, type Rehearsal } from '../sandbox/rehearsal.js'
@@ -41,8 +43,7 @@ interface Form {
 
 /** The one ceiling as it is now, micro-USD; null before there is one. */
 const ceilingOf = ({ gov, current }: Form): number | null =>
-  current.gateway?.spend_ceiling_microusd
-    ?? gov.store.read().all(collections.ledgerAccounts).at(0)?.doc.ceiling_microusd ?? null
+  current.gateway?.spend_ceiling_microusd ?? standingCeiling(gov)
 
 /** Requests that are counted for a form: more of them are told as that many. */
 const requestsMax = 10_000
@@ -100,7 +101,8 @@ const askSlots = async (form: Form, draft: Draft): Promise<void> => {
     const slot = labels.get(chosen)
     if (slot === undefined) return
     const ceilingMicrousd = await requiredCeiling(form, draft)
-    deps.note(`Its cost is your own bound.${provedText(form, slot)} ${spentText(form)}`)
+    deps.note('A model is named gateway/PROVIDER/MODEL. Its cost is your own bound.'
+      + `${provedText(form, slot)} ${spentText(form)}`)
     const saved = { ...unset, ...current.gateway?.slots[slot], ...draft.slots[slot] }
     const offered = form.rehearsal === null ? null
       : { model: form.rehearsal.modelOf(slot), host: form.rehearsal.host }
@@ -109,15 +111,20 @@ const askSlots = async (form: Form, draft: Draft): Promise<void> => {
   }
 }
 
+const keyMessage = (stored: boolean, rehearsal: Rehearsal | null, isNeeded: boolean): string => {
+  if (isNeeded) return 'Gateway key:'
+  if (stored) return 'Gateway key (Enter keeps the stored one):'
+  return `Gateway key (Enter${rehearsal === null ? ': not now' : ' takes that of the sandbox'}):`
+}
+
 const askKey = async (
-  { prompter, deps, current, rehearsal }: Form,
+  { prompter, deps, current, rehearsal }: Form, isNeeded = false,
 ): Promise<Pick<Draft, 'key' | 'keyWord'>> => {
   const stored = current.gateway?.key_present === true
   const given = await prompter.secret(
-    stored ? 'Gateway key (Enter keeps the stored one):'
-      : rehearsal === null ? 'Gateway key (Enter: not now):'
-        : 'Gateway key (Enter takes that of the sandbox):',
-    (text) => refusalOf(() => { parseGatewayInput({ api_key: text }) }),
+    keyMessage(stored, rehearsal, isNeeded),
+    (text) => (isNeeded && text.trim() === '' ? 'The route needs a key; Ctrl-C leaves the form.'
+      : refusalOf(() => { parseGatewayInput({ api_key: text }) })),
   )
   if (given.trim() === '' && !stored && rehearsal !== null) {
     const from = rehearsal.keyFiles.gateway
@@ -147,7 +154,7 @@ const askConsents = async (form: Form, draft: Draft): Promise<void> => {
   if (open.length === 0) return
   const labels = new Map(open.map((one) => [`${one}: ${purposeContents[one]}`, one]))
   const picked = await form.prompter.pick(
-    'Purposes to consent to (space marks, none is no new consent):', [...labels.keys()])
+    'Purposes to consent to (space marks):', [...labels.keys()])
   draft.consents = picked.flatMap((label) => labels.get(label) ?? [])
 }
 
@@ -159,6 +166,8 @@ const askUse = async (form: Form, draft: Draft): Promise<void> => {
   const asks = isFirst ? hasSlot : !gateway.enabled
   if (asks && await prompter.confirm('Enable the route now')) draft.enable = true
   if (gateway?.enabled !== true && draft.enable !== true) return
+  const lacksKey = draft.key === undefined && gateway?.key_present !== true
+  if (draft.enable === true && lacksKey) Object.assign(draft, await askKey(form, true))
   await askConsents(form, draft)
   const isLapsed = gateway?.enabled === true && !gateway.cloud_egress_acknowledged
   if (!isLapsed || draft.consents.length > 0) return
@@ -198,7 +207,7 @@ export const fillGatewayForm = async (
   deps.note(`${standing(form)} ${spentText(form)}`)
   const draft: Draft = { slots: {}, consents: [] }
   const now = ceilingOf(form)
-  const ceiling = await askCeiling(form, now === null ? 'not now' : `keep ${moneyText(now)}`)
+  const ceiling = await askCeiling(form, now === null ? 'not now' : `keep ${moneyLimit.label(now)}`)
   if (ceiling !== undefined) draft.ceiling = ceiling
   await askSlots(form, draft)
   Object.assign(draft, await askKey(form))

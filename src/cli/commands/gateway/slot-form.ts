@@ -1,5 +1,4 @@
 /** One slot of the route, asked for field by field; each is judged when it is left. */
-import { moneyText } from '../../../base/money.js'
 import { gatewayLimits as limits, type SlotName } from '../../../gateway/constants.js'
 import type { SlotProjection } from '../../../gateway/projection.js'
 import { gatewayWouldChange } from '../../../gateway/save.js'
@@ -7,7 +6,7 @@ import { parseGatewayInput, type SlotSetup } from '../../../gateway/setup.js'
 import { parseGatewaySelector } from '../../../governance/selectors.js'
 import type { Gov } from '../../../governance/context.js'
 import { routePlaces } from '../../../fabric/places.js'
-import { askLimit, moneyLimit, refusalOf } from '../../form.js'
+import { askLimit, asFirst, moneyLimit, refusalOf, secondsLimit } from '../../form.js'
 import type { Prompter } from '../../prompt.js'
 
 /** A slot as the form shows it. */
@@ -56,7 +55,7 @@ const modelProblem = ({ gov, slot }: SlotCase, model: string): Promise<string | 
 const askWay = async (one: SlotCase): Promise<SlotDraft | null> => {
   const { prompter, saved, slot, offered } = one
   const model = await prompter.text(
-    `Model of ${slot} (gateway/PROVIDER/MODEL):`, saved.model ?? offered?.model ?? '',
+    `Model of ${slot}:`, saved.model ?? offered?.model ?? '',
     (text) => (text === '' ? null : modelProblem(one, text)),
   )
   if (model === '') return null
@@ -74,9 +73,6 @@ const askWay = async (one: SlotCase): Promise<SlotDraft | null> => {
 
 const timeouts = [15, 30, 45, 60, 120] as const
 
-const readSeconds = (text: string): number | null =>
-  (/^(?:0|[1-9][0-9]{0,2})(?:\.[0-9]{1,6})?$/.test(text) ? Number(text) : null)
-
 const askLimits = async (
   { prompter, saved, ceilingMicrousd }: SlotCase,
 ): Promise<SlotDraft> => {
@@ -84,17 +80,14 @@ const askLimits = async (
   const first = Math.min(ceilingMicrousd, limits.requestBoundMicrousdDefault)
   const held = await askLimit(prompter, {
     ...moneyLimit, now: bound, message: 'Hold for one request:',
-    keep: bound === null
-      ? `${moneyText(first)}, as a first set-up does` : `keep ${moneyText(bound)}`,
+    keep: bound === null ? asFirst(moneyLimit.label(first)) : `keep ${moneyLimit.label(bound)}`,
     offers: [10_000, 50_000, 200_000, 500_000].filter((one) => one !== first),
     range: { min: limits.microusdMin, max: Math.min(limits.microusdMax, ceilingMicrousd) },
   })
   const seconds = await askLimit(prompter, {
-    now: timeout, message: 'Longest wait for a reply:',
-    keep: timeout === null
-      ? `${limits.timeoutSecondsDefault} s, as a first set-up does` : `keep ${timeout} s`,
+    ...secondsLimit, now: timeout, message: 'Longest wait for a reply:',
+    keep: timeout === null ? asFirst(`${limits.timeoutSecondsDefault} s`) : `keep ${timeout} s`,
     offers: timeouts.filter((one) => timeout !== null || one !== limits.timeoutSecondsDefault),
-    label: (value) => `${value} s`, read: readSeconds, form: 'seconds, as 30',
     range: { min: limits.timeoutSecondsMin, max: limits.timeoutSecondsMax },
   })
   return {

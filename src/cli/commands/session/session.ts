@@ -83,7 +83,7 @@ export const revoke = verb(sessionRevoke, {
   exits: ['rejected', 'not_found', 'locked'],
   text: ({ root }, view) => sessionText(root, view),
   run: async (request, deps) => {
-    const { gov, session: own, stopped } = await workFor(deps, 'write')
+    const { gov, session: own, stopped } = await workFor(deps, 'stop')
     const revoked = await revokeSession(gov, own, request.session)
     await stopped(revoked.recorded)
     const token = currentToken(gov, deps.env)

@@ -1,17 +1,20 @@
 import { fail, SallyportError } from '../../../base/errors.js'
 import { exitStatus } from '../../../base/outcome.js'
+import { commandLine } from '../../../base/told.js'
 import {
   setup as setupContract, type SetupDocument, type SetupStep, type StepStatus,
 } from '../../../fabric/setup/setup-contract.js'
 import { setupStatus, statusWithoutState } from '../../../fabric/setup/setup-status.js'
 import { noTimerStatus } from '../../../fabric/timers/timer-status.js'
 import type { Gov } from '../../../governance/context.js'
+import { deploymentProfile } from '../../../governance/profile.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
 import { verb, type VerbDeps } from '../../verb.js'
 import { foundTimers } from '../timers/timers.js'
 import { isRunning } from '../sandbox/claim.js'
 import { sandboxDir } from '../sandbox/dir.js'
+import { rehearsalOf } from '../sandbox/rehearsal.js'
 import { talks, type Offer, type Talk } from './talk.js'
 
 // Going through the steps: each runs the very command that it tells, with the same person.
@@ -20,6 +23,8 @@ import { talks, type Offer, type Talk } from './talk.js'
 interface Look {
   readonly steps: Readonly<Record<SetupStep, StepStatus>>
   readonly sequence: number
+  /** Whether the sandbox of this machine runs for it. */
+  readonly rehearses: boolean
 }
 
 /** The answer, or null where it is refused for this reason. */
@@ -41,14 +46,19 @@ const lookAtState = async (deps: VerbDeps, gov: Gov): Promise<Look> => {
     isLoggedIn: session !== null, at: await deps.at(), scheduler: timers?.scheduler ?? null,
     world: deps,
   }
-  return { steps: await setupStatus(gov, around), sequence: gov.store.read().sequence }
+  const rehearsal = await rehearsalOf(deps, deploymentProfile(gov.store))
+  return {
+    steps: await setupStatus(gov, around), sequence: gov.store.read().sequence,
+    rehearses: rehearsal?.isRunning ?? false,
+  }
 }
 
 /** Reads everything anew: the command before has changed it in a store of its own. */
 const lookAround = async (deps: VerbDeps): Promise<Look> => {
   await deps.closeStores()
   const gov = await unless(['no_state'], () => deps.gov('read'))
-  return gov === null ? { steps: statusWithoutState, sequence: 0 } : lookAtState(deps, gov)
+  return gov === null ? { steps: statusWithoutState, sequence: 0, rehearses: false }
+    : lookAtState(deps, gov)
 }
 
 /** A prompter that knows whether its person has left. */
@@ -104,12 +114,18 @@ const globalWords = ({ globals }: VerbDeps): readonly string[] => [
   '--wait', String(globals.waitMs / 1_000),
 ]
 
-/** Runs it; what it prints stands beside the result of this verb where that is a document. */
+/** Where the results of steps go: beside the result of this verb where that is a document. */
+const stepIo = ({ io, globals }: VerbDeps, { isTerse }: Talk): VerbDeps['io'] => {
+  if (isTerse === true) return { ...io, writeOut: () => undefined }
+  return globals.json
+    ? { ...io, writeOut: (data) => io.writeErr(Buffer.from(data).toString()) } : io
+}
+
+/** Runs one line of a step. */
 const runStep = async (
-  deps: VerbDeps, prompter: Prompter, words: readonly string[],
+  deps: VerbDeps, prompter: Prompter, talk: Talk, words: readonly string[],
 ): Promise<number> => {
-  const { io, globals, places } = deps
-  const beside = (data: string | Uint8Array): void => io.writeErr(Buffer.from(data).toString())
+  const { places } = deps
   return deps.again({
     ...deps,
     argv: [...words, ...globalWords(deps)],
@@ -117,14 +133,16 @@ const runStep = async (
     foldersNamed: () => places,
     prompter: async () => prompter,
     page: async () => false,
-    io: globals.json ? { ...io, writeOut: beside } : io,
+    io: stepIo(deps, talk),
   })
 }
 
 /** Runs them in order, up to the first that does not succeed; gives the status of the last run. */
-const runLines = async (deps: VerbDeps, prompter: Prompter, lines: Lines): Promise<number> => {
+const runLines = async (
+  deps: VerbDeps, prompter: Prompter, talk: Talk, lines: Lines,
+): Promise<number> => {
   for (const words of lines) {
-    const status = await runStep(deps, prompter, words)
+    const status = await runStep(deps, prompter, talk, words)
     if (status !== exitStatus.ok) return status
   }
   return exitStatus.ok
@@ -133,11 +151,23 @@ const runLines = async (deps: VerbDeps, prompter: Prompter, lines: Lines): Promi
 const savedText = (saved: readonly SetupStep[]): string =>
   (saved.length === 0 ? 'Nothing was saved.' : `Saved before, and it stays: ${saved.join(', ')}.`)
 
-const documentOf = ({ steps }: Look, failed: ReadonlySet<SetupStep>): SetupDocument => ({
+/** What is done can be used: the lines of an ask, and of the page of a day. */
+const nextOf = ({ steps: { state, alpha, shots, proof }, rehearses }: Look): readonly string[] => [
+  ...(alpha.done ? ['alpha ask'] : []),
+  ...(shots.done ? ['shots scan'] : []),
+  ...(shots.done && proof.done ? ['shots analyze', 'shots report --html today.html'] : []),
+  ...(state.done ? ['status'] : []),
+  ...(rehearses ? ['sandbox stop'] : []),
+].map((line) => commandLine(line))
+
+const stepLine = ({ step }: Talk, { told }: StepStatus): string => step.padEnd(9) + told
+
+const documentOf = (look: Look, failed: ReadonlySet<SetupStep>): SetupDocument => ({
   steps: talks.map(({ step }) => {
-    const { done, told } = steps[step]
+    const { done, told } = look.steps[step]
     return { step, done, told, failed: failed.has(step) }
   }),
+  next: [...nextOf(look)],
 })
 
 /**
@@ -155,16 +185,19 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
     })
   const takeStep = async (talk: Talk): Promise<void> => {
     const standing = look.steps[talk.step]
-    deps.note(`\n${talk.step.padEnd(9)}${standing.told}`)
+    deps.note(`\n${stepLine(talk, standing)}`)
     const offer = await wanted(prompter, talk, standing)
     if (offer === null) return
     const lines = linesOf(deps, offer)
     if (!talk.isForm) tellTyped(deps, lines)
-    const status = await runLines(deps, prompter, lines)
+    const status = await runLines(deps, prompter, talk, lines)
     if (isLeft() || deps.stop.aborted) throw left()
     if (status !== exitStatus.ok && status !== exitStatus.cancelled) failed.add(talk.step)
     const before = look.sequence
     look = await lookAround(deps)
+    if (talk.isTerse === true && look.steps[talk.step].done) {
+      deps.note(stepLine(talk, look.steps[talk.step]))
+    }
     const isSaved = talk.step === 'timers' || look.sequence !== before
     if (status === exitStatus.ok && isSaved) saved.push(talk.step)
   }
@@ -197,7 +230,10 @@ export const setup = verb(setupContract, {
   session: 'none',
   contacts: true,
   exits: ['rejected', 'conflict', 'locked', 'damaged'],
-  text: ({ steps }) => steps.map(({ step, done, told }) =>
-    `${step.padEnd(9)}${done ? 'done' : 'open'}  ${told}\n`).join(''),
+  text: ({ steps, next }) => [
+    ...steps.map(({ step, done, told }) =>
+      `${step.padEnd(9)}${done ? 'done' : 'open'}  ${told}\n`),
+    ...next.map((line, n) => `${(n === 0 ? 'next' : '').padEnd(9)}${line}\n`),
+  ].join(''),
   run: async (_request, deps) => walkThrough(deps, instead),
 })

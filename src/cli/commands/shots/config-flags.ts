@@ -4,6 +4,7 @@ import { fail } from '../../../base/errors.js'
 import { shotLimits as limits } from '../../../shots/constants.js'
 import type { ShotSettingsChange } from '../../../shots/source/settings.js'
 import { choiceFlag, integerFlag, moneyFlag } from '../../flags.js'
+import { flagWords } from '../../typed.js'
 
 type Field = Exclude<keyof ShotSettingsChange, undefined>
 
@@ -173,7 +174,7 @@ const wordOf = (value: unknown): string =>
 /** The flags that name a change. */
 export const flagsOfChange = (change: Readonly<Record<string, unknown>>): readonly string[] =>
   [{ flag: '--folder', field: 'screenshot_folder' }, ...settingFlags].flatMap(
-    ({ flag, field }) => (field in change ? [flag, wordOf(change[field])] : []))
+    ({ flag, field }) => (field in change ? flagWords(flag, wordOf(change[field])) : []))
 
 /** Settings that `--unset` takes. */
 export const settingNames: readonly string[] =

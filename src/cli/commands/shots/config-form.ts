@@ -9,7 +9,6 @@ import {
   parseSettingsChange, savedSettings, type SavedShotSettings,
 } from '../../../shots/source/settings.js'
 import { countText } from '../../../base/counted.js'
-import { moneyText } from '../../../base/money.js'
 import { shotLimits } from '../../../shots/constants.js'
 import { shotsEstimate } from '../../../shots/estimate/estimate-contract.js'
 import type { VerbDeps } from '../../verb.js'
@@ -17,12 +16,15 @@ import { workFor } from '../../work.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
 import {
-  askLimit, changeText, moneyLimit, nothingChanges, readInteger, refusalOf, type Limit,
+  askLimit, changeText, moneyLimit, nothingChanges, readInteger, refusalOf, secondsLimit,
+  type Limit,
 } from '../../form.js'
 import { sentBeforeLines } from '../../sent-before.js'
+import { paragraph } from '../../output.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
 import { flagsOfChange } from './config-flags.js'
+import { samplesOffer, type SamplesOffer } from '../sandbox/samples-offer.js'
 
 type Change = Record<string, unknown>
 type Parts = Pick<Limit, 'message' | 'offers' | 'label' | 'read' | 'form'>
@@ -41,8 +43,8 @@ const limits = {
   },
   request_cost_bound_microusd: money('Hold for one image:', [10_000, 20_000, 50_000]),
   settle_seconds: {
-    message: 'Of a region that goes on changing (video, typing) send one image in:',
-    offers: [30, 60, 120], label: (seconds: number) => `${seconds} seconds`,
+    message: 'Of a region that goes on changing, one image per:',
+    offers: [30, 60, 120], label: secondsLimit.label,
     read: readInteger, form: 'a plain positive integer',
     range: { min: shotLimits.settleSecondsMin, max: shotLimits.settleSecondsMax },
   },
@@ -70,19 +72,21 @@ const another = 'another folder'
 
 /** Folders that are there already are offered where none is saved; null where another is wanted. */
 const askFound = async (
-  prompter: Prompter, ctx: ShotsContext, now: string | null,
+  prompter: Prompter, ctx: ShotsContext, now: string | null, samples: SamplesOffer | null,
 ): Promise<string | null> => {
   const found = now === null ? foundFolders(ctx) : []
-  if (found.length === 0) return null
+  const offers = samples === null ? found : [...found, samples.label]
+  if (offers.length === 0) return null
   // Enter alone changes nothing, here as at every other question.
-  const chosen = await prompter.choose('Screenshots lie in:', [...found, another], another)
-  return chosen === another ? null : chosen
+  const chosen = await prompter.choose('Screenshots lie in:', [...offers, another], another)
+  return chosen === another ? null : chosen === samples?.label ? samples.folder : chosen
 }
 
 const askFolder = async (
-  prompter: Prompter, ctx: ShotsContext, now: string | null, home: string,
+  prompter: Prompter, ctx: ShotsContext, now: string | null,
+  { home, samples }: { readonly home: string; readonly samples: SamplesOffer | null },
 ): Promise<Change> => {
-  const found = await askFound(prompter, ctx, now)
+  const found = await askFound(prompter, ctx, now, samples)
   if (found !== null) return { screenshot_folder: found }
   const named = fromHome(home, await prompter.text(
     'Screenshot folder (absolute, or from ~):', now ?? '',
@@ -102,7 +106,7 @@ const askEgress = async (
     change[name] = word
   }
   if (!isStrict(saved) && await prompter.confirm(
-    'Refuse fallbacks and data collection, demand zero data retention',
+    'Refuse fallbacks, data collection and data retention',
   )) Object.assign(change, strictWords)
   return true
 }
@@ -132,37 +136,33 @@ const tellYesterday = async (deps: VerbDeps, ctx: ShotsContext): Promise<void> =
     + [await choicesTable(one, deps.view), ...priceNotes(one)].join('\n'))
 }
 
-const shownAs = (name: string, value: unknown): unknown =>
-  (name.endsWith('_microusd') && typeof value === 'number' ? moneyText(value) : value)
-
-const forPeople = (fields: object): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, shownAs(name, one)]))
-
 /**
  * The settings as a form. It asks only for what it would add: nothing that is on is switched off
  * by it, and Enter alone keeps what is saved. What leaves the machine is said before it is asked,
  * and the change is shown before it is saved; an empty one is given where nothing changes.
  */
 const fillConfigForm = async (
-  deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings,
+  deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings, samples: SamplesOffer | null,
 ): Promise<Change> => {
   const prompter = await deps.ask(
     'Give the settings as flags: `sallyport shots config set --help`.')
   deps.note(`${folderText}\n`)
-  const change = await askFolder(prompter, ctx, saved.screenshot_folder, deps.home)
-  deps.note(`\n${egressText}\n`)
+  const change = await askFolder(prompter, ctx, saved.screenshot_folder, {
+    home: deps.home, samples,
+  })
+  deps.note(`\n${paragraph(deps, egressText)}\n`)
   if (await askEgress(prompter, saved, change)) {
     // The day of another folder says nothing of what the new one will cost.
     if (change['screenshot_folder'] === undefined) await tellYesterday(deps, ctx)
     await askLimits(prompter, saved, change)
     if (saved.renew_proof !== 'on') {
-      deps.note(`\n${renewText}\n`)
+      deps.note(`\n${paragraph(deps, renewText)}\n`)
       if (await prompter.confirm('Let jobs renew a proof by themselves')) {
         change['renew_proof'] = 'on'
       }
     }
   }
-  const changes = differenceOf(forPeople(saved), forPeople(parseSettingsChange(change)))
+  const changes = differenceOf({ ...saved }, { ...parseSettingsChange(change) })
   if (changes.length === 0) {
     deps.note(nothingChanges)
     return {}
@@ -180,12 +180,17 @@ export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
   const { gov, session } = await workFor(deps, 'mutate')
   const ctx = shotsContext(deps, gov)
   const before = savedSettings(gov.store.read())
-  const change = await fillConfigForm(deps, ctx, before)
+  const samples = await samplesOffer(deps, gov, before.screenshot_folder)
+  const change = await fillConfigForm(deps, ctx, before, samples)
+  const made = samples?.folder === change['screenshot_folder'] ? samples : null
   let saved: Pick<ShotsConfig, 'requests'> = {}
   if (Object.keys(change).length > 0) {
+    await made?.write()
     saved = await saveShotsConfig(ctx, session, change, before)
     for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
-    tellTyped(deps, [['shots', 'config', 'set', ...flagsOfChange(change)]])
+    tellTyped(deps, [
+      ...made === null ? [] : [made.typed], ['shots', 'config', 'set', ...flagsOfChange(change)],
+    ])
     const override = overrideNote(ctx, parseSettingsChange(change))
     if (override !== null) deps.note(override)
   }

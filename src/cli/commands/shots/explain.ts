@@ -9,9 +9,11 @@ import { shotsContext } from '../../../fabric/contexts/shots.js'
 /** Argument of `shots explain`. */
 type ExplainOptions = LineOf<typeof shotsExplain>
 
-const outcomeText = ({ outcome, reason, seen_at: at }: Explanation): string =>
+const seenText = (at: string, told: string): string => (told === at ? ` at ${at}` : `, ${told}`)
+
+const outcomeText = ({ outcome, reason, seen_at: at }: Explanation, view: View): string =>
   outcome.replace('_', ' ')
-  + (reason === null ? '' : ` (${reason})`) + (at === null ? '' : ` at ${at}`)
+  + (reason === null ? '' : ` (${reason})`) + (at === null ? '' : seenText(at, view.time(at)))
 
 const gateText = (gate: NonNullable<Explanation['visual_gate']>): string =>
   `largest difference of a cell of ${gate.cell_pixels}x${gate.cell_pixels} pixels is `
@@ -35,7 +37,7 @@ const explanationText = (one: Explanation, view: View): string => {
   return fieldLines([
     ['file', shown(one.path)],
     ['folder', one.root === null || one.current_root ? folder : `${folder} (not the one in force)`],
-    ['outcome', outcomeText(one)],
+    ['outcome', outcomeText(one, view)],
     ...(because === null ? [] : [['because', because] as const]),
     ...(one.decode_reason === null ? [] : [['decoding', decodingText(one.decode_reason)] as const]),
     ...(one.visual_gate === null ? [] : [['gate', gateText(one.visual_gate)] as const]),
@@ -51,10 +53,10 @@ const explanationText = (one: Explanation, view: View): string => {
 export const explain: VerbRecord<ExplainOptions, Explanation> = {
   summary: 'what became of one file and why',
   description:
-    'Says whether a file is known, what it became (an observation, a duplicate, suppressed as '
-    + 'a like image with the measured difference and the limit, or rejected with the reason), '
-    + 'and what a scan would do with it now. It reads no content, needs no session, takes no '
-    + 'lock, changes no byte and contacts nobody.',
+    'Says whether a file is known, what it became, and what a scan would do with it now. It '
+    + 'became an observation, a duplicate, suppressed as a like image, or rejected. The '
+    + 'measured difference, the limit and the reason stand beside it. It reads no content, '
+    + 'needs no session, takes no lock, changes no byte and contacts nobody.',
   examples: [
     '$ sallyport shots explain ~/Pictures/Screenshots/shot.png',
     '$ sallyport shots explain shot.png --json',

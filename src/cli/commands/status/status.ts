@@ -22,8 +22,9 @@ const lineText = ({ status, reason_code: code, reason }: StatusLine): string =>
   [code === null ? status : `${status} (${code})`, reason].filter(Boolean).join('. ')
 
 /** One line for the jobs of a timer; none where none ever ran. */
-const runLines = ({ last_runs: runs }: StatusDocument): readonly string[] => {
-  const told = Object.entries(runs).flatMap(([job, at]) => (at === null ? [] : [`${job} ${at}`]))
+const runLines = ({ last_runs: runs }: StatusDocument, view: View): readonly string[] => {
+  const told = Object.entries(runs)
+    .flatMap(([job, at]) => (at === null ? [] : [`${job} ${view.time(at)}`]))
   return told.length === 0 ? [] : [`last runs  ${told.join(', ')}`]
 }
 
@@ -89,8 +90,8 @@ const statusText = (status: StatusDocument, view: View): string => {
         + `${moneyText(ledger.held_microusd)} held, ${moneyText(ledger.unknown_microusd)} `
         + `unknown of ${moneyText(ledger.ceiling_microusd)}`,
     ...dayLines(status),
-    ...runLines(status),
-    ...(service === null ? [] : [`service    ${runningText(service)}`]),
+    ...runLines(status, view),
+    ...(service === null ? [] : [`service    ${runningText(service, view.time)}`]),
     `tasks      ${open === '' ? 'none open' : open}`,
     ...cutOffLines(attention).map((line) => view.paint('yellow', line)),
     ...waitingLines(status, view),
@@ -134,13 +135,12 @@ const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
 export const status: VerbRecord<StatusOptions, StatusDocument> = {
   summary: 'one look at policy, capabilities, money and open tasks',
   description:
-    'Shows where the policy stands, the status of each capability, the balance of the one '
-    + 'ledger, what the screenshots spent in 24 hours, when the jobs of timers last ran, which '
-    + 'process serves the state, and everything that waits for you, each with the command that '
-    + 'goes on: of the policy, money, tasks and every capability. With --check it ends with 7 '
-    + 'where a charge or an effect waits, for cron and monitors. It takes no lock, changes no '
-    + 'byte and contacts nobody. It needs no session; without one it tells nothing that is one '
-    + "owner's alone.",
+    'Shows the policy, the status of each capability, the balance of the one ledger, and '
+    + 'what the screenshots spent in 24 hours. It shows when the jobs of timers last ran, and '
+    + 'which process serves the state. It lists everything that waits for you, each with the '
+    + 'command that goes on. With --check it ends with 7 where a charge or an effect waits, '
+    + 'for cron and monitors. It takes no lock, changes no byte and contacts nobody. It needs '
+    + 'no session; without one it tells nothing that is one owner\'s alone.',
   examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --check'],
   session: 'optional',
   anchor: 'any',

@@ -23,15 +23,18 @@ and, sealed, the password. PG* variables, .pgpass and service files change
 nothing. Away from loopback there is no connection without TLS.
 
   place_unreachable  it does not answer: nothing is sent and nothing is written,
-                     what only reads goes on, from the replica. A revoke is in
-                     force on this machine at once and says that it reached no
-                     other one (stop_out_of_reach)
+                     what only reads goes on, from the replica. What only
+                     stops (policy revoke, logout, session revoke, principal
+                     disable, edge revoke, codehost revoke and mode, a cancel
+                     of what runs) is in force on this machine at once, and
+                     says that it reached no other one (stop_out_of_reach)
   machine_retired    another machine retired this one: nothing of it is taken
   server_changed     it is not the server that the state rests on: a standby was
                      promoted, or an older copy was put back. Nothing is written
                      or sent before each machine said how far it had come, by
                      state accept-server, or the former server is back
-  clock_apart        the clocks of this machine and of the server differ
+  clock_apart        the server's clock, by which all is written, cannot be
+                     told from here: its answers take too long
   replica_forked     what the server holds does not go on from what is here
   state_too_new      a newer version of the program has written to the state
   of_other_machine   it rests on a folder of another machine: do it there

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../../base/errors.js'
 import {
-  askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns, withStanding,
-  type Asking,
+  askStanding, firstValues, mayChange, noStanding, placeTerms, requireStanding, standingColumns,
+  withStanding, type Asking,
 } from './standing.js'
 import { answerBytes } from './tables.js'
 
@@ -23,6 +23,29 @@ export const hasBlobs = async (
   [names], false)
   const whole = new Set(row['names'] as readonly string[])
   return names.filter((name) => whole.has(name))
+}
+
+/** Blobs that one question is about: the server reads all of their bytes for it. */
+const namesAtOnce = 20
+
+const untrueColumn = `, array(
+    select wanted from unnest($5::text[]) as wanted where not exists (
+      select from sallyport.blob_names as named where store = $1 and name = wanted and wanted = (
+        select encode(sha256(coalesce(string_agg(body, ''::bytea order by piece), '')), 'hex')
+        from sallyport.blobs
+        where store = $1 and name = wanted and attempt = named.attempt))) as names`
+
+/** See `Place.untrueBlobs`. */
+export const untrueBlobs = async (
+  asking: Asking, names: readonly string[],
+): Promise<readonly string[]> => {
+  const untrue: string[] = []
+  for (let at = 0; at < names.length; at += namesAtOnce) {
+    const row = await askStanding(
+      asking, '', untrueColumn, [names.slice(at, at + namesAtOnce)], false)
+    untrue.push(...row['names'] as readonly string[])
+  }
+  return untrue
 }
 
 const addPieces = async (
@@ -69,8 +92,36 @@ swept as (
   return row['whole'] === true
 }
 
+const oneBody = `,
+named as (
+  insert into sallyport.blob_names (store, name, attempt, pieces)
+  select $1, $5::text, $6::uuid, 1 from durable where ${mayChange}
+  on conflict do nothing returning attempt),
+added as (
+  insert into sallyport.blobs (store, name, attempt, piece, body)
+  select $1, $5, attempt, 0, $7::bytea from named returning piece),
+swept as (
+  delete from sallyport.blobs where store = $1 and name = $5 and exists (select from named)
+  returning piece)`
+
+/** Puts a blob of one piece in one trip. Whether it is known to lie there. */
+const putOne = async (asking: Asking, name: string, piece: Buffer): Promise<boolean> => {
+  const row = await askStanding(asking, oneBody, `, (select count(*) from added) = 1
+    or exists (select from sallyport.blob_names where store = $1 and name = $5) as whole,
+    (select count(*) from swept) as swept`, [name, randomUUID(), piece])
+  return row['whole'] === true
+}
+
 /** See `Place.putBlob`. `conflict` `blob_removed` where it was removed meanwhile. */
 export const putBlob = async (
+  asking: Asking, name: string, pieces: Buffer | AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<void> => {
+  if (!Buffer.isBuffer(pieces)) return putPieces(asking, name, pieces)
+  // Somebody else may be putting it: that one's try is waited for.
+  if (!await putOne(asking, name, pieces)) await putPieces(asking, name, [pieces])
+}
+
+const putPieces = async (
   asking: Asking, name: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<void> => {
   if ((await hasBlobs(asking, [name])).length > 0) return
@@ -97,7 +148,7 @@ export const putBlob = async (
 }
 
 /** Pieces as rows: the driver reads an array letter by letter. */
-const piecesSql = `${withStanding(false)},
+const piecesText = (asking: Asking): string => `${withStanding(false, placeTerms(asking))},
 blob as (
   select attempt, pieces from sallyport.blob_names where store = $1 and name = $5::text),
 wanted as (
@@ -118,7 +169,7 @@ export async function* getBlob(asking: Asking, name: string): AsyncGenerator<Buf
   let attempt: unknown
   while (next < count) {
     const rows = await asking.connection.ask({
-      text: piecesSql, values: [...firstValues(asking), name, next, answerBytes],
+      text: piecesText(asking), values: [...firstValues(asking), name, next, answerBytes],
     })
     const head = requireStanding(rows.find(({ piece }) => piece === null), asking)
     if (attempt !== undefined && head['attempt'] !== attempt) throw removed()

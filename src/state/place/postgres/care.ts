@@ -4,7 +4,7 @@ import { textOf, type Row } from './connection.js'
 import { serverChanged } from './failures.js'
 import { machineRows, machinesOf } from './machines.js'
 import {
-  bytesLiteral, literalTerms, mayChange, requireStanding, standingColumns, withStanding,
+  bytesLiteral, literalTerms, mayChange, noteRun, requireStanding, standingColumns, withStanding,
   type Asking,
 } from './standing.js'
 import { runSql } from './tables.js'
@@ -15,6 +15,7 @@ last as materialized (
   select sequence, link, body from sallyport.records
   where store = $1::uuid order by sequence desc limit 1)
 select (select s.run <> run.now from sallyport.stores s, run where s.store = $1) as changed,
+  (select now from run) as run,
   (select sequence from last) as sequence, (select link from last) as link,
   (select body from last) as body,
   (select json_agg(json_build_object('machine', machine, 'sequence', sequence::text,
@@ -28,14 +29,15 @@ interface VoucherText {
   readonly link: string
 }
 
-/** See `Place.standing`. */
+/** See `Place.standing`. What is no other run is known from now on: a person asks this. */
 export const standing = async (
-  { connection, storeId }: Asking,
+  { connection, storeId, run }: Asking,
 ): Promise<Standing> => {
   const [row] = await connection.ask({ text: standingText, values: [storeId] })
   if (row === undefined || row['changed'] === null || row['sequence'] === null) {
     throw serverChanged('store_missing')
   }
+  if (row['changed'] === false) noteRun(run, row)
   const vouchers = JSON.parse(row['vouchers'] === null ? '[]' : textOf(row, 'vouchers')) as
     readonly VoucherText[]
   return {
@@ -55,14 +57,16 @@ const vouchText = `insert into sallyport.vouchers (store, run, machine, sequence
 select $1::uuid, ${runSql}, $2::uuid, $3::bigint, $4::bytea
 where exists (select from sallyport.machines
   where store = $1 and machine = $2 and retired is null)
-on conflict (store, run, machine) do update set sequence = $3, link = $4`
+on conflict (store, run, machine) do update set sequence = $3, link = $4
+returning run`
 
-/** See `Place.vouch`. */
+/** See `Place.vouch`. Who has said it to one run goes on at that one, and at no former one. */
 export const vouch = async (
-  { connection, storeId, machine }: Asking, at: Position,
+  { connection, storeId, machine, run }: Asking, at: Position,
 ): Promise<void> => {
   const values = [storeId, machine.machine, at.sequence, at.link]
-  await connection.ask({ text: vouchText, values })
+  const [row] = await connection.ask({ text: vouchText, values })
+  if (row !== undefined) noteRun(run, row)
 }
 
 const acceptText = `with
@@ -80,16 +84,19 @@ given as (
   from ok, unnest($5::bigint[], $6::bytea[], $7::bytea[]) as lost (sequence, link, body)
   returning sequence),
 lane as (
-  insert into sallyport.leases (store, name, machine, token, ends)
-  select store, 'lane', '00000000-0000-0000-0000-000000000000'::uuid, gen_random_uuid(),
+  insert into sallyport.leases (store, name, machine, holder, token, ends)
+  select store, 'lane', '00000000-0000-0000-0000-000000000000'::uuid, '', gen_random_uuid(),
     clock_timestamp() + $8::int * interval '1 ms' from ok
   on conflict (store, name) do update
     set machine = excluded.machine, token = excluded.token, ends = excluded.ends
   returning store),
+said as (
+  delete from sallyport.vouchers where store = (select store from ok)
+  returning store),
 known as (
   update sallyport.stores set run = ${runSql}
   where store = (select store from ok) and (select count(*) from given) >= 0
-    and (select count(*) from lane) >= 0
+    and (select count(*) from lane) >= 0 and (select count(*) from said) >= 0
   returning store)
 select (select count(*) from known) = 1 as accepted`
 

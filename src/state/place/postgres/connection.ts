@@ -40,6 +40,13 @@ export interface Question {
   readonly values: readonly unknown[]
 }
 
+/** A question that is not hurried. */
+interface Waiting {
+  readonly question: Question
+  resolve(rows: readonly Row[]): void
+  reject(error: unknown): void
+}
+
 /** Nobody answered a question that may have been heard; the cause is what the driver said. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered'
@@ -72,6 +79,8 @@ const configOf = ({ address, password, ca }: Reach, patienceMs: number): ClientC
   },
   sslnegotiation: 'postgres',
   application_name: 'sallyport',
+  // What is given together goes together.
+  pipeline: true,
   // Whoever stopped waiting wants nothing to come to be much later.
   statement_timeout: patienceMs,
   lock_timeout: patienceMs,
@@ -99,6 +108,7 @@ export class Connection {
   readonly #reach: Reach
   #client: Client | undefined
   #last: Promise<unknown> = Promise.resolve()
+  readonly #waiting: Waiting[] = []
   /** Whether the server (a pool before it) takes no limits with the first words. */
   #takesNoLimits = false
 
@@ -112,6 +122,11 @@ export class Connection {
     if (this.#client === undefined) return null
     const stream = streamOf(this.#client) as Partial<TLSSocket>
     return stream.getProtocol?.() ?? null
+  }
+
+  /** Makes the connection, where there is none; throws `Unreached`. */
+  reach(): Promise<void> {
+    return this.#inTurn(() => this.#asked(() => Promise.resolve()))
   }
 
   /**
@@ -139,8 +154,30 @@ export class Connection {
     }))
   }
 
+  /**
+   * As `ask`, for what nobody hurries for: all that is asked in one turn of the event loop goes in
+   * one trip.
+   */
+  askSoon(question: Question): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ question, resolve, reject })
+      if (this.#waiting.length === 1) setImmediate(() => this.#askWaiting())
+    })
+  }
+
+  #askWaiting(): void {
+    const waiting = this.#waiting.splice(0)
+    if (waiting.length === 0) return
+    const asked = this.#inTurn(() => this.#asked((client) => Promise.all(
+      waiting.map(({ question: { text, values } }) => client.query<Row>(text, [...values])))))
+    for (const [index, { resolve, reject }] of waiting.entries()) {
+      asked.then((answers) => resolve(answers[index]?.rows ?? []), reject)
+    }
+  }
+
   /** Ends the connection once what was asked is answered. */
   async close(): Promise<void> {
+    this.#askWaiting()
     await this.#inTurn(async () => {
       const client = this.#client
       if (client === undefined) return

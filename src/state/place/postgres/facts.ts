@@ -17,7 +17,7 @@ const standbySql = `(select case when count(*) = 0 then 'none'
 /** See `Place.facts`. The clocks are compared in the middle of the trip. */
 export const facts = async (asking: Asking, clock: Clock): Promise<PlaceFacts> => {
   // A connection that has to be made first is no part of a trip.
-  await askStanding(asking, '', '', [], false)
+  await asking.connection.reach()
   const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
   const row = await askStanding(asking, '', `, ${msOf('clock_timestamp()')} as now,
     split_part(current_setting('server_version'), ' ', 1) as version, ${standbySql} as standby,

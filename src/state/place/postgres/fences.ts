@@ -5,28 +5,25 @@
  */
 import { fail } from '../../../base/errors.js'
 import { leaseLost } from '../lease-lost.js'
-import type { FenceRow, StopRow } from '../place.js'
-import { textOf, type Row } from './connection.js'
-import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral,
-  requireStanding, noStanding, standingColumns, uuidLiteral, withStanding, type Asking,
+import type { FenceRow, FenceTaking, Followed } from '../place.js'
+import { textOf } from './connection.js'
+import { lookOf, lookText, type Looking } from './records.js'
+import {
+  askStanding, bytesLiteral, firstValues, holderLiteral, literalTerms, mayChange, nameLiteral,
+  noStanding, placeTerms, requireStanding, standingColumns, unhurried, uuidLiteral, whose,
+  withStanding, type Asking,
 } from './standing.js'
 
 /** How long the fence of an operation that has ended is still told of. */
 const closedFor = `interval '10 minutes'`
 
-/** What a fence is taken by. */
-interface Taking {
-  readonly operation: string
-  readonly facts: Buffer
-  readonly turn: string
-  readonly under: readonly string[]
-}
-
 /** The two transactions of one trip, as the text of several statements. */
-const takeText = (asking: Asking, { operation, facts, turn, under }: Taking): string => {
+const takeText = (
+  asking: Asking, { operation, facts, turn, under }: FenceTaking, looking: Looking,
+): string => {
   const terms = literalTerms(asking)
   const [name, mine] = [nameLiteral(operation), uuidLiteral(turn)]
-  const tokens = `array[${under.map(uuidLiteral).join(', ')}]::uuid[]`
+  const tokens = `array[${[...new Set(under)].map(uuidLiteral).join(', ')}]::uuid[]`
   return [
     'begin',
     // A turn that was given back stays so: its own first words may arrive late.
@@ -35,46 +32,40 @@ const takeText = (asking: Asking, { operation, facts, turn, under }: Taking): st
       select token from sallyport.leases where store = ${terms.store}
         and machine = ${terms.machine} and token = any(${tokens}) and ends > clock_timestamp()
       for share)
-    insert into sallyport.fences as fence (store, operation, machine, turn, taken, closed, facts)
-    select ${terms.store}, ${name}, ${terms.machine}, ${mine}, true, false, ${bytesLiteral(facts)}
+    insert into sallyport.fences as fence
+      (store, operation, machine, holder, turn, taken, closed, facts)
+    select ${terms.store}, ${name}, ${terms.machine}, ${terms.holder}, ${mine}, true, false,
+      ${bytesLiteral(facts)}
     from durable where ${mayChange} and (select count(*) from held) = cardinality(${tokens})
     on conflict (store, operation) do update
-      set machine = excluded.machine, turn = excluded.turn, taken = true, facts = excluded.facts,
-        taken_at = clock_timestamp()
+      set machine = excluded.machine, holder = excluded.holder, turn = excluded.turn,
+        taken = true, facts = excluded.facts, taken_at = clock_timestamp()
       where not fence.closed and (fence.taken or fence.turn <> excluded.turn)`,
     'commit',
-    `${withStanding(false, terms)}
-    select 'head' as kind, null::text as id, null::bytea as body, coalesce((
-        select case when closed then 'closed' when taken and turn = ${mine} then 'taken' end
-        from sallyport.fences where store = ${terms.store} and operation = ${name}
-      ), 'not') as fence, ${standingColumns}
-    union all select 'stop', id, body, null, ${noStanding}
-      from sallyport.stops where store = ${terms.store}`,
+    lookText(asking, looking, `coalesce((
+      select case when closed then 'closed' when taken and turn = ${mine} then 'taken' end
+      from sallyport.fences where store = ${terms.store} and operation = ${name}), 'not')`),
   ].join(';\n')
 }
 
-const stopsOf = (rows: readonly Row[]): readonly StopRow[] => rows
-  .filter((row) => row['kind'] === 'stop')
-  .map((row) => ({ id: textOf(row, 'id'), body: row['body'] as Buffer }))
-
 /** See `Place.takeFence`. */
 export const takeFence = async (
-  asking: Asking, operation: string, facts: Buffer, turn: string, under: readonly string[],
-): Promise<readonly StopRow[]> => {
-  const rows = await asking.connection.askPlain(
-    takeText(asking, { operation, facts, turn, under: [...new Set(under)] }))
-  const head = requireStanding(rows.find((row) => row['kind'] === 'head'), asking)
-  if (head['fence'] === 'taken') return stopsOf(rows)
-  if (head['fence'] !== 'closed') throw leaseLost()
+  asking: Asking, taking: FenceTaking, after: number, limit: number,
+): Promise<Followed> => {
+  const rows = await asking.connection.askPlain(takeText(asking, taking, { after, limit }))
+  const seen = await lookOf(asking, rows, after)
+  const fence = rows.find((row) => row['kind'] === 'head')?.['b']
+  if (fence === 'taken') return seen
+  if (fence !== 'closed') throw leaseLost()
   throw fail.failed('fence_lost', 'The fence of this request was removed; nothing more is sent.')
 }
 
-const giveBody = `,
+const giveBody = (asking: Asking): string => `,
 given as (
   insert into sallyport.fences as fence
-    (store, operation, machine, turn, taken, closed, facts, given_at, closed_at)
-  select $1, $5::text, $2, $8::uuid, false, $7::boolean, $6::bytea, clock_timestamp(),
-    case when $7 then clock_timestamp() end
+    (store, operation, machine, holder, turn, taken, closed, facts, given_at, closed_at)
+  select $1, $5::text, $2, ${holderLiteral(asking)}, $8::uuid, false, $7::boolean, $6::bytea,
+    clock_timestamp(), case when $7 then clock_timestamp() end
   where ${mayChange}
   on conflict (store, operation) do update
     set taken = false, closed = fence.closed or excluded.closed, facts = excluded.facts,
@@ -91,7 +82,7 @@ old as (
 export const giveFence = async (
   asking: Asking, operation: string, facts: Buffer, turn: string, closed: boolean,
 ): Promise<void> => {
-  await askStanding(asking, giveBody, `, (select count(*) from given) as given`,
+  await askStanding(unhurried(asking), giveBody(asking), `, (select count(*) from given) as given`,
     [operation, facts, closed, turn])
 }
 
@@ -100,10 +91,10 @@ export const fencesSince = async (
   asking: Asking, stop: string, moment?: string,
 ): Promise<readonly FenceRow[]> => {
   const rows = await asking.connection.ask({
-    text: `${withStanding(false)}
+    text: `${withStanding(false, placeTerms(asking))}
 select 'head' as kind, null::text as operation, null::text as machine, null::boolean as taken,
   null::boolean as closed, null::bytea as facts, ${standingColumns}
-union all select 'fence', operation, machine::text, taken, closed, facts, ${noStanding}
+union all select 'fence', operation, ${whose(asking)}, taken, closed, facts, ${noStanding}
   from sallyport.fences as fence where store = $1 and (taken
     or greatest(given_at, closed_at) >= coalesce($6::timestamptz,
       (select placed from sallyport.stops where store = $1 and id = $5), '-infinity')

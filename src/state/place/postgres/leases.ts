@@ -1,27 +1,30 @@
 /** Leases: rows with an end by the server's clock. */
 import { randomUUID } from 'node:crypto'
 import { textOf } from './connection.js'
-import { askStanding, mayChange, type Asking } from './standing.js'
+import { askStanding, holderLiteral, mayChange, unhurried, type Asking } from './standing.js'
 
-const takeBody = `,
+const takeBody = (asking: Asking): string => `,
 ahead as (
   select from sallyport.leases, unnest($8::text[]) as prefix
   where store = $1 and ends > clock_timestamp() and starts_with(name, prefix)),
 taken as (
-  insert into sallyport.leases as lease (store, name, machine, token, ends)
-  select $1, $5::text, $2, $6::uuid, clock_timestamp() + $7::int * interval '1 ms'
+  insert into sallyport.leases as lease (store, name, machine, holder, token, ends)
+  select $1, $5::text, $2, ${holderLiteral(asking)}, $6::uuid,
+    clock_timestamp() + $7::int * interval '1 ms'
   where ${mayChange} and not exists (select from ahead)
   on conflict (store, name) do update
-    set machine = excluded.machine, token = excluded.token, ends = excluded.ends
-    where lease.ends <= clock_timestamp() or lease.machine = excluded.machine
+    set machine = excluded.machine, holder = excluded.holder, token = excluded.token,
+      ends = excluded.ends
+    where lease.ends <= clock_timestamp()
+      or lease.machine = excluded.machine and lease.holder = excluded.holder
   returning token)`
 
 /** See `Place.take`. */
 export const take = async (
   asking: Asking, name: string, ms: number, ahead: readonly string[],
 ): Promise<string | null> => {
-  const row = await askStanding(asking, takeBody, ', (select token::text from taken) as token',
-    [name, randomUUID(), ms, ahead])
+  const row = await askStanding(asking, takeBody(asking),
+    ', (select token::text from taken) as token', [name, randomUUID(), ms, ahead])
   return row['token'] === null ? null : textOf(row, 'token')
 }
 
@@ -47,7 +50,7 @@ export const renew = async (
 /** See `Place.release`. */
 export const release = async (asking: Asking, tokens: readonly string[]): Promise<void> => {
   if (tokens.length === 0) return
-  await askStanding(asking, `,
+  await askStanding(unhurried(asking), `,
 gone as (delete from sallyport.leases where ${mine} returning token)`,
   ', (select count(*) from gone) as gone', [tokens])
 }

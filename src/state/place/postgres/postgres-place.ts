@@ -2,9 +2,10 @@
 import type { Clock } from '../../../base/clock.js'
 import { SallyportError } from '../../../base/errors.js'
 import { nameOfPlace } from '../address.js'
+import { runOfNow, type KnownRun } from '../known-run.js'
 import type { Introduction, Place } from '../place.js'
 import { accept, end, standing, vouch } from './care.js'
-import { getBlob, hasBlobs, putBlob, removeBlobs } from './blobs.js'
+import { getBlob, hasBlobs, putBlob, removeBlobs, untrueBlobs } from './blobs.js'
 import { Connection, Unanswered, Unreached, type Reach } from './connection.js'
 import { facts } from './facts.js'
 import { placeFailure, sqlStateOf } from './failures.js'
@@ -22,7 +23,10 @@ export interface PlaceOptions extends Reach {
   readonly machine: Introduction
   /** Of this machine; the place's is compared with it. */
   readonly clock: Clock
+  /** Left out: as long as this place lives, the first run that answers. */
+  readonly run?: KnownRun
 }
+
 
 /** What the driver throws, as an error of the program; whatever else is a defect, and stays. */
 const failureOf = (error: unknown, name: string): unknown => {
@@ -46,10 +50,10 @@ async function* guardedPieces(name: string, pieces: AsyncIterable<Buffer>): Asyn
  * where the way there would not be sealed.
  */
 export const postgresPlace = (options: PlaceOptions): Place => {
-  const { storeId, machine, clock, address } = options
+  const { storeId, machine, clock, address, run = runOfNow() } = options
   const name = nameOfPlace(address)
   const connection = new Connection(options)
-  const asking: Asking = { connection, storeId, machine }
+  const asking: Asking = { connection, storeId, machine, run }
   const guarded = <A extends unknown[], T>(
     fn: (asking: Asking, ...given: A) => Promise<T>,
   ) => async (...given: A): Promise<T> => {
@@ -72,6 +76,7 @@ export const postgresPlace = (options: PlaceOptions): Place => {
     fencesSince: guarded(fencesSince),
     putStop: guarded(putStop),
     dropStop: guarded(dropStop),
+    untrueBlobs: guarded(untrueBlobs),
     hasBlobs: guarded(hasBlobs),
     putBlob: guarded(putBlob),
     getBlob: (blob) => guardedPieces(name, getBlob(asking, blob)),

@@ -5,7 +5,7 @@ import { placeTimes, type Appended, type Followed, type PlacedRecord, type Posit
 } from '../place.js'
 import { textOf, Unanswered, Unreached, type Row } from './connection.js'
 import { serverChanged } from './failures.js'
-import { askStanding, firstValues, mayChange, noStanding, requireStanding, standingColumns,
+import { askStanding, literalTerms, mayChange, noStanding, requireStanding, standingColumns, whose,
   withStanding, type Asking } from './standing.js'
 import { msOf } from './tables.js'
 
@@ -14,35 +14,56 @@ const lookBytes = 16 * 1024 * 1024
 /** Pauses before an append is given again, ms: a server that starts again takes about a second. */
 const pausesMs = [100, 1_000]
 
-/** Everything of one moment: one statement has one snapshot. Columns: kind, n, a, b, c, x, y. */
-const followSql = `${withStanding(false)},
+/** Where a look begins, and how many records it brings at most. */
+export interface Looking {
+  readonly after: number
+  readonly limit: number
+}
+
+/**
+ * Everything of one moment: one statement has one snapshot. Columns are kind, n, a, b, c, x, y;
+ * `said`: a text that the head tells beside.
+ */
+export const lookText = (
+  asking: Asking, { after, limit }: Looking, said = 'null::text',
+): string => {
+  const terms = literalTerms(asking)
+  const store = `store = ${terms.store}`
+  return `${withStanding(false, terms)},
 wanted as (
   select sequence, link, body from sallyport.records
-  where store = $1 and sequence > $5 order by sequence limit $6::int),
+  where ${store} and sequence > ${Math.trunc(after)} order by sequence
+  limit ${Math.trunc(limit)}),
 sized as (
   select *, sum(octet_length(body)) over (order by sequence) - octet_length(body) as before
   from wanted)
-select 'head' as kind, (select max(sequence) from sallyport.records where store = $1) as n,
-  ${msOf('clock_timestamp()')} as a, null::text as b, null::text as c,
+select 'head' as kind, (select max(sequence) from sallyport.records where ${store}) as n,
+  ${msOf('clock_timestamp()')} as a, ${said} as b, null::text as c,
   null::bytea as x, null::bytea as y,
   ${standingColumns}
 union all select 'record', sequence, null, null, null, link, body, ${noStanding}
-  from sized where before < $7
-union all select 'lease', null, name, machine::text,
-    case when machine = $2 then token::text end, null, null, ${noStanding}
-  from sallyport.leases where store = $1 and ends > clock_timestamp()
+  from sized where before < ${lookBytes}
+union all select 'lease', null, name, ${whose(asking)}, ${ownToken(asking)}, null, null,
+  ${noStanding}
+  from sallyport.leases where ${store} and ends > clock_timestamp()
 union all select 'stop', null, id, null, null, null, body, ${noStanding}
-  from sallyport.stops where store = $1`
+  from sallyport.stops where ${store}`
+}
+
+/** The token of a lease of whoever asks, which gives it back; nobody else is told it. */
+const ownToken = (asking: Asking): string => {
+  const { machine, holder } = literalTerms(asking)
+  return `case when machine = ${machine} and holder = ${holder} then token::text end`
+}
 
 const recordOf = (row: Row): PlacedRecord => ({
   sequence: Number(row['n']), link: row['x'] as Buffer, body: row['y'] as Buffer,
 })
 
-/** See `Place.follow`. Throws `server_changed` where the place has less than what is known here. */
-export const follow = async (asking: Asking, after: number, limit: number): Promise<Followed> => {
-  const rows = await asking.connection.ask({
-    text: followSql, values: [...firstValues(asking), after, limit, lookBytes],
-  })
+/** What a look saw. Throws `server_changed` where the place has less than what is known here. */
+export const lookOf = async (
+  asking: Asking, rows: readonly Row[], after: number,
+): Promise<Followed> => {
   const of = (kind: string) => rows.filter((row) => row['kind'] === kind)
   const head = requireStanding(of('head')[0], asking)
   const last = Number(head['n'])
@@ -59,6 +80,14 @@ export const follow = async (asking: Asking, after: number, limit: number): Prom
     stops: of('stop').map((row) => ({ id: textOf(row, 'a'), body: row['y'] as Buffer })),
     nowMs: Number(head['a']),
   }
+}
+
+/** See `Place.follow`. */
+export const follow = async (asking: Asking, after: number, limit: number): Promise<Followed> => {
+  const rows = await asking.connection.ask({
+    text: lookText(asking, { after, limit }), values: [],
+  })
+  return lookOf(asking, rows, after)
 }
 
 /** From now on programs that write less are refused. */

@@ -3,17 +3,29 @@
  * that it may change anything for. An answer tells that beside what was asked, in one trip.
  */
 import { formatVersion } from '../../paths.js'
+import { runForm, type KnownRun } from '../known-run.js'
 import type { Introduction } from '../place.js'
-import type { Connection, Row } from './connection.js'
+import { textOf, type Connection, type Row } from './connection.js'
 import { machineRetired, serverChanged, stateUnshared, writtenByNewer } from './failures.js'
 import { runSql } from './tables.js'
 
 /** What a place of one machine is asked with. */
 export interface Asking {
   readonly connection: Connection
+  readonly run: KnownRun
   readonly storeId: string
   readonly machine: Introduction
 }
+
+/** What a statement says of whoever asks. */
+type Facts = Omit<Asking, 'connection'>
+
+/** The same for one statement. */
+type Asker = Facts & { readonly connection: Pick<Connection, 'ask'> }
+
+/** The same for what nobody hurries for; see `Connection.askSoon`. */
+export const unhurried = ({ connection, ...rest }: Asking): Asker =>
+  ({ ...rest, connection: { ask: (question) => connection.askSoon(question) } })
 
 const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 /** Names of operations, stops, leases and blobs, as far as they are written into a text. */
@@ -40,20 +52,44 @@ interface Terms {
   readonly machine: string
   readonly writes: string
   readonly format: string
+  /** The run that this machine knows. */
+  readonly run: string
+  readonly holder: string
 }
 
-const places: Terms = {
-  store: '$1::uuid', machine: '$2::uuid', writes: '$3::int', format: '$4::int',
+const holderForm = /^[\da-zA-Z]{0,32}$/
+
+/** Whoever asks, beside the id of the machine, as a literal of SQL. */
+export const holderLiteral = ({ machine: { holder = '' } }: Facts): string => {
+  if (!holderForm.test(holder)) throw new Error('a holder that is none was to be asked for')
+  return `'${holder}'::text`
 }
+
+/** Whose a lease or a fence is, for who asks: the same id elsewhere is another one. */
+export const whose = (asking: Facts): string =>
+  `machine::text || case when holder = ${holderLiteral(asking)} then '' else '/' || holder end`
+
+const runLiteral = ({ run: { known } }: Facts): string => {
+  if (known === null) return 'null::text'
+  if (!runForm.test(known)) throw new Error('a run that is none was to be asked for')
+  return `'${known}'::text`
+}
+
+/** Names of places of values; the first four are given by `firstValues`. */
+export const placeTerms = (asking: Facts): Terms => ({
+  store: '$1::uuid', machine: '$2::uuid', writes: '$3::int', format: '$4::int',
+  run: runLiteral(asking), holder: holderLiteral(asking),
+})
 
 /** Values of the first four places of each statement. */
-export const firstValues = ({ storeId, machine }: Asking): readonly unknown[] =>
+export const firstValues = ({ storeId, machine }: Facts): readonly unknown[] =>
   [storeId, machine.machine, machine.writes, formatVersion]
 
 /** The same, written out. */
-export const literalTerms = ({ storeId, machine }: Asking): Terms => ({
-  store: uuidLiteral(storeId), machine: uuidLiteral(machine.machine),
-  writes: `${Math.trunc(machine.writes)}::int`, format: `${formatVersion}::int`,
+export const literalTerms = (asking: Facts): Terms => ({
+  store: uuidLiteral(asking.storeId), machine: uuidLiteral(asking.machine.machine),
+  writes: `${Math.trunc(asking.machine.writes)}::int`, format: `${formatVersion}::int`,
+  run: runLiteral(asking), holder: holderLiteral(asking),
 })
 
 /**
@@ -61,13 +97,13 @@ export const literalTerms = ({ storeId, machine }: Asking): Terms => ({
  * and `durable` (a commit that the server answers stands on its disk, whatever it is set to).
  * `locked`: whoever retires the machine waits for the statement, and it for whoever does.
  */
-export const withStanding = (locked: boolean, terms: Terms = places): string => `with
+export const withStanding = (locked: boolean, terms: Terms): string => `with
 me as materialized (
   select machine from sallyport.machines
   where store = ${terms.store} and machine = ${terms.machine} and retired is null
   ${locked ? 'for share' : ''}),
 standing as materialized (
-  select run = ${runSql} as known, format, writes,
+  select run = ${runSql} and run = coalesce(${terms.run}, run) as known, run, format, writes,
     writes <= ${terms.writes} and format <= ${terms.format} and ended is null as fits,
     ended is not null as ended
   from sallyport.stores where store = ${terms.store}),
@@ -82,15 +118,23 @@ export const mayChange = `exists (select from me)
 
 /** Columns of each answer that `requireStanding` judges. */
 export const standingColumns = `(select known from standing) as known,
+  (select run from standing) as run,
   (select format from standing) as format, (select writes from standing) as writes,
   (select ended from standing) as ended,
   exists (select from me) as here`
 
 /** As many columns of rows that stand beside such an answer. */
-export const noStanding = 'null, null, null, null, null'
+export const noStanding = 'null, null, null, null, null, null'
+
+/** Remembers the run that a row tells. */
+export const noteRun = (known: KnownRun, row: Row): void => {
+  const run = textOf(row, 'run')
+  if (!runForm.test(run)) throw serverChanged('run')
+  if (run !== known.known) known.note(run)
+}
 
 /** Throws what an answer says about server, store or machine. */
-export const requireStanding = (row: Row | undefined, { machine }: Asking): Row => {
+export const requireStanding = (row: Row | undefined, { machine, run }: Facts): Row => {
   if (row === undefined || row['known'] === null) throw serverChanged('store_missing')
   if (row['known'] !== true) throw serverChanged('run')
   if (row['ended'] === true) throw stateUnshared()
@@ -100,6 +144,7 @@ export const requireStanding = (row: Row | undefined, { machine }: Asking): Row 
   }
   if (writes > machine.writes) throw writtenByNewer({ writes, known: machine.writes })
   if (row['here'] !== true) throw machineRetired()
+  if (run.known === null) noteRun(run, row)
   return row
 }
 
@@ -108,10 +153,10 @@ export const requireStanding = (row: Row | undefined, { machine }: Asking): Row 
  * each with a comma before it; `columns`: what is answered; values begin at $5.
  */
 export const askStanding = async (
-  asking: Asking, body: string, columns: string, values: readonly unknown[], locked = true,
+  asking: Asker, body: string, columns: string, values: readonly unknown[], locked = true,
 ): Promise<Row> => {
   const [row] = await asking.connection.ask({
-    text: `${withStanding(locked)}${body} select ${standingColumns}${columns}`,
+    text: `${withStanding(locked, placeTerms(asking))}${body} select ${standingColumns}${columns}`,
     values: [...firstValues(asking), ...values],
   })
   return requireStanding(row, asking)

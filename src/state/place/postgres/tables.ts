@@ -30,10 +30,10 @@ export const tableStatements: readonly string[] = [
     placed timestamptz not null default clock_timestamp(), primary key (store, sequence))`,
   'alter table sallyport.records alter column body set storage external',
   `create table if not exists sallyport.leases (
-    store uuid not null, name text not null, machine uuid not null, token uuid not null,
-    ends timestamptz not null, primary key (store, name))`,
+    store uuid not null, name text not null, machine uuid not null, holder text not null,
+    token uuid not null, ends timestamptz not null, primary key (store, name))`,
   `create table if not exists sallyport.fences (
-    store uuid not null, operation text not null, machine uuid not null,
+    store uuid not null, operation text not null, machine uuid not null, holder text not null,
     turn uuid not null, taken boolean not null, closed boolean not null, facts bytea not null,
     taken_at timestamptz not null default clock_timestamp(), given_at timestamptz,
     closed_at timestamptz, primary key (store, operation))`,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { PlacedStore, recordAfter } from '../../../support/place/placed.js'
+import { PlacedStore, fenced, recordAfter } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 
 t.test('a store is founded, joined, written to and followed', async (t) => {
@@ -20,10 +20,10 @@ t.test('a store is founded, joined, written to and followed', async (t) => {
   t.strictSame((await other.follow(8, 10)).leases, [{ name: 'lane', machine }])
   t.strictSame(await place.renew([String(token)], 10_000), [token])
   t.equal(await place.append(record, recordAfter(record), [String(token)]), 'placed')
-  t.strictSame(await place.takeFence('op_1', Buffer.from('a'), randomUUID(), []), [])
+  t.strictSame(await fenced(place, 'op_1', Buffer.from('a'), randomUUID(), []), [])
   await other.putStop('stp_1', Buffer.from('stop'))
   t.strictSame((await other.fencesSince('stp_1')).map(({ taken }) => taken), [true])
-  t.strictSame(await place.takeFence('op_1', Buffer.from('b'), randomUUID(), []),
+  t.strictSame(await fenced(place, 'op_1', Buffer.from('b'), randomUUID(), []),
     [{ id: 'stp_1', body: Buffer.from('stop') }])
   await place.giveFence('op_1', Buffer.from('c'), randomUUID(), true)
   t.hasStrict(await other.fencesSince('stp_1'), [{ closed: true, taken: false }])

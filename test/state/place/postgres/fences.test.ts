@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { PlacedStore } from '../../../support/place/placed.js'
+import { PlacedStore, fenced } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 
 const server = await startPostgres(t)
@@ -34,7 +34,7 @@ t.test('a stop and a piece that is about to leave never miss each other', async 
       })(),
       (async () => {
         await late(round % 11)
-        const stops = await sender.takeFence(operation, facts, turn, [])
+        const stops = await fenced(sender, operation, facts, turn, [])
         return stops.some(({ id }) => id === stop)
       })(),
     ])
@@ -49,7 +49,7 @@ t.test('a stop and a piece that is about to leave never miss each other', async 
 
 t.test('what was given before a stop is not told of, what was given since is', async (t) => {
   const { machine, sender, stopper } = await two(t)
-  for (const name of ['before', 'since', 'taken']) await sender.takeFence(name, facts, turn, [])
+  for (const name of ['before', 'since', 'taken']) await fenced(sender, name, facts, turn, [])
   await sender.giveFence('before', Buffer.from('b'), turn, false)
   await stopper.putStop('stp_1', facts)
   await stopper.putStop('stp_1', Buffer.from('given twice'))
@@ -60,17 +60,17 @@ t.test('what was given before a stop is not told of, what was given since is', a
     { operation: 'taken', machine, taken: true, closed: false, facts },
   ])
   const next = randomUUID()
-  t.strictSame(await sender.takeFence('before', facts, next, []), [{ id: 'stp_1', body: facts }])
+  t.strictSame(await fenced(sender, 'before', facts, next, []), [{ id: 'stp_1', body: facts }])
   await stopper.dropStop('stp_1')
   await stopper.dropStop('stp_1')
-  t.strictSame(await sender.takeFence('before', facts, next, []), [])
+  t.strictSame(await fenced(sender, 'before', facts, next, []), [])
   t.equal((await stopper.fencesSince('stp_1')).length, 3, 'of a stop that is gone all are told')
 })
 
 t.test('what an open operation had sent before a stop is told of while somebody has its guard', async (t) => {
   const { machine, sender, stopper } = await two(t)
   const guard = await sender.take('hold/op_1', 60_000)
-  await sender.takeFence('op_1', facts, turn, [])
+  await fenced(sender, 'op_1', facts, turn, [])
   await sender.giveFence('op_1', Buffer.from('whole'), turn, false)
   await stopper.putStop('stp_1', facts)
   t.strictSame(await stopper.fencesSince('stp_1'), [
@@ -82,7 +82,7 @@ t.test('what an open operation had sent before a stop is told of while somebody 
 
 t.test('a stop that was recorded and carried here again has its first moment', async (t) => {
   const { sender, stopper } = await two(t)
-  await sender.takeFence('op_1', facts, turn, [])
+  await fenced(sender, 'op_1', facts, turn, [])
   const moment = await stopper.putStop('stp_1', facts)
   t.equal(await stopper.putStop('stp_1', facts), moment)
   await sender.giveFence('op_1', facts, turn, true)
@@ -96,13 +96,13 @@ t.test('what arrives late opens no fence that was taken since, and takes none th
   const { sender, stopper } = await two(t)
   const taken = async () => (await stopper.fencesSince('stp_none')).map((one) => one.taken)
   const next = randomUUID()
-  await sender.takeFence('op_1', facts, turn, [])
-  await sender.takeFence('op_1', facts, next, [])
+  await fenced(sender, 'op_1', facts, turn, [])
+  await fenced(sender, 'op_1', facts, next, [])
   await sender.giveFence('op_1', facts, turn, false)
   t.strictSame(await taken(), [true], 'it was given back in an earlier turn')
   await sender.giveFence('op_1', facts, next, false)
   t.strictSame(await taken(), [false])
-  await t.rejects(sender.takeFence('op_1', facts, next, []), { code: 'lease_lost' })
+  await t.rejects(fenced(sender, 'op_1', facts, next, []), { code: 'lease_lost' })
   t.strictSame(await taken(), [false], 'a turn that was given back is over')
 })
 
@@ -110,11 +110,11 @@ t.test('a fence is not taken without the leases that it is taken under', async (
   const { sender, stopper } = await two(t)
   const [guard, lane] = [await sender.take('hold/op_1', 60_000), await sender.take('lane', 60_000)]
   const under = [String(guard), String(lane)]
-  t.strictSame(await sender.takeFence('op_1', facts, turn, under), [])
+  t.strictSame(await fenced(sender, 'op_1', facts, turn, under), [])
   await sender.giveFence('op_1', facts, turn, false)
   await server.query(`update sallyport.leases set ends = clock_timestamp() where name = 'lane'`)
   t.type(await stopper.take('lane', 60_000), 'string')
-  await t.rejects(sender.takeFence('op_1', facts, randomUUID(), under), {
+  await t.rejects(fenced(sender, 'op_1', facts, randomUUID(), under), {
     kind: 'locked', code: 'lease_lost',
   })
   t.strictSame((await stopper.fencesSince('stp_none')).map(({ taken }) => taken), [false])
@@ -123,11 +123,11 @@ t.test('a fence is not taken without the leases that it is taken under', async (
 t.test('the fence of an operation that has ended is not taken again', async (t) => {
   const { sender, stopper } = await two(t)
   await sender.giveFence('op_1', facts, turn, true)
-  await t.rejects(sender.takeFence('op_1', facts, turn, []), { kind: 'failed', code: 'fence_lost' })
+  await t.rejects(fenced(sender, 'op_1', facts, turn, []), { kind: 'failed', code: 'fence_lost' })
   await sender.giveFence('op_1', facts, turn, false)
   await stopper.putStop('stp_1', facts)
   t.strictSame((await stopper.fencesSince('stp_1')).length, 0)
-  t.strictSame(await sender.takeFence('op_2', facts, turn, []), [{ id: 'stp_1', body: facts }])
+  t.strictSame(await fenced(sender, 'op_2', facts, turn, []), [{ id: 'stp_1', body: facts }])
 })
 
 t.test('fences of operations that ended long ago are removed', async (t) => {
@@ -147,7 +147,7 @@ t.test('fences of operations that ended long ago are removed', async (t) => {
 t.test('names that would leave the statement are refused before anything is asked', async (t) => {
   const { sender } = await two(t)
   for (const name of ["op'1", 'op 1', '', 'op\\', 'ö', 'x'.repeat(201)]) {
-    await t.rejects(sender.takeFence(name, facts, turn, []), /a name that is none/)
+    await t.rejects(fenced(sender, name, facts, turn, []), /a name that is none/)
   }
-  t.strictSame(await sender.takeFence('op_1', Buffer.alloc(0), turn, []), [], 'and it goes on')
+  t.strictSame(await fenced(sender, 'op_1', Buffer.alloc(0), turn, []), [], 'and it goes on')
 })

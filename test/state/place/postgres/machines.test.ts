@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Place } from '../../../../src/state/place/place.js'
-import { PlacedStore, recordAfter, slowly } from '../../../support/place/placed.js'
+import { PlacedStore, fenced, recordAfter, slowly } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 import { until } from '../../../support/until.js'
 
@@ -24,7 +24,7 @@ const asked = (store: PlacedStore): Asks => ({
   take: (place) => place.take('lane', 1_000),
   renew: (place) => place.renew([randomUUID()], 1_000),
   release: (place) => place.release([randomUUID()]),
-  takeFence: (place) => place.takeFence('op_1', facts, randomUUID(), []),
+  takeFence: (place) => fenced(place, 'op_1', facts, randomUUID(), []),
   giveFence: (place) => place.giveFence('op_1', facts, randomUUID(), false),
   fencesSince: (place) => place.fencesSince('stp_1'),
   putStop: (place) => place.putStop('stp_1', facts),
@@ -119,7 +119,7 @@ t.test('nothing of a machine that was retired, or never joined, is taken', async
   const { store, place } = await founded(t)
   const { machine, place: retired } = await store.joined(place, 'second')
   await retired.take('lane', 100_000)
-  await retired.takeFence('op_open', facts, randomUUID(), [])
+  await fenced(retired, 'op_open', facts, randomUUID(), [])
   await place.putStop('stp_0', facts)
   await place.retire(machine)
   t.strictSame((await place.follow(7, 1)).leases, [], 'its leases have ended')
@@ -145,6 +145,7 @@ t.test('a program that writes less than the store has seen is refused', async (t
       kind: 'blocked', code: 'state_too_new', details: { writes: 3, known: 1 },
     }, name)
   }
+  await t.rejects(place.join({ machine: randomUUID(), name: 'older' }), { code: 'state_too_new' })
   t.equal(await rowsOf(store), before)
   await server.query('update sallyport.stores set format = 999 where store = $1', [store.storeId])
   await t.rejects(newer.follow(7, 1), { code: 'state_too_new', details: { format_version: 999 } })
@@ -217,7 +218,7 @@ t.test('what a machine writes while it is being retired waits, and is refused', 
   await client.query('update sallyport.machines set retired = now() where machine = $1', [machine])
   const asks = [
     leaving.append(store.base, recordAfter(store.base), []),
-    leaving.takeFence('op_1', facts, randomUUID(), []),
+    fenced(leaving, 'op_1', facts, randomUUID(), []),
   ]
   const refused = Promise.allSettled(asks)
   await until('it waits', async () => (await server.query(

@@ -1,7 +1,7 @@
 /** A standby that takes over is another server, for machines that were behind it, too. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { PlacedStore, recordAfter } from '../../../support/place/placed.js'
+import { PlacedStore, fenced, recordAfter } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 import { startProxy } from '../../../support/place/proxy.js'
 import { until } from '../../../support/until.js'
@@ -22,7 +22,7 @@ t.test('a standby reads only, and what it is behind by is noticed once it is pro
   const reads = { kind: 'locked', code: 'place_unreachable', reason: 'read_only' }
   await t.rejects(there.follow(7, 10), reads)
   await t.rejects(there.append(known, recordAfter(known), []), reads)
-  await t.rejects(there.takeFence('op_1', known.body, randomUUID(), []), reads)
+  await t.rejects(fenced(there, 'op_1', known.body, randomUUID(), []), reads)
 
   way.hold()
   t.equal(await place.append(known, recordAfter(known), []), 'placed')
@@ -31,7 +31,7 @@ t.test('a standby reads only, and what it is behind by is noticed once it is pro
   const changed = { kind: 'conflict', code: 'server_changed', reason: 'run' }
   await t.rejects(there.follow(7, 10), changed, 'for one that never had the lost record')
   await t.rejects(there.append(known, recordAfter(known), []), changed)
-  await t.rejects(there.takeFence('op_1', known.body, randomUUID(), []), changed)
+  await t.rejects(fenced(there, 'op_1', known.body, randomUUID(), []), changed)
   await t.rejects(there.take('lane', 1_000), changed)
   const [row] = await standby.query<{ n: number }>(
     'select count(*)::int as n from sallyport.records')

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { placeTimes } from '../../../../src/state/place/place.js'
 import { newAuthority } from '../../../support/net/certs.js'
-import { PlacedStore, recordAfter } from '../../../support/place/placed.js'
+import { PlacedStore, fenced, recordAfter } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 import { startProxy } from '../../../support/place/proxy.js'
 
@@ -155,7 +155,7 @@ t.test('a way that goes silent in the middle of a question ends it', async (t) =
   impatient(t, 300)
   proxy.hold()
   for (const ask of [
-    () => place.follow(7, 1), () => place.takeFence('op_1', Buffer.alloc(1), randomUUID(), []),
+    () => place.follow(7, 1), () => fenced(place, 'op_1', Buffer.alloc(1), randomUUID(), []),
     () => place.take('lane', 1_000), () => place.putStop('stp_1', Buffer.alloc(1)),
   ]) await t.rejects(ask(), unreachable('no_answer'))
   proxy.cut()

@@ -1,0 +1,121 @@
+/**
+ * Repairing a replica of a shared state: its server has every record and every stored file, so that
+ * nothing is lost that is damaged here, and what cannot be mended is fetched anew.
+ */
+import { resolve } from 'node:path'
+import { systemClock } from '../base/clock.js'
+import { SallyportError } from '../base/errors.js'
+import { followWitness } from '../governance/policy/witness.js'
+import { storedPath } from '../state/artifact-folder.js'
+import type { CheckReport } from '../state/care/check.js'
+import { digestFile } from '../state/care/copy.js'
+import { note } from '../state/care/repair-report.js'
+import { salvage } from '../state/care/salvage.js'
+import type { StatePlace } from '../state/care/use-case.js'
+import { FileStore, type OpenOptions } from '../state/file-store.js'
+import { nodeFiles, removeFile } from '../state/files.js'
+import { KeyRing, readKey } from '../state/keys.js'
+import { keyPlaces, placesOf } from '../state/paths.js'
+import { readPlaceFile } from '../state/place/place-file.js'
+import { PlacedStore } from '../state/place/placed-store.js'
+import { serverChanged } from '../state/place/postgres/failures.js'
+import { placeOf } from '../state/place/share.js'
+import { looseStateFile, type StateFile } from '../state/state-file.js'
+import type { Problem, View } from '../state/types.js'
+
+/** A replica that is to be repaired. */
+export interface DamagedReplica {
+  /** See `RepairOptions.unplaced`. */
+  readonly unplaced: (records: number) => Error | null
+  /**
+   * Fetches what is not here, and gives back what the server has lost of stored files; what was
+   * done. `problems`: what a check finds by now; `referenced`: stored files that rows name.
+   */
+  fetch(
+    problems: CheckReport['problems'], referenced: (view: View) => ReadonlySet<string>,
+  ): Promise<readonly Problem[]>
+}
+
+const stateAt = (dir: string): StateFile | undefined => {
+  const places = placesOf(resolve(dir))
+  return looseStateFile(nodeFiles, places.state)
+    ?? salvage(nodeFiles, places).standing?.manifest.state
+}
+
+/** How many records the place has, or why it does not say. */
+const recordsAt = async (
+  { configDir, clock = systemClock }: StatePlace, storeId: string,
+): Promise<number | SallyportError> => {
+  try {
+    const at = keyPlaces(resolve(configDir), storeId)
+    const keys = new KeyRing(storeId, () => readKey(nodeFiles, at.key))
+    const place = placeOf(readPlaceFile(nodeFiles, at.dir, keys, storeId), storeId, { clock })
+    try {
+      return (await place.facts()).sequence
+    } finally {
+      await place.close()
+    }
+  } catch (error) {
+    if (error instanceof SallyportError) return error
+    throw error
+  }
+}
+
+const fetchFiles = async (
+  store: PlacedStore, problems: CheckReport['problems'],
+): Promise<readonly Problem[]> => {
+  const { replica: { files, places }, place, blobs } = store
+  const lacking = problems
+    .filter(({ code }) => code === 'evidence_missing' || code === 'artifact_damaged')
+    .flatMap(({ subject }) => subject ?? [])
+  const there = await place.hasBlobs([...new Set(lacking)])
+  for (const name of there) removeFile(files, storedPath(places.artifacts, name))
+  await blobs.fetchNamed(there)
+  return there.length === 0 ? []
+    : [note('artifacts_fetched', `${there.length} stored files were fetched from the server.`)]
+}
+
+/** Another machine could not follow without them. What is here is known to be true by its name. */
+const giveBack = async (
+  { replica, place, blobs }: PlacedStore, referenced: ReadonlySet<string>,
+): Promise<readonly Problem[]> => {
+  const { files, places } = replica
+  const untrue = (await place.untrueBlobs([...referenced])).filter((name) => {
+    const path = storedPath(places.artifacts, name)
+    return files.stat(path)?.kind === 'file' && digestFile(files, path).sha256 === name
+  })
+  await place.removeBlobs(untrue)
+  for (const name of untrue) await blobs.put(name)
+  return untrue.length === 0 ? []
+    : [note('artifacts_given_back', `${untrue.length} stored files were given back to the server.`)]
+}
+
+/** What a repair needs to know of a replica; null of a state in a directory. */
+export const replicaToRepair = async (site: StatePlace): Promise<DamagedReplica | null> => {
+  const state = stateAt(site.dir)
+  if (state?.kept_in !== 'place') return null
+  const there = await recordsAt(site, state.store_id)
+  return {
+    unplaced: (records) => {
+      if (typeof there !== 'number') return there
+      return there < records ? serverChanged('behind') : null
+    },
+    async fetch(problems, referenced) {
+      if (typeof there !== 'number') return []
+      const options: OpenOptions = { ...site, mode: 'write', onFollowed: followWitness }
+      const store = new PlacedStore(new FileStore(options), options)
+      try {
+        const before = store.replica.end.sequence
+        await store.fresh()
+        const { sequence } = store.replica.end
+        const files = [
+          ...await fetchFiles(store, problems), ...await giveBack(store, referenced(store.read())),
+        ]
+        return before > 0 || sequence === 0 ? files
+          : [note('replica_fetched', `Record 1 to ${sequence} were fetched from there.`), ...files]
+      } finally {
+        store.close()
+      }
+    },
+  }
+}

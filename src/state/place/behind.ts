@@ -1,0 +1,55 @@
+/**
+ * A server of which an older copy was put back lacks records, and only machines that had seen them
+ * notice: the others would go on with another ledger. So whoever notices stops everything for all,
+ * and nobody writes there before the records are back or their machine was left out.
+ */
+import { isoFromMs } from '../../base/clock.js'
+import { SallyportError } from '../../base/errors.js'
+import { newId } from '../../base/ids.js'
+import type { Stop, StopBoard } from '../stop-board.js'
+import { serverChanged } from './postgres/failures.js'
+
+const verb = 'server behind'
+
+/** How far the server had been, and the machine that knows. */
+interface Noticed {
+  readonly sequence: number
+  readonly machine: string
+}
+
+const noticedIn = ({ by, target }: Pick<Stop, 'by' | 'target'>): Noticed | null => {
+  const [, sequence, machine = ''] = /^(\d{1,15}) (.+)$/.exec(target ?? '') ?? []
+  return by.verb !== verb || sequence === undefined
+    ? null : { sequence: Number(sequence), machine }
+}
+
+/** Whether a place failed so. */
+export const isBehind = (error: unknown): boolean =>
+  error instanceof SallyportError && error.code === 'server_changed' && error.reason === 'behind'
+
+/** Stops everything for all, once. */
+export const stopBehind = async (
+  stops: StopBoard, { sequence, machine }: Noticed, nowMs: number,
+): Promise<void> => {
+  if (stops.lying().some((stop) => noticedIn(stop)?.machine === machine)) return
+  await stops.put({
+    id: newId('stp'), kind: 'all', target: `${sequence} ${machine}`, at: isoFromMs(nowMs),
+    by: { principal: null, root: null, verb },
+  })
+}
+
+/** Whether some machine says that the place lacks records, where its last one is this. */
+export const isLacking = (stops: StopBoard, sequence: number): boolean =>
+  stops.lying().some((stop) => (noticedIn(stop)?.sequence ?? 0) > sequence)
+
+/** Throws `conflict` `server_changed` while the place lacks what some machine has. */
+export const requireNotBehind = (stops: StopBoard, sequence: number): void => {
+  if (isLacking(stops, sequence)) throw serverChanged('behind')
+}
+
+/** What machines alone had that were left out is lost: others go on without. */
+export const dropBehind = (stops: StopBoard, machines: readonly string[]): void => {
+  for (const stop of stops.lying()) {
+    if (machines.includes(noticedIn(stop)?.machine ?? '')) stops.drop(stop)
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Which run of which server a machine knows. A server that was left behind by a promotion may go on
+ * living, and takes itself for the one that it was: whoever has gone on at another one is not led
+ * back by an address alone.
+ */
+
+/** System identifier and timeline, as a server names its run. */
+export const runForm = /^\d{1,20}\/[\dA-F]{8}$/
+
+/** What a machine remembers of it. */
+export interface KnownRun {
+  /** Null while it knows none: the first that answers is known from then on. */
+  readonly known: string | null
+  /** Remembers another one, of that form. */
+  note(run: string): void
+}
+
+/** Remembered as long as it lives. */
+export const runOfNow = (): KnownRun => {
+  let known: string | null = null
+  return {
+    get known() {
+      return known
+    },
+    note: (run) => { known = run },
+  }
+}

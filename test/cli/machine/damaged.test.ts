@@ -1,0 +1,114 @@
+/** A replica that is damaged is made whole out of its server: nothing is lost, nothing revoked. */
+import {
+  cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { failure, must } from '../../support/must.js'
+import { askOn, firstMachine, nextMachine } from '../../support/place/machines.js'
+import { startPostgres } from '../../support/place/postgres.js'
+import type { Place } from '../../world/place.js'
+import { World } from '../../world/world.js'
+
+const server = await startPostgres(t)
+const one = await firstMachine(t, server.url)
+const two = await nextMachine(t, one)
+const { place } = two
+
+const filesIn = (folder: string, form: RegExp): string[] => {
+  const dir = join(place.stateDir, folder)
+  return readdirSync(dir, { recursive: true }).map(String).filter((name) => form.test(name))
+    .map((name) => join(dir, name)).filter((path) => statSync(path).isFile()).sort()
+}
+const last = <T>(list: readonly T[]): T => {
+  const found = list.at(-1)
+  if (found === undefined) throw new Error('there is no such file')
+  return found
+}
+const log = (): string => last(filesIn('wal', /\.log$/))
+/** Other bytes in the middle, more than can be put right by themselves. */
+const spoil = (path: string): void => {
+  const bytes = readFileSync(path)
+  bytes.fill(0x2a, bytes.length >> 1, (bytes.length >> 1) + 64)
+  writeFileSync(path, bytes)
+}
+const copy = ({ dir }: Place): string => join(dir, 'old')
+
+const damages: Readonly<Record<string, () => void>> = {
+  'its last record is torn': () => truncateSync(log(), statSync(log()).size - 20),
+  'a record in the middle is spoilt': () => spoil(log()),
+  'its log is gone': () => rmSync(log()),
+  'rows are spoilt': () => spoil(last(filesIn('collections', /\.seg$/))),
+  'rows are gone': () => rmSync(last(filesIn('collections', /\.seg$/))),
+  'no manifest is left': () => {
+    for (const path of filesIn('collections', /manifest/)) rmSync(path)
+  },
+  'STATE is gone': () => rmSync(join(place.stateDir, 'STATE')),
+  'a stored file is gone': () => rmSync(last(filesIn('artifacts', /[0-9a-f]{64}$/))),
+  'a stored file is spoilt': () => spoil(last(filesIn('artifacts', /[0-9a-f]{64}$/))),
+  'logs and rows are gone': () => {
+    for (const path of [...filesIn('wal', /./), ...filesIn('collections', /./)]) rmSync(path)
+  },
+}
+
+for (const [name, damage] of Object.entries(damages)) {
+  t.test(`a replica of which ${name} is repaired out of its server`, async (t) => {
+    must(await two.run(['state', 'compact']))
+    must(await askOn(two))
+    must(await one.ask())
+    damage()
+    const sent = one.inferences().length
+    const before = await two.run(['state', 'check', '--json'])
+    const repaired = must(await two.run(['state', 'repair', '--json'])).json()
+    t.comment(`check: ${before.status}; ${
+      repaired.done.map(({ code }: { code: string }) => code).join(', ')}`)
+    t.hasStrict(repaired, { loss: { records_after: null, documents: 0 }, left: [] })
+    must(await two.run(['goal', 'add', name]))
+    await one.gov.store.fresh()
+    for (const at of [one, two]) t.equal((await at.json(['state', 'check'])).ok, true)
+    t.strictSame(await one.json(['ledger', 'show']), await two.json(['ledger', 'show']))
+    t.equal((await one.json(['policy', 'show'])).policy.state, 'active')
+    must(await askOn(two))
+    t.equal(one.inferences().length, sent + 1)
+  })
+}
+
+t.test('while the server is away a damaged replica stays as it is, and nothing is lost of it', async (t) => {
+  must(await two.run(['state', 'compact']))
+  damages['rows are gone']?.()
+  await server.stop()
+  const ran = await two.run(['state', 'repair', '--json'])
+  t.equal(ran.error().code, 'place_unreachable')
+  await server.start()
+  t.hasStrict(must(await two.run(['state', 'repair', '--json'])).json(), { left: [] })
+  must(await askOn(two))
+})
+
+t.test('an old copy of a whole replica follows what it lacks', async (t) => {
+  cpSync(place.stateDir, copy(place), { recursive: true })
+  must(await askOn(two))
+  must(await one.run(['goal', 'add', 'meanwhile']))
+  rmSync(place.stateDir, { recursive: true })
+  cpSync(copy(place), place.stateDir, { recursive: true })
+  must(await askOn(two))
+  t.equal((await two.json(['state', 'check'])).ok, true)
+  await one.gov.store.fresh()
+  t.strictSame(await one.json(['ledger', 'show']), await two.json(['ledger', 'show']))
+})
+
+t.test('a machine whose joining was cut off reads the rest at its login', async (t) => {
+  const invite = one.place.path('c.invite')
+  const secret = one.place.write('c.passphrase', 'goes by another way')
+  must(await one.run(['machine', 'invite', 'c', '--to', invite, '--passphrase-file', secret]))
+  const rename = async (from: string, to: string): Promise<unknown> =>
+    server.query(`alter table sallyport.${from} rename to ${to}`)
+  const three = await World.in(t)
+  await rename('blob_names', 'away')
+  t.not((await three.run(['machine', 'join', invite, '--passphrase-file', secret])).status, 0)
+  const told = await three.run(['goal', 'list', '--json'])
+  t.hasStrict(failure(told), { status: 10, code: 'init_unfinished' })
+  t.match(told.error().hint ?? '', 'sallyport login')
+  await rename('away', 'blob_names')
+  must(await three.run(['login']))
+  t.equal((await three.json(['state', 'check'])).ok, true)
+})
