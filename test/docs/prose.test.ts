@@ -1,8 +1,8 @@
 /**
  * Pages and the sentences of the program, read by a linter of prose: what users read has no
  * sentence that is too long or hard to read, and little in the passive; what builders read, and
- * what the program says, has no more of it than it had. scripts/tool/prose.json has the limits, and what is
- * allowed for which reason.
+ * what the program says, stays below a share of it. scripts/tool/prose.json has the limits, and
+ * what is allowed for which reason.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

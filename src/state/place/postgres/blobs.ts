@@ -33,7 +33,8 @@ const untrueColumn = `, array(
       select from sallyport.blob_names as named where store = $1 and name = wanted and wanted = (
         select encode(sha256(coalesce(string_agg(body, ''::bytea order by piece), '')), 'hex')
         from sallyport.blobs
-        where store = $1 and name = wanted and attempt = named.attempt))) as names`
+        where store = $1 and name = wanted and attempt = named.attempt
+        having count(*) = named.pieces and coalesce(max(piece), -1) = named.pieces - 1))) as names`
 
 /** See `Place.untrueBlobs`. */
 export const untrueBlobs = async (

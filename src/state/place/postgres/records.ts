@@ -39,21 +39,15 @@ sized as (
   from wanted)
 select 'head' as kind, (select max(sequence) from sallyport.records where ${store}) as n,
   ${msOf('clock_timestamp()')} as a, ${said} as b, null::text as c,
-  null::bytea as x, null::bytea as y,
-  ${standingColumns}
+  null::bytea as x, null::bytea as y, ${standingColumns}
 union all select 'record', sequence, null, null, null, link, body, ${noStanding}
   from sized where before < ${lookBytes}
-union all select 'lease', null, name, ${whose(asking)}, ${ownToken(asking)}, null, null,
-  ${noStanding}
+union all select 'lease', null, name, ${whose(asking)},
+    case when machine = ${terms.machine} and holder = ${terms.holder} then token::text end,
+    null, null, ${noStanding}
   from sallyport.leases where ${store} and ends > clock_timestamp()
 union all select 'stop', null, id, null, null, null, body, ${noStanding}
   from sallyport.stops where ${store}`
-}
-
-/** The token of a lease of whoever asks, which gives it back; nobody else is told it. */
-const ownToken = (asking: Asking): string => {
-  const { machine, holder } = literalTerms(asking)
-  return `case when machine = ${machine} and holder = ${holder} then token::text end`
 }
 
 const recordOf = (row: Row): PlacedRecord => ({
