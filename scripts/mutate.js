@@ -3,7 +3,7 @@
 // `codehost:12` is the twelfth of codehost alone.
 // `--share 2/4` takes the second quarter, `--jobs 2` works on two at once, `--write` keeps which
 // test failed in scripts/tool/mutate/killers.json. `--on-mac` takes those that a suite may notice
-// which is run as on a Mac (scripts/tool/darwin.js), and runs that suite so.
+// which is run as on a Mac (scripts/tool/darwin.js), and runs all tests so.
 // `npm run mutate -- rules [FILE…] [--jobs N]`: Stryker breaks every expression of the pure rule
 // files in scripts/tool/mutate/rules.json, which lists the survivors with their reasons.
 // `npm run mutate -- guards [FILTER…|--changed]`: takes away every guard that stands in one line

@@ -24,14 +24,16 @@ export const asOnMac = (dir) => {
 }
 
 /**
- * Named mutations that a suite as on a Mac may notice, each with those of its tests alone.
+ * Named mutations that a suite as on a Mac may notice, with such suites before their other tests.
  * @template {{ tests: readonly string[] }} E
  * @param {readonly E[]} entries
  * @returns {readonly E[]}
  */
 export const triedOnMac = (entries) => {
   const suites = new Set(darwinSuites.map(sourceOf))
-  return entries
-    .map((entry) => ({ ...entry, tests: entry.tests.filter((test) => suites.has(test)) }))
-    .filter(({ tests }) => tests.length > 0)
+  const isSuite = (test) => suites.has(test)
+  return entries.filter(({ tests }) => tests.some(isSuite)).map((entry) => ({
+    ...entry,
+    tests: [...entry.tests.filter(isSuite), ...entry.tests.filter((test) => !isSuite(test))],
+  }))
 }

@@ -22,6 +22,9 @@ const probes = {
   'needs the program curl': () => fails('curl', ['--version']),
   'needs the program systemd-socket-activate': () =>
     fails('systemd-socket-activate', ['--version']),
+  'needs the program bash': () => fails('bash', ['-c', 'true']),
+  'needs the program zsh': () => fails('zsh', ['-c', 'true']),
+  'needs the program fish': () => fails('fish', ['-c', 'true']),
   'bwrap is not installed': () => isMissing('bwrap'),
   'bwrap may make no user namespaces here': () =>
     fails('bwrap', ['--unshare-user', '--ro-bind', '/', '/', 'true']),

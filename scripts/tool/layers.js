@@ -58,7 +58,7 @@ const owners = [
   ['pg', /^(src\/state\/place\/postgres|test|bench)\//],
 ]
 
-/** Packages that the program is bundled with; docs/dependencies.md says what each is for. */
+/** Packages that the program is bundled with; docs/dev/dependencies.md says what each is for. */
 const bundled = [
   '@peculiar/x509', '@valibot/to-json-schema', 'canonicalize', 'chokidar', 'cli-table3',
   'commander', 'diff',

@@ -72,7 +72,7 @@ const recipeChecks = (folder: string, port: number): readonly Check[] => {
   if (socket.length === 0 || service.length > 0) return [...socket, ...service]
   return [...socket, {
     name: 'service unit', result: 'problem', text: 'there is a socket and no sallyport.service',
-    next: 'Write it as `docs/service.md` says.',
+    next: 'Write it as `docs/start-at-login.md` says.',
   }]
 }
 
@@ -92,7 +92,7 @@ const agentChecks = async (folder: string): Promise<readonly Check[]> => {
     ? { name: 'service agent', result: 'ok', text: `${agentName} fits the service`, next: null }
     : {
         name: 'service agent', result: 'problem', text: `${agentName} ${wrong}`,
-        next: 'Write it as `docs/service.md` says, chmod 600.',
+        next: 'Write it as `docs/start-at-login.md` says, chmod 600.',
       }]
 }
 

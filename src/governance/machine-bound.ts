@@ -86,6 +86,9 @@ export const bindToHere = ({ machine }: Where, tx: Tx, kind: BoundKind, id: stri
   tx.put(machineBoundCollection, idOf(kind, id), { machine })
 }
 
+/** Whether what rested on a machine was handed over to another one, where the state has any. */
+export const isHandedOver = (view: Rows, from: string): boolean => heirOf(view, from) !== from
+
 /**
  * Hands everything that rests on a machine over to this one: for a machine that is retired, whose
  * folders were brought here or are gone. What is missing here is told as missing from then on.

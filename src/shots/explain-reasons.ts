@@ -1,4 +1,4 @@
-/** Why a file became what it became, by reason code; docs/scanning.md lists the same. */
+/** Why a file became what it became, by reason code; docs/dev/screenshots.md lists the same. */
 export const explainReasons: Readonly<Record<string, string>> = {
   same_bytes: 'these very bytes were observed under this folder',
   same_bytes_elsewhere: 'these very bytes were observed under another folder',

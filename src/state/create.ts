@@ -14,7 +14,7 @@ import { basesAfter, headerOf } from './snapshot/header.js'
 import { formatVersion, keyPlaces, placesOf } from './paths.js'
 import { firstManifest } from './snapshot/founding.js'
 import { encodeManifest, type Manifest } from './snapshot/manifest.js'
-import { lockAddon, requireOwnDisk } from './kernel-lock.js'
+import { requireLocks } from './kernel-lock.js'
 import { encodeStateFile, profileSealText, type StateFile } from './state-file.js'
 
 /** What a new state directory is made from. */
@@ -52,8 +52,7 @@ export const createState = (parts: CreateParts): string => {
   const { dir, files, configDir, nowMs } = parts
   try {
     refuseExisting(files, dir)
-    requireOwnDisk(dir)
-    lockAddon()
+    requireLocks(dir)
     const parent = dirname(dir)
     ensureDurableDirs(files, parent)
     removeLeftovers(files, dir, nowMs)

@@ -96,3 +96,9 @@ export const requireOwnDisk = (folder: string): void => {
       next: 'Put it on a local disk of this machine. See `sallyport help platforms`.',
     })
 }
+
+/** Throws `failed` `lock_unavailable` where no state can be made in a folder, which need not be. */
+export const requireLocks = (folder: string): void => {
+  requireOwnDisk(folder)
+  lockAddon()
+}

@@ -479,7 +479,7 @@ t.test('A-007 the program stands on reviewed packages alone: no SDK, and no nati
   const wanted = { ...lock['']?.dependencies, ...lock['']?.devDependencies }
   const direct = Object.keys(wanted).filter((name) => bundled.includes(`node_modules/${name}`))
   t.ok(direct.length > 10, 'the program is bundled with packages')
-  const page = readFileSync('docs/dependencies.md', 'utf8').split('## In the program')[1] ?? ''
+  const page = readFileSync('docs/dev/dependencies.md', 'utf8').split('## In the program')[1] ?? ''
   const table = page.split('## ')[0] ?? ''
   for (const name of direct) t.ok(table.includes(name), `${name} has its reason`)
   const installed = Object.keys(lock).filter((path) => path !== '' && lock[path]?.dev !== true)

@@ -1,5 +1,7 @@
 /** The program in containers: what works there, and what is refused with the way on. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runSeed } from '../support/chance.js'
 import {
   needsBindfs, needsContainers, runContained, signalledFirst, type Container,
 } from '../support/containers/container.js'
@@ -8,12 +10,14 @@ import {
 } from '../support/containers/rows.js'
 import { lineOf, stepsOf } from '../support/containers/walk.js'
 import { walkIn } from '../support/soak/containers.js'
+import { patienceMs } from '../support/speed.js'
 import { t } from '../support/tests-in-slices.js'
+import { builtApp } from '../world/process.js'
 import { World } from '../world/world.js'
 
 const skip = { skip: needsContainers }
 
-const page = readFileSync('docs/how-to/in-a-container.md', 'utf8').split('\n')
+const page = readFileSync('docs/dev/platforms.md', 'utf8').split('\n')
 
 /** What the walk comes to wherever it is taken. */
 const expected = {
@@ -75,6 +79,25 @@ const refusal = async (t: Parameters<typeof World.in>[0], container: Container, 
   const last = step.stderr.split('\n').findLast((one) => one.startsWith('{')) ?? '{}'
   return { ...JSON.parse(last).error, status: step.status, left: readdirSync(place.path('box')) }
 }
+
+t.test('a folder is published from a container by the same steps as outside of it', skip, async (t) => {
+  const root = process.cwd()
+  const suite = 'test/codehost/jobs/publication/publish.test'
+  const container = {
+    // Where tap puts what a test writes.
+    options: ['--tmpfs', join(root, '.tap')],
+    env: {
+      TAP: '1', TAP_TIMEOUT: String(patienceMs() / 100), SALLYPORT_TEST_RUN: 'short',
+      SALLYPORT_TEST_SEED: String(runSeed()), SALLYPORT_TEST_FILE: `${suite}.ts`,
+      SALLYPORT_TEST_APP: await builtApp(),
+    },
+  }
+  mkdirSync(join(root, '.tap'), { recursive: true })
+  const { status, stdout } = await runContained(World.in(t).place, 'box', container,
+    `cd '${root}' && exec "$NODE" --enable-source-maps '.build/tree/${suite}.js'`)
+  t.equal(status, 0, stdout)
+  t.match(stdout, /ok 1 - C-007 C-008 C-079 prepared in one line/)
+})
 
 t.test('a volume that may only be read, or is of somebody else, is told with what helps', skip, async (t) => {
   const readOnly = await refusal(t, { options: ['--remount-ro', '/state'] }, 'init')

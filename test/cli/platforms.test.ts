@@ -41,7 +41,7 @@ t.test('the page of platforms and the help topic have each row of the record', a
 
 const checksOf = (ran: Ran): readonly Loose[] => ran.json().checks
 
-t.test('where locks cannot be had nothing is made or written, and help, version and doctor answer with the way on', async (t) => {
+t.test('where locks cannot be had nothing is made, written or played, and help, version and doctor answer with the way on', async (t) => {
   const world = await World.in(t).state().session()
   const fresh = World.in(t).place
   const cases = [
@@ -58,12 +58,14 @@ t.test('where locks cannot be had nothing is made or written, and help, version 
         ...how, stdin: 'long enough words\n',
       }),
       await world.place.spawn(['goal', 'add', 'Water the plants.', '--json'], how),
+      await fresh.spawn(['demo', '--json'], how),
     ]) {
       t.strictSame([ran.status, ran.error().code, ran.error().reason],
         [1, 'lock_unavailable', reason], `${where}: ${ran.stderr}`)
       t.match(JSON.stringify(ran.error()), next)
     }
     t.notOk(existsSync(fresh.stateDir), 'no state was begun')
+    t.equal((await world.place.spawn(['goal', 'list'], how)).status, 0, 'a state is read')
     const doctor = await world.place.spawn(['doctor', '--json'], how)
     t.equal(doctor.status, 7, where)
     const problem = checksOf(doctor).find(({ result }) => result === 'problem')

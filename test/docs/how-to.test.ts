@@ -56,12 +56,10 @@ const readerAt = (
 
 t.test('publishing a folder: each command of the page answers what the page says', async (t) => {
   const at = await publishing(t)
-  must(await at.run(['codehost', 'disconnect', at.id]))
-  must(await at.run(['logout']))
   mkdirSync(at.place.path('site'), { recursive: true })
   writeFileSync(at.place.path('site/index.html'), '<p>MARK-site</p>\n')
   await typePage(t, pages['publish-a-folder'], readerAt(at, {
-    TOKEN_FILE: at.sandbox.keyFiles.codehost, KEY: randomUUID(),
+    KEY: randomUUID(),
   }))
   t.equal(at.posts().length, 5)
 })

@@ -103,7 +103,7 @@ t.test('a service recipe names one program by its whole path and leaves a stop i
 })
 
 t.test('the recipe that the documentation gives is one that doctor finds nothing wrong with', async (t) => {
-  const text = readFileSync('docs/service.md', 'utf8')
+  const text = readFileSync('docs/start-at-login.md', 'utf8')
   const block = (name: string): string =>
     new RegExp(`\\n\`\`\`\\n# ${name}\\n([^]*?)\`\`\`\\n`).exec(text)?.[1] ?? ''
   t.equal(socketProblem(unitOf(block('sallyport.socket')), 8443), null)

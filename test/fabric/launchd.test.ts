@@ -114,21 +114,22 @@ t.test('a text that is no property list is none, and nothing of it is told', asy
   t.strictSame(told, [])
 })
 
-/** Agents that a page gives to paste. */
-const pasted = (page: string): readonly string[] =>
-  [...readFileSync(page, 'utf8').matchAll(/^```xml\n([^]*?)^```$/gm)].map(([, text = '']) => text)
+const page = 'docs/dev/launchd.md'
 
-t.test('the agents that the pages give are ones that the rules find nothing wrong with', async (t) => {
-  for (const [page, name, verb] of [
-    ['docs/service.md', 'serve', 'serve'], ['docs/edge-device.md', 'edge', 'edge daemon'],
-    ['docs/how-to/run-on-a-timer.md', 'shots', 'shots run'],
-  ] as const) {
-    const [text = '', ...more] = pasted(page)
-    t.strictSame(more, [], page)
-    const file = `local.sallyport.${name}.plist`
-    const asked = { kind: 'service', file, verb, runs: () => true } as const
-    t.equal(agentProblem(propertyListOf(text), asked), null, page)
-    t.ok(readFileSync(page, 'utf8').includes(file), 'where it lies is told')
+/** The agent of the service, as the page gives it to paste. */
+const pasted = (): string => /^```xml\n([^]*?)^```$/m.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
+
+t.test('the agents that the page gives are ones that the rules find nothing wrong with', async (t) => {
+  const rows = [...readFileSync(page, 'utf8').matchAll(
+    /^\| [^|]+ \| `(local\.sallyport\.\w+)` \| `(.+)` \| (\d+) \|$/gm)]
+  t.strictSame(rows.map(([, label]) => label), ['serve', 'edge', 'shots'].map((name) =>
+    `local.sallyport.${name}`))
+  for (const [, label = '', words = '', gap = ''] of rows) {
+    const text = pasted().replaceAll('local.sallyport.serve', label)
+      .replace('<string>serve</string>', words).replace('>30<', `>${gap}<`)
+    const verb = [...words.matchAll(/>(\w+)</g)].map(([, word = '']) => word).join(' ')
+    const asked = { kind: 'service', file: `${label}.plist`, verb, runs: () => true } as const
+    t.equal(agentProblem(propertyListOf(text), asked), null, label)
   }
 })
 
@@ -142,7 +143,7 @@ t.test('doctor reads the agent of the service where it lies, and says what is wr
     (await world.json(['doctor'], {})).checks.find(({ name }: { name: string }) =>
       name === 'service agent')
   t.equal(await agentOf(), undefined)
-  const [text = ''] = pasted('docs/service.md')
+  const text = pasted()
   const put = (agent: string, mode = 0o600): void => {
     writeFileSync(path, agent)
     chmodSync(path, mode)
@@ -159,7 +160,7 @@ t.test('doctor reads the agent of the service where it lies, and says what is wr
     [own.replace('<string>serve', '<string>status'), 0o600, /does not run/],
   ] as const) {
     put(agent, mode)
-    t.matchStrict(await ran(), { result: 'problem', text: why, next: /docs\/service\.md/ })
+    t.matchStrict(await ran(), { result: 'problem', text: why, next: /docs\/start-at-login\.md/ })
   }
 })
 

@@ -114,7 +114,7 @@ t.test('every operation names a verb that there is, and no two share a place', (
 
 /** Names between backticks in the first column of the table of a section. */
 const firstColumn = (page: string, heading: string): string[] => {
-  const [, section = ''] = new RegExp(`^## ${heading}\n([^]*?)^## `, 'm').exec(page) ?? []
+  const [, section = ''] = new RegExp(`^## ${heading}\n([^]*)`, 'm').exec(page) ?? []
   const cells = section.split('\n').filter((line) => line.startsWith('| `'))
     .map((line) => line.split('|')[1] ?? '')
   return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
@@ -128,7 +128,7 @@ t.test('each verb has a route that the description names, or stands in the page 
   const verbs = (await allVerbs()).map(({ meta: { name } }) => name)
   const routed = verbs.filter((name) =>
     new RegExp(`The same as \`sallyport ${name}[\` ]`).test(said))
-  const page = readFileSync('docs/service.md', 'utf8')
+  const page = readFileSync('docs/dev/routes.md', 'utf8')
   const none = firstColumn(page, 'At a terminal alone')
   t.equal(new Set(none).size, none.length, 'each once')
   t.strictSame([...none, ...routed].sort(), [...verbs].sort())

@@ -262,7 +262,7 @@ t.test('S-123 S-124 what the gateway owns is shown beside the settings, the key 
 })
 
 t.test('S-135 S-207 the sample settings of the remote route show 120 seconds', async (t) => {
-  const page = readFileSync(join(process.cwd(), 'docs/screenshots.md'), 'utf8')
+  const page = readFileSync(join(process.cwd(), 'docs/dev/screenshots.md'), 'utf8')
   const sample = /```json\n(\{[^`]*"analysis_job_timeout_seconds"[^`]*\})\n```/.exec(page)?.[1]
   const document = JSON.parse(sample ?? 'null')
   t.equal(document.analysis_job_timeout_seconds, 120)
@@ -317,7 +317,7 @@ t.test('S-128 S-130 S-138 S-141 help names every variable that is read, with its
 
 t.test('S-185 the table of settings in the docs names every field, its flag and its default',
   async (t) => {
-  const text = readFileSync('docs/screenshots.md', 'utf8')
+  const text = readFileSync('docs/dev/screenshots.md', 'utf8')
   const rows = new Map(text.replaceAll('| |', '|  |').split('\n').map((line) => line.split(' | '))
     .filter((cells) => cells.length === 6)
     .map((cells) => [cells[0]?.replace(/[|` ]/g, '') ?? '', cells] as const))

@@ -277,7 +277,7 @@ t.test('a proof of the screenshot slot is bound to the versions of prompt and sc
 })
 
 t.test('S-094 the page names each field once, with the bounds and words of the schema', async (t) => {
-  const doc = page('docs/screenshot-analysis.md')
+  const doc = page('docs/dev/screenshots.md')
   const rows = [...doc.matchAll(/^\| `([a-z_]+)` \| (.*) \| ?(.*) ?\|$/gm)]
     .map(([, name = '', ...rest]) => [name, rest.join(' ')] as const)
   const table = new Map(rows)
@@ -310,7 +310,7 @@ t.test('S-094 the page names each field once, with the bounds and words of the s
 })
 
 t.test('S-192 the page and the choice name the members of the request', async (t) => {
-  const doc = page('docs/screenshot-analysis.md')
+  const doc = page('docs/dev/screenshots.md')
   const choice = /^\| S-192 \| (.+) \|$/m.exec(page('docs/decisions/open-choices.md'))?.[1] ?? ''
   for (const name of [
     'model', 'messages', 'max_tokens', 'stream', 'response_format', 'usage', 'provider',

@@ -82,7 +82,7 @@ t.test('S-131 S-177 a scan stores the very facts that it prints, and the page li
   // Time goes on between the record and the last line.
   t.strictSame({ ...stored?.facts, duration_ms: 0 }, { ...told, duration_ms: 0 })
 
-  const page = readFileSync(join(process.cwd(), 'docs/scanning.md'), 'utf8')
+  const page = readFileSync(join(process.cwd(), 'docs/dev/screenshots.md'), 'utf8')
   const [, listed = ''] = /## The receipt\n\n?([^#]*?)\n\n/.exec(page) ?? []
   const names = [...listed.matchAll(/"([a-z0-9_]+)"(?=[,:}])/g)].map(([, one]) => one)
   const own = names.filter((one) => !['name', 'text', 'bytes_base64', printed.job].includes(one))

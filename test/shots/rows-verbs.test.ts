@@ -278,7 +278,7 @@ t.test('S-072 an image that could not be looked into is explained with the reaso
 })
 
 t.test('S-072 the page on scanning names every reason with its words', (t) => {
-  const page = readFileSync(join(process.cwd(), 'docs/scanning.md'), 'utf8')
+  const page = readFileSync(join(process.cwd(), 'docs/dev/screenshots.md'), 'utf8')
   const reasons = [...Object.entries(explainReasons), ...Object.entries(decodeReasons)]
   for (const [code, words] of reasons) {
     t.match(page, `| \`${code}\` | ${words} |`, code)

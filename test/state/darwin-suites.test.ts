@@ -36,7 +36,8 @@ const ran = async (name: string): Promise<{ status: number; out: string }> => {
   return { status: status ?? 1, out }
 }
 
-for (const name of slice('mac', darwinSuites, { axesOf: () => [], idOf: (one) => one, atLeast: 1 })) {
+const how = { axesOf: () => [], idOf: (one: string) => one, atLeast: 1 }
+for (const name of slice('mac', darwinSuites, how)) {
   t.test(`as on a Mac: ${name}`, { diagnostic: false }, async (t) => {
     const { status, out } = await ran(name)
     t.equal(status, 0, out.split('\n').filter((line) => !/^\s*ok /.test(line)).join('\n'))

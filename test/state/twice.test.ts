@@ -20,8 +20,9 @@ const files = [
 
 t.test('what a test of transactions says is true where each of them runs twice', async (t) => {
   for (const file of slice('file', files, { axesOf: () => ['file'], idOf: (file) => file })) {
-    const env = { ...process.env }
-    // It is a run of its own: nothing of it is told to the runner of this one.
+    // It is a run of its own: nothing of it is told to the runner of this one. A slice of each:
+    // what a second run of a function breaks, it breaks in every cell.
+    const env: NodeJS.ProcessEnv = { ...process.env, SALLYPORT_TEST_RUN: 'short' }
     for (const name of ['TESTS_TOGETHER', 'TEST_CELL', 'TEST_CELLS', 'TEST_SECONDS']) {
       delete env[`SALLYPORT_${name}`]
     }

@@ -1,6 +1,7 @@
 // `npm run mutate -- named`: makes one named mutation after the other in a copy of the project that
-// is built once, and runs the named tests; as on a Mac those that are run so. What no switch can make (a name that is imported, a file
-// that is no source) is written into a copy of its own, which is built anew for each.
+// is built once, and runs the named tests, if asked for as on a Mac. What no switch can make (a
+// name that is imported, a file that is no source) is written into a copy of its own, which is
+// built anew for each.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../run.js'
@@ -20,7 +21,8 @@ const limitMs = 300_000
  * Runs the mutations of some areas, or all.
  * @param {{ areas: readonly string[], share: readonly [number, number], jobs: number,
  *   write: boolean, onMac: boolean }} options `share` is which part of how many, from 1; `write`
- *   keeps what noticed which in killers.json; `onMac` runs tests as on a Mac, where they are such
+ *   keeps what noticed which in killers.json; `onMac` takes those that `triedOnMac` does,
+ *   and runs their tests as on a Mac
  * @returns {Promise<readonly { verdict: 'killed' | 'survived' | 'invalid', why: string,
  *   excused: boolean, area: string, at: number, file: string, promise: string }[]>}
  */

@@ -2,7 +2,7 @@
 import { fail } from '../../base/errors.js'
 import { appendAudit } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
-import { handOver } from '../../governance/machine-bound.js'
+import { handOver, isHandedOver } from '../../governance/machine-bound.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { firstMachine } from '../../state/first-machine.js'
@@ -37,16 +37,19 @@ export const machineToRetire = async (gov: Gov, name: string): Promise<Retiring>
 /**
  * Retires it, then records who did: in force as soon as the place has answered. What rested on its
  * folders is this machine's from then on, and is told as missing where it is. One that was retired
- * before stays as it is, and nothing is recorded.
+ * before stays as it is, and nothing is recorded but what was cut off then: until it is, nobody has
+ * what rested on its folders.
  */
 export const retireMachine = async (
   gov: Gov, session: Session, { row, here }: Retiring,
 ): Promise<Retiring & { readonly retired: boolean }> => {
-  if (row.retired !== null) return { row, here, retired: false }
   const { place } = sharedOf(gov.store)
   const [founder] = (await listMachines(gov.store)).rows
+  const from = founder?.machine === row.machine ? firstMachine : row.machine
+  const view = await gov.store.fresh()
+  if (row.retired !== null && isHandedOver(view, from)) return { row, here, retired: false }
   // Asked before, too: what is retired stays so, whether or not it comes to be recorded.
-  requireRootRow(await gov.store.fresh(), nowIso(gov), session.root.root_id)
+  requireRootRow(view, nowIso(gov), session.root.root_id)
   await place.retire(row.machine)
   await gov.store.transact('machine retire', (tx) => {
     const now = nowIso(gov)
@@ -59,7 +62,7 @@ export const retireMachine = async (
       subject: row.machine,
       facts: { name: row.name },
     })
-    handOver(gov.store, tx, founder?.machine === row.machine ? firstMachine : row.machine)
+    handOver(gov.store, tx, from)
   })
   const { rows } = await listMachines(gov.store)
   return { row: rows.find(({ machine }) => machine === row.machine) ?? row, here, retired: true }

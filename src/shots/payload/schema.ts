@@ -1,7 +1,7 @@
 /**
  * The semantic payload of one image, `svc.screenshot_analysis.v1`: the one place where its fields
  * and bounds are said. The JSON schema that every request carries, the shape of the parser and the
- * table in docs/screenshot-analysis.md all come from here (S-080 to S-085, S-094).
+ * table in docs/dev/screenshots.md all come from here (S-080 to S-085, S-094).
  */
 import { analysisSchemaVersion } from '../constants.js'
 import {

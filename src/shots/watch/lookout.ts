@@ -46,14 +46,9 @@ export const lookOutFor = (folder: string, changed: () => void): Lookout | null 
     ignoreInitial: true,
     ignored: (path) => path !== parent && path !== folder,
   })
-  let isOpen = true
-  const close = (): void => {
-    isOpen = false
-    void watcher.close()
-  }
-  watcher.on('all', () => {
-    if (isOpen) changed()
-  })
+  // chokidar takes its listeners off at once.
+  const close = (): void => void watcher.close()
+  watcher.on('all', () => changed())
   // A limit of the system, a parent that went: what it missed is found within a second.
   watcher.on('error', close)
   const ready = new Promise<void>((resolve) => watcher.once('ready', resolve))

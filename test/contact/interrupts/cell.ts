@@ -1,11 +1,7 @@
 /** One cell of the table: an order that is interrupted at one step, and what is left of it. */
 import type { ChildProcess } from 'node:child_process'
-import {
-  existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync,
-} from 'node:fs'
-import { join } from 'node:path'
 import { alphaLimits } from '../../../src/alpha/constants.js'
-import { systemClock } from '../../../src/base/clock.js'
+import { systemClock, type Clock } from '../../../src/base/clock.js'
 import { silentObserver } from '../../../src/base/observer.js'
 import { recoverState } from '../../../src/fabric/recovery.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify-ledger.js'
@@ -13,57 +9,53 @@ import { collections, type Reservation, type Task } from '../../../src/governanc
 import type { SeenRequest } from '../../../src/sandbox/types.js'
 import { openStore } from '../../../src/state/store.js'
 import type { Store, View } from '../../../src/state/types.js'
+import { keptFolders } from '../../support/kept-folders.js'
 import { must } from '../../support/must.js'
 import { holdWrites } from '../../support/net/held-writes.js'
 import { until } from '../../support/until.js'
 import type { Ran, Teardown } from '../../world/place.js'
+import type { StateOptions } from '../../world/state.js'
+import type { Placed } from '../../world/world.js'
 import { newestTaskOf, type OrderWorld, type Outskirts, type TableOrder } from './orders.js'
 import {
   atHost, billAtHost, endings, secondBillAtHost, writeWaits, type Interrupt, type Outcome,
 } from './rule.js'
 
-/** A world of an order that is put back as it was before each cell. */
-export interface Bench {
+/** A world of an order, and what happens outside when a request has reached it. */
+export interface Stage {
   readonly order: TableOrder
   readonly world: OrderWorld
   readonly outskirts: { at: Outskirts['at'] }
+}
+
+/** A world of an order that is put back as it was before each cell. */
+export interface Bench extends Stage {
   /** Puts every file of the deployment back; gives what stands then. */
   restore(): Standing
 }
 
-/** Reads a folder with all that is in it; what it gives puts it back as it was. */
-const takenFrom = (folder: string): (() => void) => {
-  if (!existsSync(folder)) return () => rmSync(folder, { recursive: true, force: true })
-  const modeOf = (path: string): number => statSync(path).mode
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .map((entry) => ({ path: join(entry.parentPath, entry.name), isFolder: entry.isDirectory() }))
-  const folders = [folder, ...entries.flatMap(({ path, isFolder }) => (isFolder ? path : []))]
-    .map((path) => ({ path, mode: modeOf(path) }))
-  const files = entries.filter(({ isFolder }) => !isFolder)
-    .map(({ path }) => ({ path, mode: modeOf(path), bytes: readFileSync(path) }))
-  return () => {
-    rmSync(folder, { recursive: true })
-    for (const { path, mode } of folders) mkdirSync(path, { mode })
-    for (const { path, mode, bytes } of files) writeFileSync(path, bytes, { mode })
-  }
+/** Makes the world of an order; `state`: how its state is made. */
+export const stageOf = async (
+  t: Teardown, order: TableOrder, state?: StateOptions,
+): Promise<Stage> => {
+  const outskirts: { at: Outskirts['at'] } = { at: async () => undefined }
+  const world = await order.world(t, { at: (request) => outskirts.at(request) }, state)
+  if (order.fault !== undefined) world.sandbox.faults.set(order.fault)
+  return { order, world, outskirts }
 }
 
-const kept = ['state', 'config', 'home', 'data'] as const
-
-/** Makes the world, with a second owner who may stay when the first one is disabled. */
+/** The same, with a second owner who may stay when the first one is disabled. */
 export const benchOf = async (t: Teardown, order: TableOrder): Promise<Bench> => {
-  const outskirts: { at: Outskirts['at'] } = { at: async () => undefined }
-  const world = await order.world(t, { at: (request) => outskirts.at(request) })
-  const { place, run, sandbox } = world
-  if (order.fault !== undefined) sandbox.faults.set(order.fault)
+  const stage = await stageOf(t, order)
+  const { place, run } = stage.world
   place.write('passphrase', 'another person')
   must(await run(['principal', 'add', 'other', '--passphrase-file', place.path('passphrase')]))
-  const saved = kept.map((name) => takenFrom(join(place.dir, name)))
+  const putBack = keptFolders(place)
   let before: Standing | undefined
   const bench: Bench = {
-    order, world, outskirts,
+    ...stage,
     restore: () => {
-      for (const put of saved) put()
+      putBack()
       before ??= standingOf(bench)
       return { ...before, requests: requestsOf(bench) }
     },
@@ -71,8 +63,12 @@ export const benchOf = async (t: Teardown, order: TableOrder): Promise<Bench> =>
   return bench
 }
 
-const looking = <T>({ world }: Bench, mode: 'read' | 'write', look: (store: Store) => T): T => {
-  const { stateDir: dir, configDir } = world.place
+/** Looks into the state of the order's world as the next command would find it. */
+export const looking = <T>(
+  { world: { place } }: { readonly world: Pick<Placed, 'place'> }, mode: 'read' | 'write',
+  look: (store: Store) => T,
+): T => {
+  const { stateDir: dir, configDir } = place
   const store = openStore({ dir, configDir, mode })
   const close = (): void => store.close()
   const answer = look(store)
@@ -81,11 +77,11 @@ const looking = <T>({ world }: Bench, mode: 'read' | 'write', look: (store: Stor
   return answer
 }
 
-const newestTask = (bench: Bench): Task =>
+const newestTask = (bench: Stage): Task =>
   looking(bench, 'read', (store) => newestTaskOf(store.read()))
 
 /** What others do, each by a command of its own in this process. */
-const others = (bench: Bench): Partial<Record<Interrupt, () => Promise<unknown>>> => {
+const others = (bench: Stage): Partial<Record<Interrupt, () => Promise<unknown>>> => {
   const { world: { run }, order } = bench
   return {
     revoke: () => must(run(['policy', 'revoke'])),
@@ -134,15 +130,20 @@ const nameAtHost = ({ route, attempt }: SeenRequest): string => {
 }
 
 /** Calls back at the step, once; at the host the reply waits for it. */
-interface Stops {
+export interface Stops {
   at(step: string): Promise<void>
   /** At a moment that no step and no host tells. */
   now(): Promise<void>
   /** Throws what the callback threw: in the order itself it would only look like another end. */
-  requireDone(): void
+  requireDone(ran: Ran): void
 }
 
-const stopsAt = (bench: Bench, step: string, happens: () => Promise<unknown>): Stops => {
+/** Lets something happen at a step of the order; `step#n`: at its n-th announcement. */
+export const stopsAt = (
+  bench: Stage, step: string, happens: () => Promise<unknown>,
+): Stops => {
+  const [word, number = '1'] = step.split('#')
+  let seen = 0
   let done = false
   let failure: Error | null = null
   const once = async (): Promise<void> => {
@@ -155,28 +156,35 @@ const stopsAt = (bench: Bench, step: string, happens: () => Promise<unknown>): S
   }
   return {
     at: async (name) => {
-      if (name === `${bench.order.steps}.${step}`) await once()
+      if (name === `${bench.order.steps}.${word}` && (seen += 1) === Number(number)) await once()
     },
     now: once,
-    requireDone: () => {
+    requireDone: ({ status, stderr }) => {
       if (failure !== null) throw failure
-      if (!done) throw new Error(`the order did not come to ${step}`)
+      if (!done) throw new Error(`the order did not come to ${step}: ${status}, ${stderr}`)
     },
   }
 }
 
-const stdinOf = ({ order: { stdin } }: Bench) => (stdin === undefined ? {} : { stdin })
+const stdinOf = ({ order: { stdin } }: Stage) => (stdin === undefined ? {} : { stdin })
 
-const optionsOf = (bench: Bench) => {
+/** How the line of the order is run in this process. */
+export const optionsOf = (bench: Stage) => {
   const { own } = bench.order
   return { ...stdinOf(bench), ...(own === undefined ? {} : { commands: own.commands }) }
+}
+
+/** Nobody waits for the pause before a second bill. */
+export const withoutPause: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms === alphaLimits.billingPauseMs ? 0 : ms, signal),
 }
 
 /** The whole operation's time and more, milliseconds. */
 const tooLateMs = 130_000
 
 /** Interrupts whose process lives: the order and what interrupts it share this one. */
-const runHere = async (bench: Bench, step: string, interrupt: Interrupt): Promise<Ran> => {
+const runHere = async (bench: Stage, step: string, interrupt: Interrupt): Promise<Ran> => {
   const stop = new AbortController()
   let late = 0
   const happens = others(bench)[interrupt] ?? (async () => {
@@ -185,10 +193,7 @@ const runHere = async (bench: Bench, step: string, interrupt: Interrupt): Promis
     else throw new Error(`nothing is known of ${interrupt}`)
   })
   const clock = {
-    ...systemClock,
-    // Nobody waits for the pause before a second bill.
-    sleep: (ms: number, signal?: AbortSignal) =>
-      systemClock.sleep(ms === alphaLimits.billingPauseMs ? 0 : ms, signal),
+    ...withoutPause,
     monotonicMs: () => systemClock.monotonicMs() + late, wallMs: () => systemClock.wallMs() + late,
   }
   const stops = stopsAt(bench, step, happens)
@@ -197,12 +202,12 @@ const runHere = async (bench: Bench, step: string, interrupt: Interrupt): Promis
     ...optionsOf(bench), stop: stop.signal, clock, at: stops.at,
   })
   await held?.end()
-  stops.requireDone()
+  stops.requireDone(ran)
   return ran
 }
 
 /** Holds the first write of the order back until it has happened. */
-const whileHeld = (stops: Stops): { end(): Promise<void> } => {
+export const whileHeld = (stops: Stops): { end(): Promise<void> } => {
   let undo = (): void => undefined
   let isOver = false
   const writes = holdWrites({ teardown: (done) => { undo = done } })
@@ -224,7 +229,7 @@ const signalTwice = (child: ChildProcess): void => {
 }
 
 /** Interrupts that end the process: a real one. */
-const runApart = async (bench: Bench, step: string, interrupt: Interrupt): Promise<Ran> => {
+export const runApart = async (bench: Stage, step: string, interrupt: Interrupt): Promise<Ran> => {
   const { place } = bench.world
   let child: ChildProcess | null = null
   let gone: Promise<unknown> = Promise.resolve()
@@ -255,24 +260,31 @@ const reservationsOf = (view: View): Map<string, Reservation> =>
   new Map([...view.all(collections.openReservations), ...view.all(collections.closedReservations)]
     .map(({ id, doc }) => [id, doc]))
 
-interface Standing {
+/** What a state has of money and results, and what reached hosts. */
+export interface Standing {
   readonly reservations: Map<string, Reservation>
   readonly kept: number
   readonly requests: number
 }
 
-const requestsOf = ({ world }: Bench): number =>
-  world.sandbox.log.all().filter(({ route }) => route !== 'billing').length
+/** Whether a request is one that must not be sent twice, where an order says nothing else. */
+export const isNoBill = ({ route }: SeenRequest): boolean => route !== 'billing'
 
-const standingOf = (bench: Bench): Standing => looking(bench, 'read', (store) => {
-  const view = store.read()
+const requestsOf = ({ world, order }: Stage): number =>
+  world.sandbox.log.all().filter(order.counts ?? isNoBill).length
+
+/** What a view has, and what reached hosts until now. Throws where the ledger is wrong. */
+export const standingIn = (bench: Stage, view: View): Standing => {
   const wrong = verifyLedger(view)
   if (wrong.length > 0) throw new Error(`the ledger does not balance: ${JSON.stringify(wrong)}`)
   return {
     reservations: reservationsOf(view), kept: bench.order.kept(view),
     requests: requestsOf(bench),
   }
-})
+}
+
+const standingOf = (bench: Stage): Standing =>
+  looking(bench, 'read', (store) => standingIn(bench, store.read()))
 
 const moneyOf = (before: Standing, after: Standing): Outcome['end'] => {
   const states = [...after.reservations].filter(([id]) => !before.reservations.has(id))
@@ -282,12 +294,14 @@ const moneyOf = (before: Standing, after: Standing): Outcome['end'] => {
   return state === 'reserved' || state === 'contacted' ? 'held' : state
 }
 
-const endOf = (bench: Bench, before: Standing, after: Standing): Outcome['end'] => {
+/** How an order ended, in a view behind which it stands so. */
+export const endIn = (
+  order: TableOrder, view: View, before: Standing, after: Standing,
+): Outcome['end'] => {
   const money = moneyOf(before, after)
-  const { own } = bench.order
-  if (own === undefined) return money
+  if (order.end === undefined) return money
   if (money !== 'nothing held') throw new Error('an order without money held some')
-  return looking(bench, 'read', (store) => own.end(store.read()))
+  return order.end(view)
 }
 
 /** A cell as it was seen. */
@@ -309,7 +323,7 @@ export const seen = async (bench: Bench, step: string, interrupt: Interrupt): Pr
       ))
   }
   const after = standingOf(bench)
-  const end = endOf(bench, before, after)
+  const end = looking(bench, 'read', (store) => endIn(bench.order, store.read(), before, after))
   return {
     ran,
     outcome: {
@@ -320,8 +334,10 @@ export const seen = async (bench: Bench, step: string, interrupt: Interrupt): Pr
 }
 
 /** The steps of an order that nobody interrupts, from its claim to its closing record. */
-export const stepsOf = async (bench: Bench): Promise<readonly string[]> => {
-  bench.restore()
+export const stepsOf = async (
+  bench: Stage & { restore(): unknown },
+): Promise<readonly string[]> => {
+  await bench.restore()
   const steps: string[] = []
   const { order } = bench
   bench.outskirts.at = async (request) => void steps.push(nameAtHost(request))

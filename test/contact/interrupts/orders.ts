@@ -15,7 +15,7 @@ import { forImages } from '../../world/gateway.js'
 import { allowed } from '../../world/images.js'
 import type { Teardown } from '../../world/place.js'
 import type { Outside } from '../../world/sandbox.js'
-import type { Stateful } from '../../world/state.js'
+import type { Stateful, StateOptions } from '../../world/state.js'
 import { moment } from '../../world/texts.js'
 import { World, type Placed } from '../../world/world.js'
 import { nothingCommands } from '../../fabric/nothing/command.js'
@@ -51,12 +51,16 @@ export interface TableOrder extends Kind {
    * and the last one of each phase, where the same engine is ended at every step of an ask.
    */
   readonly ended: 'every step' | 'edges of phases'
-  /** What an order brings that is none of the shipped program's; it is one without money. */
+  /** What an order brings that is none of the shipped program's. */
   readonly own?: Own
-  /** Makes a world in which the line goes through. */
-  world(t: Teardown, outskirts: Outskirts): PromiseLike<OrderWorld>
+  /** How an order without money ended. Throws where its rows contradict each other. */
+  end?(view: View): Outcome['end']
+  /** Makes a world in which the line goes through; `state`: how its state is made. */
+  world(t: Teardown, outskirts: Outskirts, state?: StateOptions): PromiseLike<OrderWorld>
   /** How many results of such orders are kept. */
   kept(view: View): number
+  /** Whether a request is one that must not be sent twice; all but bills, unless said. */
+  counts?(request: SeenRequest): boolean
 }
 
 /** A capability that only tests have. */
@@ -65,8 +69,6 @@ export interface Own {
   readonly name: string
   readonly commands: CommandTable
   readonly registry: Registry
-  /** How the task of its order ended. Throws where its own rows say something else. */
-  end(view: View): Outcome['end']
 }
 
 /** The task that was made last. Throws where there is none. */
@@ -77,7 +79,8 @@ export const newestTaskOf = (view: View): Task => {
   return task
 }
 
-const hooksOf = (outskirts: Outskirts): { hooks: SandboxHooks } => ({
+/** A sandbox that tells of every request that has reached it. */
+export const hooksOf = (outskirts: Outskirts): { hooks: SandboxHooks } => ({
   hooks: { onRequest: (_service, request) => outskirts.at(request) },
 })
 
@@ -88,7 +91,8 @@ export const ask: TableOrder = {
   argv: ({ goalId = '' }) => ['alpha', 'ask', '-', '--json', '--goal', goalId],
   session: true, task: true, charge: 'bill', capWithBound: true, takesNewKey: true,
   route: 'alpha', ended: 'every step',
-  world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session().alpha()
+  world: (t, outskirts, state) => World.in(t).sandbox(hooksOf(outskirts)).state(state)
+    .session().alpha()
     .with(async (world) => ({
       goalId: (await world.json(['goal', 'add', 'An aim'])).id as string,
     })),
@@ -111,7 +115,8 @@ export const proof = (): TableOrder => {
     argv: () => ['gateway', 'prove', slots[turn++ % slots.length] ?? 'chat', '--json'],
     session: true, task: false, charge: 'reply', capWithBound: false,
     route: 'gateway', ended: 'edges of phases',
-    world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session().gateway(),
+    world: (t, outskirts, state) =>
+      World.in(t).sandbox(hooksOf(outskirts)).state(state).session().gateway(),
     kept: (view) => view.all(proofCollection).length,
   }
 }
@@ -121,8 +126,8 @@ export const analysis: TableOrder = {
   name: 'analysis', steps: 'analyze', argv: () => ['shots', 'analyze', '--json'],
   session: false, task: false, charge: 'reply', capWithBound: false, switches: true,
   route: 'gateway', ended: 'edges of phases',
-  world: async (t, outskirts) => {
-    const world = await World.in(t).sandbox(hooksOf(outskirts)).state().session()
+  world: async (t, outskirts, state) => {
+    const world = await World.in(t).sandbox(hooksOf(outskirts)).state(state).session()
       .gateway(forImages).images(allowed).proof('screenshot')
     world.file('a.png', greyPng(64, 48, 2_000))
     must(await world.run(['shots', 'scan', '--json']))
@@ -132,8 +137,8 @@ export const analysis: TableOrder = {
     .filter(({ doc }) => doc.payload !== null).length,
 }
 
-const textWorld = async (t: Teardown, outskirts: Outskirts) => {
-  const world = await World.in(t).sandbox(hooksOf(outskirts)).state().session()
+const textWorld = async (t: Teardown, outskirts: Outskirts, state?: StateOptions) => {
+  const world = await World.in(t).sandbox(hooksOf(outskirts)).state(state).session()
     .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
   return world
@@ -154,8 +159,8 @@ export const conclusion: TableOrder = {
   argv: () => ['shots', 'report', '--conclude', '--json', '--since', moment(20)],
   session: false, task: false, charge: 'reply', capWithBound: false, switches: true,
   route: 'gateway', ended: 'edges of phases',
-  world: async (t, outskirts) => {
-    const world = await textWorld(t, outskirts)
+  world: async (t, outskirts, state) => {
+    const world = await textWorld(t, outskirts, state)
     must(await world.digest())
     return world
   },
@@ -183,8 +188,9 @@ export const look: TableOrder = {
     ['nothing', 'look', sandbox.profile.gateway.base_url, '--goal', goalId, '--json'],
   session: true, task: true, charge: null, capWithBound: false,
   route: null, ended: 'every step',
-  own: { name: 'nothing', commands: nothingCommands, registry, end: nothingEnd },
-  world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session()
+  own: { name: 'nothing', commands: nothingCommands, registry },
+  end: nothingEnd,
+  world: (t, outskirts, state) => World.in(t).sandbox(hooksOf(outskirts)).state(state).session()
     .with(async (world) => {
       await grantLooks(world.gov, world.session())
       return { goalId: (await world.json(['goal', 'add', 'An aim'])).id as string }

@@ -45,6 +45,13 @@ const sectionOf = (text: string, order: TableOrder): [number, number] => {
   return [from, to + end(order).length]
 }
 
+/** The steps of an order, as the page has them. */
+export const rowsOf = (order: TableOrder): readonly string[] => {
+  const text = readFileSync(page, 'utf8')
+  return [...text.slice(...sectionOf(text, order)).matchAll(/^\| [`*](.+?)[`*] \|/gm)]
+    .map(([, step = '']) => step)
+}
+
 const requireSection = (t: Test, order: TableOrder, section: string): void => {
   const text = readFileSync(page, 'utf8')
   const [from, to] = sectionOf(text, order)
@@ -61,14 +68,17 @@ const requireLastWords = (t: Test, ran: Ran): void => {
   t.match(details.operation_id, /^op_/)
 }
 
-/** Whether a cell is run; what a killed process leaves is told by its phase, not by its step. */
-const isRun = (
-  order: TableOrder, steps: readonly string[], at: number, interrupt: Interrupt,
-): boolean => {
-  if (order.ended === 'every step' || !endings.includes(interrupt)) return true
+/** Whether processes are ended at a step; what they leave is told by its phase, not by the step. */
+export const isEnded = (order: TableOrder, steps: readonly string[], at: number): boolean => {
+  if (order.ended === 'every step') return true
   const phases = steps.map(phaseOf)
   return phases[at - 1] !== phases[at] || phases[at + 1] !== phases[at]
 }
+
+/** Whether a cell is run. */
+const isRun = (
+  order: TableOrder, steps: readonly string[], at: number, interrupt: Interrupt,
+): boolean => !endings.includes(interrupt) || isEnded(order, steps, at)
 
 /** A place in the table where an order is really interrupted. */
 interface Place {

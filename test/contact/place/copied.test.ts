@@ -4,7 +4,7 @@ import t from 'tap'
 import { must } from '../../support/must.js'
 import {
   faultyWay, leasesEnd, moneyAt, shortEnv, waitingAsk,
-} from '../../support/place/faulty-ask.js'
+} from '../../support/place/waiting-ask.js'
 import { askOn } from '../../support/place/machines.js'
 import { World } from '../../world/world.js'
 

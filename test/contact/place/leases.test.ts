@@ -3,7 +3,7 @@ import t from 'tap'
 import { must } from '../../support/must.js'
 import {
   faultyWay, leasesEnd, moneyAt, shortEnv, waitingAsk,
-} from '../../support/place/faulty-ask.js'
+} from '../../support/place/waiting-ask.js'
 import { slice } from '../../support/slice.js'
 
 const way = await faultyWay(t)

@@ -11,7 +11,7 @@ import { openStore } from '../../../src/state/store.js'
 import { newestTask } from '../../support/board.js'
 import { must } from '../../support/must.js'
 import { firstMachine, nextMachine } from '../../support/place/machines.js'
-import { startPostgres } from '../../support/place/postgres.js'
+import { startPostgres, type Postgres } from '../../support/place/postgres.js'
 import { rounds } from '../../support/slice.js'
 import { soakSharedRevokes } from '../../support/soak/shared-revokes.js'
 import { until } from '../../support/until.js'
@@ -24,20 +24,26 @@ t.test('A-071 A-168 nothing leaves a machine once a revoke of another one has an
   t.equal(seen.kept + seen.sent, seen.rounds, 'at most one request a round')
 })
 
-const twoMachines = async (t: Test): Promise<{ one: AlphaWorld; two: Placed }> => {
-  const one = await firstMachine(t, (await startPostgres(t)).url)
-  return { one, two: await nextMachine(t, one) }
+const twoMachines = async (
+  t: Test,
+): Promise<{ server: Postgres; one: AlphaWorld; two: Placed }> => {
+  const server = await startPostgres(t)
+  const one = await firstMachine(t, server.url)
+  return { server, one, two: await nextMachine(t, one) }
 }
 
 t.test('A-167 a request that another machine had sent whole is named while its reply is waited for',
   async (t) => {
-    const { one, two } = await twoMachines(t)
+    const { server, one, two } = await twoMachines(t)
     one.sandbox.faults.set('hang_before_headers', { times: 1 })
     const asking = one.ask()
     await until('the provider has it', () => one.inferences().some(({ complete }) => complete))
     const fences = join(one.place.stateDir, 'run', 'fence')
     await until('it is noted', () => readdirSync(fences).some((name) =>
       readFileSync(join(fences, name), 'utf8').includes('"whole"')))
+    // A busy machine says so later than a revoke waits for it.
+    await until('it is told to the server', async () =>
+      (await server.query('select from sallyport.fences where taken')).length === 0)
     const revoked = must(await two.run(['policy', 'revoke', '--json'])).json()
     const { task_id: task, operation_id: operation } = newestTask(one)
     t.strictSame(revoked.requests, [{ operation_id: operation, task_id: task, sent: 'wholly' }])

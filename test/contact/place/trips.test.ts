@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import t from 'tap'
 import { must } from '../../support/must.js'
-import { faultyWay } from '../../support/place/faulty-ask.js'
+import { faultyWay } from '../../support/place/waiting-ask.js'
 import { askOn } from '../../support/place/machines.js'
 
 /** Lines, and how many trips each may cost. */

@@ -7,6 +7,7 @@ import { acceptMachineServer } from '../../../src/fabric/machines/accept.js'
 import { inviteMachine } from '../../../src/fabric/machines/invite.js'
 import { joinMachine } from '../../../src/fabric/machines/join.js'
 import { machineToRetire, retireMachine } from '../../../src/fabric/machines/retire.js'
+import { bindToHere, machineOf } from '../../../src/governance/machine-bound.js'
 import { unshareState } from '../../../src/fabric/machines/sharing.js'
 import { memoryPlace } from '../../support/place/memory.js'
 import { profile, reaching } from '../../support/place/replicas.js'
@@ -49,6 +50,25 @@ t.test('who retires a machine and is signed out before that is recorded has it n
     kind: 'unauthorized', code: 'session_ended',
   })
   t.type(server.machines.find(({ name }) => name === 'c')?.retired, 'string', 'it is retired')
+})
+
+t.test('what rested on a retired machine is of the one that retired it, also where that was cut off between', async (t) => {
+  const { gov, session, store, server, next } = await signedIn(t)
+  const other = await next()
+  await other.transact('test', (tx) => bindToHere(other, tx, 'shots_folder', 'x'))
+  const { machine } = other
+  await store.place.join({ machine, name: 'c' })
+  const retire = async () => retireMachine(gov, session, await machineToRetire(gov, 'c'))
+  const isHere = async () => machineOf(await store.fresh(), 'shots_folder', 'x') === store.machine
+  server.losesAnswer = 'not'
+  await t.rejects(retire(), { code: 'commit_unknown' })
+  t.type(server.machines.find(({ name }) => name === 'c')?.retired, 'string', 'it is retired')
+  t.notOk(await isHere(), 'and nobody has what it had')
+  t.hasStrict(await retire(), { retired: true })
+  t.ok(await isHere(), 'the same line goes on')
+  const { sequence } = store.replica.end
+  t.hasStrict(await retire(), { retired: false })
+  t.equal((await store.fresh()).sequence, sequence)
 })
 
 t.test('what is done to machines is told by the audit, and no old copy goes on without it', async (t) => {

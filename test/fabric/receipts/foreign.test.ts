@@ -12,7 +12,7 @@ const lacks = (program: string, args: readonly string[]) => ({
 
 /** The block of the page that holds a text. */
 const blockWith = (text: string): string => {
-  const page = readFileSync('docs/how-to/show-a-receipt.md', 'utf8')
+  const page = readFileSync('docs/dev/receipts.md', 'utf8')
   return page.match(/^```\w+\n[^`]*?^```$/gms)?.find((block) => block.includes(text))
     ?.split('\n').slice(1, -1).join('\n') ?? ''
 }

@@ -221,6 +221,6 @@ t.test('the envelope is that of the published protocol, and the key is that of i
   t.equal(envelope.payloadType, payloadType)
   const longer = { ...envelope, payload: Buffer.from('hello world ').toString('base64') }
   t.equal(openEnvelope(key, longer), null)
-  t.equal(readFileSync('docs/how-to/show-a-receipt.md', 'utf8')
+  t.equal(readFileSync('docs/dev/receipts.md', 'utf8')
     .includes(`DSSEv1 ${payloadType.length} ${payloadType}`), true)
 })

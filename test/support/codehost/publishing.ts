@@ -35,11 +35,10 @@ const usualFiles = (number: number): Folder => ({
   'src/binary': Buffer.from([0, number, 2, 255]), 'docs/plan.md': '# Plan\n\n- one\n- two\n',
 })
 
-/** Makes one. */
-export const publishing = async (
-  t: Teardown, { producer, ...options }: PublishingOptions = {},
+/** Makes one of a world that is there. */
+export const publishingOf = async (
+  at: Working, { producer }: Pick<PublishingOptions, 'producer'> = {},
 ): Promise<Publishing> => {
-  const at = await working(t, options)
   const how = producer === undefined ? {} : { producer }
   must(await at.consentToPublish())
   let made = 0
@@ -70,3 +69,9 @@ export const publishing = async (
     ...Object.getOwnPropertyDescriptors(at), ...Object.getOwnPropertyDescriptors(more),
   }) as Publishing
 }
+
+/** Makes one. */
+export const publishing = async (
+  t: Teardown, { producer, ...options }: PublishingOptions = {},
+): Promise<Publishing> => publishingOf(
+  await working(t, options), producer === undefined ? {} : { producer })

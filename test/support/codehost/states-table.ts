@@ -1,4 +1,4 @@
-/** The table of states in docs/codehost.md, and which jobs each of its rows is about. */
+/** The table of states in docs/dev/codehost.md, and which jobs each of its rows is about. */
 import { readFileSync } from 'node:fs'
 import { followThroughKind } from '../../../src/codehost/jobs/kinds.js'
 import type { Job } from '../../../src/codehost/jobs/job-rows.js'
@@ -18,7 +18,7 @@ const isConnection = (text: string): text is StateRow['connection'] =>
 
 /** Every row, in the order of the page. */
 export const stateRows = (): readonly StateRow[] => {
-  const page = readFileSync('docs/codehost.md', 'utf8')
+  const page = readFileSync('docs/dev/codehost.md', 'utf8')
   const table = page.slice(page.indexOf('| state | what it means | connection | way on |'))
   return table.slice(0, table.indexOf('\n\n')).split('\n').slice(2).map((line) => {
     const [, state = '', , connection = '', way = ''] = line.split(' |').map((cell) =>

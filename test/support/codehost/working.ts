@@ -15,7 +15,7 @@ import type { SeenRequest } from '../../../src/sandbox/types.js'
 import type { Loose, Ran, RunOptions, Teardown } from '../../world/place.js'
 import type { Outside } from '../../world/sandbox.js'
 import type { SignedIn } from '../../world/session.js'
-import type { Stateful } from '../../world/state.js'
+import type { Stateful, StateOptions } from '../../world/state.js'
 import { World, type Placed } from '../../world/world.js'
 import { movedClock, type StillClock } from '../clock.js'
 import { must } from '../must.js'
@@ -142,8 +142,8 @@ export const connectionOf = async (world: Signed): Promise<Working> => {
   }) as Working
 }
 
-/** Makes one. */
+/** Makes one; `state`: how its state is made. */
 export const working = async (
-  t: Teardown, options: Partial<SandboxOptions> = {},
+  t: Teardown, options: Partial<SandboxOptions> = {}, state?: StateOptions,
 ): Promise<Working> => connectionOf(
-  await World.in(t, { clock: movedClock() }).sandbox(options).state().session())
+  await World.in(t, { clock: movedClock() }).sandbox(options).state(state).session())

@@ -56,7 +56,7 @@ export const rows: readonly Row[] = [
   { name: 'an overlay', mounts: overlay('userxattr,') },
 ]
 
-/** A row of the table of docs/how-to/in-a-container.md, by what its walk wrote. */
+/** A row of the table of docs/dev/platforms.md, by what its walk wrote. */
 export const textOf = (row: Row, written: string): string => {
   const { steps, failed, counts } = reckoned(written)
   const refused = Object.keys(failed)

@@ -55,7 +55,8 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     const behind = server.records.filter(({ sequence }) => sequence > after)
     return {
       records: behind.slice(0, limit), more: behind.length > limit,
-      leases: live().map(({ name, machine }) => ({ name, machine })),
+      leases: live().map(({ name, machine: whose, token }) =>
+        ({ name, machine: whose, token: whose === machineId() ? token : null })),
       stops: [...server.stops], nowMs: server.nowMs(),
     }
   }
@@ -140,6 +141,10 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     async dropStop(id) {
       ask('dropStop')
       server.stops = server.stops.filter((one) => one.id !== id)
+    },
+    async untrueBlobs(names) {
+      ask('untrueBlobs')
+      return names.filter((name) => !server.blobs.has(name))
     },
     async hasBlobs(names) {
       ask('hasBlobs')

@@ -20,6 +20,10 @@ export interface Proxy {
   free(): void
   /** Both sides of every connection are reset. */
   cut(): void
+  /** Pieces that programs have sent until now: a question each, and few for a long one. */
+  asked(): number
+  /** Something happens while the n-th piece from now on is on its way; once. */
+  atAsked(number: number, happens: () => void): void
   close(): void
 }
 
@@ -81,6 +85,15 @@ export const startProxy = async (
   const pairs = new Set<Pair>()
   const trips = new Trips()
   let held: 'nothing' | 'replies' | 'all' = 'nothing'
+  let asked = 0
+  let due: { readonly at: number, readonly happens: () => void } | null = null
+  const count = (): void => {
+    asked += 1
+    if (due === null || asked < due.at) return
+    const { happens } = due
+    due = null
+    happens()
+  }
   const apply = ({ asking, answering, there, back }: Pair): void => {
     asking.unpipe(there)
     answering.unpipe(back)
@@ -91,11 +104,13 @@ export const startProxy = async (
   }
   const server = createServer({ pauseOnConnect: true }, (asking) => {
     const answering = connect(portOf(), '127.0.0.1')
-    const { asked, answered } = trips.ends()
-    const pair = { asking, answering, there: way(delayMs, asked), back: way(delayMs, answered) }
+    const ends = trips.ends()
+    const there = way(delayMs, ends.asked)
+    const pair = { asking, answering, there, back: way(delayMs, ends.answered) }
     pair.there.pipe(answering)
     pair.back.pipe(asking)
     pairs.add(pair)
+    asking.on('data', count)
     for (const socket of [asking, answering]) {
       socket.setNoDelay(true)
       socket.on('error', () => undefined)
@@ -122,6 +137,10 @@ export const startProxy = async (
     hold: () => all('all'),
     holdReplies: () => all('replies'),
     free: () => all('nothing'),
+    asked: () => asked,
+    atAsked(number, happens) {
+      due = { at: asked + number, happens }
+    },
     cut() {
       for (const { asking, answering } of pairs) {
         asking.resetAndDestroy()

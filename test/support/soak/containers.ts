@@ -1,4 +1,4 @@
-/** The walk in every kind of container, as the table that docs/how-to/in-a-container.md shows. */
+/** The walk in every kind of container, as the table that docs/dev/platforms.md shows. */
 import { needsContainers, runContained, type Contained } from '../containers/container.js'
 import { rows, textOf, type Row } from '../containers/rows.js'
 import { walkOf } from '../containers/walk.js'

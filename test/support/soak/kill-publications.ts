@@ -13,6 +13,7 @@ import type { StartRecord } from '../../../src/codehost/producer/shapes.js'
 import { isHeld } from '../../../src/state/holds/guard.js'
 import { chanceOf } from '../chance.js'
 import { publishing, type Publishing } from '../codehost/publishing.js'
+import { settledJob, toldJob } from '../codehost/settled-job.js'
 import { must } from '../must.js'
 import { signalled } from '../signalled.js'
 import { until } from '../until.js'
@@ -69,32 +70,6 @@ const runAndKill = async (at: Publishing, job: string, who: Who): Promise<void> 
   await killing
 }
 
-const told = (at: Publishing, job: string): string => {
-  const { state, reason } = at.job(job)
-  return reason === null ? state : `${state} (${reason})`
-}
-
-/** What a person would do then; answers where it ends. */
-const settle = async (at: Publishing, job: string): Promise<string> => {
-  for (let step = 0; step < 6; step += 1) {
-    const row = at.job(job)
-    if (row.state === 'unknown_external_effect') await at.reconcile(job)
-    else if (row.state === 'blocked' && (row.reserved || row.contacted > 0)) {
-      await at.run(['codehost', 'resume', job])
-    } else if (row.state === 'approved' || row.state === 'blocked') {
-      must(await at.approve(job))
-      must(await at.runJob(job))
-    }
-    const after = at.job(job)
-    if (after.revision === row.revision) break
-  }
-  const { state, task_id: task } = at.job(job)
-  if (state === 'succeeded' && at.task(task ?? '')?.state === 'blocked') {
-    must(await at.run(['codehost', 'adopt', job]))
-  }
-  return told(at, job)
-}
-
 const round = async (at: Publishing, number: number): Promise<string> => {
   const who: Who = number % 2 === 0 ? 'parent' : 'supervisor'
   const job = await at.approvedPublication(filesOf(number))
@@ -104,8 +79,8 @@ const round = async (at: Publishing, number: number): Promise<string> => {
   if (guard === undefined) throw new Error('it was approved')
   await until('the producer has ended', () => !isHeld(at.place.stateDir, guard))
   must(await at.run(['goal', 'add', `Round ${number}`]))
-  const left = told(at, job)
-  const end = await settle(at, job)
+  const left = toldJob(at, job)
+  const end = await settledJob(at, job)
   if (at.connection().active_job_id !== null) await at.free(job)
   const check = await at.run(['state', 'check'])
   assert.equal(check.status, 0, `${who}, ${left}: ${check.stderr}`)

@@ -6,6 +6,7 @@ import { Argument, type Command } from 'commander'
 import { SallyportError } from '../../../base/errors.js'
 import { demoScenes, sandboxDemo, type DemoScene } from '../../../sandbox/sandbox-contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
+import { requireLocks } from '../../../state/kernel-lock.js'
 import { offered } from '../../flags.js'
 import { verb, type VerbDeps } from '../../verb.js'
 import { playAlpha } from './alpha.js'
@@ -84,20 +85,20 @@ export const demo = verb(sandboxDemo, {
   text: ({ dir, state_dir, config_dir }) => [
     '',
     'That was the demo. Nothing is left running. Look around in what it left:',
-    `    export SALLYPORT_STATE_DIR=${state_dir}`,
-    `    export SALLYPORT_CONFIG_DIR=${config_dir}`,
-    '    sallyport status',
-    ...(existsSync(pageOf(dir)) ? [`The page of the report: ${pageOf(dir)}`] : []),
-    `Remove it with: rm -r ${dir}`,
+    `    sallyport status --state-dir ${state_dir} --config-dir ${config_dir}`,
+    ...(existsSync(pageOf(dir)) ? ['The page of the report:', `    ${pageOf(dir)}`] : []),
+    'Remove it with:',
+    `    rm -r ${dir}`,
     '',
-    'Next:',
-    '    sallyport demo all    every step of every capability, or one by its name:',
-    '                          alpha, shots, edge, codehost',
-    '    sallyport setup       leads you through a state of your own',
-    '    sallyport help        what else there is',
+    'Next, a state of your own, every step of every capability, or what else there is:',
+    '    sallyport setup',
+    '    sallyport demo all',
+    '    sallyport help',
     '',
   ].join('\n'),
   run: async ({ scene = 'story' }, deps) => {
+    // Whoever tries the program on a machine that is refused begins here.
+    requireLocks(tmpdir())
     const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
     const folders = {
       stateDir: join(dir, 'state'), configDir: join(dir, 'config'), device: join(dir, 'device'),

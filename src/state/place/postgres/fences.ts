@@ -8,8 +8,9 @@ import { leaseLost } from '../lease-lost.js'
 import type { FenceRow, FenceTaking, Followed } from '../place.js'
 import { textOf } from './connection.js'
 import { lookOf, lookText, type Looking } from './records.js'
-import { askStanding, bytesLiteral, firstValues, literalTerms, mayChange, nameLiteral, placeTerms,
-  holderLiteral, requireStanding, noStanding, standingColumns, unhurried, uuidLiteral, whose,
+import {
+  askStanding, bytesLiteral, firstValues, holderLiteral, literalTerms, mayChange, nameLiteral,
+  noStanding, placeTerms, requireStanding, standingColumns, unhurried, uuidLiteral, whose,
   withStanding, type Asking,
 } from './standing.js'
 
@@ -33,11 +34,12 @@ const takeText = (
       for share)
     insert into sallyport.fences as fence
       (store, operation, machine, holder, turn, taken, closed, facts)
-    select ${terms.store}, ${name}, ${terms.machine}, ${terms.holder}, ${mine}, true, false, ${bytesLiteral(facts)}
+    select ${terms.store}, ${name}, ${terms.machine}, ${terms.holder}, ${mine}, true, false,
+      ${bytesLiteral(facts)}
     from durable where ${mayChange} and (select count(*) from held) = cardinality(${tokens})
     on conflict (store, operation) do update
-      set machine = excluded.machine, holder = excluded.holder, turn = excluded.turn, taken = true, facts = excluded.facts,
-        taken_at = clock_timestamp()
+      set machine = excluded.machine, holder = excluded.holder, turn = excluded.turn,
+        taken = true, facts = excluded.facts, taken_at = clock_timestamp()
       where not fence.closed and (fence.taken or fence.turn <> excluded.turn)`,
     'commit',
     lookText(asking, looking, `coalesce((
@@ -62,8 +64,8 @@ const giveBody = (asking: Asking): string => `,
 given as (
   insert into sallyport.fences as fence
     (store, operation, machine, holder, turn, taken, closed, facts, given_at, closed_at)
-  select $1, $5::text, $2, ${holderLiteral(asking)}, $8::uuid, false, $7::boolean, $6::bytea, clock_timestamp(),
-    case when $7 then clock_timestamp() end
+  select $1, $5::text, $2, ${holderLiteral(asking)}, $8::uuid, false, $7::boolean, $6::bytea,
+    clock_timestamp(), case when $7 then clock_timestamp() end
   where ${mayChange}
   on conflict (store, operation) do update
     set taken = false, closed = fence.closed or excluded.closed, facts = excluded.facts,

@@ -9,7 +9,8 @@ ahead as (
   where store = $1 and ends > clock_timestamp() and starts_with(name, prefix)),
 taken as (
   insert into sallyport.leases as lease (store, name, machine, holder, token, ends)
-  select $1, $5::text, $2, ${holderLiteral(asking)}, $6::uuid, clock_timestamp() + $7::int * interval '1 ms'
+  select $1, $5::text, $2, ${holderLiteral(asking)}, $6::uuid,
+    clock_timestamp() + $7::int * interval '1 ms'
   where ${mayChange} and not exists (select from ahead)
   on conflict (store, name) do update
     set machine = excluded.machine, holder = excluded.holder, token = excluded.token,
@@ -22,8 +23,8 @@ taken as (
 export const take = async (
   asking: Asking, name: string, ms: number, ahead: readonly string[],
 ): Promise<string | null> => {
-  const row = await askStanding(asking, takeBody(asking), ', (select token::text from taken) as token',
-    [name, randomUUID(), ms, ahead])
+  const row = await askStanding(asking, takeBody(asking),
+    ', (select token::text from taken) as token', [name, randomUUID(), ms, ahead])
   return row['token'] === null ? null : textOf(row, 'token')
 }
 

@@ -17,8 +17,11 @@ export interface Asking {
   readonly machine: Introduction
 }
 
+/** What a statement says of whoever asks. */
+type Facts = Omit<Asking, 'connection'>
+
 /** The same for one statement. */
-type Asker = Omit<Asking, 'connection'> & { readonly connection: Pick<Connection, 'ask'> }
+type Asker = Facts & { readonly connection: Pick<Connection, 'ask'> }
 
 /** The same for what nobody hurries for; see `Connection.askSoon`. */
 export const unhurried = ({ connection, ...rest }: Asking): Asker =>
@@ -57,33 +60,33 @@ interface Terms {
 const holderForm = /^[\da-zA-Z]{0,32}$/
 
 /** Whoever asks, beside the id of the machine, as a literal of SQL. */
-export const holderLiteral = ({ machine: { holder = '' } }: Asker): string => {
+export const holderLiteral = ({ machine: { holder = '' } }: Facts): string => {
   if (!holderForm.test(holder)) throw new Error('a holder that is none was to be asked for')
   return `'${holder}'::text`
 }
 
 /** Whose a lease or a fence is, for who asks: the same id elsewhere is another one. */
-export const whose = (asking: Asking): string =>
+export const whose = (asking: Facts): string =>
   `machine::text || case when holder = ${holderLiteral(asking)} then '' else '/' || holder end`
 
-const runLiteral = ({ run: { known } }: Asker): string => {
+const runLiteral = ({ run: { known } }: Facts): string => {
   if (known === null) return 'null::text'
   if (!runForm.test(known)) throw new Error('a run that is none was to be asked for')
   return `'${known}'::text`
 }
 
 /** Names of places of values; the first four are given by `firstValues`. */
-export const placeTerms = (asking: Asker): Terms => ({
+export const placeTerms = (asking: Facts): Terms => ({
   store: '$1::uuid', machine: '$2::uuid', writes: '$3::int', format: '$4::int',
   run: runLiteral(asking), holder: holderLiteral(asking),
 })
 
 /** Values of the first four places of each statement. */
-export const firstValues = ({ storeId, machine }: Asker): readonly unknown[] =>
+export const firstValues = ({ storeId, machine }: Facts): readonly unknown[] =>
   [storeId, machine.machine, machine.writes, formatVersion]
 
 /** The same, written out. */
-export const literalTerms = (asking: Asking): Terms => ({
+export const literalTerms = (asking: Facts): Terms => ({
   store: uuidLiteral(asking.storeId), machine: uuidLiteral(asking.machine.machine),
   writes: `${Math.trunc(asking.machine.writes)}::int`, format: `${formatVersion}::int`,
   run: runLiteral(asking), holder: holderLiteral(asking),
@@ -131,7 +134,7 @@ export const noteRun = (known: KnownRun, row: Row): void => {
 }
 
 /** Throws what an answer says about server, store or machine. */
-export const requireStanding = (row: Row | undefined, { machine, run }: Asker): Row => {
+export const requireStanding = (row: Row | undefined, { machine, run }: Facts): Row => {
   if (row === undefined || row['known'] === null) throw serverChanged('store_missing')
   if (row['known'] !== true) throw serverChanged('run')
   if (row['ended'] === true) throw stateUnshared()
