@@ -9,7 +9,8 @@
  * - TEST_HOSTS: JSON, host name to addresses; other names are looked up as usual.
  * - TEST_STEPS_FILE: every announced step is appended there, one a line.
  * - TEST_COMMANDS=nothing: the commands of the capability of nothing, and no others.
- * - TEST_PLACE_LEASE_MS, TEST_PLACE_PATIENCE_MS: times of the place of a shared state.
+ * - TEST_PLACE_LEASE_MS, TEST_PLACE_PATIENCE_MS: times of the place of a shared state; the second
+ *   from the stop on, where it waits there.
  */
 import { appendFileSync, existsSync } from 'node:fs'
 import { systemClock } from '../src/base/clock.js'
@@ -74,11 +75,16 @@ const stopHere = async (step: string): Promise<void> => {
   }
   const go = env['TEST_GO_FILE'] ?? ''
   while (!existsSync(go)) await new Promise((resolve) => setTimeout(resolve, pollMs))
+  beImpatient()
 }
 
 const { TEST_PLACE_LEASE_MS: leaseMs, TEST_PLACE_PATIENCE_MS: patienceMs } = env
 if (leaseMs !== undefined) placeTimes.leaseMs = Number(leaseMs)
-if (patienceMs !== undefined) placeTimes.patienceMs = Number(patienceMs)
+/** A process that takes long to come to its stop gives nobody up before. */
+const beImpatient = (): void => {
+  if (patienceMs !== undefined) placeTimes.patienceMs = Number(patienceMs)
+}
+if (env['TEST_STOP_DO'] !== 'wait') beImpatient()
 
 const run = async (deps: CliDeps): Promise<number> => {
   if (env['TEST_COMMANDS'] !== 'nothing') return main(deps)

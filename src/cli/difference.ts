@@ -6,6 +6,7 @@ type Fields = Readonly<Record<string, unknown>>
 const shown = (name: string, value: unknown): string => {
   if (value === undefined || value === null) return 'not set'
   if (typeof value === 'number' && name.endsWith('_microusd')) return moneyText(value)
+  if (Array.isArray(value)) return value.join(', ')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

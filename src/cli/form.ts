@@ -1,6 +1,6 @@
 /** Questions that the set-up forms ask alike: amounts, limits and how a refusal is told at once. */
 import { fail, SallyportError } from '../base/errors.js'
-import { microusdOf, moneyText } from '../base/money.js'
+import { dollarsText, microusdOf } from '../base/money.js'
 import type { Gov } from '../governance/context.js'
 import { collections } from '../governance/rows.js'
 import type { Range } from './flags.js'
@@ -41,7 +41,7 @@ export const readInteger = (text: string): number | null =>
 
 /** The parts of a limit that is an amount of money. */
 export const moneyLimit = {
-  label: moneyText, read: readMoney, form: 'an amount as 0.50usd, or a whole number of micro-USD',
+  label: dollarsText, read: readMoney, form: 'an amount as 0.50usd, or a whole number of micro-USD',
 } as const
 
 /** Reads seconds, a fraction too; null for anything else. */
@@ -57,8 +57,8 @@ export const secondsLimit = {
 export const standingCeiling = ({ store }: Gov): number | null =>
   store.read().all(collections.ledgerAccounts).at(0)?.doc.ceiling_microusd ?? null
 
-/** What a first set-up takes, where Enter alone is typed. */
-export const asFirst = (value: string): string => `${value}, as a first set-up does`
+/** What a first set-up takes, under Enter. */
+export const asFirst = (value: string): string => `${value}, the default`
 
 const other = 'another value'
 

@@ -5,7 +5,7 @@ import { timeZoneOf, zoneOf, type Zone } from '../observations/zone.js'
 import { commandLine, toldCommand, toldSentence, toldText, type Carried } from '../base/told.js'
 import type { Globals } from './globals.js'
 import type { CliDeps } from './deps.js'
-import { wrapText, helpText, widthFor } from './wrap.js'
+import { joined, wrapText, helpText, widthFor } from './wrap.js'
 import { isLong, pagerOf } from './pager.js'
 import { terminalSafe, visible } from './text.js'
 import { relativeTime } from './time-text.js'
@@ -95,7 +95,11 @@ export const tell = (io: CliDeps['io'], line: string): void => {
 
 /** What goes to stderr, as wide as its terminal; in a pipe as it is. */
 export const wrapBeside = (io: CliDeps['io'], text: string): string =>
-  io.terminal.stderr ? wrapText(text, io.columns) : text
+  io.terminal.stderr ? wrapText(joined(text), io.columns) : text
+
+/** A paragraph beside the result, which a terminal breaks where it has to, and nowhere else. */
+export const paragraph = ({ io }: Pick<CliDeps, 'io'>, text: string): string =>
+  io.terminal.stderr ? text.replaceAll('\n', ' ') : text
 
 /** Prints a result on a terminal, through the pager where it is long. */
 const writeLong = async (deps: CliDeps, globals: Globals, text: string): Promise<void> => {

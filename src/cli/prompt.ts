@@ -58,12 +58,15 @@ export const terminalPrompter = async (
     },
     async pick(message, choices) {
       const { it } = await prompt<{ it: string[] }>([
-        { type: 'checkbox', name: 'it', message, choices: [...choices] },
+        { type: 'checkbox', name: 'it', message, choices: choices.map(marked) },
       ])
       return it
     },
   }
 }
+
+// Once marked, what a choice says behind its colon is left out.
+const marked = (name: string) => ({ name, value: name, short: name.replace(/: .*/, '') })
 
 const withInitial = <Q extends object>(question: Q, initial: string | undefined): Q =>
   initial === undefined ? question : { ...question, default: initial }

@@ -24,13 +24,30 @@ const placeOf = (deps: VerbDeps): WorkPlace => ({
 /** Older than that what a replica shows is told with its age, ms. */
 const ageToldMs = 60_000
 
+const heardText = (deps: VerbDeps, heardMs: number | null): string =>
+  (heardMs === null ? 'never heard' : `heard ${deps.view.time(isoFromMs(heardMs))}`)
+
 /** Says how old what a replica shows is, on a terminal, where it is old. */
 const tellAge = (deps: VerbDeps, store: Store): void => {
   if (!isPlaced(store) || !deps.io.terminal.stderr || deps.globals.json) return
   const { heardAtMs: heardMs } = store
   if (heardMs === null || deps.clock.wallMs() - heardMs <= ageToldMs) return
-  deps.note(`The server of this state was heard ${deps.view.time(isoFromMs(heardMs))}; what is `
-    + 'shown is as old.')
+  deps.note(`The server of this state was ${heardText(deps, heardMs)}; what is shown is as old.`)
+}
+
+/**
+ * Brings what is to be copied up to its place. Where that cannot be, it is said how old the copy
+ * is, and what there is is copied: it may be all that is left.
+ */
+export const followForCopy = async (deps: VerbDeps, store: Store): Promise<void> => {
+  if (!isPlaced(store)) return
+  try {
+    await store.fresh()
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    deps.note(`What is newer at the server was not fetched (${error.code}). It was `
+      + `${heardText(deps, store.heardAtMs)}; the copy is as old.`)
+  }
 }
 
 /** Opens the state directory of this run. Throws `no_state` where there is no whole one. */

@@ -12,7 +12,7 @@ const countedDaysMax = 6
 const away = (text: string, isPast: boolean): string => (isPast ? `${text} ago` : `in ${text}`)
 
 /** Whole units, rounded towards now: 59.9 s are 59 s, and nothing is told as older than it is. */
-const spanText = (ms: number): string => {
+export const spanText = (ms: number): string => {
   if (ms < minuteMs) return `${Math.floor(ms / secondMs)} s`
   return ms < hourMs ? `${Math.floor(ms / minuteMs)} min` : `${Math.floor(ms / hourMs)} h`
 }

@@ -29,9 +29,9 @@ export const helpColumns = (
 ): number => (terminal ? Math.min(helpColumnsMax, columns) : helpColumnsMax)
 
 /** What is left for a value below its name; with less it begins at the left. */
-const valueColumnsMin = 24
+const valueColumnsMin = 20
 /** A name has one word or two before its colon; more are the beginning of a sentence. */
-const nameForm = /^ *(?:[a-z][a-z0-9_-]*(?: [a-z][a-z0-9_-]*)?|JSON|Ids): /
+const nameForm = /^ *(?:[a-z][a-z0-9_-]*(?: [a-z][a-z0-9_-]*)?|JSON|Ids): (?! )/
 const pointForm = /^ *[0-9]+\. /
 const gapForm = /^ *\S+(?: \S+)* {2,}(?=\S)/
 const bodyForm = /^ *\| /
@@ -72,8 +72,8 @@ const commandAt = (line: string): number => {
 }
 
 /**
- * Holds commands between backticks and quoted words together where a line has room for them; the
- * quoted words of a command always. A command that ends the line begins at `from`.
+ * Holds commands between backticks, quoted words and amounts together where a line has room for
+ * them; the quoted words of a command always. A command that ends the line begins at `from`.
  */
 const heldTogether = (
   line: string, room: number, widthOf: WidthOf, from: number,
@@ -86,7 +86,7 @@ const heldTogether = (
 }
 
 const heldInText = (text: string, room: number, widthOf: WidthOf): string =>
-  text.replace(/`[^`]+`|'[^']+'/g, (part) => {
+  text.replace(/`[^`]+`|'[^']+'|\$[0-9.,]+ \([0-9,]+ \u00b5USD\)/g, (part) => {
     if (widthOf(part) <= room) return holding(part)
     return part.startsWith('`') ? part.replace(shellQuoted, holding) : part
   })
@@ -121,6 +121,12 @@ const wrapLine = (line: string, columns: number, widthOf: WidthOf): string => {
   }
   return [...lines, open].join('\n').replaceAll(held, ' ')
 }
+
+/**
+ * A text with what goes on in a line of its own, below the number of its paragraph, joined: it is
+ * broken once, by the width of what shows it. Points below stay lines.
+ */
+export const joined = (text: string): string => text.replace(/(?<=\S)\n {3}(?![ -])/g, ' ')
 
 /** The text with every line of it broken between words where it is wider than `columns`. */
 export const wrapText = (text: string, columns: number, widthOf: WidthOf = charWidth): string =>

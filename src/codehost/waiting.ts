@@ -23,7 +23,10 @@ const listOf = (state: JobState): string => `sallyport codehost jobs --state ${s
 const ownJobs = ({ gov, view }: Looking, session: Session): readonly OwnWaiting[] =>
   waitingJobs.flatMap((state) => {
     const all = openJobs(gov, view, session, state).flatMap(({ way: { text, command } }) =>
-      (command === null ? [] : [{ what: 'job' as const, count: 1, text, command }]))
+      (command === null ? [] : [{
+        what: 'job' as const, count: 1, text: text.replace(/^It /, 'A job of the code host '),
+        command,
+      }]))
     const rest = all.length - jobsMax
     return rest <= 0 ? all : [...all.slice(0, jobsMax), {
       what: 'job', count: rest, text: `${countText(rest, 'more job')} ${rest === 1

@@ -107,7 +107,10 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
     onFollowed: followWitness,
   })
   try {
-    requireInitialized(store)
+    // A replica that was cut off while it was made reads the rest before it is judged: `openWork`.
+    if (store.machine === null || mode === 'read' || mode === 'see') {
+      requireInitialized(store, false)
+    }
     return store
   } catch (error) {
     store.close()
@@ -140,6 +143,7 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
   try {
     const gov: Gov = { store, clock, observer, face }
     const unfollowed = await follow(store, order)
+    if (store.machine !== null) requireInitialized(store, unfollowed === null)
     // Before anybody is asked for: the rows of an old copy know sessions that have ended since.
     const view = anchor === 'any' ? store.read() : requireAnchored(store)
     const session = operatorOf(gov, order, view, unfollowed)

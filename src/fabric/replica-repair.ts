@@ -8,6 +8,7 @@ import { SallyportError } from '../base/errors.js'
 import { followWitness } from '../governance/policy/witness.js'
 import { storedPath } from '../state/artifact-folder.js'
 import type { CheckReport } from '../state/care/check.js'
+import { digestFile } from '../state/care/copy.js'
 import { note } from '../state/care/repair-report.js'
 import { salvage } from '../state/care/salvage.js'
 import type { StatePlace } from '../state/care/use-case.js'
@@ -20,14 +21,19 @@ import { PlacedStore } from '../state/place/placed-store.js'
 import { serverChanged } from '../state/place/postgres/failures.js'
 import { placeOf } from '../state/place/share.js'
 import { looseStateFile, type StateFile } from '../state/state-file.js'
-import type { Problem } from '../state/types.js'
+import type { Problem, View } from '../state/types.js'
 
 /** A replica that is to be repaired. */
 export interface DamagedReplica {
   /** See `RepairOptions.unplaced`. */
   readonly unplaced: (records: number) => Error | null
-  /** Fetches what is not here; what was done. `problems`: what a check finds by now. */
-  fetch(problems: CheckReport['problems']): Promise<readonly Problem[]>
+  /**
+   * Fetches what is not here, and gives back what the server has lost of stored files; what was
+   * done. `problems`: what a check finds by now; `referenced`: stored files that rows name.
+   */
+  fetch(
+    problems: CheckReport['problems'], referenced: (view: View) => ReadonlySet<string>,
+  ): Promise<readonly Problem[]>
 }
 
 const stateAt = (dir: string): StateFile | undefined => {
@@ -69,6 +75,21 @@ const fetchFiles = async (
     : [note('artifacts_fetched', `${there.length} stored files were fetched from the server.`)]
 }
 
+/** Another machine could not follow without them. What is here is known to be true by its name. */
+const giveBack = async (
+  { replica, place, blobs }: PlacedStore, referenced: ReadonlySet<string>,
+): Promise<readonly Problem[]> => {
+  const { files, places } = replica
+  const untrue = (await place.untrueBlobs([...referenced])).filter((name) => {
+    const path = storedPath(places.artifacts, name)
+    return files.stat(path)?.kind === 'file' && digestFile(files, path).sha256 === name
+  })
+  await place.removeBlobs(untrue)
+  for (const name of untrue) await blobs.put(name)
+  return untrue.length === 0 ? []
+    : [note('artifacts_given_back', `${untrue.length} stored files were given back to the server.`)]
+}
+
 /** What a repair needs to know of a replica; null of a state in a directory. */
 export const replicaToRepair = async (site: StatePlace): Promise<DamagedReplica | null> => {
   const state = stateAt(site.dir)
@@ -79,7 +100,7 @@ export const replicaToRepair = async (site: StatePlace): Promise<DamagedReplica 
       if (typeof there !== 'number') return there
       return there < records ? serverChanged('behind') : null
     },
-    async fetch(problems) {
+    async fetch(problems, referenced) {
       if (typeof there !== 'number') return []
       const options: OpenOptions = { ...site, mode: 'write', onFollowed: followWitness }
       const store = new PlacedStore(new FileStore(options), options)
@@ -87,7 +108,9 @@ export const replicaToRepair = async (site: StatePlace): Promise<DamagedReplica 
         const before = store.replica.end.sequence
         await store.fresh()
         const { sequence } = store.replica.end
-        const files = await fetchFiles(store, problems)
+        const files = [
+          ...await fetchFiles(store, problems), ...await giveBack(store, referenced(store.read())),
+        ]
         return before > 0 || sequence === 0 ? files
           : [note('replica_fetched', `Record 1 to ${sequence} were fetched from there.`), ...files]
       } finally {

@@ -143,7 +143,9 @@ export const repairWhole = async (
     ...site, ...await layoutOf(registry), lost, unplaced: replica?.unplaced,
     onLoss: settleOldState(site, registry, (told) => { kept = told }),
   })
-  const fetched = await replica?.fetch((await checkWhole(site, registry)).problems) ?? []
+  const { referenced } = await stateRules(registry)
+  const fetched = replica === null ? []
+    : await replica.fetch((await checkWhole(site, registry)).problems, referenced)
   const { problems } = await checkWhole(site, registry)
   const done = [...report.done, ...fetched]
   return {

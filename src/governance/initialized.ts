@@ -11,10 +11,16 @@ export const isInitLost = (view: View): boolean =>
   isInitUnfinished(view) || (view.get(collections.policyHead, 'the') === undefined &&
     view.range(collections.principals, { limit: 1 }).length === 0)
 
-/** Throws `no_state`/`init_unfinished`. A store whose log is damaged is left to other words. */
-export const requireInitialized = (store: Store): void => {
+const again = 'Run `sallyport init` again, with the same arguments.'
+
+/**
+ * Throws `no_state`/`init_unfinished`. A store whose log is damaged is left to other words.
+ * `followed`: of a replica, whether it has all that its place has; whoever reads asks nobody.
+ */
+export const requireInitialized = (store: Store, followed = true): void => {
   if (!isInitUnfinished(store.read()) || store.health().damage !== null) return
   throw fail.noState('init_unfinished', 'The making of this state directory was interrupted.', {
-    next: 'Run `sallyport init` again, with the same arguments.',
+    next: followed || store.machine === null ? again
+      : 'Run `sallyport login`, which reads what the state holds from its server.',
   })
 }

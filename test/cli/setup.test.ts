@@ -38,7 +38,7 @@ const enterThrough = async (t: Test, world: Placed): Promise<Ended> => {
 t.test('Enter through `setup` changes nothing where nothing is set up', { skip }, async (t) => {
   const none = World.in(t)
   const ended = await enterThrough(t, await none)
-  t.match(ended.shown, 'Providers, sealed for good')
+  t.match(ended.shown, 'Providers, for good')
   t.notOk(existsSync(none.place.stateDir))
   const begun = await World.in(t).sandbox().state().session()
   const { shown } = await enterThrough(t, begun)
@@ -64,7 +64,7 @@ const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
 const toSession: readonly Step[] = [
-  { at: 'Providers, sealed', keys: `${down}${enter}` }, yes('Log in'),
+  { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
 ]
 
 const alphaSteps: readonly Step[] = [
@@ -208,7 +208,7 @@ t.test('a form that was looked at and left as it was is not told as saved', { sk
 t.test('Ctrl-C at any question leaves what was saved and says what', { skip }, async (t) => {
   const { led } = await beside(t)
   const first = await converse(t, led, 'setup', [
-    { at: 'Providers, sealed', keys: interrupt },
+    { at: 'Providers, for good', keys: interrupt },
   ])
   t.equal(first.status, 130, first.shown)
   t.match(first.shown, 'You left. Nothing was saved.')
@@ -265,7 +265,7 @@ t.test('who leaves is told by a code of its own what was saved', async (t) => {
 t.test('a step that does not succeed is told, and so is the status', async (t) => {
   const { place } = World.in(t)
   const ran = await place.run(['setup', '--json'], {
-    terminal, answers: ['a rehearsal: the sandbox of this machine'],
+    terminal, answers: ['a rehearsal: a local sandbox'],
   })
   t.strictSame([ran.status, ran.error().code], [1, 'setup_incomplete'])
   t.match(ran.stderr, 'sallyport sandbox start', 'and what it said stands above')

@@ -192,10 +192,11 @@ t.test('a status and what an id is explained by tell times relative on a termina
   const all = (await verbsWithTimes()).filter(({ name }) => looks.has(name))
   t.equal(all.length, looks.size)
   for (const { name, record, document } of all) {
-    const shown = await shownBy(record.text(document, viewAt(true), {} as VerbDeps))
+    // The name of a state is no time, though its field is called as one.
+    const shown = (await shownBy(record.text(document, viewAt(true), {} as VerbDeps)))
+      .replace(/^at .*$/m, '')
     t.match(shown, '3 min ago', name)
-    // The newest item has its age beside its time.
-    t.equal(isoForm.test(shown), name === 'shots status', shown)
+    t.notMatch(shown, isoForm, name)
     t.match(await shownBy(record.text(document, viewAt(false), {} as VerbDeps)), isoForm, name)
   }
 })

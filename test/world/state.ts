@@ -5,7 +5,7 @@ import { openStore, type CreateOptions } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import type { Store, Tx, View } from '../../src/state/types.js'
 import { must } from '../support/must.js'
-import { createHere, sharedWords } from '../support/place/over-a-place.js'
+import { createHere, loadHere, sharedWords } from '../support/place/over-a-place.js'
 import type { Teardown } from './place.js'
 import type { Outside } from './sandbox.js'
 import type { Placed } from './world.js'
@@ -82,5 +82,6 @@ export const state = async (
     ...(owner === undefined ? [] : ['--owner', owner]),
     ...(more.includes('--shared') ? [] : sharedWords()), ...more,
   ]))
+  await loadHere({ dir: world.place.stateDir, configDir: world.place.configDir })
   return stateful(t, world)
 }

@@ -18,8 +18,8 @@ export const overview = async (deps: VerbDeps): Promise<string> => {
   return [
     'Usage: sallyport <command> [flags]',
     '',
-    'A guarded double door for a workstation: reach the outside world one deliberate,',
-    'recorded step at a time.',
+    'A guarded double door for a workstation: reach the outside world one deliberate, '
+      + 'recorded step at a time.',
     '',
     'Commands:',
     ...wrapped(rows),

@@ -12,6 +12,7 @@ import {
 } from '../../state/files.js'
 import { readKey } from '../../state/keys.js'
 import { formatVersion } from '../../state/paths.js'
+import { headStart } from '../../state/place/head-start.js'
 import {
   requireInvitationPassphrase, sealInvitation, type Invitation,
 } from '../../state/place/invitation.js'
@@ -104,7 +105,11 @@ export const inviteMachine = async (
     })
   })
   const invitedAt = nowIso(gov)
-  const invitation = { ...carriedBy(store), machine_name: name, invited_at: invitedAt }
+  const start = await headStart(store, 'machine invite')
+  const invitation = {
+    ...carriedBy(store), machine_name: name, invited_at: invitedAt,
+    ...start === null ? {} : { head_start: start },
+  }
   writeNew(to, await sealInvitation(invitation, passphrase))
   const next = commandLine(`machine join ${lineOfWords([to])}`)
   return { name, file: to, place: store.place.name, invitedAt, next }

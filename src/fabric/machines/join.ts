@@ -28,6 +28,7 @@ export const joinMachine = async (
       storeId: invitation.store_id, key: Buffer.from(invitation.key, 'hex'),
       createdAt: invitation.created_at, profile: invitation.profile,
       at: { sequence: position.sequence, link: Buffer.from(position.link, 'hex') },
+      headStart: invitation.head_start ?? null,
     },
     reaching: { address, ca, password, machineName },
   })

@@ -1,4 +1,4 @@
-/** What a scan tells: printed by verbs, stored in its receipt and listed in docs/dev/screenshots.md. */
+/** What a scan tells: printed by verbs, stored in its receipt; docs/dev/screenshots.md lists it. */
 import * as v from 'valibot'
 import { nextStepShape } from '../../base/error-shape.js'
 import { count, nullableText, text } from '../../base/fields.js'

@@ -246,12 +246,20 @@ const checkDocuments = (
   }
 }
 
+/** What was looked at before. */
+interface Looked {
+  readonly found: Salvage
+  readonly ended: EndedAt | undefined
+  /** Whether the state is kept at a place. */
+  readonly isReplica: boolean
+}
+
 /**
  * Checks manifests, logs and documents; see the head of this file. `ended` was read before the logs
  * that `found` tells of.
  */
 export const checkGeneration = (
-  site: Site, { found, ended }: { readonly found: Salvage; readonly ended: EndedAt | undefined },
+  site: Site, { found, ended, isReplica }: Looked,
   specs: readonly CollectionSpec<unknown>[], problems: Problem[],
 ): GenerationReport => {
   const { standing } = found
@@ -265,8 +273,11 @@ export const checkGeneration = (
   }
   problems.push(...logProblems(standing, behindEnd(ended, standing)))
   checkDocuments(site, standing, shapes, problems)
-  problems.push(...spareProblems(site, { ...found, standing }, (facts) =>
-    fileProblem(site, facts) !== undefined))
+  // What a replica lacks is fetched from its server: one that has just joined has no spare.
+  if (!isReplica) {
+    problems.push(...spareProblems(site, { ...found, standing }, (facts) =>
+      fileProblem(site, facts) !== undefined))
+  }
   problems.push(...shapes.problems())
   // Rows of an earlier format get their indexes when it is changed.
   if (standing.manifest.format_version >= formatVersion) problems.push(...shapes.indexProblems())

@@ -99,7 +99,9 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const { files, places } = site
   const ended = readEnd(files, places)
   const found = salvage(files, places)
-  const generation = checkGeneration(site, { found, ended }, options.specs ?? [], problems)
+  const isReplica = state?.kept_in === 'place'
+  const generation = checkGeneration(
+    site, { found, ended, isReplica }, options.specs ?? [], problems)
   checkLeftovers(site, problems)
   const artifacts = checkArtifacts(site, problems)
   checkKept(site, problems)

@@ -11,7 +11,7 @@ import {
 import {
   guardName, hasDeadGuard, holdGuard, isHeld, liveGuards, sweepGuards, type Guard, type HoldKind,
 } from './guard.js'
-import { tryHoldFile, type HeldFile } from './kernel-file.js'
+import { probeFile, tryHoldFile, type HeldFile } from './kernel-file.js'
 import { acquireLane, type Lane, type LaneRequest } from './lane.js'
 import { isSomebodyWaiting, joinLine, type LinePlace } from './waiting-line.js'
 
@@ -60,6 +60,13 @@ export interface Holds {
   watch(): FenceWatch
 }
 
+const turnPath = (dir: string, job: string): string =>
+  join(placesOf(dir).run, 'shots', `job-${job}`)
+
+/** Whether somebody alive has the turn of a job. Changes no byte. */
+export const isTurnHeld = (dir: string, job: string): boolean =>
+  probeFile(turnPath(dir, job)) === 'live'
+
 /** Holds of a state directory: kernel locks of files below its `run/`. Opens nothing. */
 export const holdsAt = (dir: string): Holds => ({
   hold: (kind, id) => holdGuard(dir, guardName(kind, id)),
@@ -70,7 +77,7 @@ export const holdsAt = (dir: string): Holds => ({
     sweepGuards(dir)
     sweepFences(dir)
   },
-  tryTurn: async (job) => tryHoldFile(join(placesOf(dir).run, 'shots', `job-${job}`)),
+  tryTurn: async (job) => tryHoldFile(turnPath(dir, job)),
   line: (owner) => {
     const folder = join(placesOf(dir).run, 'turn', owner)
     return {

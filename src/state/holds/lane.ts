@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import type { Observer } from '../../base/observer.js'
-import { tryHoldFile, type HeldFile } from './kernel-file.js'
+import { probeFile, tryHoldFile, type HeldFile } from './kernel-file.js'
 import { isSomebodyWaiting, joinLine } from './waiting-line.js'
 
 /** Highest first: `interactive` an ask; `high` reports, digests, proofs; `normal` screenshots. */
@@ -75,6 +75,10 @@ const tryTake = (request: LaneRequest, ticket: string | null): HeldFile | null =
   holder.release()
   return null
 }
+
+/** Whether somebody alive has the lane. Changes no byte. */
+export const isLaneHeld = (stateDir: string): boolean =>
+  probeFile(join(laneFolder(stateDir), 'holder')) === 'live'
 
 const busy = (request: Pick<LaneRequest, 'priority'>): SallyportError =>
   fail.locked('lane_busy', 'Another request kept the provider lane past the deadline.', {

@@ -1,6 +1,7 @@
 /**
  * What a shared state begins with where a directory was shared: its files, in one sealed pack that
- * the first record at the place names. A new replica takes them as they are and follows from there.
+ * the first record at the place names; or a later one, see `head-start.ts`. A new replica takes
+ * them as they are and follows from there.
  */
 import { basename, dirname, join } from 'node:path'
 import * as v from 'valibot'
@@ -38,11 +39,11 @@ const standOf = ({ sequence, chain, end, logPath, manifest }: Generation) =>
  * Packs the files of a directory, folded before, while nobody folds: everything but artifacts,
  * which go by themselves.
  */
-export const packBase = (store: FileStore): Promise<Base> =>
-  store.withoutFolding('state share', async () => {
+export const packBase = (store: FileStore, verb: string): Promise<Base> =>
+  store.withoutFolding(verb, async () => {
     const { files, places } = store
     const { sequence, chain, end, logPath, manifest } =
-      await store.exclusive('state share', () => standOf(store.generation))
+      await store.exclusive(verb, () => standOf(store.generation))
     const pack = store.artifacts.writePack(label)
     try {
       for (const name of files.list(places.collections).filter(isSnapshotName)) {

@@ -38,10 +38,13 @@ export const stopBehind = async (
   })
 }
 
+/** Whether some machine says that the place lacks records, where its last one is this. */
+export const isLacking = (stops: StopBoard, sequence: number): boolean =>
+  stops.lying().some((stop) => (noticedIn(stop)?.sequence ?? 0) > sequence)
+
 /** Throws `conflict` `server_changed` while the place lacks what some machine has. */
 export const requireNotBehind = (stops: StopBoard, sequence: number): void => {
-  const lacks = stops.lying().some((stop) => (noticedIn(stop)?.sequence ?? 0) > sequence)
-  if (lacks) throw serverChanged('behind')
+  if (isLacking(stops, sequence)) throw serverChanged('behind')
 }
 
 /** What machines alone had that were left out is lost: others go on without. */

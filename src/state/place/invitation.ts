@@ -11,6 +11,7 @@ import { fail, type SallyportError } from '../../base/errors.js'
 import { count, counted, iso, nullableText, sha256 } from '../../base/fields.js'
 import { scryptOf, type ScryptCost } from '../../base/scrypt.js'
 import { openWith, sealWith } from '../keys.js'
+import { headStartShape } from './head-start-shape.js'
 
 /** Longest file of an invitation, bytes: profile and certificates are at most 64 KiB each. */
 export const invitationBytesMax = 512 * 1024
@@ -67,6 +68,8 @@ const innerShape = v.strictObject({
    * that shows less, or something else there, was rolled back and is not believed.
    */
   position: v.strictObject({ sequence: count, link: sha256 }),
+  /** Files of a replica to begin with; left out where there are few records. */
+  head_start: v.optional(headStartShape),
   invited_at: iso,
 })
 /** What an invitation carries. */

@@ -23,6 +23,7 @@ export const lazyPlace = (options: PlaceOptions): Place => {
     fencesSince: async (...given) => (await place()).fencesSince(...given),
     putStop: async (...given) => (await place()).putStop(...given),
     dropStop: async (...given) => (await place()).dropStop(...given),
+    untrueBlobs: async (...given) => (await place()).untrueBlobs(...given),
     hasBlobs: async (...given) => (await place()).hasBlobs(...given),
     putBlob: async (...given) => (await place()).putBlob(...given),
     async* getBlob(name) {

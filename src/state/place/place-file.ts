@@ -82,8 +82,8 @@ export const readPlaceFile = (
       next: 'Put the file back from a copy (the key folder, a name that ends in .place).',
     })
   }
-  const { machine_name: machineName, password, schema: _schema, run, ...rest } = parsed(bytes)
-  const said = { ...rest, machineName, ...(run === undefined ? {} : { run }) }
+  const { address, ca, machine, machine_name: machineName, password, run } = parsed(bytes)
+  const said = { address, ca, machine, machineName, ...(run === undefined ? {} : { run }) }
   if (password === null) return { ...said, password }
   const opened = openWith(
     keys.subkey('shared/password'), magic, storeId, Buffer.from(password, 'base64'))

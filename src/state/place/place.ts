@@ -26,6 +26,8 @@ export interface LeaseRow {
   readonly name: string
   /** Id of the machine that has it; with more behind it where that is another holder of that id. */
   readonly machine: string
+  /** Of this machine's own; null of those of others. */
+  readonly token: string | null
 }
 
 /** A stop as it lies at the place. */
@@ -186,6 +188,8 @@ export interface Place {
   /** Gives the moment since which it lies there, by the place's clock. */
   putStop(id: string, body: Buffer): Promise<string>
   dropStop(id: string): Promise<void>
+  /** Which of some blobs do not lie there with their bytes, whose SHA-256 is their name. */
+  untrueBlobs(names: readonly string[]): Promise<readonly string[]>
   /** Which of some blobs lie there whole. */
   hasBlobs(names: readonly string[]): Promise<readonly string[]>
   /** Puts a blob, in pieces or in one; one that is there whole already stays as it is. */

@@ -95,11 +95,11 @@ export class BlobTraffic {
     await this.fetchNamed([...new Set(payloads.flatMap(namesIn))])
   }
 
-  /** The same of stored files by their names. */
-  async fetchNamed(names: readonly string[]): Promise<void> {
-    const wanted = names.filter((name) =>
-      !this.#noBlobs.has(name) && !this.#isHere(name))
-    if (wanted.length === 0) return
+  /** The same of stored files by their names. Whether all of them are here behind that. */
+  async fetchNamed(names: readonly string[]): Promise<boolean> {
+    const missing = names.filter((name) => !this.#isHere(name))
+    const wanted = missing.filter((name) => !this.#noBlobs.has(name))
+    if (wanted.length === 0) return missing.length === 0
     const there = new Set(await this.#at.place().hasBlobs(wanted))
     for (const name of wanted) {
       if (!there.has(name)) {
@@ -109,6 +109,7 @@ export class BlobTraffic {
       await this.#fetchOne(name)
       this.#there.add(name)
     }
+    return missing.every((name) => !this.#noBlobs.has(name))
   }
 
   async #fetchOne(name: string): Promise<void> {

@@ -12,6 +12,7 @@ import {
 import { fail } from '../../base/errors.js'
 import { systemClock } from '../../base/clock.js'
 import { noteClosing } from './closings.js'
+import { deadTokens } from './dead-leases.js'
 import type { Lease, Leases } from './leases.js'
 import type { FenceTaking, LeaseRow, Place } from './place.js'
 import { PlacedFence } from './placed-fence.js'
@@ -110,10 +111,18 @@ export class PlacedHolds implements Holds {
   }
 
   /**
-   * Tells the place which requests of this machine nobody sends any more: whoever stops something
-   * would wait for them, and name them, as long as they are not closed there.
+   * Tells the place which requests of this machine nobody sends any more, and what nobody holds:
+   * whoever stops something would wait for those, and name them, as long as they are not closed
+   * there, and whoever wants to send or to resolve something would wait until a lease is over.
    */
   async endDead(): Promise<void> {
+    await this.#endDeadFences()
+    const { dir, known, place } = this.#at
+    const tokens = deadTokens(dir, known() ?? [])
+    if (tokens.length > 0) await place().release(tokens)
+  }
+
+  async #endDeadFences(): Promise<void> {
     const { dir, seal, place } = this.#at
     const dead = deadFences(dir)
     if (dead.length === 0) return

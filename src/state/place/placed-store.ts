@@ -16,12 +16,14 @@ import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
 import type { SendFence } from '../holds/holds.js'
 import type {
-  AnchorComparison, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View, WitnessLog,
+  AnchorComparison, ArtifactRef, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View,
+  WitnessLog,
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
+import type { HeadStart } from './head-start-shape.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
 import { runOfNow, type KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
@@ -221,7 +223,7 @@ export class PlacedStore implements Store {
     for (let looks = 1; ; looks += 1) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
-      const seen = await this.#look(look ?? this.place.follow, end.sequence)
+      const seen = await this.#look(end.sequence, look)
       look = undefined
       this.clock.hear(seen.nowMs, wallMs, wallMs + clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
@@ -241,9 +243,9 @@ export class PlacedStore implements Store {
     await this.#carry()
   }
 
-  async #look(look: Place['follow'], after: number): Promise<Followed> {
+  async #look(after: number, how = this.place.follow): Promise<Followed> {
     try {
-      return await look(after, followLimit)
+      return await how(after, followLimit)
     } catch (error) {
       if (isBehind(error)) {
         const { clock, settings: { machine } } = this
@@ -263,9 +265,29 @@ export class PlacedStore implements Store {
     if (opened === undefined) return false
     const ref = baseOf(opened)
     await this.blobs.fetchNamed([ref.stored_sha256])
+    await this.#beginWith(ref)
+    return true
+  }
+
+  async #beginWith(ref: ArtifactRef): Promise<void> {
     await this.blobs.fetchNamed(artifactsOfBase(this.replica, ref))
     await takeBase(this.replica, ref)
-    return true
+  }
+
+  /**
+   * Begins a replica that holds nothing with the files of another one. Where the place has no such
+   * record, or not those files, nothing is begun: every record is followed then.
+   */
+  async beginAt({ sequence, link, ...ref }: HeadStart): Promise<void> {
+    const { artifacts } = this.replica
+    const { records: [record] } = await this.place.follow(sequence - 1, 1)
+    if (record?.sequence !== sequence || record.link.toString('hex') !== link) return
+    if (!await this.blobs.fetchNamed([ref.stored_sha256])) return
+    try {
+      await this.#beginWith(ref)
+    } finally {
+      artifacts.remove(ref.stored_sha256)
+    }
   }
 
   /**

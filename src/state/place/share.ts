@@ -10,6 +10,7 @@ import { KeyRing, makeKey } from '../keys.js'
 import { firstChain } from '../log/format.js'
 import { formatVersion, keyPlaces } from '../paths.js'
 import { parsePlaceAddress } from './address.js'
+import type { HeadStart } from './head-start-shape.js'
 import { lazyPlace } from './lazy-place.js'
 import { writePlaceFile, type PlaceSettings } from './place-file.js'
 import type { Place, Position } from './place.js'
@@ -36,6 +37,8 @@ export interface Joining {
   readonly profile: Readonly<Record<string, unknown>>
   /** The last record that the machine knew which invited; the place must still have it. */
   readonly at: Position
+  /** Files of a replica to begin with. */
+  readonly headStart?: HeadStart | null
 }
 
 /** A new replica. */
@@ -118,7 +121,8 @@ const requireKnownRecord = async (
  * `state_exists`, `machine_joined`, `machine_name_taken`, `server_changed`.
  */
 export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => {
-  const { joining: { storeId, key, createdAt, profile, at }, reaching, ...rest } = options
+  const { joining, reaching, ...rest } = options
+  const { storeId, key, createdAt, profile, at, headStart = null } = joining
   const [dir, configDir] = [resolve(options.dir), resolve(options.configDir)]
   const [files, clock] = [options.files ?? nodeFiles, options.clock ?? systemClock]
   refuseExisting(files, dir)
@@ -139,6 +143,7 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
     throw error
   }
   const store = openReplica(rest, place)
+  if (headStart !== null) await store.beginAt(headStart)
   await store.fresh()
   return store
 }

@@ -11,7 +11,7 @@ import { storedNames } from '../artifacts.js'
 import { formatVersion } from '../paths.js'
 import type { Store } from '../types.js'
 import { packBase } from './base.js'
-import { dropBehind } from './behind.js'
+import { dropBehind, isLacking } from './behind.js'
 import { readPlaceFile, removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import type { MachineRow, Place, PlacedRecord, Standing } from './place.js'
 import { PlacedStore } from './placed-store.js'
@@ -53,7 +53,7 @@ export const shareDirectory = async (
     writePlaceFile(files, keyPlaces.dir, keys, storeId, settings)
     const options = { dir, configDir: keyPlaces.configDir, mode: 'write', place } as const
     const placed = new PlacedStore(new FileStore(options), options)
-    const base = await packBase(directory)
+    const base = await packBase(directory, 'state share')
     const { ref: { stored_sha256, sha256, bytes }, sequence, chain } = base
     const at: PlacedRecord = {
       sequence, link: placed.seal.link(chain),
@@ -168,7 +168,10 @@ export const acceptServer = async (
   const { isChanged, last, machines } = await place.standing()
   const isKnown = !isChanged && last.sequence >= replica.end.sequence
   const gone = machines.filter(({ name, retired }) => retired === null && name === without)
-  if (isKnown && gone.length === 0) return null
+  if (isKnown && gone.length === 0) {
+    await vouchForOthers(store)
+    return null
+  }
   const stop = gone.length > 0 ? loss.stop : undefined
   const given = isKnown ? 0 : await goOnAt(store, without, stop)
   await store.fresh()
@@ -176,6 +179,14 @@ export const acceptServer = async (
   if (gone.length > 0) await loss.settle(given)
   for (const one of gone) await place.retire(one.machine)
   return { gave_back: given, without: gone.map(({ name }) => name) }
+}
+
+/** This machine lacks nothing, and another one does: it waits until all have said how far. */
+const vouchForOthers = async (store: PlacedStore): Promise<void> => {
+  await store.fresh()
+  const { sequence, chain } = store.replica.end
+  if (!isLacking(store.stops, sequence)) return
+  await store.place.vouch({ sequence, link: store.seal.link(chain) })
 }
 
 /** Makes the server known; how many records it was given back. */

@@ -3,13 +3,14 @@
  * replica, what changes or sends refuses, and what stops is in force on this machine.
  */
 import { createHash } from 'node:crypto'
-import { relative } from 'node:path'
+import { utimesSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { Test } from 'tap'
 import { filesBelow } from '../../support/codehost/files-below.js'
 import { keptOf } from '../../support/kept.js'
 import { failure, must } from '../../support/must.js'
 import { awayFiles, awayRows, type AwayRow, type Held } from '../../support/place/away.js'
-import { nextMachine } from '../../support/place/machines.js'
+import { firstMachine, nextMachine } from '../../support/place/machines.js'
 import { startPostgres } from '../../support/place/postgres.js'
 import { take } from '../../support/shots.js'
 import { slice } from '../../support/slice.js'
@@ -28,7 +29,6 @@ const prepared = async (t: Test) => {
     .session().alpha().gateway(forImages).images(allowed)
   const { place, json, run } = world
   awayFiles(place)
-  must(await run(['principal', 'add', 'eve', '--passphrase-file', place.path('passphrase')]))
   const { root: { id: otherSession } } =
     await json(['login', '--token-file', place.path('other')])
   const { id: goal } = await json(['goal', 'add', 'Water'])
@@ -38,11 +38,15 @@ const prepared = async (t: Test) => {
     'codehost', 'connect', '--repo', 'operator/notes', '--token-file',
     world.sandbox.keyFiles.codehost,
   ])
+  must(await run([
+    'codehost', 'consent', connection, '--action', 'issue.create', '--acknowledge',
+    '--expected-revision', '1',
+  ]))
   const issue = ['--connection', connection, '--title', 'x', '--body-file', '-']
   const { id: job, preview_digest: preview }: Loose =
     await json(['codehost', 'prepare', 'issue', ...issue], { stdin: 'A text.' })
   await nextMachine(t, world)
-  must(await run(['machine', 'list']))
+  must(await run(['principal', 'add', 'eve', '--passphrase-file', place.path('passphrase')]))
   const held: Held = {
     goal, task: task.id, operation: task.operation_id, connection, job, preview, otherSession,
     audit: (await json(['audit', 'list']))[0].id,
@@ -65,8 +69,9 @@ const digestOf = ({ stateDir, configDir }: { stateDir: string; configDir: string
 
 /** An answer without the moments that go on by themselves. */
 const still = ({ status, stdout, stderr }: Ran) => ({
-  status, code: stderr.startsWith('{') ? (JSON.parse(stderr) as Loose).error.code : stderr,
-  out: stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T').replaceAll(/kept-\w+|"ms":\d+/g, 'x'),
+  status, code: stderr.startsWith('{') ? JSON.parse(stderr).error.code : stderr,
+  out: stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T')
+    .replaceAll(/("\w+_(?:ms|seconds)":) ?\d+/g, '$1 n'),
 })
 
 const lineOf = (name: string, [, words]: AwayRow): string[] =>
@@ -97,6 +102,10 @@ t.test('without a server every verb shows, refuses or stops as the table says, a
   const records = async (): Promise<unknown> =>
     (await server.query('select max(sequence) as n from sallyport.records'))[0]
   const last = await records()
+  const makeOld = (): void => {
+    const at = Date.now() / 1_000 - 180
+    utimesSync(join(place.stateDir, 'run', 'heard'), at, at)
+  }
   await server.stop()
   back()
   const digest = digestOf(place)
@@ -115,6 +124,31 @@ t.test('without a server every verb shows, refuses or stops as the table says, a
     t.notMatch(ran.stderr, /\n +at /, name)
     back()
   }
+  for (const [name, row] of cells) {
+    if (row[0] !== 'shows' || ['status', 'state check', 'state repair'].includes(name)) continue
+    makeOld()
+    const { stderr } = await run([...name.split(' '), ...row[1]], {
+      stdin, terminal: { stdin: false, stdout: true, stderr: true },
+    })
+    t.equal(stderr.match(/was heard 3 min ago; what is shown is as old\./g)?.length, 1, name)
+    back()
+  }
   await server.start()
   t.strictSame(await records(), last, 'nothing came to be at the server')
+})
+
+t.test('a backup has what the server has; without one it has what is here, and says how old that is', async (t) => {
+  const server = await startPostgres(t)
+  const one = await firstMachine(t, server.url)
+  const two = await nextMachine(t, one)
+  must(await one.run(['goal', 'add', 'Water']))
+  const last = Number((await server.query<{ n: string }>(
+    'select max(sequence) as n from sallyport.records'))[0]?.n)
+  t.equal((await two.json(['state', 'backup', 'first'])).sequence, last)
+  await server.stop()
+  const made = must(await two.run(['state', 'backup', 'second', '--json']))
+  t.equal(made.json().sequence, last)
+  t.match(made.stderr,
+    /^What is newer at the server was not fetched \(place_unreachable\)\. It was heard /)
+  for (const dir of ['first', 'second']) must(await two.run(['state', 'verify', dir]))
 })

@@ -4,10 +4,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { must } from '../../support/must.js'
+import { failure, must } from '../../support/must.js'
 import { askOn, firstMachine, nextMachine } from '../../support/place/machines.js'
 import { startPostgres } from '../../support/place/postgres.js'
 import type { Place } from '../../world/place.js'
+import { World } from '../../world/world.js'
 
 const server = await startPostgres(t)
 const one = await firstMachine(t, server.url)
@@ -73,6 +74,7 @@ for (const [name, damage] of Object.entries(damages)) {
 }
 
 t.test('while the server is away a damaged replica stays as it is, and nothing is lost of it', async (t) => {
+  must(await two.run(['state', 'compact']))
   damages['rows are gone']?.()
   await server.stop()
   const ran = await two.run(['state', 'repair', '--json'])
@@ -92,4 +94,21 @@ t.test('an old copy of a whole replica follows what it lacks', async (t) => {
   t.equal((await two.json(['state', 'check'])).ok, true)
   await one.gov.store.fresh()
   t.strictSame(await one.json(['ledger', 'show']), await two.json(['ledger', 'show']))
+})
+
+t.test('a machine whose joining was cut off reads the rest at its login', async (t) => {
+  const invite = one.place.path('c.invite')
+  const secret = one.place.write('c.passphrase', 'goes by another way')
+  must(await one.run(['machine', 'invite', 'c', '--to', invite, '--passphrase-file', secret]))
+  const rename = async (from: string, to: string): Promise<unknown> =>
+    server.query(`alter table sallyport.${from} rename to ${to}`)
+  const three = await World.in(t)
+  await rename('blob_names', 'away')
+  t.not((await three.run(['machine', 'join', invite, '--passphrase-file', secret])).status, 0)
+  const told = await three.run(['goal', 'list', '--json'])
+  t.hasStrict(failure(told), { status: 10, code: 'init_unfinished' })
+  t.match(told.error().hint ?? '', 'sallyport login')
+  await rename('away', 'blob_names')
+  must(await three.run(['login']))
+  t.equal((await three.json(['state', 'check'])).ok, true)
 })

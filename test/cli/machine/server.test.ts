@@ -96,10 +96,14 @@ t.test('a server that does not answer is one line of doctor, and status needs no
   t.hasStrict(failure(await one.run(['goal', 'add', 'Read', '--json'])), {
     status: 11, code: 'place_unreachable',
   })
+  const heard = (secondsAgo: number): void => {
+    const at = Date.now() / 1_000 - secondsAgo
+    utimesSync(join(one.place.stateDir, 'run', 'heard'), at, at)
+  }
+  heard(5)
   const shown = must(await one.run(['goal', 'list'], { terminal }))
   t.notMatch(shown.stderr, 'was heard', 'what is not a minute old is not told as old')
-  const old = Date.now() / 1_000 - 180
-  utimesSync(join(one.place.stateDir, 'run', 'heard'), old, old)
+  heard(180)
   const stale = must(await one.run(['goal', 'list'], { terminal }))
   t.match(stale.stderr, 'The server of this state was heard 3 min ago; what is shown is as old.')
   t.equal(must(await one.run(['goal', 'list'])).stderr, '', 'nobody is told in a pipe')

@@ -2,16 +2,15 @@
  * Two programs at one state, of which one writes a field more: from its first look on the older one
  * is refused before anything, and what it only reads it shows as it knew it.
  */
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 import { writesVersion } from '../../../src/state/place/writes.js'
 import { failure, must } from '../../support/must.js'
 import { askOn, firstMachine, nextMachine } from '../../support/place/machines.js'
 import { startPostgres } from '../../support/place/postgres.js'
 import { t } from '../../support/tests-in-slices.js'
 import { question } from '../../world/alpha.js'
-import { temporaryFolder, type Place, type Ran } from '../../world/place.js'
+import type { Place, Ran } from '../../world/place.js'
 import { World } from '../../world/world.js'
 
 interface Bundler {
@@ -23,9 +22,11 @@ interface Bundler {
   }): Promise<void>
 }
 
-/** Folder of a program that writes one field more than this one. */
-const newerProgram = async (t: Test): Promise<string> => {
-  const outdir = temporaryFolder(t)
+/** Beside the packages that it loads. */
+const outdir = join(process.cwd(), '.build', `newer-${process.pid}`)
+t.teardown(() => rmSync(outdir, { recursive: true, force: true }))
+
+const makeNewer = async (): Promise<string> => {
   const { bundle } =
     (await import(join(process.cwd(), 'scripts/tool/bundle.js'))) as Bundler
   await bundle({
@@ -42,6 +43,10 @@ const newerProgram = async (t: Test): Promise<string> => {
   return outdir
 }
 
+let made: Promise<string> | undefined
+/** Folder of a program that writes one field more than this one; made once. */
+const newerProgram = (): Promise<string> => (made ??= makeNewer())
+
 /** Runs a line by the program in that folder. */
 const by = async (
   folder: string, { spawn }: Place, argv: readonly string[], stdin?: string,
@@ -57,7 +62,7 @@ const by = async (
 }
 
 t.test('once a newer program was there the older one sends and writes nothing, and reads on', async (t) => {
-  const [newer, server] = [await newerProgram(t), await startPostgres(t)]
+  const [newer, server] = [await newerProgram(), await startPostgres(t)]
   const one = await firstMachine(t, server.url)
   const two = await nextMachine(t, one)
   must(await one.ask())
@@ -83,13 +88,13 @@ t.test('once a newer program was there the older one sends and writes nothing, a
   must(await by(newer, one.place, ['machine', 'list']))
   t.equal(failure(await askOn(two)).code, 'state_too_new', 'on any machine')
   const shown = must(await by(newer, one.place, ['policy', 'show', '--json'])).json()
-  t.equal(shown.policy.reason, 'granted', 'the stop waits for a record')
+  t.equal(shown.policy.state, 'active', 'the stop waits for a record')
   t.equal(failure(await by(newer, one.place, ask, question)).status, 4, 'and is in force')
   t.equal(one.inferences().length, 3)
 })
 
 t.test('an older program joins no state that a newer one wrote to, and makes nothing', async (t) => {
-  const [newer, server] = [await newerProgram(t), await startPostgres(t)]
+  const [newer, server] = [await newerProgram(), await startPostgres(t)]
   const one = await firstMachine(t, server.url)
   must(await by(newer, one.place, ['machine', 'list']))
   const file = one.place.path('b.invite')
@@ -99,14 +104,12 @@ t.test('an older program joins no state that a newer one wrote to, and makes not
   const two = await World.in(t)
   const join = ['machine', 'join', file, '--passphrase-file', secret, '--json']
   t.strictSame(failure(await two.run(join)), { status: 7, code: 'state_too_new', out: '' })
-  t.strictSame(await two.json(['state', 'path']), {
-    state_dir: two.place.stateDir, config_dir: two.place.configDir, exists: false,
-  })
+  t.hasStrict(await two.json(['state', 'path']), { exists: false })
   must(await by(newer, two.place, join))
 })
 
 t.test('a state in a directory is nobody else\'s: either program goes on with it', async (t) => {
-  const newer = await newerProgram(t)
+  const newer = await newerProgram()
   const at = await World.in(t).state({ owner: 'ada' }).session()
   for (const add of [at.run, (argv: readonly string[]) => by(newer, at.place, argv), at.run]) {
     must(await add(['goal', 'add', 'Read']))

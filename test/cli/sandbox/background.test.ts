@@ -173,7 +173,7 @@ const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
 const rehearsalSteps: readonly Step[] = [
-  { at: 'Providers, sealed', keys: `${down}${enter}` }, yes('Log in'),
+  { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
   enterAt('Ceiling of all routes'), { at: 'Hold for one question', keys: `${up}${enter}` },
   { at: 'question: (Enter:', keys: `0.06usd${enter}` },
@@ -210,7 +210,7 @@ t.test('by `setup` alone a rehearsal comes to an answer and the page of a day, a
     'sandbox start --background', 'init --profile sandbox', 'login',
     `--api-key-file ${join(dir, 'provider-api.key')}`, '--model gateway/acme/sees-1',
     `--api-key-file ${join(dir, 'gateway-api.key')}`, '--request-cost-bound 0.06usd',
-    `sandbox samples ${screens}`, 'next sallyport alpha ask', 'sallyport sandbox stop',
+    `sandbox samples ${screens}`, 'next     sallyport alpha ask', 'sallyport sandbox stop',
   ]) t.ok(ended.shown.replace(/\s*\\?\s*\n\s*/g, ' ').includes(line), `${line}: ${ended.shown}`)
   const { pid } = settingsIn(dir)
   t.ok(isAlive(pid), 'it outlived the command and its terminal')
@@ -219,7 +219,7 @@ t.test('by `setup` alone a rehearsal comes to an answer and the page of a day, a
   t.equal((await world.json(['shots', 'config', 'show'])).folder.saved_folder, screens)
   must(await place.run(['shots', 'scan']))
   t.match(must(await place.run(['shots', 'analyze'])).stdout, '4 analysed')
-  const page = place.path('day.html')
+  const page = place.path('today.html')
   must(await place.run(['shots', 'report', '--html', page]))
   t.match(readFileSync(page, 'utf8'), 'editor.png')
   await typeFrom(t, 'docs/tutorial.md', '4. Ask', {

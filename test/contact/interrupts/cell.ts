@@ -135,7 +135,7 @@ export interface Stops {
   /** At a moment that no step and no host tells. */
   now(): Promise<void>
   /** Throws what the callback threw: in the order itself it would only look like another end. */
-  requireDone(): void
+  requireDone(ran: Ran): void
 }
 
 /** Lets something happen at a step of the order; `step#n`: at its n-th announcement. */
@@ -159,9 +159,9 @@ export const stopsAt = (
       if (name === `${bench.order.steps}.${word}` && (seen += 1) === Number(number)) await once()
     },
     now: once,
-    requireDone: () => {
+    requireDone: ({ status, stderr }) => {
       if (failure !== null) throw failure
-      if (!done) throw new Error(`the order did not come to ${step}`)
+      if (!done) throw new Error(`the order did not come to ${step}: ${status}, ${stderr}`)
     },
   }
 }
@@ -202,7 +202,7 @@ const runHere = async (bench: Stage, step: string, interrupt: Interrupt): Promis
     ...optionsOf(bench), stop: stop.signal, clock, at: stops.at,
   })
   await held?.end()
-  stops.requireDone()
+  stops.requireDone(ran)
   return ran
 }
 

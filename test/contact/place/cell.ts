@@ -5,12 +5,16 @@
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import type { Test } from 'tap'
+import { systemClock } from '../../../src/base/clock.js'
+import { silentObserver } from '../../../src/base/observer.js'
+import { recoverState } from '../../../src/fabric/recovery.js'
+import { checkWhole } from '../../../src/fabric/state-care.js'
 import { stateRules } from '../../../src/fabric/state-rules.js'
 import type { View } from '../../../src/state/types.js'
 import { keptFolders } from '../../support/kept-folders.js'
 import { must } from '../../support/must.js'
 import {
-  endLeases, impatient, impatientEnv, strike, type Fault, type FaultyWay, type WayFault,
+  endLeases, envOf, strike, type Fault, type FaultyWay, type WayFault,
 } from '../../support/place/faults.js'
 import { keptRows } from '../../support/place/kept-rows.js'
 import { goBy } from '../../support/place/links.js'
@@ -21,7 +25,8 @@ import { until } from '../../support/until.js'
 import type { Ran } from '../../world/place.js'
 import type { Placed } from '../../world/world.js'
 import {
-  endIn, isNoBill, looking, optionsOf, runApart, stageOf, standingIn, stopsAt, whileHeld, withoutPause,
+  endIn, isNoBill, looking, optionsOf, runApart, stageOf, standingIn, stopsAt, whileHeld,
+  withoutPause,
   type Stage, type Standing,
 } from '../interrupts/cell.js'
 import type { OrderWorld, TableOrder } from '../interrupts/orders.js'
@@ -35,13 +40,15 @@ export interface SharedOrder extends TableOrder {
   readonly sends?: number
   /** Reads what stands outside; what it gives puts that back. */
   outside?(world: OrderWorld): () => void
+  /** What has to be done anew each time, because it rests on the very files that are there. */
+  begin?(world: OrderWorld): Promise<unknown>
   /** The same order given on the other machine, which knows it again. */
   again?(two: Placed): Promise<unknown>
   /** What a person does then on its own machine; gives where that ends. */
   goOn?(world: OrderWorld): Promise<string>
 }
 
-/** Two machines of an order, the first of which gives it; put back as they were before each cell. */
+/** Two machines of an order, the first gives it; put back as they were before each cell. */
 export interface SharedBench extends Stage, FaultyWay<OrderWorld> {
   readonly order: SharedOrder
   /** Where its line is run; by a process of its own each time, or in this one. */
@@ -79,6 +86,7 @@ export const sharedBenchOf = async (
       await alone()
       for (const put of putBack) put?.()
       await rowsBack()
+      await order.begin?.(one)
       return viewOf(one, (view) => standingIn(bench, view))
     },
   }
@@ -90,12 +98,12 @@ const runHere = async (bench: SharedBench, step: string, fault: WayFault): Promi
   let over = Promise.resolve()
   const stops = stopsAt(bench, step, async () => { over = strike(bench, fault) })
   const held = step === writeWaits ? whileHeld(stops) : null
-  const ran = await impatient(() => bench.world.run(bench.order.argv(bench.world), {
+  const ran = await bench.world.run(bench.order.argv(bench.world), {
     ...optionsOf(bench), clock: withoutPause, at: stops.at,
-  }))
+  })
   await held?.end()
   await over
-  stops.requireDone()
+  stops.requireDone(ran)
   return ran
 }
 
@@ -109,7 +117,7 @@ const runWaiting = async (bench: SharedBench, step: string, fault: WayFault): Pr
   const ran = await place.spawn(order.argv(bench.world), {
     entry: 'test', coverage: false, ...(order.stdin === undefined ? {} : { stdin: order.stdin }),
     env: {
-      ...impatientEnv, TEST_STOP_AT: `${order.steps}.${step}`, TEST_STOP_DO: 'wait',
+      ...envOf(fault), TEST_STOP_AT: `${order.steps}.${step}`, TEST_STOP_DO: 'wait',
       TEST_GO_FILE: goFile,
     },
     onChild: (child) => child.stderr?.on('data', (bytes: Buffer) => {
@@ -119,13 +127,15 @@ const runWaiting = async (bench: SharedBench, step: string, fault: WayFault): Pr
     }),
   })
   await over
-  stops.requireDone()
+  stops.requireDone(ran)
   return ran
 }
 
 const run = (bench: SharedBench, step: string, fault: Fault): Promise<Ran> => {
   if (fault === 'killed') return runApart(bench, step, 'kill')
-  return (bench.apart && step !== writeWaits ? runWaiting : runHere)(bench, step, fault)
+  // What is no step of the program is a moment of this process.
+  const isStep = /^[a-z_0-9#]+$/.test(step)
+  return (bench.apart && isStep ? runWaiting : runHere)(bench, step, fault)
 }
 
 /** How an order ended, and every rule that was broken. */
@@ -172,6 +182,16 @@ const twice = ({ world, order }: SharedBench, since: number): readonly string[] 
   return sent.filter((one, at) => sent.indexOf(one) !== at)
 }
 
+/** The other machine opens the state to write, as a program with that capability would. */
+const otherWrites = async ({ two, order: { own } }: SharedBench): Promise<void> => {
+  if (own === undefined) return void must(await two.run(['goal', 'add', 'behind it']))
+  await looking({ world: two }, 'write', async (store) => {
+    await store.fresh()
+    await recoverState(
+      { store, clock: systemClock, observer: silentObserver, face: 'cli' }, own.registry)
+  })
+}
+
 /** Runs one cell. */
 export const leftAt = async (bench: SharedBench, step: string, fault: Fault): Promise<Left> => {
   const before = await bench.restore()
@@ -179,9 +199,13 @@ export const leftAt = async (bench: SharedBench, step: string, fault: Fault): Pr
   const broken: string[] = []
   const say = (ok: boolean, text: string): void => void (ok || broken.push(text))
   const ran = await run(bench, step, fault)
-  if (fault !== 'killed') say(await livingLeases(bench) === '', 'a lease is left behind')
-  await endLeases(bench)
-  must(await two.run(['goal', 'add', 'behind it']))
+  if (fault === 'killed') await endLeases(bench)
+  else {
+    // One that was got while nobody was there to hear of it goes with the next look.
+    await looking(bench, 'write', (store) => store.fresh())
+    await until('no lease is left', async () => await livingLeases(bench) === '')
+  }
+  await otherWrites(bench)
   await looking(bench, 'write', (store) => store.fresh())
   const [outcome, there] = [one, two].map((at) => outcomeOf(bench, at, before))
   if (outcome === undefined) throw new Error('there are two')
@@ -190,7 +214,8 @@ export const leftAt = async (bench: SharedBench, step: string, fault: Fault): Pr
   say(mayEnd(order, outcome), `${requests} sent and ${end}`)
   say(JSON.stringify(outcome) === JSON.stringify(there), `elsewhere it is ${there?.end}`)
   const answered = end === 'settled' ? outcome.kept === true : end === 'done'
-  say(ran.status !== 0 || answered, `an answer, and ${end}`)
+  // The line of tests says what came of it, and so ends well each time.
+  say(ran.status !== 0 || answered || order.own !== undefined, `an answer, and ${end}`)
   if (fault === 'killed' && order.ends === undefined) {
     const wanted = JSON.stringify(expected(order, step, 'kill'))
     say(JSON.stringify(outcome) === wanted, `${JSON.stringify(outcome)} in place of ${wanted}`)
@@ -212,8 +237,11 @@ const sayWhole = async (
   const { one, two } = bench
   for (const world of [one, two]) await looking({ world }, 'write', (store) => store.fresh())
   say(viewOf(one, booksOf) === viewOf(two, booksOf), 'the books differ')
-  for (const at of [one, two]) {
-    const { ok, problems } = await at.json(['state', 'check'])
-    say(ok === true, `state check: ${JSON.stringify(problems)}`)
+  for (const { place: { stateDir: dir, configDir } } of [one, two]) {
+    const site = {
+      dir, configDir, waitMs: 0, clock: systemClock, observer: silentObserver, face: 'cli',
+    } as const
+    const { ok, problems } = await checkWhole(site, bench.order.own?.registry)
+    say(ok, `state check: ${JSON.stringify(problems)}`)
   }
 }

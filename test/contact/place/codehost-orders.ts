@@ -90,9 +90,11 @@ export const publication = (): SharedOrder => {
     world: async (t, outskirts, state) => {
       const made = await publishingOf(await working(t, hooksOf(outskirts), state))
       at = made
-      job = await made.approvedPublication()
+      job = await made.preparedPublication()
       return made
     },
+    // The stage that an approval makes is known by what its files are, too.
+    begin: async () => must(await at!.approve(job)),
     end: (view) => endOf(view, job),
     ends: { unsent: ['failed', 'unknown', 'open'], sent: ['done', 'unknown', 'open'] },
     goOn: async () => at === undefined ? '' : settledJob(at, job),

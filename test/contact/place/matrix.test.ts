@@ -27,7 +27,8 @@ const keyedAsk = (): SharedOrder => {
 }
 
 const asked = keyedAsk()
-const orders: readonly SharedOrder[] = [asked, secondBill, proof(), analysis, digest, conclusion, look]
+const orders: readonly SharedOrder[] =
+  [asked, secondBill, proof(), analysis, digest, conclusion, look]
 
 const cells = orders.flatMap((order) => rowsOf(order).flatMap((step, at, steps) => faults
   .filter((fault) => fault !== 'killed' || (step !== writeWaits && isEnded(order, steps, at)))
@@ -48,6 +49,10 @@ t.test('A-026 A-071 whatever happens at a step of an order, it is sent once at m
     const what = `${fault}: ${end}, ${requests === 0 ? 'nothing sent' : 'sent'}`
     counts[what] = (counts[what] ?? 0) + 1
     t.strictSame(broken, [], `${order.name}: ${fault} at ${step}: ${end}, status ${ran.status}`)
+  }
+  for (const { order, one, two } of benches.values()) {
+    if (order.own !== undefined) continue
+    for (const at of [one, two]) t.equal((await at.run(['state', 'check'])).status, 0, order.name)
   }
   for (const [what, count] of Object.entries(counts).sort()) t.comment(`${what}: ${count}`)
 })

@@ -1,6 +1,7 @@
 /** A replica is made where none is, out of a place that still has what whoever invited knew. */
 import t from 'tap'
 import * as v from 'valibot'
+import { checkState } from '../../../src/state/care/check.js'
 import { nodeFiles, type Files } from '../../../src/state/files.js'
 import { createShared, joinShared } from '../../../src/state/place/share.js'
 import { shareDirectory } from '../../../src/state/place/sharing.js'
@@ -105,6 +106,8 @@ t.test('what a new machine takes over is on its disk before it says so', async (
     place: memoryPlace(server, () => 'b'),
   })
   t.teardown(() => joined.close())
+  const { problems } = checkState({ dir, configDir: `${root}/b/config`, specs: [rows] })
+  t.strictSame(problems, [], 'what a repair would fill from is the server')
   const renamed = events.flatMap((event, index) => {
     const [, from = '', to = ''] = /^rename (\S+) (\S+)$/.exec(event) ?? []
     return to.startsWith(`${dir}/collections/`) || to.startsWith(`${dir}/wal/`)

@@ -1,5 +1,6 @@
 /** What is attacked: machines of one shared state, each with processes and a way of its own. */
 import type { ChildProcess } from 'node:child_process'
+import { placeTimes } from '../../../src/state/place/place.js'
 import { alpha, roomy, type TextRoute } from '../../world/alpha.js'
 import { allowed, type Images } from '../../world/images.js'
 import type { Place, Ran, Teardown } from '../../world/place.js'
@@ -13,8 +14,14 @@ import { joined } from '../place/machines.js'
 import { startPostgres, type Postgres } from '../place/postgres.js'
 import { startRoughWay, type RoughWay } from './rough-way.js'
 
-/** Times of the place for every process that is attacked, ms. */
-const times = { TEST_PLACE_LEASE_MS: '4000', TEST_PLACE_PATIENCE_MS: '2000' } as const
+/** Times of the place for everything that is attacked, ms. */
+const [leaseMs, patienceMs] = [6_000, 4_000]
+const times = {
+  TEST_PLACE_LEASE_MS: String(leaseMs), TEST_PLACE_PATIENCE_MS: String(patienceMs),
+} as const
+
+/** How a line was run, and that the attack killed it. */
+export type AttackedRun = Ran & { readonly wasKilled: boolean }
 
 /** The first machine, with every route. */
 type FirstWorld = Working & GatewayWorld & TextRoute & Omit<Images, 'folder'> & {
@@ -39,10 +46,16 @@ export class Machine {
     child.kill('SIGKILL')
   }
 
-  /** Runs a line in a process of its own; `wasKilled`: by the attack. */
+  /** Runs a line in this process: most of what a process costs is its start. */
+  async runHere(argv: readonly string[], { stdin }: { stdin?: string } = {}): Promise<AttackedRun> {
+    const ran = await this.place.run([...argv, '--json'], stdin === undefined ? {} : { stdin })
+    return { ...ran, wasKilled: false }
+  }
+
+  /** Runs a line in a process of its own. */
   async run(
     argv: readonly string[], { stdin, app = this.app }: { stdin?: string; app?: string } = {},
-  ): Promise<Ran & { readonly wasKilled: boolean }> {
+  ): Promise<AttackedRun> {
     let child: ChildProcess | undefined
     const ran = await this.place.spawn([...argv, '--json'], {
       entry: 'test', coverage: false, env: times, ...(stdin === undefined ? {} : { stdin }),
@@ -74,7 +87,7 @@ const other = 'other'
 
 const firstWorld = async (t: Teardown, url: string): Promise<FirstWorld> => {
   const grown = await World.in(t, { clock: movedClock() }).sandbox()
-    .state({ more: ['--shared', url, '--machine-name', 'a'] }).session()
+    .state({ owner: 'operator', more: ['--shared', url, '--machine-name', 'a'] }).session()
     .with((world) => alpha(world, { money: roomy }))
     .gateway({ slots: ['report', 'screenshot'], ceilingMicrousd: roomy.ceilingMicrousd })
     .proof('screenshot').images(allowed)
@@ -98,7 +111,8 @@ export const attacked = async (t: Teardown): Promise<Attacked> => {
   const [second, third] = [await joined(t, first, 'b'), await joined(t, first, 'c')]
   must(await second.run(['login', '--owner', other, '--passphrase-file', secret]))
   must(await second.run(['alpha', 'acknowledge', '--acknowledge-plaintext-egress']))
-  must(await third.run(['login']))
+  must(await third.run(['login', '--owner', 'operator']))
+  Object.assign(placeTimes, { leaseMs, patienceMs })
   const machines = [
     await machineOf('a', 'operator', first.place), await machineOf('b', other, second.place),
     await machineOf('c', 'operator', third.place),

@@ -15,7 +15,7 @@ import { reckon } from '../soak/reckoning.js'
 import { until } from '../until.js'
 import type { Attacked, Machine } from './attacked.js'
 import type { Notes, Sent } from './notes.js'
-import { seen } from './operations.js'
+import { loginLine, seen } from './operations.js'
 
 /** Between the answer of a revoke and what left before it, as the provider counts, ms. */
 const slackMs = 1_000
@@ -54,7 +54,9 @@ const bodiesOf = (requests: readonly SeenRequest[]): readonly string[] =>
   requests.map(({ body }) => body.toString('utf8'))
 
 /** How often each text came there. */
-const timesIn = (bodies: readonly string[], names: readonly string[]): ReadonlyMap<string, number> =>
+const timesIn = (
+  bodies: readonly string[], names: readonly string[],
+): ReadonlyMap<string, number> =>
   new Map(names.map((name) => [name, bodies.filter((body) => body.includes(name)).length]))
 
 const ofProvider = ({ first }: Attacked, notes: Notes, view: View): readonly string[] => {
@@ -184,9 +186,15 @@ const mustRun = async (machine: Machine, argv: readonly string[]) => {
 }
 
 /** Every replica has all that there is, its leftovers are resolved, and all of them agree. */
-const ofMachines = async ({ server, machines }: Attacked): Promise<readonly string[]> => {
+const ofMachines = async (at: Attacked): Promise<readonly string[]> => {
+  const { server, machines } = at
   await until('the leases are over', async () => (await server.query(
     'select from sallyport.leases where ends > clock_timestamp()')).length === 0)
+  for (const machine of machines) {
+    // A login may have been cut off behind the end of the session before it.
+    const { status } = await machine.run(['goal', 'add', 'first'])
+    if (status === 4) await mustRun(machine, loginLine(at, machine))
+  }
   for (const machine of machines) await mustRun(machine, ['goal', 'add', `of ${machine.name}`])
   for (const machine of machines) await mustRun(machine, ['machine', 'list'])
   const ledgers = await Promise.all(machines.map((one) => mustRun(one, ['ledger', 'show'])))

@@ -1,15 +1,20 @@
 /** What happens to the server, to processes and to the providers meanwhile, by chance. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chance } from '../chance.js'
+import { systemClock } from '../../../src/base/clock.js'
 import type { Attacked } from './attacked.js'
+import type { Notes } from './notes.js'
 
-/** Longest pause between two of them, and for which something stands still, ms. */
-const [pauseMs, stillMs] = [900, 2_500]
+/** Longest time for which something stands still, ms. */
+const stillMs = 2_500
+/** So many lines begin at most between two of them, and how long they are waited for, ms. */
+const [linesMax, pauseMs] = [5, 20_000]
+const pollMs = 50
 /** For so long a process may stand still: longer than a lease. */
-const stoppedMs = 6_000
+const stoppedMs = 8_000
 
 const one = `select pg_terminate_backend(pid) from (select pid from pg_stat_activity
-  where application_name = 'sallyport' order by random() limit 1) as some`
+  where application_name = 'sallyport' order by random() limit 1) as one`
 
 type Deed = (at: Attacked, chance: Chance) => unknown
 
@@ -54,13 +59,26 @@ const deeds: Readonly<Record<string, readonly [number, Deed]>> = {
 export class Mischief {
   readonly counts: Record<string, number> = {}
   readonly #at: Attacked
+  readonly #notes: Notes
   readonly #chance: Chance
   #going: Promise<void> | undefined
   #isOver = true
 
-  constructor(at: Attacked, chance: Chance) {
+  constructor(at: Attacked, notes: Notes, chance: Chance) {
     this.#at = at
+    this.#notes = notes
     this.#chance = chance
+  }
+
+  /** Waits for some lines, so that a slow machine is struck as often as a fast one. */
+  async #rest(): Promise<void> {
+    const [lines, untilMs] = [
+      this.#notes.operations + 1 + this.#chance.below(linesMax),
+      systemClock.monotonicMs() + pauseMs,
+    ]
+    while (!this.#isOver && this.#notes.operations < lines
+      && systemClock.monotonicMs() < untilMs) await sleep(pollMs)
+    await sleep(this.#chance.below(stillMs / 5))
   }
 
   /** Begins, or goes on. */
@@ -74,7 +92,7 @@ export class Mischief {
     const all = Object.entries(deeds).flatMap(([name, [often, deed]]) =>
       Array.from({ length: often }, () => ({ name, deed })))
     while (!this.#isOver) {
-      await sleep(this.#chance.below(pauseMs))
+      await this.#rest()
       const { name, deed } = this.#chance.pick(all)
       try {
         await deed(this.#at, this.#chance)

@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock } from '../../../src/base/clock.js'
 import { collections } from '../../../src/governance/rows.js'
 import { openStore } from '../../../src/state/store.js'
 import type { View } from '../../../src/state/types.js'
 import { roomy, setupFlags } from '../../world/alpha.js'
+import { slotFlags } from '../../world/gateway.js'
 import type { Chance } from '../chance.js'
 import { image } from '../png.js'
 import type { Attacked, Machine } from './attacked.js'
@@ -21,6 +23,9 @@ export interface Doing {
   readonly older: string
 }
 
+/** Of all lines so many run in this process, where nothing can kill them. */
+const hereOften = 0.6
+
 type Operation = (doing: Doing) => Promise<void>
 
 /** What a machine knows; asks nobody. */
@@ -34,9 +39,13 @@ export const seen = <T>({ place }: Pick<Machine, 'place'>, look: (view: View) =>
 }
 
 const line = async (
-  { notes, machine }: Doing, argv: readonly string[], more: { stdin?: string; app?: string } = {},
+  { notes, machine, chance }: Doing, argv: readonly string[],
+  more: { stdin?: string; app?: string } = {},
 ) => {
-  const ran = await machine.run(argv, more)
+  notes.operations += 1
+  // A program of another version is a process of its own.
+  const isHere = more.app === undefined && machine.app === undefined && chance.next() < hereOften
+  const ran = await (isHere ? machine.runHere(argv, more) : machine.run(argv, more))
   notes.end(argv.slice(0, 2).join(' '), ran)
   return ran
 }
@@ -152,32 +161,44 @@ const host: Operation = (doing) => {
   return hosted({ ...doing, machine: doing.machine === c ? c : a })
 }
 
+const consentAnew = async (doing: Doing): Promise<void> => {
+  const connections = await line(doing, ['codehost', 'connections'])
+  if (connections.status !== 0) return
+  const { at: { first: { id } } } = doing
+  const rows = connections.json<readonly { id: string; revision: number }[]>()
+  await line(doing, ['codehost', 'consent', id, '--acknowledge', '--action', 'issue.create',
+    'comment.create', 'git.object.create', 'git.ref.create', 'pull_request.create',
+    '--expected-revision', String(rows.find((row) => row.id === id)?.revision)])
+}
+
+/** The policy as it is now: revision numbers are what each save expects. */
+const revisionOf = async (doing: Doing): Promise<string | null> => {
+  const shown = await line(doing, ['alpha', 'show'])
+  return shown.status === 0 ? String(shown.json().policy_revision) : null
+}
+
 /** What a person goes on with behind a revoke. */
 const grant: Operation = async (doing) => {
-  const { at: { first, machines: [a, b] }, notes } = doing
+  const { at: { machines: [a, b] }, notes } = doing
   const on = { ...doing, machine: a }
-  const shown = await line(on, ['alpha', 'show'])
-  if (shown.status !== 0) return
-  for (const quiet of notes.quiet) quiet.untilMs ??= performance.now()
-  const [, , ...setup] = setupFlags(a.place, shown.json().policy_revision, roomy)
-  const set = await line(on, ['alpha', 'setup', ...setup.filter((word) => word !== '--json')])
-  if (set.status !== 0) return
-  const revision = (await line(on, ['gateway', 'show']))
-  if (revision.status !== 0) return
-  const saved = await line(on, ['gateway', 'setup', '--slot', 'screenshot', '--consent',
-    'gateway.vision', '--acknowledge-cloud-egress', '--expected-policy-revision',
-    String(revision.json().policy_revision)])
-  const connections = await line(on, ['codehost', 'connections'])
-  if (connections.status === 0) {
-    const rows = connections.json<readonly { id: string; revision: number }[]>()
-    const row = [rows].flat().find(({ id }) => id === first.id)
-    await line(on, ['codehost', 'consent', first.id, '--acknowledge', '--action', 'issue.create',
-      'comment.create', 'git.object.create', 'git.ref.create', 'pull_request.create',
-      '--expected-revision', String(row?.revision)])
+  const revision = await revisionOf(on)
+  if (revision === null) return
+  for (const quiet of notes.quiet) quiet.untilMs ??= systemClock.monotonicMs()
+  const words = setupFlags(a.place, Number(revision), roomy).filter((word) => word !== '--json')
+  const set = await line(on, words)
+  notes.isGranted = set.status === 0
+  for (const flags of [
+    slotFlags('screenshot', 'gateway.vision'),
+    slotFlags('report', 'gateway.report', 'gateway.digest'),
+  ]) {
+    const now = await revisionOf(on)
+    if (now === null) return
+    await line(on, ['gateway', 'setup', ...flags, '--acknowledge-cloud-egress',
+      '--expected-policy-revision', now])
   }
+  await consentAnew(on)
   await line({ ...doing, machine: b },
     ['alpha', 'acknowledge', '--acknowledge-plaintext-egress'])
-  notes.isGranted = saved.status === 0
 }
 
 const revoke: Operation = async (doing) => {
@@ -185,14 +206,19 @@ const revoke: Operation = async (doing) => {
   if (!notes.isGranted) return grant(doing)
   notes.isGranted = false
   const { status } = await line(doing, ['policy', 'revoke'])
-  if (status === 0) notes.quiet.push({ sinceMs: performance.now(), untilMs: null })
+  if (status === 0) notes.quiet.push({ sinceMs: systemClock.monotonicMs(), untilMs: null })
   if (doing.chance.next() < 0.5) await ask(doing)
 }
 
+/** The line of a login. */
+export const loginLine = ({ first }: Attacked, { owner }: Machine): readonly string[] => [
+  'login', '--owner', owner,
+  ...owner === 'other' ? ['--passphrase-file', first.place.path('passphrase')] : [],
+]
+
 const login: Operation = async (doing) => {
-  const { machine, at: { first } } = doing
-  await line(doing, ['login', '--replace', ...machine.owner === 'other'
-    ? ['--owner', 'other', '--passphrase-file', first.place.path('passphrase')] : []])
+  await line(doing, ['logout'])
+  await line(doing, loginLine(doing.at, doing.machine))
 }
 
 let kept = 0
@@ -229,7 +255,7 @@ const comeAndGo: Operation = async (doing) => {
   machine.app = a.app
   const there = { ...doing, machine }
   const came = await line(there, ['machine', 'join', file, '--passphrase-file', secret])
-  if (came.status === 0 && (await line(there, ['login'])).status === 0) {
+  if (came.status === 0 && (await line(there, ['login', '--owner', 'operator'])).status === 0) {
     const sent = newAsk(there)
     const [ran, gone] = await Promise.all([
       askOnce(there, sent.key, sent.name), line(on, ['machine', 'retire', name, '--yes']),
@@ -253,7 +279,6 @@ const drawn: readonly (readonly [number, Operation])[] = [
 /** Does something. */
 export const doSomething = async (doing: Doing): Promise<void> => {
   const { notes, chance } = doing
-  notes.operations += 1
   if (!notes.isGranted && chance.next() < 0.25) return grant(doing)
   let left = chance.below(drawn.reduce((sum, [often]) => sum + often, 0))
   for (const [often, operation] of drawn) {

@@ -11,12 +11,12 @@ import type { Chance } from '../chance.js'
 
 /** What happens to a piece, by how often of a thousand. */
 const perMille = {
-  late: 60, held: 8, halved: 4, reset: 6, answer_lost: 6, silent: 3,
+  late: 50, held: 3, halved: 2, reset: 4, answer_lost: 4, silent: 1,
 } as const
 type Fate = keyof typeof perMille | 'goes on'
 
 /** Longest of `late` and of `held`, ms. */
-const [lateMs, heldMs] = [60, 2_500]
+const [lateMs, heldMs] = [50, 2_000]
 
 /** Such a way. */
 export interface RoughWay {

@@ -3,6 +3,7 @@ import { systemClock } from '../../../src/base/clock.js'
 import { silentObserver } from '../../../src/base/observer.js'
 import { authenticateEdge } from '../../../src/edge/credential.js'
 import { openState } from '../../../src/fabric/open-work.js'
+import { openingAny } from '../../../src/state/store.js'
 import { capture, headOf, send } from '../edge/uploading.js'
 import { onFailingDisk } from '../soak/failing-disk.js'
 
@@ -13,7 +14,7 @@ const args = JSON.parse(process.argv[2] ?? '{}') as {
   at: number,
 }
 const { stateDir, configDir, credential, bytes, request, sequence, at } = args
-const store = openState({ stateDir, configDir }, 'write')
+const store = await openingAny(() => openState({ stateDir, configDir }, 'write'))
 const gov = { store, clock: systemClock, observer: silentObserver, face: 'service' } as const
 const party = authenticateEdge(gov, store.read(), credential)
 const body = capture(bytes, sequence)

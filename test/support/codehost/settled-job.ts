@@ -1,4 +1,5 @@
 /** A job that was left somewhere, brought to its end as a person would. */
+import { needsApprovalAgain } from '../../../src/codehost/jobs/change.js'
 import { must } from '../must.js'
 import type { Working } from './working.js'
 
@@ -13,12 +14,11 @@ export const settledJob = async (at: Working, job: string): Promise<string> => {
   for (let step = 0; step < 6; step += 1) {
     const row = at.job(job)
     if (row.state === 'unknown_external_effect') await at.reconcile(job)
-    else if (row.state === 'blocked' && (row.reserved || row.contacted > 0)) {
-      await at.run(['codehost', 'resume', job])
-    } else if (row.state === 'approved' || row.state === 'blocked') {
+    else if (needsApprovalAgain(row)) {
       must(await at.approve(job))
       must(await at.runJob(job))
-    }
+    } else if (row.state === 'approved') must(await at.runJob(job))
+    else if (row.state === 'blocked') await at.run(['codehost', 'resume', job])
     const after = at.job(job)
     if (after.revision === row.revision) break
   }

@@ -38,7 +38,7 @@ export interface Cell {
   /** The policy revision that the operator sees. */
   revision(): Promise<number>
   /** Lets wall time go on, milliseconds. */
-  pass(ms: number): unknown
+  pass(ms: number): Promise<void>
   /** Runs when the cell is over. */
   after(act: () => Promise<unknown>): void
 }
@@ -193,8 +193,8 @@ export interface Sides {
   other(rig: Cell['rig']): Promise<Placed>
   /** What puts everything back to how it is now. */
   keep(rig: Cell['rig'], other: Placed): Promise<() => unknown>
-  /** Lets time go on where it is not that of a machine. */
-  readonly pass?: (ms: number) => unknown
+  /** Lets time go on elsewhere than on the machines. */
+  readonly pass?: (ms: number) => Promise<void>
 }
 
 const oneMachine: Sides = {
@@ -243,7 +243,10 @@ export const cellsOf = async (
       rig, route, attempt,
       operator: async (argv, more) => must(await attempt(argv, more)),
       revision: async () => must(await attempt(['alpha', 'show', '--json'])).json().policy_revision,
-      pass: sides.pass ?? ((ms) => { passedMs += ms }),
+      async pass(ms) {
+        passedMs += ms
+        await sides.pass?.(ms)
+      },
       after: (act) => void over.push(act),
     }
     if (route === 'text') rig.say('A person read.')

@@ -120,12 +120,13 @@ const care: Readonly<Record<string, AwayRow>> = {
   'machine invite': refuses('c', '--to', 'c.invite', '--passphrase-file', 'passphrase'),
   'machine retire': refuses('b', '--yes'),
   'state path': here(), 'state check': shows(), 'state repair': shows(),
-  'state backup': shows('kept'), 'state verify': here('none'),
-  'state restore': here('none', '--yes'), 'state compact': shows(), 'state export': shows('--jsonl'),
+  'state backup': says('kept'), 'state verify': here('none'),
+  'state restore': here('none', '--yes'), 'state compact': refuses(),
+  'state export': shows('--jsonl'),
   'state kept': here(), 'state keys': shows(),
   'state prune': refuses('--older-than', '30d', '--yes'),
   'state share': refuses('postgres://ops@127.0.0.1/sallyport', '--yes'),
-  'state unshare': refuses('--yes'), 'state accept-server': refuses(),
+  'state unshare': refuses('--yes'), 'state accept-server': refuses('--yes'),
   'state destroy': refuses('--acknowledged-destroy', 'state'),
 }
 

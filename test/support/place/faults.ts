@@ -19,23 +19,20 @@ export interface FaultyWay<W extends Placed = Placed> {
   readonly two: Placed
 }
 
-/** How long the machine that things happen to waits for an answer, ms. */
+/** How long a machine that hears nothing for long waits for an answer meanwhile, ms. */
 const patienceMs = 700
-/** How long what is short takes, ms: less than that. */
+/** How long what is short takes, ms. */
 const shortMs = 200
 
 /** The same, as an environment of test/entry.ts. */
-export const impatientEnv = { TEST_PLACE_PATIENCE_MS: String(patienceMs) } as const
+export const envOf = (fault: WayFault): Readonly<Record<string, string>> =>
+  (fault === 'silent for a lease' ? { TEST_PLACE_PATIENCE_MS: String(patienceMs) } : {})
 
-/** Runs something in this process whose places wait no longer than that. */
-export const impatient = async <T>(work: () => Promise<T>): Promise<T> => {
+/** Places of this process wait no longer than that until it is undone. */
+const impatient = (): (() => void) => {
   const before = placeTimes.patienceMs
   placeTimes.patienceMs = patienceMs
-  try {
-    return await work()
-  } finally {
-    placeTimes.patienceMs = before
-  }
+  return () => { placeTimes.patienceMs = before }
 }
 
 /** Every lease has ended, as it does when its time is over. */
@@ -51,7 +48,9 @@ export const strike = async (way: FaultyWay, fault: WayFault): Promise<void> => 
   if (fault === 'answer lost') proxy.holdReplies()
   else proxy.hold()
   if (fault === 'silent for a lease') {
+    const undo = impatient()
     await sleep(patienceMs + shortMs)
+    undo()
     await endLeases(way)
   }
   await sleep(shortMs)

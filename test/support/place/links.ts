@@ -1,11 +1,11 @@
 /** The way of one machine to the server of its state. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Placed } from '../../world/world.js'
 
 /** From now on everything that a machine runs goes by another port of loopback. */
 export const goBy = (
-  { place }: Pick<Placed, 'place'>, { port }: { readonly port: number },
+  { place }: { readonly place: { readonly configDir: string } },
+  { port }: { readonly port: number },
 ): void => {
   const keys = join(place.configDir, 'keys')
   for (const name of readdirSync(keys).filter((one) => one.endsWith('.place'))) {

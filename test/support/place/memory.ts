@@ -55,13 +55,14 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     const behind = server.records.filter(({ sequence }) => sequence > after)
     return {
       records: behind.slice(0, limit), more: behind.length > limit,
-      leases: live().map(({ name, machine: whose }) => ({ name, machine: whose })),
+      leases: live().map(({ name, machine: whose, token }) =>
+        ({ name, machine: whose, token: whose === machineId() ? token : null })),
       stops: [...server.stops], nowMs: server.nowMs(),
     }
   }
   const row = (machine: string, name: string): MachineRow => ({
-    machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()), retired: null,
-    sequence: 0,
+    machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()),
+    retired: null, sequence: 0,
   })
   return {
     name: 'memory',
@@ -141,6 +142,10 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       ask('dropStop')
       server.stops = server.stops.filter((one) => one.id !== id)
     },
+    async untrueBlobs(names) {
+      ask('untrueBlobs')
+      return names.filter((name) => !server.blobs.has(name))
+    },
     async hasBlobs(names) {
       ask('hasBlobs')
       return names.filter((name) => server.blobs.has(name))
@@ -148,7 +153,9 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     async putBlob(name, pieces) {
       ask('putBlob')
       const kept: Buffer[] = []
-      for await (const piece of Buffer.isBuffer(pieces) ? [pieces] : pieces) kept.push(Buffer.from(piece))
+      for await (const piece of Buffer.isBuffer(pieces) ? [pieces] : pieces) {
+        kept.push(Buffer.from(piece))
+      }
       if (!server.blobs.has(name)) server.blobs.set(name, kept)
     },
     async * getBlob(name) {

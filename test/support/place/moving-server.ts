@@ -4,7 +4,7 @@ import { startPostgres, type Postgres } from './postgres.js'
 
 /** A server with a clock to move. */
 export interface MovingServer extends Postgres {
-  /** Lets its time go on, milliseconds. */
+  /** Lets its time go on, milliseconds; who has a lease has renewed it meanwhile. */
   pass(ms: number): Promise<void>
 }
 
@@ -19,6 +19,9 @@ export const movingServer = async (t: Teardown): Promise<MovingServer> => {
   await server.query('alter role current_user set search_path = public, pg_catalog')
   return {
     ...server,
-    pass: async (ms) => void await server.query('update public.moved set ms = ms + $1', [ms]),
+    async pass(ms) {
+      await server.query('update public.moved set ms = ms + $1', [ms])
+      await server.query("update sallyport.leases set ends = ends + $1 * interval '1 ms'", [ms])
+    },
   }
 }

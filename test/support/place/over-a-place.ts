@@ -1,5 +1,7 @@
-/** Worlds whose states are ones that machines share, at a place in this process; see `children/`. */
-import { createStore, type CreateOptions } from '../../../src/state/store.js'
+/** Worlds whose states machines share, at a place in this process; see `children/`. */
+import {
+  createStore, openingAny, openStore, type CreateOptions, type OpenOptions,
+} from '../../../src/state/store.js'
 import type { Store } from '../../../src/state/types.js'
 
 /** The variable that says that each world of this process is one. */
@@ -12,6 +14,11 @@ const [address, machineName] = ['postgres://ops@127.0.0.1/sallyport', 'here'] as
 /** Further words of an `init` there; none elsewhere. */
 export const sharedWords = (): readonly string[] =>
   (isOverAPlace() ? ['--shared', address, '--machine-name', machineName] : [])
+
+/** Loads what opening one needs there: tests open states at once. */
+export const loadHere = async (options: Omit<OpenOptions, 'mode'>): Promise<void> => {
+  if (isOverAPlace()) (await openingAny(() => openStore({ ...options, mode: 'read' }))).close()
+}
 
 /** A bare store, there or in a directory. */
 export const createHere = async (options: CreateOptions): Promise<Store> => {

@@ -1,8 +1,8 @@
 /**
  * Operations of three machines and more on one shared state, while chance strikes the ways to its
  * server, the server, processes and providers, and one machine after another gets a program that
- * writes more. In between, and at the end, the books of machines, server and providers are compared.
- * `npm run soak -- OPERATIONS shared-attack`; `--seed N` makes the same choices again.
+ * writes more. In between, and at the end, the books of machines, server and providers are
+ * compared. `npm run soak -- OPERATIONS shared-attack`; `--seed N` makes the same choices again.
  */
 import { attacked, type Attacked } from '../attack/attacked.js'
 import { judgeBooks } from '../attack/books.js'
@@ -66,7 +66,7 @@ export const attackShared = async (t: Teardown, total: number): Promise<AttackRe
   const builds = { older: await builtToWrite(0), newer: await builtToWrite(2) }
   const at = await attacked(t)
   const notes = new Notes()
-  const mischief = new Mischief(at, chanceOf('mischief'))
+  const mischief = new Mischief(at, notes, chanceOf('mischief'))
   for (let check = 1; check <= checks && notes.violations.length === 0; check += 1) {
     mischief.begin()
     await work(at, notes, builds, Math.ceil(total * check / checks), total)
@@ -88,9 +88,12 @@ export const run = async (total: number): Promise<void> => {
   const t: Teardown = { teardown: (done) => void ends.push(done) }
   try {
     const { ends: how, violations, ...seen } = await attackShared(t, total)
-    for (const [what, count] of Object.entries(how).sort()) console.log(`${count} ${what}`)
-    console.log(`shared attack: ${JSON.stringify(seen)}`)
-    for (const violation of violations) console.log(`VIOLATION ${violation}`)
+    const lines = [
+      ...Object.entries(how).sort().map(([what, count]) => `${count} ${what}`),
+      `shared attack: ${JSON.stringify(seen)}`,
+      ...violations.map((violation) => `VIOLATION ${violation}`),
+    ]
+    process.stdout.write(`${lines.join('\n')}\n`)
     if (violations.length > 0) process.exitCode = 1
   } finally {
     for (const done of ends.reverse()) await done()
@@ -99,5 +102,5 @@ export const run = async (total: number): Promise<void> => {
 
 /** So many operations where none are said. */
 export const usual = 500
-/** What is counted. */
+/** What is counted: lines that are typed on some machine. */
 export const unit = 'operations'

@@ -74,13 +74,13 @@ const readQuestion = async (
 export const ask: VerbRecord<AskOptions, AnswerDocument> = {
   summary: 'ask one question and pay for one answer',
   description:
-    'Sends one question, once, to the one provider of this state directory, reads the charge '
-    + 'back and prints the answer. The question comes from stdin, a file or a prompt, never '
-    + 'from the command line, and goes out exactly as it is. What was sent is never sent '
-    + 'again: if its charge is not known, the task is blocked and the full bound stays held. One '
-    + 'ask of yours runs at a time; a second one is refused, or with --wait-turn waits for its '
-    + 'turn, in order of coming: nothing is admitted or held meanwhile, and the wait counts '
-    + 'against the 120 seconds that an ask has.',
+    'Sends one question, once, to the one provider of this state directory. Then it reads '
+    + 'the charge back and prints the answer. The question comes from stdin, a file or a '
+    + 'prompt, never from the command line. It goes out exactly as it is. What was sent is '
+    + 'never sent again: if its charge is not known, the task is blocked and the full bound '
+    + 'stays held. One ask of yours runs at a time. A second one is refused, or with '
+    + '--wait-turn waits for its turn, in order of coming. Nothing is admitted or held '
+    + 'meanwhile, and the wait counts against the 120 seconds that an ask has.',
   examples: [
     "$ printf 'What is a sally port?' | sallyport alpha ask -",
     '$ sallyport alpha ask --file question.txt --max-output-tokens 200',

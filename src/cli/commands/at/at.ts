@@ -62,9 +62,9 @@ const rowOf = (
 export const list = verb(atList, {
   summary: 'the names, where they lead, and which one is in force',
   description:
-    'Shows each name with its state directory and key folder, whether a state is there, and '
-    + 'which of them this line is about: by --at or SALLYPORT_AT, or because the directory that '
-    + 'is meant has a name. It opens no state.',
+    'Shows each name with its state directory and key folder, and whether a state is there. '
+    + 'It tells which of them this line is about, by --at, SALLYPORT_AT or the directory. It '
+    + 'opens no state.',
   examples: ['$ sallyport at list', '$ sallyport at list | cut -f1', '$ sallyport at list --json'],
   damage: 'unasked',
   exits: ['rejected'],

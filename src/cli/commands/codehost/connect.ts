@@ -68,12 +68,12 @@ export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
   description:
     'Stores a token for one exact repository. It identifies an account and allows nothing: '
     + 'writes need a consent of their own (`codehost consent`). Nobody is contacted. With '
-    + '--connection an existing one gets another token, repository or mode; whatever consent it '
-    + 'had has ended then. A new one takes up the row of one of the repository that was '
-    + 'disconnected, and a free one that has a token is offered; one that a job occupies is left '
-    + 'alone. A token that is stored again, the same one too, is another '
-    + 'credential: a job that is not settled cannot be closed with it. Without flags on a '
-    + 'terminal it is a form; its confirmation starts unchecked.',
+    + '--connection an existing one gets another token, repository or mode; whatever consent '
+    + 'it had has ended then. A new one takes up the row of one of the repository that was '
+    + 'disconnected, and a free one that has a token is offered. One that a job occupies is '
+    + 'left alone. A token that is stored again, the same one too, is another credential: a '
+    + 'job that is not settled cannot be closed with it. Without flags on a terminal it is a '
+    + 'form; its confirmation starts unchecked.',
   examples: [
     '$ sallyport codehost connect',
     '$ sallyport codehost connect --repo octo-org/hello --token-file token',

@@ -87,7 +87,7 @@ export const mode = verbOf(operation(codehostMode, 'stop',
   }), {
   summary: 'disable a connection, or leave it for reads alone',
   description:
-    '`disabled` and `reconcile_only` both end what may be written, at once; the second says '
+    '`disabled` and `reconcile_only` both end what may be written, at once. The second says '
     + 'that reads which settle earlier work are what it is kept for. `active` is never set '
     + 'here: a consent makes a connection active, and returning to it takes a new one.',
   examples: [
@@ -123,9 +123,9 @@ export const disconnect = verbOf(restriction(codehostDisconnect, dropConnection,
   summary: 'remove the token of a connection and end its consent; its row stays',
   description:
     'The consent ends at once, then the token is taken out of the vault. What jobs did stays '
-    + 'shown; a later `codehost connect` to the same repository takes the row up again, so that '
-    + 'a job in CI leaves no connection behind at each run. Refused while a job occupies the '
-    + 'connection: what was sent is settled with the token that it was sent with.',
+    + 'shown. A later `codehost connect` to the same repository takes the row up again, so '
+    + 'that a job in CI leaves no connection behind at each run. Refused while a job occupies '
+    + 'the connection: what was sent is settled with the token that it was sent with.',
   examples: ['$ sallyport codehost disconnect ID', '$ sallyport codehost disconnect ID --json'],
   of: 'connection',
   decides: true,

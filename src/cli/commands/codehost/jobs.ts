@@ -64,9 +64,9 @@ export const cancel = verbOf(operation(codehostCancel, 'write',
   }), {
   summary: 'give a job up of which nothing was sent, or stop one that runs',
   description:
-    'A job that waits is cancelled. Of one that runs nothing more is sent, at once; what may '
-    + 'have been sent before is not taken back, stays shown, and keeps its connection. There is '
-    + 'no undo.',
+    'A job that waits is cancelled. Of one that runs nothing more is sent, at once. What may '
+    + 'have been sent before is not taken back, stays shown, and keeps its connection. There '
+    + 'is no undo.',
   examples: ['$ sallyport codehost cancel JOB', '$ sallyport codehost cancel JOB --json'],
   of: 'job',
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],

@@ -13,12 +13,12 @@ export const run = verb(codehostRun, {
   summary: 'send what was approved, once, and read it back',
   description:
     'Looks whether the repository is still the one that was consented to, occupies the '
-    + 'connection, sends what was approved, and reads it back: only that counts as done and '
-    + 'frees the connection. A publication is made once by git on this machine first; then each '
-    + 'of its creations is sent in order, and the first that is not answered as made ends the '
-    + 'run. What may have been sent is never sent again. A reply that is lost '
-    + 'leaves the job unknown; `codehost reconcile` settles what can be read back. With '
-    + '--approved it runs every job that waits, for a scheduler.',
+    + 'connection, sends what was approved, and reads it back. Only that counts as done and '
+    + 'frees the connection. A publication is made once by git on this machine first. Then '
+    + 'each of its creations is sent in order, and the first that is not answered as made ends '
+    + 'the run. What may have been sent is never sent again. A reply that is lost leaves the '
+    + 'job unknown; `codehost reconcile` settles what can be read back. With --approved it '
+    + 'runs every job that waits, for a scheduler.',
   examples: ['$ sallyport codehost run JOB', '$ sallyport codehost run --approved --json'],
   ids: { job: 'job' },
   contacts: true,

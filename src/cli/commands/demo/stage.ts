@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import { fail } from '../../../base/errors.js'
 import type { VerbDeps } from '../../verb.js'
+import { wrapText } from '../../wrap.js'
 
 /** One line of the demo. */
 interface Line {
@@ -40,7 +41,7 @@ const shown = (line: Line): string => {
   return line.stdin === undefined ? `$ ${command}` : `$ printf '${line.stdin}' | ${command}`
 }
 
-/** Columns of the screen that the demo is written for. */
+/** Columns of a pipe. */
 const columns = 80
 
 const indent = (text: string, head = Infinity): string => {
@@ -142,10 +143,12 @@ export const openStage = (deps: VerbDeps, folders: StageFolders): Stage => {
   // With --json the document has stdout for itself.
   const write = (text: string): void =>
     globals.json ? io.writeErr(text) : io.writeOut(text)
-  const announce = (line: Line): void =>
-    write(`\n${view.paint('bold', broken(line.say))}\n${view.paint('green', shown(line))}\n`)
+  const fitted = (text: string): string => (view.terminal ? wrapText(text, view.columns) : text)
+  const said = (text: string): string => (view.terminal ? fitted(text) : broken(text))
+  const announce = (line: Line): void => write(
+    `\n${view.paint('bold', said(line.say))}\n${view.paint('green', fitted(shown(line)))}\n`)
   const show = ({ stdout, stderr }: Said, head?: number): void =>
-    write(indent(stdout, head) + view.paint('dim', indent(stderr)))
+    write(fitted(indent(stdout, head)) + view.paint('dim', fitted(indent(stderr))))
   return {
     async begin(line) {
       announce(line)
@@ -171,7 +174,7 @@ export const openStage = (deps: VerbDeps, folders: StageFolders): Stage => {
       throw fail.failed('demo_step_failed', 'A look-up of the demo failed.')
     },
     say(text) {
-      write(`${broken(text)}\n`)
+      write(`${said(text)}\n`)
     },
   }
 }

@@ -27,10 +27,10 @@ const placeOf = async (store: Store): Promise<readonly MachineCheck[]> => {
 export const doctor = verb(doctorContract, {
   summary: 'check whether this machine can run sallyport',
   description:
-    'Looks at Node, the lock add-on, the folders and key files with their modes, the ' +
-    'environment, and the port, certificate and socket recipe of the service, and says what of ' +
-    'a state that is there stands blocked and waits for a person. ' +
-    'It contacts nobody but the server of a shared state, needs no state and changes nothing.',
+    'Looks at Node, the lock add-on, the folders and key files with their modes, and the '
+    + 'environment. It looks at port, certificate and socket recipe of the service. It says '
+    + 'what of a state is blocked and waits for a person. It contacts nobody but the server of '
+    + 'a shared state, needs no state and changes nothing.',
   examples: ['$ sallyport doctor', '$ sallyport doctor --json'],
   anchor: 'any',
   damage: 'unasked',

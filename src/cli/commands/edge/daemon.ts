@@ -53,13 +53,13 @@ export const daemon = verb(edgeDaemon, {
   summary: 'send what this device captured to the paired service',
   description:
     'Sends what waits in the spool, in order, to the one service that this device was paired '
-    + 'with, and to nobody else; the service is known by its key. What got no answer is sent '
-    + 'again as the same request, after gaps that grow; what the service will never take lies '
+    + 'with, and to nobody else. The service is known by its key. What got no answer is sent '
+    + 'again as the same request, after gaps that grow. What the service will never take lies '
     + 'aside with its reason. Where the service does not take the device any more, nothing is '
-    + 'sent until it is paired again. With --pair-file it redeems a pairing string first: a file '
-    + 'of mode 600 that `edge pair` wrote, or - for stdin. It stays in the foreground until '
-    + 'Ctrl-C or SIGTERM and then ends with status 0. With --once it sends what waits and ends: '
-    + 'for cron. It needs neither a state directory nor a login, and knows no model.',
+    + 'sent until it is paired again. With --pair-file it redeems a pairing string first: a '
+    + 'file of mode 600 that `edge pair` wrote, or - for stdin. It stays in the foreground '
+    + 'until Ctrl-C or SIGTERM and then ends with status 0. With --once it sends what waits '
+    + 'and ends: for cron. It needs neither a state directory nor a login, and knows no model.',
   examples: [
     '$ sallyport edge daemon --pair-file pairing.txt',
     '$ sallyport edge daemon --once --json',

@@ -49,11 +49,12 @@ export const pair: VerbRecord<PairOptions, Paired> = {
   description:
     'Makes a one-time line that holds where the service is, the key that it must show and a '
     + 'code of ten minutes. Give it to the device by a file (`edge daemon --pair-file F`): '
-    + 'whoever has it can pair one device as you. The device may then send screenshots and read '
-    + 'back what it sent, and nothing else. This path is partial: it knows no provider, nothing '
-    + 'that a device sends is analysed, and it does not replace the image folder. A capture that '
-    + 'declares egress is taken only where the pairing allows it, each kind by its own flag; it '
-    + 'is kept with the capture and sends nothing. The service must have been started once.',
+    + 'whoever has it can pair one device as you. The device may then send screenshots and '
+    + 'read back what it sent, and nothing else. This path is partial: it knows no provider, '
+    + 'nothing that a device sends is analysed, and it does not replace the image folder. A '
+    + 'capture that declares egress is taken only where the pairing allows it, each kind by '
+    + 'its own flag. It is kept with the capture and sends nothing. The service must have been '
+    + 'started once.',
   examples: [
     '$ sallyport edge pair --file pairing.txt',
     '$ sallyport edge pair --name camera',

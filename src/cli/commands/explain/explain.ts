@@ -72,14 +72,14 @@ export const explain = verbOf(operation(explainId, 'see', ({ gov, session, world
   explainOf({ gov, view: gov.store.read(), session, world }, id)), {
   summary: 'what an id names, how it stands, what happened to it, what can be done',
   description:
-    'Takes any id that a list, a receipt or the audit shows, whole or short: of a task, an '
-    + 'operation, a session, a goal, a consent, an image, a digest, a job of the code host, a '
-    + 'connection, a closure, a device, a capture, a stop and all others. It says what kind of '
-    + 'thing that is, how it stands, what happened to it by its rows and by the audit, and the '
-    + 'commands that go on. A short one that fits several is refused with all of them. What '
-    + 'belongs to another owner is not there. No content is opened: no question, answer, key or '
-    + 'text of a file. It contacts nobody and changes nothing. Why a file of screenshots became '
-    + 'what it is, `sallyport shots explain FILE` says.',
+    'Takes any id that a list, a receipt or the audit shows, whole or short. That can be a '
+    + 'task, an operation, a session, a goal, a consent, an image, a job, a connection or '
+    + 'anything else. It says what kind of thing that is and how it stands. It says what '
+    + 'happened to it, by its rows and by the audit, and the commands that go on. A short one '
+    + 'that fits several is refused with all of them. What belongs to another owner is not '
+    + 'there. No content is opened: no question, answer, key or text of a file. It contacts '
+    + 'nobody and changes nothing. Why a file of screenshots became what it is, `sallyport '
+    + 'shots explain FILE` says.',
   examples: [
     '$ sallyport explain task_0190f…', '$ sallyport explain 1a2b3c4d',
     '$ sallyport explain op_0190f… --json',

@@ -101,7 +101,8 @@ const askSlots = async (form: Form, draft: Draft): Promise<void> => {
     const slot = labels.get(chosen)
     if (slot === undefined) return
     const ceilingMicrousd = await requiredCeiling(form, draft)
-    deps.note(`Its cost is your own bound.${provedText(form, slot)} ${spentText(form)}`)
+    deps.note('A model is named gateway/PROVIDER/MODEL. Its cost is your own bound.'
+      + `${provedText(form, slot)} ${spentText(form)}`)
     const saved = { ...unset, ...current.gateway?.slots[slot], ...draft.slots[slot] }
     const offered = form.rehearsal === null ? null
       : { model: form.rehearsal.modelOf(slot), host: form.rehearsal.host }
@@ -153,7 +154,7 @@ const askConsents = async (form: Form, draft: Draft): Promise<void> => {
   if (open.length === 0) return
   const labels = new Map(open.map((one) => [`${one}: ${purposeContents[one]}`, one]))
   const picked = await form.prompter.pick(
-    'Purposes to consent to (space marks, none is no new consent):', [...labels.keys()])
+    'Purposes to consent to (space marks):', [...labels.keys()])
   draft.consents = picked.flatMap((label) => labels.get(label) ?? [])
 }
 
@@ -206,7 +207,7 @@ export const fillGatewayForm = async (
   deps.note(`${standing(form)} ${spentText(form)}`)
   const draft: Draft = { slots: {}, consents: [] }
   const now = ceilingOf(form)
-  const ceiling = await askCeiling(form, now === null ? 'not now' : `keep ${moneyText(now)}`)
+  const ceiling = await askCeiling(form, now === null ? 'not now' : `keep ${moneyLimit.label(now)}`)
   if (ceiling !== undefined) draft.ceiling = ceiling
   await askSlots(form, draft)
   Object.assign(draft, await askKey(form))

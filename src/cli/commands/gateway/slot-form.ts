@@ -1,5 +1,4 @@
 /** One slot of the route, asked for field by field; each is judged when it is left. */
-import { moneyText } from '../../../base/money.js'
 import { gatewayLimits as limits, type SlotName } from '../../../gateway/constants.js'
 import type { SlotProjection } from '../../../gateway/projection.js'
 import { gatewayWouldChange } from '../../../gateway/save.js'
@@ -56,7 +55,7 @@ const modelProblem = ({ gov, slot }: SlotCase, model: string): Promise<string | 
 const askWay = async (one: SlotCase): Promise<SlotDraft | null> => {
   const { prompter, saved, slot, offered } = one
   const model = await prompter.text(
-    `Model of ${slot} (gateway/PROVIDER/MODEL):`, saved.model ?? offered?.model ?? '',
+    `Model of ${slot}:`, saved.model ?? offered?.model ?? '',
     (text) => (text === '' ? null : modelProblem(one, text)),
   )
   if (model === '') return null
@@ -81,7 +80,7 @@ const askLimits = async (
   const first = Math.min(ceilingMicrousd, limits.requestBoundMicrousdDefault)
   const held = await askLimit(prompter, {
     ...moneyLimit, now: bound, message: 'Hold for one request:',
-    keep: bound === null ? asFirst(moneyText(first)) : `keep ${moneyText(bound)}`,
+    keep: bound === null ? asFirst(moneyLimit.label(first)) : `keep ${moneyLimit.label(bound)}`,
     offers: [10_000, 50_000, 200_000, 500_000].filter((one) => one !== first),
     range: { min: limits.microusdMin, max: Math.min(limits.microusdMax, ceilingMicrousd) },
   })

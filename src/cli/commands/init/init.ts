@@ -83,16 +83,16 @@ const serverNamed = async (deps: VerbDeps, options: InitOptions) => {
 export const init: VerbRecord<InitOptions, InitDocument> = {
   summary: 'make the state directory',
   description:
-    'Makes the state directory with its first owner and seals the deployment profile: which '
-    + 'provider, model and hosts it may ever reach. Nothing can change them later. It opens no '
-    + 'session and contacts nobody beyond this machine. Run again with the same profile, owner '
-    + 'and workspace it changes nothing. --profile takes a name or a file (with a slash, or '
-    + 'ending with .json): default is NEAR AI Cloud for text, OpenRouter for pictures and '
-    + 'GitHub; sandbox is the sandbox that runs in its default folder. Both are sealed for '
-    + 'good. The built-in profile and the form of a profile file: '
-    + '`sallyport help profile`. With --shared the state is kept, sealed, on a PostgreSQL server, '
-    + 'postgres://USER@HOST:PORT/DATABASE without a password, so that several machines can share '
-    + 'it; see `sallyport help shared`.',
+    'Makes the state directory with its first owner. It seals the deployment profile: which '
+    + 'provider, model and hosts this state may ever reach. Nothing can change them later. It '
+    + 'opens no session and contacts nobody beyond this machine. Run again with the same '
+    + 'profile, owner and workspace it changes nothing. --profile takes a name or a file (with '
+    + 'a slash, or ending with .json): default is NEAR AI Cloud for text, OpenRouter for '
+    + 'pictures and GitHub. Sandbox is the sandbox that runs in its default folder. Both are '
+    + 'sealed for good. The built-in profile and the form of a profile file: `sallyport help '
+    + 'profile`. With --shared the state is kept, sealed, on a PostgreSQL server, so that '
+    + 'several machines can share it. The address is postgres://USER@HOST:PORT/DATABASE '
+    + 'without a password. See `sallyport help shared`.',
   examples: [
     '$ sallyport init',
     '$ sallyport init --owner maria --passphrase-file ./passphrase',

@@ -60,14 +60,13 @@ const recoverAfter = async (deps: Parameters<typeof recoverFirst>[0], gov: Gov):
 export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
   summary: 'stop every route at once',
   description:
-    'Stops every route and ends every consent, those to write to a code host too, at once: '
-    + 'nothing more leaves once it has '
-    + 'answered. It needs no session, no lock, no key and no sound state, because stopping must '
-    + 'never be hard; what cannot be recorded now is in force all the same and is recorded by '
-    + 'the next command that writes. Requests that had been sent before are named, and a charge '
-    + 'that is already owed is still read back. A process that holds a request and does not '
-    + 'answer is named too (status 11): it may still send when it wakes. Each route has to be '
-    + 'granted anew afterwards.',
+    'Stops every route and ends every consent at once, those to write to a code host too. '
+    + 'Nothing more leaves once it has answered. It needs no session, no lock, no key and no '
+    + 'sound state, because stopping must never be hard. What cannot be recorded now is in '
+    + 'force all the same and is recorded by the next command that writes. Requests that had '
+    + 'been sent before are named, and a charge that is already owed is still read back. A '
+    + 'process that holds a request and does not answer is named too (status 11): it may still '
+    + 'send when it wakes. Each route has to be granted anew afterwards.',
   examples: ['$ sallyport policy revoke', '$ sallyport policy revoke --json'],
   session: 'none',
   anchor: 'any',

@@ -98,10 +98,11 @@ export const disable = verb(principalDisable, {
   description:
     'Ends every session of an owner and lets it log in no more. Its tasks, goals and what it '
     + 'owes stay. The last owner cannot be disabled. Nothing enables an owner again whom a '
-    + 'person has disabled, not even `principal enable`, while the state knows it: a backup from '
-    + 'before, where the state of after is lost, and a repair that lost the record know nothing '
-    + 'of it, and this owner waits for `principal enable` then as every other one does. To end '
-    + 'only what somebody does now, revoke the session (`session revoke`).',
+    + 'person has disabled, not even `principal enable`, while the state knows it. A backup '
+    + 'from before, where the state of after is lost, knows nothing of it, and neither does a '
+    + 'repair that lost the record. This owner waits for `principal enable` then as every '
+    + 'other one does. To end only what somebody does now, revoke the session (`session '
+    + 'revoke`).',
   examples: ['$ sallyport principal disable maria', '$ sallyport principal disable maria --yes'],
   exits: ['conflict', 'not_found', 'locked'],
   flags: (command) => command
@@ -124,11 +125,11 @@ export const enable = verbOf(operation(principalEnable, 'mutate', ({ gov, sessio
   enablePrincipal(gov, session, name)), {
   summary: 'let an owner log in again after a restore',
   description:
-    'Where a backup was put in place, or a damaged state repaired, only the one who did it may '
-    + 'log in. This lets another owner log '
-    + 'in again, by name; consents and acknowledgments that it gave before do not come back. An '
-    + 'owner that a person disabled stays disabled for good where the state still tells so; '
-    + 'where that is lost, whoever runs this has to remember.',
+    'Where a backup was put in place, or a damaged state repaired, only the one who did it '
+    + 'may log in. This lets another owner log in again, by name; consents and acknowledgments '
+    + 'that it gave before do not come back. An owner that a person disabled stays disabled '
+    + 'for good where the state still tells so. Where that is lost, whoever runs this has to '
+    + 'remember.',
   examples: ['$ sallyport principal enable maria'],
   exits: ['conflict', 'not_found', 'locked'],
   flags: (command) => command.argument('<name>', 'name or id of the owner'),

@@ -26,12 +26,13 @@ const exporting = verbOf(operation(receiptExport, 'read', ({ gov, session }, { i
   makeReceipt(gov, session, id)), {
   summary: 'write a signed receipt of something that was done, for others to check',
   description:
-    'Writes the receipt of an ask, of an analysis (by its observation), of a job of the code '
-    + 'host that has sent something, or of a closure: an in-toto statement in a DSSE envelope, '
-    + 'signed with an Ed25519 key of this state. It has ids, states, times and money, and no '
-    + 'content: digests of content are keyed, so that nobody can try out what it was. It proves '
-    + 'that a holder of this state and its key says so, and nothing of time, provider or host. '
-    + 'The same facts give the same bytes. Nothing is changed and nobody is contacted.',
+    'Writes a receipt of an ask, of an analysis (by its observation), of a job of the code '
+    + 'host that has sent something, or of a closure. It is an in-toto statement in a DSSE '
+    + 'envelope, signed with an Ed25519 key of this state. It has ids, states, times and '
+    + 'money, and no content. Digests of content are keyed, so that nobody can try out what it '
+    + 'was. It proves that a holder of this state and its key says so, and nothing of time, '
+    + 'provider or host. The same facts give the same bytes. Nothing is changed and nobody is '
+    + 'contacted.',
   examples: [
     '$ sallyport receipt export task_0190f… > receipt.json',
     '$ sallyport receipt export job_0190f… --json',

@@ -40,11 +40,11 @@ const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
 export const schema: VerbRecord<SchemaOptions, Shown> = {
   summary: 'print the JSON Schema of results, requests and errors',
   description:
-    'Prints the JSON Schema (2020-12) of what a command prints with --json, of each line where '
-    + 'it prints several; with --input of the request it stands for, in the names of the HTTP '
-    + 'service. `error` names the schema of every failure. Without words it lists all. Fields '
-    + 'are only ever added under one version, so a reader skips those it does not know. It '
-    + 'needs no state and touches nothing.',
+    'Prints the JSON Schema (2020-12) of what a command prints with --json, of each line '
+    + 'where it prints several. With --input of the request it stands for, in the names of the '
+    + 'HTTP service. `error` names the schema of every failure. Without words it lists all. '
+    + 'Fields are only ever added under one version, so a reader skips those it does not know. '
+    + 'It needs no state and touches nothing.',
   examples: [
     '$ sallyport schema',
     '$ sallyport schema alpha ask > answer.schema.json',

@@ -114,12 +114,18 @@ const globalWords = ({ globals }: VerbDeps): readonly string[] => [
   '--wait', String(globals.waitMs / 1_000),
 ]
 
-/** Runs it; what it prints stands beside the result of this verb where that is a document. */
+/** Where the results of steps go: beside the result of this verb where that is a document. */
+const stepIo = ({ io, globals }: VerbDeps, { isTerse }: Talk): VerbDeps['io'] => {
+  if (isTerse === true) return { ...io, writeOut: () => undefined }
+  return globals.json
+    ? { ...io, writeOut: (data) => io.writeErr(Buffer.from(data).toString()) } : io
+}
+
+/** Runs one line of a step. */
 const runStep = async (
-  deps: VerbDeps, prompter: Prompter, words: readonly string[],
+  deps: VerbDeps, prompter: Prompter, talk: Talk, words: readonly string[],
 ): Promise<number> => {
-  const { io, globals, places } = deps
-  const beside = (data: string | Uint8Array): void => io.writeErr(Buffer.from(data).toString())
+  const { places } = deps
   return deps.again({
     ...deps,
     argv: [...words, ...globalWords(deps)],
@@ -127,14 +133,16 @@ const runStep = async (
     foldersNamed: () => places,
     prompter: async () => prompter,
     page: async () => false,
-    io: globals.json ? { ...io, writeOut: beside } : io,
+    io: stepIo(deps, talk),
   })
 }
 
 /** Runs them in order, up to the first that does not succeed; gives the status of the last run. */
-const runLines = async (deps: VerbDeps, prompter: Prompter, lines: Lines): Promise<number> => {
+const runLines = async (
+  deps: VerbDeps, prompter: Prompter, talk: Talk, lines: Lines,
+): Promise<number> => {
   for (const words of lines) {
-    const status = await runStep(deps, prompter, words)
+    const status = await runStep(deps, prompter, talk, words)
     if (status !== exitStatus.ok) return status
   }
   return exitStatus.ok
@@ -147,10 +155,12 @@ const savedText = (saved: readonly SetupStep[]): string =>
 const nextOf = ({ steps: { state, alpha, shots, proof }, rehearses }: Look): readonly string[] => [
   ...(alpha.done ? ['alpha ask'] : []),
   ...(shots.done ? ['shots scan'] : []),
-  ...(shots.done && proof.done ? ['shots analyze', 'shots report --html day.html'] : []),
+  ...(shots.done && proof.done ? ['shots analyze', 'shots report --html today.html'] : []),
   ...(state.done ? ['status'] : []),
   ...(rehearses ? ['sandbox stop'] : []),
 ].map((line) => commandLine(line))
+
+const stepLine = ({ step }: Talk, { told }: StepStatus): string => step.padEnd(9) + told
 
 const documentOf = (look: Look, failed: ReadonlySet<SetupStep>): SetupDocument => ({
   steps: talks.map(({ step }) => {
@@ -175,16 +185,19 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
     })
   const takeStep = async (talk: Talk): Promise<void> => {
     const standing = look.steps[talk.step]
-    deps.note(`\n${talk.step.padEnd(9)}${standing.told}`)
+    deps.note(`\n${stepLine(talk, standing)}`)
     const offer = await wanted(prompter, talk, standing)
     if (offer === null) return
     const lines = linesOf(deps, offer)
     if (!talk.isForm) tellTyped(deps, lines)
-    const status = await runLines(deps, prompter, lines)
+    const status = await runLines(deps, prompter, talk, lines)
     if (isLeft() || deps.stop.aborted) throw left()
     if (status !== exitStatus.ok && status !== exitStatus.cancelled) failed.add(talk.step)
     const before = look.sequence
     look = await lookAround(deps)
+    if (talk.isTerse === true && look.steps[talk.step].done) {
+      deps.note(stepLine(talk, look.steps[talk.step]))
+    }
     const isSaved = talk.step === 'timers' || look.sequence !== before
     if (status === exitStatus.ok && isSaved) saved.push(talk.step)
   }

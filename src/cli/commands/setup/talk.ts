@@ -20,38 +20,40 @@ export interface Talk {
   readonly offers: readonly [Offer, ...Offer[]]
   /** A form tells the line that says the same by itself, once it is saved. */
   readonly isForm: boolean
+  /** What its lines print is left out: how the step then stands says as much. */
+  readonly isTerse?: true
 }
 
 /** The steps, in order. */
 export const talks: readonly Talk[] = [
   {
-    step: 'state', again: null, isForm: false,
-    question: 'Providers, sealed for good:',
+    step: 'state', again: null, isForm: false, isTerse: true,
+    question: 'Providers, for good:',
     offers: [
       {
-        label: 'a rehearsal: the sandbox of this machine',
+        label: 'a rehearsal: a local sandbox',
         words: ['init', '--profile', 'sandbox'], needs: 'sandbox',
       },
       {
-        label: 'real: NEAR AI Cloud, OpenRouter, GitHub',
+        label: 'real: NEAR AI, OpenRouter, GitHub',
         words: ['init', '--profile', 'default'],
       },
     ],
   },
   {
-    step: 'session', again: null, isForm: false,
+    step: 'session', again: null, isForm: false, isTerse: true,
     question: 'Log in',
     offers: [{ label: 'log in', words: ['login'] }],
   },
   {
     step: 'alpha', isForm: true,
-    question: 'Set up questions to the text provider: limits, key, consent',
+    question: 'Set up questions: limits, key, consent',
     again: 'Change limits, key or consent of questions',
     offers: [{ label: 'set up', words: ['alpha', 'setup'] }],
   },
   {
     step: 'gateway', isForm: true,
-    question: 'Set up the gateway for pictures: models, limits, key, consents',
+    question: 'Set up the gateway: models, limits, key, consents',
     again: 'Change models, limits, key or consents of the gateway',
     offers: [{ label: 'set up', words: ['gateway', 'setup'] }],
   },

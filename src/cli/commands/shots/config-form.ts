@@ -16,13 +16,15 @@ import { workFor } from '../../work.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
 import {
-  askLimit, changeText, moneyLimit, nothingChanges, readInteger, refusalOf, type Limit,
+  askLimit, changeText, moneyLimit, nothingChanges, readInteger, refusalOf, secondsLimit,
+  type Limit,
 } from '../../form.js'
 import { sentBeforeLines } from '../../sent-before.js'
+import { paragraph } from '../../output.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
 import { flagsOfChange } from './config-flags.js'
-import { samplesOffer, type SamplesOffer } from './samples-offer.js'
+import { samplesOffer, type SamplesOffer } from '../sandbox/samples-offer.js'
 
 type Change = Record<string, unknown>
 type Parts = Pick<Limit, 'message' | 'offers' | 'label' | 'read' | 'form'>
@@ -41,8 +43,8 @@ const limits = {
   },
   request_cost_bound_microusd: money('Hold for one image:', [10_000, 20_000, 50_000]),
   settle_seconds: {
-    message: 'Of a region that goes on changing (video, typing) send one image in:',
-    offers: [30, 60, 120], label: (seconds: number) => `${seconds} seconds`,
+    message: 'Of a region that goes on changing, one image per:',
+    offers: [30, 60, 120], label: secondsLimit.label,
     read: readInteger, form: 'a plain positive integer',
     range: { min: shotLimits.settleSecondsMin, max: shotLimits.settleSecondsMax },
   },
@@ -104,7 +106,7 @@ const askEgress = async (
     change[name] = word
   }
   if (!isStrict(saved) && await prompter.confirm(
-    'Refuse fallbacks and data collection, demand zero data retention',
+    'Refuse fallbacks, data collection and data retention',
   )) Object.assign(change, strictWords)
   return true
 }
@@ -148,13 +150,13 @@ const fillConfigForm = async (
   const change = await askFolder(prompter, ctx, saved.screenshot_folder, {
     home: deps.home, samples,
   })
-  deps.note(`\n${egressText}\n`)
+  deps.note(`\n${paragraph(deps, egressText)}\n`)
   if (await askEgress(prompter, saved, change)) {
     // The day of another folder says nothing of what the new one will cost.
     if (change['screenshot_folder'] === undefined) await tellYesterday(deps, ctx)
     await askLimits(prompter, saved, change)
     if (saved.renew_proof !== 'on') {
-      deps.note(`\n${renewText}\n`)
+      deps.note(`\n${paragraph(deps, renewText)}\n`)
       if (await prompter.confirm('Let jobs renew a proof by themselves')) {
         change['renew_proof'] = 'on'
       }

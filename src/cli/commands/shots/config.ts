@@ -10,6 +10,7 @@ import { shotsConfig } from '../../../shots/source/source-contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
 import { offered } from '../../flags.js'
 import { readInput } from '../../input.js'
+import { paragraph } from '../../output.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
@@ -70,9 +71,9 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   if (Object.keys(change).length > 0) {
     saved = await saveShotsConfig(ctx, session, given)
     for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
-    if (widensEgress(before, change)) deps.note(egressText)
-    if (startsRenewing(before, change)) deps.note(renewText)
-    if (startsIgnoring(change)) deps.note(ignoreText)
+    if (widensEgress(before, change)) deps.note(paragraph(deps, egressText))
+    if (startsRenewing(before, change)) deps.note(paragraph(deps, renewText))
+    if (startsIgnoring(change)) deps.note(paragraph(deps, ignoreText))
     const override = overrideNote(ctx, change)
     if (override !== null) deps.note(override)
   }
@@ -82,15 +83,15 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
 export const config: VerbRecord<ShotsConfigOptions, ShotsConfig> = {
   summary: 'show or save folder, analysis controls, budget and job settings',
   description:
-    '`show` prints every setting with its value in force and where it comes from (environment, '
-    + 'settings, default), and what the gateway slots own: model, upstream hosts, key, ceiling '
-    + 'and consents, which `gateway setup` changes. `set` saves what its flags name and leaves '
-    + 'the rest; a folder that is too broad is refused and nothing is saved then. The controls '
-    + '(fallbacks, data collection, zdr, budget) have no default that opens anything. Areas that '
-    + '--ignore names do not count when two images are compared, so that a clock makes no new '
-    + 'image each minute; they hide nothing, an image is sent as it is. They are of one screen '
-    + 'size; without it, of that of the newest image. Without a flag, on a terminal, `set` is '
-    + 'the form of `shots setup`.',
+    '`show` prints every setting with its value in force and where it comes from '
+    + '(environment, settings, default), and what the gateway slots own: model, upstream '
+    + 'hosts, key, ceiling and consents, which `gateway setup` changes. `set` saves what its '
+    + 'flags name and leaves the rest; a folder that is too broad is refused and nothing is '
+    + 'saved then. The controls (fallbacks, data collection, zdr, budget) have no default that '
+    + 'opens anything. Areas that --ignore names do not count when two images are compared, so '
+    + 'that a clock makes no new image each minute. They hide nothing, an image is sent as it '
+    + 'is. They are of one screen size; without it, of that of the newest image. Without a '
+    + 'flag, on a terminal, `set` is the form of `shots setup`.',
   examples: [
     '$ sallyport shots config show',
     '$ sallyport shots config set --folder /home/me/Pictures/Screenshots',

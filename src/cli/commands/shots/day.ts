@@ -14,7 +14,7 @@ export const day: VerbRecord<DayOptions, DayDocument> = {
     'Tells a day, today unless said, or hours of it: the time by activity, application and '
     + 'project as the model named them, then the episodes with their stored sentences, then '
     + 'what it cost. A picture counts until the next one, and at most five minutes past the '
-    + 'last time it was seen; an application counts wherever it is visible. The text has at '
+    + 'last time it was seen. An application counts wherever it is visible. The text has at '
     + 'most 60 lines. Nobody is contacted. --csv and --ical write the episodes to new files '
     + 'for a time sheet or a calendar.',
   examples: [

@@ -96,12 +96,11 @@ const text: VerbFace<DigestReceipt>['text'] = (receipt) => {
 export const digest: VerbRecord<DigestOptions, DigestReceipt> = {
   summary: 'let the model write digests of windows from stored analyses',
   description:
-    'Looks at the windows of the last 24 hours that hold analysed screenshots, then at older ones '
-    + 'in which something changed. A window whose '
-    + 'analyses did not change keeps its digest and costs nothing; at most four others are '
-    + 'written anew by the model of the report slot, under the purpose gateway.digest. Text goes '
-    + 'out, never a picture. The same inputs are never bought twice. With --window-end one '
-    + 'window of any age is digested.',
+    'Looks at the windows of the last 24 hours that hold analysed screenshots, then at older '
+    + 'ones in which something changed. A window whose analyses did not change keeps its '
+    + 'digest and costs nothing. At most four others are written anew by the model of the '
+    + 'report slot, under the purpose gateway.digest. Text goes out, never a picture. The same '
+    + 'inputs are never bought twice. With --window-end one window of any age is digested.',
   examples: [
     '$ sallyport shots digest',
     '$ sallyport shots digest --window-end 2026-11-20T14:30Z --json',

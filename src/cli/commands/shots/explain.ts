@@ -53,10 +53,10 @@ const explanationText = (one: Explanation, view: View): string => {
 export const explain: VerbRecord<ExplainOptions, Explanation> = {
   summary: 'what became of one file and why',
   description:
-    'Says whether a file is known, what it became (an observation, a duplicate, suppressed as '
-    + 'a like image with the measured difference and the limit, or rejected with the reason), '
-    + 'and what a scan would do with it now. It reads no content, needs no session, takes no '
-    + 'lock, changes no byte and contacts nobody.',
+    'Says whether a file is known, what it became, and what a scan would do with it now. It '
+    + 'became an observation, a duplicate, suppressed as a like image, or rejected. The '
+    + 'measured difference, the limit and the reason stand beside it. It reads no content, '
+    + 'needs no session, takes no lock, changes no byte and contacts nobody.',
   examples: [
     '$ sallyport shots explain ~/Pictures/Screenshots/shot.png',
     '$ sallyport shots explain shot.png --json',

@@ -36,8 +36,8 @@ const say = (deps: VerbDeps, turn: JobTurn): void => {
 export const run: VerbRecord<RunOptions, RunDocument> = {
   summary: 'run the jobs: take in, analyse, digest',
   description:
-    'Runs screenshot_folder_ingest, screenshot_folder_analysis and '
-    + 'screenshot_observation_digest on the intervals of the settings, and prints one line for '
+    'Runs the jobs screenshot_folder_ingest, screenshot_folder_analysis and '
+    + 'screenshot_observation_digest on the intervals of the settings. It prints one line for '
     + 'each turn with its receipt. A job that fails comes again; the others go on. A job that '
     + 'another process is running is left alone. It stays in the foreground until Ctrl-C or '
     + 'SIGTERM and then ends with status 0. With --once each job has one turn, one after '

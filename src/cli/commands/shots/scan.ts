@@ -80,14 +80,14 @@ const inputOf = async (options: ScanVerbOptions, deps: VerbDeps): Promise<ScanIn
 export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
   summary: 'take in what is new in the image folder',
   description:
-    'Looks at every .png, .jpg and .jpeg file of the folder, reads each new one once and writes '
-    + 'one observation per new image. Same bytes are a duplicate; what looks the same as the '
-    + 'image before it is suppressed. Nothing in the folder is changed, nothing is sent '
-    + 'anywhere and no model is asked. The receipt counts every file once: looked at = ingested '
-    + '+ duplicate + suppressed + rejected + deferred. Known files are not read again and do '
-    + 'not count towards the limit. Another folder than the configured one (--folder, or '
-    + 'screenshot_folder of --from) is a folder of its own: until it is the configured one, its '
-    + 'observations are stale_root, so they are not analysed and in no digest or report, and '
+    'Looks at every .png, .jpg and .jpeg file of the folder, reads each new one once and '
+    + 'writes one observation per new image. Same bytes are a duplicate; what looks the same '
+    + 'as the image before it is suppressed. Nothing in the folder is changed, nothing is sent '
+    + 'anywhere and no model is asked. The receipt counts every file once: looked at = '
+    + 'ingested + duplicate + suppressed + rejected + deferred. Known files are not read again '
+    + 'and do not count towards the limit. Another folder than the configured one (--folder, '
+    + 'or screenshot_folder of --from) is a folder of its own. Until it is the configured one, '
+    + 'its observations are stale_root. They are not analysed and in no digest or report, and '
     + 'clear-stale archives them. To have them count, save the folder first: shots config set '
     + '--folder DIR.',
   examples: [
@@ -136,12 +136,12 @@ const say = (deps: VerbDeps, told: WatchEvent, text: string): void => {
 export const watch = verb(shotsWatch, {
   summary: 'take in new screenshots as they appear',
   description:
-    'Follows the configured folder and takes a finished file in within two seconds. Notices of '
-    + 'the system only say when to look; the look itself is a scan, as `shots scan` makes one, '
-    + 'and a slow one comes in any case. The folder may be removed, made again and renamed '
-    + 'meanwhile. One line for each tick that changed something. It stays in the foreground '
-    + 'until Ctrl-C or SIGTERM and then ends with status 0. It analyses nothing: see `shots '
-    + 'run`.',
+    'Follows the configured folder and takes a finished file in within two seconds. Notices '
+    + 'of the system only say when to look. The look itself is a scan, as `shots scan` makes '
+    + 'one, and a slow one comes in any case. The folder may be removed, made again and '
+    + 'renamed meanwhile. One line for each tick that changed something. It stays in the '
+    + 'foreground until Ctrl-C or SIGTERM and then ends with status 0. It analyses nothing: '
+    + 'see `shots run`.',
   examples: ['$ sallyport shots watch', '$ sallyport shots watch --json'],
   session: 'none',
   exits: ['rejected', 'blocked', 'no_state', 'locked', 'damaged'],

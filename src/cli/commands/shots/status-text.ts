@@ -24,6 +24,12 @@ const ageText = (seconds: number): string => {
   return `${durationText(Math.floor(seconds / unit) * unit * 1000)} ago`
 }
 
+/** In a pipe its age and its time; a person is told the one in the words of all other times. */
+const newestText = (view: View, seconds: number, at: string | null): string => {
+  const told = at === null ? null : view.time(at)
+  return told === null || told === at ? `${ageText(seconds)} (${at})` : told
+}
+
 const partial = (view: View, status: string, failure: string | null): string =>
   status === 'ok' ? '' : `  ${view.paint('yellow', `partial: ${failure ?? 'unknown'}`)}`
 
@@ -54,7 +60,7 @@ const folderLines = (folder: Folder, view: View): string[] => {
         : `, counted by the scan of ${view.time(folder.image_count_at)}`)
       + partial(view, folder.summary_status, folder.summary_failure)),
     line('last scan', scan.join(' ')),
-    line('newest item', age === null ? 'none' : `${ageText(age)} (${folder.newest_item_at})`),
+    line('newest item', age === null ? 'none' : newestText(view, age, folder.newest_item_at)),
     ...ignoringLines(folder),
   ]
 }

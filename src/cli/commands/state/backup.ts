@@ -85,11 +85,11 @@ export const kept = verb(stateKept, {
 export const backup = verb(stateBackup, {
   summary: 'copy the state into a new folder',
   description:
-    'Makes a consistent copy while others go on working. The vault key is not in it: a backup ' +
-    'alone opens nothing, and a restore needs the key folder. Copy that one apart from it. A ' +
-    'damaged state or artifact is refused, since its copy would look whole; with --salvage what ' +
-    'is left is copied and the backup says what it lacks: a restore of it holds the whole ' +
-    'ceiling for what nobody can read.',
+    'Makes a consistent copy while others go on working. The vault key is not in it: a '
+    + 'backup alone opens nothing, and a restore needs the key folder. Copy that one apart '
+    + 'from it. A damaged state or artifact is refused, since its copy would look whole. With '
+    + '--salvage what is left is copied and the backup says what it lacks: a restore of it '
+    + 'holds the whole ceiling for what nobody can read.',
   examples: [
     '$ sallyport state backup /mnt/backup/sallyport-monday',
     '$ sallyport state backup /mnt/backup/what-is-left --salvage',
@@ -111,6 +111,8 @@ export const backup = verb(stateBackup, {
   run: async ({ dir, salvage = false }, deps) => {
     const { backupWhole } = await import('../../../fabric/state-care.js')
     const store = await deps.openStore('write')
+    const { followForCopy } = await import('../../store.js')
+    await followForCopy(deps, store)
     return backupWhole(store, pathFrom(deps.cwd, dir), salvage)
   },
 })
@@ -172,15 +174,15 @@ const restoreText = (report: StateRestoreDocument, view: View): string => {
 export const restore = verb(stateRestore, {
   summary: 'put a backup in place, with the policy revoked',
   description:
-    'Checks the backup whole, copies what is there into the folder aside/, and puts the backup ' +
-    'in its place. Everything is closed then: every session, consent and pairing ends, every ' +
-    'owner but the one who restores waits for `principal enable`, every unfinished contact ' +
-    'counts as unknown, the policy is revoked above everything that the anchor remembers, and ' +
-    'the whole ceiling is held until you have seen the bill and settle it with `ledger settle`. ' +
-    'What the replaced state owed and the backup does not know stays held as unknown, its ' +
-    'idempotency keys stay spent, and what had been narrowed there stays narrow: owners whom ' +
-    'somebody disabled, closed gates, the lower ceiling. ' +
-    'It needs the key folder of the store.',
+    'Checks the backup whole, copies what is there into the folder aside/, and puts the '
+    + 'backup in its place. Everything is closed then. Every session, consent and pairing '
+    + 'ends, and every owner but the one who restores waits for `principal enable`. Every '
+    + 'unfinished contact counts as unknown, and the policy is revoked above everything that '
+    + 'the anchor remembers. The whole ceiling is held until you have seen the bill and settle '
+    + 'it with `ledger settle`. What the replaced state owed and the backup does not know '
+    + 'stays held as unknown. Its idempotency keys stay spent, and what had been narrowed '
+    + 'there stays narrow: owners whom somebody disabled, closed gates, the lower ceiling. It '
+    + 'needs the key folder of the store.',
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
   anchor: 'any',
   damage: 'unasked',

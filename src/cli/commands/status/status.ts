@@ -135,13 +135,12 @@ const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
 export const status: VerbRecord<StatusOptions, StatusDocument> = {
   summary: 'one look at policy, capabilities, money and open tasks',
   description:
-    'Shows where the policy stands, the status of each capability, the balance of the one '
-    + 'ledger, what the screenshots spent in 24 hours, when the jobs of timers last ran, which '
-    + 'process serves the state, and everything that waits for you, each with the command that '
-    + 'goes on: of the policy, money, tasks and every capability. With --check it ends with 7 '
-    + 'where a charge or an effect waits, for cron and monitors. It takes no lock, changes no '
-    + 'byte and contacts nobody. It needs no session; without one it tells nothing that is one '
-    + "owner's alone.",
+    'Shows the policy, the status of each capability, the balance of the one ledger, and '
+    + 'what the screenshots spent in 24 hours. It shows when the jobs of timers last ran, and '
+    + 'which process serves the state. It lists everything that waits for you, each with the '
+    + 'command that goes on. With --check it ends with 7 where a charge or an effect waits, '
+    + 'for cron and monitors. It takes no lock, changes no byte and contacts nobody. It needs '
+    + 'no session; without one it tells nothing that is one owner\'s alone.',
   examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --check'],
   session: 'optional',
   anchor: 'any',

@@ -72,9 +72,9 @@ export const review = verbOf(tasks.review, {
 export const cancel = verbOf(tasks.cancel, {
   summary: 'cancel one of your tasks',
   description:
-    'Cancels a task at once, or asks the process that works on it to stop at its next step: '
-    + 'nothing more is sent, what was sent is settled, and its result is dropped. A task that is '
-    + 'blocked on money cannot be cancelled.',
+    'Cancels a task at once, or asks the process that works on it to stop at its next step. '
+    + 'Nothing more is sent, what was sent is settled, and its result is dropped. A task that '
+    + 'is blocked on money cannot be cancelled.',
   examples: ['$ sallyport task cancel task_0190f…'],
   of: 'task',
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
@@ -89,12 +89,13 @@ const allText = (count: number): string => count === 0
 export const recover = verb(taskRecover, {
   summary: 'take over your tasks from an earlier session of yours',
   description:
-    'Lets the session in use read, review and cancel a task that an earlier session of the same '
-    + 'owner admitted; the step is audited and moves the anchor. A paid answer that is held for '
-    + 'a review can be accepted by it then. It never lets the task be contacted: that needs the '
-    + 'session that admitted it. A finished task also follows its goal to the present revision. '
-    + 'With --all every finished task of yours is taken over in one audited act; those that are '
-    + 'under way, wait to be started or whose charge is not known are taken over one by one.',
+    'Lets the session in use read, review and cancel a task that an earlier session of the '
+    + 'same owner admitted. The step is audited and moves the anchor. A paid answer that is '
+    + 'held for a review can be accepted by it then. It never lets the task be contacted: that '
+    + 'needs the session that admitted it. A finished task also follows its goal to the '
+    + 'present revision. With --all every finished task of yours is taken over in one audited '
+    + 'act. Those that are under way, wait to be started or whose charge is not known are '
+    + 'taken over one by one.',
   examples: ['$ sallyport task recover task_0190f…', '$ sallyport task recover --all'],
   ids: { task: 'task' },
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
@@ -116,9 +117,10 @@ export const recover = verb(taskRecover, {
 export const close = verbOf(tasks.close, {
   summary: 'close a task whose unknown charge has been settled',
   description:
-    'Ends a task that an unknown charge had blocked, once `ledger settle` has said what it cost: '
-    + 'it counts as failed (charge_settled_by_hand) and waits for nobody any more. No answer '
-    + 'comes back and nothing is sent. A task of a disabled owner may be closed by any other.',
+    'Ends a task that an unknown charge had blocked, once `ledger settle` has said what it '
+    + 'cost. It counts as failed (charge_settled_by_hand) and waits for nobody any more. No '
+    + 'answer comes back and nothing is sent. A task of a disabled owner may be closed by any '
+    + 'other.',
   examples: ['$ sallyport task close task_0190f…'],
   of: 'task',
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],

@@ -14,6 +14,7 @@ import { dropAgents, foundAgents } from './agents.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { clearUnits, ownUnits, unitFolder, removeUnits } from './unit-files.js'
 import type { View } from '../../output.js'
+import { spanText } from '../../time-text.js'
 
 const line = (name: string, value: string): string => `${name.padEnd(11)}${value}`
 
@@ -25,11 +26,14 @@ const lingeringText = ({ scheduler, lingering }: Timers): readonly string[] => {
     : 'off: they run only while you are logged in; to change that: loginctl enable-linger')]
 }
 
+const ageText = (view: View, ms: number): string =>
+  (view.terminal ? spanText(ms) : durationText(ms))
+
 const proofLines = (
   { proofs, renew_proof: renews }: Timers, view: View,
 ): readonly string[] => {
   const ages = proofs.map(({ slot, state, age_seconds: age }) =>
-    line('proof', `${slot}: ${state}${age === null ? '' : `, ${durationText(age * 1_000)} old`}`))
+    line('proof', `${slot}: ${state}${age === null ? '' : `, ${ageText(view, age * 1_000)} old`}`))
   return ages.length === 0 || renews !== false ? ages : [
     ...ages,
     line('', 'it is stale after 24 h and nothing is sent then; a job renews it with'),
@@ -103,10 +107,10 @@ export const foundTimers = async (deps: VerbDeps, standing: TimerStatus): Promis
 export const show = verb(timersShow, {
   summary: 'which timers are installed, when their jobs last ran, how old the proofs are',
   description:
-    'Reads the units, the agents or the crontab lines of this state directory, asks launchd how '
-    + 'its agents stand and systemd whether user units go on while nobody is logged in, and tells '
-    + 'the newest run of each job by its own receipts, whoever started it. It needs no session '
-    + 'and changes nothing.',
+    'Reads the units, the agents or the crontab lines of this state directory. It asks '
+    + 'launchd how its agents stand, and systemd whether user units go on while nobody is '
+    + 'logged in. It tells the newest run of each job by its own receipts, whoever started it. '
+    + 'It needs no session and changes nothing.',
   examples: ['$ sallyport timers show', '$ sallyport timers show --json'],
   session: 'none',
   exits: ['conflict', 'no_state', 'damaged'],

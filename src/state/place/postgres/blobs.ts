@@ -25,6 +25,30 @@ export const hasBlobs = async (
   return names.filter((name) => whole.has(name))
 }
 
+/** Blobs that one question is about: the server reads all of their bytes for it. */
+const namesAtOnce = 20
+
+const untrueColumn = `, array(
+    select wanted from unnest($5::text[]) as wanted where not exists (
+      select from sallyport.blob_names as named where store = $1 and name = wanted and wanted = (
+        select encode(sha256(coalesce(string_agg(body, ''::bytea order by piece), '')), 'hex')
+        from sallyport.blobs
+        where store = $1 and name = wanted and attempt = named.attempt
+        having count(*) = named.pieces and coalesce(max(piece), -1) = named.pieces - 1))) as names`
+
+/** See `Place.untrueBlobs`. */
+export const untrueBlobs = async (
+  asking: Asking, names: readonly string[],
+): Promise<readonly string[]> => {
+  const untrue: string[] = []
+  for (let at = 0; at < names.length; at += namesAtOnce) {
+    const row = await askStanding(
+      asking, '', untrueColumn, [names.slice(at, at + namesAtOnce)], false)
+    untrue.push(...row['names'] as readonly string[])
+  }
+  return untrue
+}
+
 const addPieces = async (
   asking: Asking, name: string, attempt: string, first: number, pieces: readonly Buffer[],
 ): Promise<void> => {

@@ -90,10 +90,13 @@ lane as (
   on conflict (store, name) do update
     set machine = excluded.machine, token = excluded.token, ends = excluded.ends
   returning store),
+said as (
+  delete from sallyport.vouchers where store = (select store from ok)
+  returning store),
 known as (
   update sallyport.stores set run = ${runSql}
   where store = (select store from ok) and (select count(*) from given) >= 0
-    and (select count(*) from lane) >= 0
+    and (select count(*) from lane) >= 0 and (select count(*) from said) >= 0
   returning store)
 select (select count(*) from known) = 1 as accepted`
 

@@ -3,9 +3,12 @@ import { isoFromMs } from '../../../base/clock.js'
 import { fail } from '../../../base/errors.js'
 import type { MachineRow } from '../place.js'
 import { textOf } from './connection.js'
-import { sqlStateOf, machineRetired, serverChanged } from './failures.js'
-import { askStanding, mayChange, type Asking } from './standing.js'
-import { msOf, runSql } from './tables.js'
+import { sqlStateOf, machineRetired } from './failures.js'
+import {
+  askStanding, firstValues, mayChange, placeTerms, requireStanding, standingColumns, withStanding,
+  type Asking,
+} from './standing.js'
+import { msOf } from './tables.js'
 
 interface TextRow {
   readonly machine: string
@@ -40,26 +43,26 @@ export const machines = async (asking: Asking): Promise<readonly MachineRow[]> =
   return machinesOf(textOf(row, 'machines'))
 }
 
-const joinText = `with
-standing as materialized (
-  select run = ${runSql} as known from sallyport.stores where store = $1::uuid),
+const joinText = (asking: Asking): string => `${withStanding(false, placeTerms(asking))},
 joined as (
   insert into sallyport.machines (store, machine, name)
-  select $1, $2::uuid, $3::text where (select known from standing)
+  select $1, $5::uuid, $6::text where exists (select from standing where known and fits)
   on conflict (store, machine) do nothing returning machine)
-select (select known from standing) as known, (select count(*) from joined) = 1 as joined,
+select ${standingColumns}, (select count(*) from joined) = 1 as joined,
   exists (select from sallyport.machines
-    where store = $1 and machine = $2 and retired is not null) as retired`
+    where store = $1 and machine = $5 and retired is not null) as retired`
 
 /** See `Place.join`. The same machine may say it again. */
 export const join = async (
-  { connection, storeId }: Asking, { machine, name }: { machine: string; name: string },
+  asking: Asking, { machine, name }: { machine: string; name: string },
 ): Promise<void> => {
   try {
-    const [row] = await connection.ask({ text: joinText, values: [storeId, machine, name] })
-    if (row?.['known'] === null) throw serverChanged('store_missing')
-    if (row?.['known'] !== true) throw serverChanged('run')
-    if (row['retired'] === true) throw machineRetired()
+    const [row] = await asking.connection.ask({
+      text: joinText(asking), values: [...firstValues(asking), machine, name],
+    })
+    // Whoever joins is not there yet.
+    requireStanding(row === undefined ? row : { ...row, here: true }, asking)
+    if (row?.['retired'] === true) throw machineRetired()
   } catch (error) {
     if (sqlStateOf(error) !== '23505') throw error
     throw fail.conflict('machine_name_taken', 'Another machine of this state has that name.', {

@@ -5,7 +5,7 @@ import { nameOfPlace } from '../address.js'
 import { runOfNow, type KnownRun } from '../known-run.js'
 import type { Introduction, Place } from '../place.js'
 import { accept, end, standing, vouch } from './care.js'
-import { getBlob, hasBlobs, putBlob, removeBlobs } from './blobs.js'
+import { getBlob, hasBlobs, putBlob, removeBlobs, untrueBlobs } from './blobs.js'
 import { Connection, Unanswered, Unreached, type Reach } from './connection.js'
 import { facts } from './facts.js'
 import { placeFailure, sqlStateOf } from './failures.js'
@@ -76,6 +76,7 @@ export const postgresPlace = (options: PlaceOptions): Place => {
     fencesSince: guarded(fencesSince),
     putStop: guarded(putStop),
     dropStop: guarded(dropStop),
+    untrueBlobs: guarded(untrueBlobs),
     hasBlobs: guarded(hasBlobs),
     putBlob: guarded(putBlob),
     getBlob: (blob) => guardedPieces(name, getBlob(asking, blob)),

@@ -21,7 +21,7 @@ export interface Looking {
 }
 
 /**
- * Everything of one moment: one statement has one snapshot. Columns are kind, n, a, b, x, y;
+ * Everything of one moment: one statement has one snapshot. Columns are kind, n, a, b, c, x, y;
  * `said`: a text that the head tells beside.
  */
 export const lookText = (
@@ -38,13 +38,15 @@ sized as (
   select *, sum(octet_length(body)) over (order by sequence) - octet_length(body) as before
   from wanted)
 select 'head' as kind, (select max(sequence) from sallyport.records where ${store}) as n,
-  ${msOf('clock_timestamp()')} as a, ${said} as b, null::bytea as x, null::bytea as y,
-  ${standingColumns}
-union all select 'record', sequence, null, null, link, body, ${noStanding}
+  ${msOf('clock_timestamp()')} as a, ${said} as b, null::text as c,
+  null::bytea as x, null::bytea as y, ${standingColumns}
+union all select 'record', sequence, null, null, null, link, body, ${noStanding}
   from sized where before < ${lookBytes}
-union all select 'lease', null, name, ${whose(asking)}, null, null, ${noStanding}
+union all select 'lease', null, name, ${whose(asking)},
+    case when machine = ${terms.machine} and holder = ${terms.holder} then token::text end,
+    null, null, ${noStanding}
   from sallyport.leases where ${store} and ends > clock_timestamp()
-union all select 'stop', null, id, null, null, body, ${noStanding}
+union all select 'stop', null, id, null, null, null, body, ${noStanding}
   from sallyport.stops where ${store}`
 }
 
@@ -65,7 +67,10 @@ export const lookOf = async (
   return {
     records,
     more: (records.at(-1)?.sequence ?? after) < last,
-    leases: of('lease').map((row) => ({ name: textOf(row, 'a'), machine: textOf(row, 'b') })),
+    leases: of('lease').map((row) => ({
+      name: textOf(row, 'a'), machine: textOf(row, 'b'),
+      token: row['c'] === null ? null : textOf(row, 'c'),
+    })),
     stops: of('stop').map((row) => ({ id: textOf(row, 'a'), body: row['y'] as Buffer })),
     nowMs: Number(head['a']),
   }

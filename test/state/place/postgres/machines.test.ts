@@ -145,6 +145,7 @@ t.test('a program that writes less than the store has seen is refused', async (t
       kind: 'blocked', code: 'state_too_new', details: { writes: 3, known: 1 },
     }, name)
   }
+  await t.rejects(place.join({ machine: randomUUID(), name: 'older' }), { code: 'state_too_new' })
   t.equal(await rowsOf(store), before)
   await server.query('update sallyport.stores set format = 999 where store = $1', [store.storeId])
   await t.rejects(newer.follow(7, 1), { code: 'state_too_new', details: { format_version: 999 } })

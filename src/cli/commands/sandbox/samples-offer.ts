@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import type { VerbDeps } from '../../verb.js'
-import { rehearsalOf } from '../sandbox/rehearsal.js'
+import { rehearsalOf } from './rehearsal.js'
 
 /** A folder that is not there yet, and what would lie in it. */
 export interface SamplesOffer {
@@ -25,7 +25,7 @@ export const samplesOffer = async (
   if (saved !== null || existsSync(folder)) return null
   if (await rehearsalOf(deps, deploymentProfile(gov.store)) === null) return null
   return {
-    folder, label: `six made-up ones, written to ${folder}`,
+    folder, label: 'six made-up ones, in ~/sample-screens',
     typed: ['sandbox', 'samples', folder],
     write: async () => {
       const { writeSamples } = await import('../../../sandbox/samples/write.js')

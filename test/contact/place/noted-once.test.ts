@@ -9,7 +9,9 @@ import { SallyportError } from '../../../src/base/errors.js'
 import { silentObserver } from '../../../src/base/observer.js'
 import { edgeLabel } from '../../../src/edge/constants.js'
 import { authenticateEdge } from '../../../src/edge/credential.js'
-import { artifactsByRequest, edgeCollections, type EdgeArtifact } from '../../../src/edge/edge-rows.js'
+import {
+  artifactsByRequest, edgeCollections, type EdgeArtifact,
+} from '../../../src/edge/edge-rows.js'
 import { sweepUnfinished } from '../../../src/fabric/sweep-unfinished.js'
 import { openState } from '../../../src/fabric/open-work.js'
 import type { Gov } from '../../../src/governance/context.js'
@@ -18,7 +20,7 @@ import { startChild } from '../../support/children.js'
 import { capture, headOf, pairDevice, send } from '../../support/edge/uploading.js'
 import { must } from '../../support/must.js'
 import {
-  endLeases, faults, impatient, impatientEnv, strike, type Fault, type FaultyWay, type WayFault,
+  endLeases, faults, strike, type Fault, type FaultyWay, type WayFault,
 } from '../../support/place/faults.js'
 import { goBy } from '../../support/place/links.js'
 import { nextMachine } from '../../support/place/machines.js'
@@ -63,7 +65,7 @@ const struck = async (
 ): Promise<boolean> => {
   let over: Promise<void> | undefined
   proxy.atAsked(Number(trip), () => { over = strike(way, fault) })
-  await impatient(work)
+  await work()
   await over
   return over !== undefined
 }
@@ -149,7 +151,7 @@ const lineAt = async (
     let child: ChildProcess | undefined
     proxy.atAsked(Number(trip), () => void child?.kill('SIGKILL'))
     const { status } = await one.place.spawn(line, {
-      coverage: false, env: impatientEnv, onChild: (its) => { child = its },
+      coverage: false, onChild: (its) => { child = its },
     })
     return { came: status === 137, status }
   }
