@@ -36,6 +36,7 @@ const inRecord = async (
   let done = false
   try {
     const { connection, replaced } = await gov.store.transact(verb, (tx) => {
+      done = false
       liveRoot(tx, gov, session.root.root_id)
       const saved = fn(tx, nowIso(gov))
       done = true

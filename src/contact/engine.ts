@@ -50,6 +50,7 @@ const commit = async <C, E, K>(
   let adopts = false
   try {
     return await persist(gov, order.verb, leftMs, (tx, now) => {
+      adopts = false
       const closed = closeRows(op, tx, now, evidence, sealed)
       // From here on a row may name it, also when the disk fails: then nobody knows.
       adopts = closed.adopts
@@ -216,6 +217,7 @@ const claimRows = async <C, E, K>(
   let named = false
   try {
     return await gov.store.transact(order.verb, (tx) => {
+      named = false
       const claim = order.claim(tx, nowIso(gov), claiming)
       // From here on a row may name it, also when the disk fails: then nobody knows.
       named = claim.kind === 'claimed'

@@ -160,6 +160,7 @@ class Body implements Upload {
     let refused = false
     try {
       const artifact = await this.#gov.store.transact('edge upload', (tx) => {
+        refused = false
         try {
           return record(this.#gov, tx, this.#party, this.#head, ref)
         } catch (error) {

@@ -106,7 +106,8 @@ export const keepInput = async (
   const artifactId = newId('art')
   let named = false
   try {
-    const kept = await store.transact('alpha input', (tx) => {
+    return await store.transact('alpha input', (tx) => {
+      named = false
       liveRoot(tx, gov, session.root.root_id)
       if (ofOwner(tx, owner).length >= waitingMax) {
         throw fail.conflict('inputs_waiting', `At most ${waitingMax} questions wait for a task.`, {
@@ -121,10 +122,10 @@ export const keepInput = async (
         artifactId, label: alphaArtifactLabels.input, ref, owner, taskId: null, adopted: false,
       })
       tx.put(keptInputCollection, artifactId, row)
+      // From here on a row may name it, also where nobody tells whether it came to be.
+      named = true
       return row
     })
-    named = true
-    return kept
   } finally {
     if (!named) discardStored(store, ref.stored_sha256)
   }

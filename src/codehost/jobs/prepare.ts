@@ -89,6 +89,7 @@ export const prepareFollowThrough = async (
   let named = false
   try {
     return await gov.store.transact('codehost prepare', (tx) => {
+      named = false
       const now = nowIso(gov)
       const current = liveSession(tx, gov, session.root.root_id)
       const again = replayed(tx, current, wish.request)

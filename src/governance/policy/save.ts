@@ -232,6 +232,7 @@ const updateCredential = async (gov: Gov, plan: SavePlan, begun: Begun): Promise
   let named = false
   try {
     const displaced = await gov.store.transact(`${plan.route} setup`, (tx) => {
+      named = false
       advance(tx, begun.intent, { phase: 'credential', staged_credential: credential.ref })
       // From here on a row may name it, also when the disk fails: then nobody knows.
       named = true

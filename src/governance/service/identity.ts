@@ -124,6 +124,7 @@ export const keepService = async (
   let named = false
   try {
     const replaced = await store.transact('serve', (tx) => {
+      named = false
       const former = put(gov, tx, before, sealed, row)
       named = true
       return former

@@ -54,7 +54,9 @@ const bodiesOf = (requests: readonly SeenRequest[]): readonly string[] =>
   requests.map(({ body }) => body.toString('utf8'))
 
 /** How often each text came there. */
-const timesIn = (bodies: readonly string[], names: readonly string[]): ReadonlyMap<string, number> =>
+const timesIn = (
+  bodies: readonly string[], names: readonly string[],
+): ReadonlyMap<string, number> =>
   new Map(names.map((name) => [name, bodies.filter((body) => body.includes(name)).length]))
 
 const ofProvider = ({ first }: Attacked, notes: Notes, view: View): readonly string[] => {

@@ -4,7 +4,7 @@
  * not, the approval is taken back first, so that no run finds half of it.
  */
 import { canonicalJson } from '../../../base/canonical.js'
-import { fail } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Tx } from '../../../state/types.js'
 import { findTools, type ToolPlaces } from '../../producer/tools.js'
@@ -42,14 +42,14 @@ const bindAndRecord = async (
   open.verify()
   const tools = await findTools(places)
   const bound = bindProducer(gov, gov.store.read(), job, open, tools)
-  let kept = false
   try {
     await gov.observer.at('codehost.bound')
-    const approved = await records.approve(registered(gov, bound))
-    kept = true
-    return approved
-  } finally {
-    if (!kept) unbindProducer(gov, bound)
+    return await records.approve(registered(gov, bound))
+  } catch (error) {
+    // Where nobody tells whether the record came to be it may name both; left over they harm nobody.
+    const mayStand = error instanceof SallyportError && error.kind === 'partial'
+    if (!mayStand) unbindProducer(gov, bound)
+    throw error
   }
 }
 

@@ -225,13 +225,14 @@ const planned = async (preparing: Preparing, base: BaseOnHost): Promise<Planned>
 
 const write = (
   { ctx: { gov }, session, wish, asked, draft }: Preparing, { input, plan, contents }: Planned,
-  sealed: SealedPublication,
-): Promise<{ readonly job: Job, readonly isNew: boolean }> =>
+  sealed: SealedPublication, begun: (named: boolean) => void,
+): Promise<Job> =>
   gov.store.transact('codehost prepare', (tx) => {
+    begun(false)
     const now = nowIso(gov)
     const current = liveSession(tx, gov, session.root.root_id)
     const again = replayed(tx, current, wish.request)
-    if (again !== null) return { job: again, isNew: false }
+    if (again !== null) return again
     const artifactId = newId('art')
     const { branch, title, body, commit, base } = input
     const job = plannedJob({ ...draft, created_at: now, updated_at: now }, input.host.base, {
@@ -243,29 +244,28 @@ const write = (
     })
     requirePrerequisites('followThrough', asked, tx, job)
     requireOutlives(gov, tx, job)
-    const made = writeJob(tx, now, job, [
+    begun(true)
+    return writeJob(tx, now, job, [
       { artifactId, label: publicationLabel, ref: sealed.plan },
       { artifactId: sealed.contentsId, label: sourceLabel, ref: contents },
     ])
-    return { job: made, isNew: true }
   })
 
-/** Seals and writes; what was sealed for nothing is let go. */
+/** Seals and writes; what was sealed for nothing is let go, unless a row may name it. */
 const kept = async (preparing: Preparing, base: BaseOnHost): Promise<Job> => {
   const { store } = preparing.ctx.gov
   const made = await planned(preparing, base)
   const { input, plan, marks, contents } = made
-  let [sealed, isNew]: [SealedPublication | null, boolean] = [null, false]
+  let sealed: SealedPublication | null = null
+  let named = false
   try {
     sealed = await sealPublication(store.artifacts, {
       jobId: preparing.wish.jobId, repository: preparing.draft.repository, input, plan, marks,
       tools: preparing.tools, contents,
     })
-    const written = await write(preparing, made, sealed)
-    isNew = written.isNew
-    return written.job
+    return await write(preparing, made, sealed, (maybe) => { named = maybe })
   } finally {
-    if (!isNew) {
+    if (!named) {
       discardStored(store, contents.stored_sha256)
       discardStored(store, sealed?.plan.stored_sha256 ?? null)
     }

@@ -5,7 +5,7 @@
 import { nameOfPlace } from '../../../src/state/place/address.js'
 import type { Place } from '../../../src/state/place/place.js'
 import type { PlaceOptions } from '../../../src/state/place/postgres/postgres-place.js'
-import { MemoryServer, memoryPlace } from './memory.js'
+import { MemoryServer, memoryPlace } from '../place/memory.js'
 
 const servers = new Map<string, MemoryServer>()
 
