@@ -61,7 +61,8 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     }
   }
   const row = (machine: string, name: string): MachineRow => ({
-    machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()), retired: null,
+    machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()),
+    retired: null,
     sequence: 0,
   })
   return {
