@@ -1,6 +1,6 @@
 /**
  * Stands where the driver of PostgreSQL is loaded in a process that was started with
- * `children/over-a-place.ts`: each state has a place in this process, by the clock of its machine.
+ * `over-a-place.ts`: each state has a place in this process, by the clock of its machine.
  */
 import { nameOfPlace } from '../../../src/state/place/address.js'
 import type { Place } from '../../../src/state/place/place.js'
