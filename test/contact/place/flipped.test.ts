@@ -162,7 +162,7 @@ const judged = async (t: Test, of: Flip): Promise<void> => {
 
 const healed = async (t: Test, name: string): Promise<void> => {
   // Whoever has what was stored gives it back; the other one cannot follow before.
-  for (const at of [two, one]) await at.run(['state', 'repair'])
+  for (const at of [two, one, two]) await at.run(['state', 'repair'])
   for (const at of [one, two]) {
     const ran = await at.run(['goal', 'add', `behind ${name}`, '--json'])
     if (ran.status !== 0) must(await at.run(['state', 'repair', '--json']))
