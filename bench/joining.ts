@@ -76,7 +76,8 @@ const measure = async (ending: Teardown, place: BenchPlace): Promise<BenchRow[]>
     const invitation = join(place.dir, `invitation-${round}`)
     place.run('machine', 'invite', `m${round}`, '--to', invitation, ...secret)
     const at = placeIn(join(place.dir, `m${round}`))
-    const { ms, peakMib, processorMs } = await runBeside(at.line(['machine', 'join', invitation, ...secret]))
+    const line = at.line(['machine', 'join', invitation, ...secret])
+    const { ms, peakMib, processorMs } = await runBeside(line)
     times.push(ms / 1_000)
     peaks.push(peakMib)
     work.push(processorMs / 1_000)
@@ -85,7 +86,8 @@ const measure = async (ending: Teardown, place: BenchPlace): Promise<BenchRow[]>
   const [seconds, mib] = [median(times), Math.max(...peaks)]
   return [{
     name: `${name}, seconds`, ratio: seconds, target: `at most ${secondsMax}`,
-    pass: seconds <= secondsMax, detail: `each: ${times.map((one) => one.toFixed(1)).join(', ')}; of processor time `
+    pass: seconds <= secondsMax,
+    detail: `each: ${times.map((one) => one.toFixed(1)).join(', ')}; of processor time `
       + work.map((one) => one.toFixed(1)).join(', '),
   }, {
     name: `${name}, peak MiB`, ratio: mib, target: `at most ${mibMax}`, pass: mib <= mibMax,

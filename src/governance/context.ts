@@ -23,7 +23,7 @@ export interface Place {
 export const placeOf = (at: Gov | Place): Place =>
   'store' in at ? { dir: at.store.dir, clock: at.clock } : at
 
-/** By which rows of a store tell time: that of whoever asks, or of the place that machines share. */
+/** By which rows of a store tell time: that of whoever asks, or of a place that machines share. */
 export const clockFor = (store: Store, own: Clock): Clock =>
   store.machine === null ? own : store.clock
 

@@ -208,7 +208,10 @@ export class Committer {
     const rotated = this.#follower.generation.epoch
     await this.exclusive(verb, () => {
       this.#refuseDamage()
-      if (this.#follower.hooksDue) this.#completeAnchor()
+      if (this.#follower.hooksDue) {
+        this.#completeAnchor()
+        this.#at.onFollowed({ view: this.#follower.view(), witness: this.#at.witness })
+      }
       this.#follower.hooksDue = false
       for (const record of records) {
         this.#takeOne(record, record === records.at(-1) ? effects : [])

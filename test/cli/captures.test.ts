@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { charWidth, wrapText, widthFor } from '../../src/cli/wrap.js'
+import { charWidth, joined, wrapText, widthFor } from '../../src/cli/wrap.js'
 import { topicNames } from '../../src/cli/help/topics.js'
 import type { View } from '../../src/cli/output.js'
 import { renderTable } from '../../src/cli/table.js'
@@ -92,6 +92,10 @@ const cases: [string, number, string][] = [
   ['  | a body goes on with its mark', 20, '  | a body goes on\n  | with its mark'],
   ['  $ sallyport one --two three --four', 24,
     '  $ sallyport one \\\n      --two three \\\n      --four'],
+  ['receipt:      one two three four five six', 36,
+    'receipt:      one two three four\n              five six'],
+  ['spent: a sum of $1.00 (1,000,000 µUSD) and more', 36,
+    'spent: a sum of\n       $1.00 (1,000,000 µUSD) and\n       more'],
   ['It ended well.  Nothing is left to do here', 30,
     'It ended well.  Nothing is\nleft to do here'],
 ]
@@ -104,6 +108,11 @@ const shellWords = fc.array(
   fc.array(fc.constantFrom('a', '--b', ' ', '  ', "'", '/one two', '%', '$', 'long'.repeat(9)))
     .map((parts) => parts.join('')).filter((word) => word !== ''),
   { minLength: 1, maxLength: 8 })
+
+t.test('a paragraph with a number is broken once, points below it stay lines', async (t) => {
+  t.equal(joined('1. one\n   two\n   three:\n   - four\n2. five\n\n   six'),
+    '1. one two three:\n   - four\n2. five\n\n   six')
+})
 
 t.test('a shell reads a command that was broken as it was, however long its words', async (t) => {
   const read = (line: string): string =>

@@ -9,7 +9,7 @@ import { World } from '../world/world.js'
 const play = async (t: Test, ...scene: readonly string[]) => {
   const ran = await World.in(t).place.spawn(['demo', ...scene])
   t.equal(ran.status, 0, ran.stderr)
-  const [, dir = ''] = /Remove it with: rm -r (\S+)/.exec(ran.stdout) ?? []
+  const [, dir = ''] = /Remove it with:\s+rm -r (\S+)/.exec(ran.stdout) ?? []
   t.ok(dir)
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   return { ran, dir }
@@ -32,7 +32,20 @@ t.test('the demo is a story of at most 100 lines of 80 columns: a receipt, a rev
   }
   t.match(readFileSync(join(dir, 'report.html'), 'utf8'), '>Timeline</h2>')
   t.equal(statSync(join(dir, 'state')).isDirectory(), true)
-  t.match(ran.stdout, /Next:\n +sallyport demo all[^]*\n +sallyport setup [^]*\n +sallyport help /)
+  t.match(ran.stdout, /Next, [^\n]*:\n +sallyport setup\n +sallyport demo all\n +sallyport help\n/)
+})
+
+t.test('on a terminal of 60 columns no line of the story is wider, but for a word alone', async (t) => {
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  const { status, stdout, stderr } =
+    await World.in(t).place.run(['demo', '--no-color', '--no-pager'], { terminal, columns: 60 })
+  t.equal(status, 0, stderr)
+  const [, dir = ''] = /Remove it with:\s+rm -r (\S+)/.exec(stdout) ?? []
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const wide = stdout.split('\n').filter((line) => line.length > 60
+    && line.replace(/ \\$/, '').trim().includes(' '))
+  t.strictSame(wide, [])
+  t.match(stdout, /sallyport status \\\n +--state-dir \S+ \\\n +--config-dir \S+\n/)
 })
 
 const scenes = [

@@ -24,7 +24,9 @@ const unanswered = async <T>(
       this: FileStore, ...given: Parameters<typeof own.transact>
     ) {
       const result = await own[name].apply(this, given)
-      if (given[0] === verb && came(this.read())) throw fail.partial('commit_unknown', 'Nobody answered.')
+      if (given[0] === verb && came(this.read())) {
+        throw fail.partial('commit_unknown', 'Nobody answered.')
+      }
       return result
     } as typeof own.transact
   }

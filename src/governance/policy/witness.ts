@@ -7,7 +7,7 @@
 import * as v from 'valibot'
 import { digestOf, sha256Hex, canonicalJson } from '../../base/canonical.js'
 import type { View, WitnessLog, WriteHookContext } from '../../state/types.js'
-import type { PolicyRevision } from '../rows.js'
+import { collections, type PolicyRevision } from '../rows.js'
 import { policyAt, policyHead } from './head.js'
 
 const lineShape = v.strictObject({
@@ -119,11 +119,19 @@ export const witnessRevision = (log: WitnessLog, policy: PolicyRevision): void =
 }
 
 /**
- * Appends the line of a revision that another machine has published, as it is followed: the record
- * is sealed by the store's key, and the anchor moves behind the line as it does here. A witness
- * that disagrees is left as it is.
+ * Appends the lines of revisions that another machine has published, as they are followed: their
+ * records are sealed by the store's key, and the anchor moves behind the line as it does here. A
+ * process that died may have left out some. A witness that disagrees is left as it is.
  */
 export const followWitness = ({ view, witness }: WriteHookContext): void => {
-  const status = witnessStatus(view, witness, (revision) => policyAt(view, revision))
-  if (status === 'behind_by_one') witnessRevision(witness, policyHead(view))
+  const chain = readChain(witness.lines())
+  const head = view.get(collections.policyHead, 'the')
+  if (chain === null || head === undefined) return
+  const last = chain.at(-1)
+  const known = last === undefined ? undefined : policyAt(view, last.revision)
+  if (last !== undefined && (known === undefined || !vouches(last, known))) return
+  for (let at = (last?.revision ?? 0) + 1; at <= head.revision; at += 1) {
+    const policy = policyAt(view, at)
+    if (policy !== undefined) witnessRevision(witness, policy)
+  }
 }

@@ -53,7 +53,7 @@ interface RepairOptions extends StatePlace, Layout {
   readonly lost?: readonly string[] | undefined
   /**
    * Of a replica that knows so many records: why its place does not give all of them, or null. What
-   * cannot be mended is not lost then: the replica is emptied, for whoever repairs to fetch it anew.
+   * cannot be mended is not lost then: the replica is emptied, for whoever repairs to fetch it.
    */
   readonly unplaced?: ((records: number) => Error | null) | undefined
 }

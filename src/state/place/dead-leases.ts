@@ -11,7 +11,7 @@ import type { LeaseRow } from './place.js'
 /** What may be part of the path of a lock; names come from the place. */
 const pathForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/
 
-/** Whether a process of this machine holds what a lease is of; what is of no such kind counts so. */
+/** Whether a process of this machine holds what a lease is of; of another kind counts so. */
 const isAlive = (dir: string, lease: string): boolean => {
   if (lease === 'lane') return isLaneHeld(dir)
   const [kind, name = '', ...more] = lease.split('/')

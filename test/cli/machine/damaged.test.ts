@@ -4,6 +4,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { setupFlags } from '../../world/alpha.js'
 import { failure, must } from '../../support/must.js'
 import { askOn, firstMachine, nextMachine } from '../../support/place/machines.js'
 import { startPostgres } from '../../support/place/postgres.js'
@@ -75,7 +76,7 @@ for (const [name, damage] of Object.entries(damages)) {
 
 t.test('while the server is away a damaged replica stays as it is, and nothing is lost of it', async (t) => {
   must(await two.run(['state', 'compact']))
-  damages['rows are gone']?.()
+  damages['logs and rows are gone']?.()
   await server.stop()
   const ran = await two.run(['state', 'repair', '--json'])
   t.equal(ran.error().code, 'place_unreachable')
@@ -94,6 +95,17 @@ t.test('an old copy of a whole replica follows what it lacks', async (t) => {
   t.equal((await two.json(['state', 'check'])).ok, true)
   await one.gov.store.fresh()
   t.strictSame(await one.json(['ledger', 'show']), await two.json(['ledger', 'show']))
+})
+
+t.test('lines that a witness lacks, because a process died, are written as records are followed', async (t) => {
+  const path = join(place.stateDir, 'witness.log')
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+  writeFileSync(path, `${lines.slice(0, -1).join('\n')}\n`)
+  must(await one.run(['policy', 'revoke']))
+  must(await one.run(setupFlags(one.place, await one.revision())))
+  must(await askOn(two))
+  t.equal((await two.json(['state', 'check'])).ok, true)
+  t.ok(readFileSync(path, 'utf8').trimEnd().split('\n').length > lines.length)
 })
 
 t.test('a machine whose joining was cut off reads the rest at its login', async (t) => {

@@ -25,7 +25,8 @@ import { until } from '../../support/until.js'
 import type { Ran } from '../../world/place.js'
 import type { Placed } from '../../world/world.js'
 import {
-  endIn, isNoBill, looking, optionsOf, runApart, stageOf, standingIn, stopsAt, whileHeld, withoutPause,
+  endIn, isNoBill, looking, optionsOf, runApart, stageOf, standingIn, stopsAt, whileHeld,
+  withoutPause,
   type Stage, type Standing,
 } from '../interrupts/cell.js'
 import type { OrderWorld, TableOrder } from '../interrupts/orders.js'
@@ -47,7 +48,7 @@ export interface SharedOrder extends TableOrder {
   goOn?(world: OrderWorld): Promise<string>
 }
 
-/** Two machines of an order, the first of which gives it; put back as they were before each cell. */
+/** Two machines of an order, the first gives it; put back as they were before each cell. */
 export interface SharedBench extends Stage, FaultyWay<OrderWorld> {
   readonly order: SharedOrder
   /** Where its line is run; by a process of its own each time, or in this one. */

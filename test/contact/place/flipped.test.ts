@@ -106,15 +106,16 @@ const one = await firstMachine(t, server.url)
 must(await one.run(setupFlags(one.place, await one.revision(), roomy)))
 const two = await nextMachine(t, one)
 
-const endOf = (ran: Ran): string => (ran.status === 0 ? 'done' : `${ran.status} ${ran.error().code}`)
+const endOf = (ran: Ran): string =>
+  (ran.status === 0 ? 'done' : `${ran.status} ${ran.error().code}`)
 
 /** Flips, and gives the way back. */
 const flip = async ({ table, column, how, row }: Flip): Promise<() => Promise<unknown>> => {
   const name = `sallyport.${table}`
   if (row === undefined) {
     await server.query(`create or replace function flip_${table}_${column}() returns trigger
-      language plpgsql as $$ begin new.${column} := ${flips[how](`new.${column}`)};
-        return new; end $$`)
+      language plpgsql as $$ begin
+        new.${column} := ${flips[how](`new.${column}`)}; return new; end $$`)
     await server.query(`create trigger flips before insert on ${name} for each row
       execute function flip_${table}_${column}()`)
     return () => server.query(`drop trigger flips on ${name}`)

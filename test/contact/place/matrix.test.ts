@@ -27,7 +27,8 @@ const keyedAsk = (): SharedOrder => {
 }
 
 const asked = keyedAsk()
-const orders: readonly SharedOrder[] = [asked, secondBill, proof(), analysis, digest, conclusion, look]
+const orders: readonly SharedOrder[] =
+  [asked, secondBill, proof(), analysis, digest, conclusion, look]
 
 const cells = orders.flatMap((order) => rowsOf(order).flatMap((step, at, steps) => faults
   .filter((fault) => fault !== 'killed' || (step !== writeWaits && isEnded(order, steps, at)))

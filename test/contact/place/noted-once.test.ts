@@ -9,7 +9,9 @@ import { SallyportError } from '../../../src/base/errors.js'
 import { silentObserver } from '../../../src/base/observer.js'
 import { edgeLabel } from '../../../src/edge/constants.js'
 import { authenticateEdge } from '../../../src/edge/credential.js'
-import { artifactsByRequest, edgeCollections, type EdgeArtifact } from '../../../src/edge/edge-rows.js'
+import {
+  artifactsByRequest, edgeCollections, type EdgeArtifact,
+} from '../../../src/edge/edge-rows.js'
 import { sweepUnfinished } from '../../../src/fabric/sweep-unfinished.js'
 import { openState } from '../../../src/fabric/open-work.js'
 import type { Gov } from '../../../src/governance/context.js'

@@ -1,4 +1,4 @@
-/** A machine that joins begins with the files of the one that invited, and believes nothing less. */
+/** A machine that joins begins with the files of the one that invited. */
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { checkState } from '../../../src/state/care/check.js'

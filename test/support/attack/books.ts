@@ -54,7 +54,9 @@ const bodiesOf = (requests: readonly SeenRequest[]): readonly string[] =>
   requests.map(({ body }) => body.toString('utf8'))
 
 /** How often each text came there. */
-const timesIn = (bodies: readonly string[], names: readonly string[]): ReadonlyMap<string, number> =>
+const timesIn = (
+  bodies: readonly string[], names: readonly string[],
+): ReadonlyMap<string, number> =>
   new Map(names.map((name) => [name, bodies.filter((body) => body.includes(name)).length]))
 
 const ofProvider = ({ first }: Attacked, notes: Notes, view: View): readonly string[] => {
@@ -199,7 +201,7 @@ const ofMachines = async (at: Attacked): Promise<readonly string[]> => {
   const wrong: string[] = []
   if (new Set(ledgers.map((one) => JSON.stringify(one))).size > 1) wrong.push('ledgers differ')
   for (const machine of machines) {
-    const { ok, problems } = await mustRun(machine, ['state', 'check'])
+    const { ok, problems } = (await machine.run(['state', 'check'])).json()
     if (ok !== true) wrong.push(`state check of ${machine.name}: ${JSON.stringify(problems)}`)
   }
   return wrong

@@ -7,7 +7,7 @@ import type { Notes } from './notes.js'
 
 /** Longest time for which something stands still, ms. */
 const stillMs = 2_500
-/** So many lines begin at most between two of them; they are not waited for longer than that, ms. */
+/** So many lines begin at most between two of them, and how long they are waited for, ms. */
 const [linesMax, pauseMs] = [5, 20_000]
 const pollMs = 50
 /** For so long a process may stand still: longer than a lease. */
@@ -73,7 +73,8 @@ export class Mischief {
   /** Waits for some lines, so that a slow machine is struck as often as a fast one. */
   async #rest(): Promise<void> {
     const [lines, untilMs] = [
-      this.#notes.operations + 1 + this.#chance.below(linesMax), systemClock.monotonicMs() + pauseMs,
+      this.#notes.operations + 1 + this.#chance.below(linesMax),
+      systemClock.monotonicMs() + pauseMs,
     ]
     while (!this.#isOver && this.#notes.operations < lines
       && systemClock.monotonicMs() < untilMs) await sleep(pollMs)

@@ -39,7 +39,8 @@ export const seen = <T>({ place }: Pick<Machine, 'place'>, look: (view: View) =>
 }
 
 const line = async (
-  { notes, machine, chance }: Doing, argv: readonly string[], more: { stdin?: string; app?: string } = {},
+  { notes, machine, chance }: Doing, argv: readonly string[],
+  more: { stdin?: string; app?: string } = {},
 ) => {
   notes.operations += 1
   // A program of another version is a process of its own.

@@ -6,7 +6,7 @@ import { register } from 'node:module'
 import { overAPlace } from '../place/over-a-place.js'
 
 process.env[overAPlace] = '1'
-const driver = new URL('../place/memory-driver.js', import.meta.url).href
+const driver = new URL('./memory-driver.js', import.meta.url).href
 register(`data:text/javascript,${encodeURIComponent(`
   export const resolve = (specifier, context, next) =>
     next(specifier.endsWith('/postgres-place.js') ? ${JSON.stringify(driver)} : specifier, context)

@@ -45,8 +45,8 @@ const linesOf = (drawn: string): readonly string[] =>
   drawn.replace(movement, '\n').split(/[\r\n]+/).map((line) => stripVTControlCharacters(line))
 
 /**
- * Runs a line of the program there. The steps are gone through in order; when there are no more, whatever is drawn
- * is answered with Enter until the program ends.
+ * Runs a line of the program there. The steps are gone through in order; when there are no more,
+ * whatever is drawn is answered with Enter until the program ends.
  */
 export const converse = async (
   t: Test, placed: Placed, words: string, steps: readonly Step[] = [],

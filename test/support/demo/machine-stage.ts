@@ -18,11 +18,18 @@ const broken = (text: string): string => text.split(' ').reduce((before, word) =
   return width + 1 + word.length > columns ? `${before}\n${word}` : `${before} ${word}`
 })
 
-const indented = (text: string, head = Infinity): string => {
+/** So many lines of an answer, its first or its last ones. */
+interface Part {
+  readonly head?: number
+  readonly last?: number
+}
+
+const indented = (text: string, { head, last }: Part = {}): string => {
   const lines = text.split('\n').filter((line) => line !== '')
-  const more = lines.length - head
-  return [...lines.slice(0, head), ...(more > 0 ? [`(and ${more} lines more)`] : [])]
-    .map((line) => `    ${line}\n`).join('')
+  const kept = last === undefined ? lines.slice(0, head) : lines.slice(-last)
+  const more = lines.length - kept.length
+  const left = more === 0 || last !== undefined ? [] : [`(and ${more} lines more)`]
+  return [...kept, ...left].map((line) => `    ${line}\n`).join('')
 }
 
 /** A line that has begun. */
@@ -32,8 +39,10 @@ interface Begun {
 }
 
 /** A stage whose lines are typed on one machine. */
-export interface MachineStage extends Pick<Stage, 'ask' | 'play' | 'say'> {
+export interface MachineStage extends Pick<Stage, 'ask' | 'say'> {
   readonly place: Place
+  /** As that of a stage; gives what it answered. */
+  play(line: Parameters<Stage['play']>[0] & Part): Promise<Ran>
   /** Types a line and leaves it running. */
   begin(line: { readonly say: string; readonly argv: readonly string[] }): Begun
 }
@@ -57,8 +66,8 @@ export const stageOn = (
       'sallyport', ...argv.map(quoted)]
     write(`\n${broken(say)}\n${commandText(words)}\n`)
   }
-  const shown = (ran: Ran, status: number, head?: number): Ran => {
-    write(indented(ran.stdout, head) + indented(ran.stderr))
+  const shown = (ran: Ran, status: number, part: Part = {}): Ran => {
+    write(indented(ran.stdout, part) + indented(ran.stderr))
     if (ran.status !== 0) write(`    exit status ${ran.status}\n`)
     return requireStatus(ran, status)
   }
@@ -69,10 +78,10 @@ export const stageOn = (
       const ran = requireStatus(await place.spawn([...argv, '--json']), 0)
       return JSON.parse(ran.stdout) as unknown
     },
-    async play({ say, argv, stdin, status = 0, head }) {
+    async play({ say, argv, stdin, status = 0, ...part }) {
       typed(say, argv, stdin)
       const ran = await place.spawn(argv, stdin === undefined ? {} : { stdin })
-      return shown(ran, status, head)
+      return shown(ran, status, part)
     },
     begin({ say, argv }) {
       typed(say, argv)

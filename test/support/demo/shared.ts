@@ -2,7 +2,7 @@
  * The scene `shared`: two machines, one PostgreSQL server over TLS, one ceiling, one revoke. It
  * plays the real program, and needs a server that only a development install has.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { exitStatus } from '../../../src/base/outcome.js'
 import { alphaSetup } from '../../../src/cli/commands/demo/alpha.js'
@@ -50,20 +50,20 @@ const makeCast = async (t: Teardown, write: (text: string) => void): Promise<Cas
 
 const becomesTwo = async ({ anna, ben, sandbox, address }: Cast): Promise<void> => {
   await anna.play({
-    say: '1. Anna makes a state that several machines may share. It lies at the server, sealed.',
+    say: '1. Anna makes a state for several machines. It lies at the server, sealed.',
     argv: ['init', '--shared', address, '--server-ca', 'ca.pem', '--server-password-file',
       'server.pw', '--machine-name', 'anna', '--owner', 'team', '--profile', sandbox.profileFile],
-    head: 4,
+    head: 2,
   })
   await anna.ask(['login'])
-  const invitation = ben.place.path('ben.invite')
   await anna.play({
-    say: 'She invites a second machine. The file is sealed under a passphrase; the server never '
-      + 'has the key.',
-    argv: ['machine', 'invite', 'ben', '--to', invitation, '--passphrase-file', 'invite.pw'],
+    say: 'She invites another one: the key goes in this file, and never by the server.',
+    argv: ['machine', 'invite', 'ben', '--to', 'ben.invite', '--passphrase-file', 'invite.pw'],
+    head: 1,
   })
+  copyFileSync(anna.place.path('ben.invite'), ben.place.path('ben.invite'))
   await ben.play({
-    say: 'Ben joins by it, on his own machine.',
+    say: 'It is carried to Ben, who joins by it.',
     argv: ['machine', 'join', 'ben.invite', '--passphrase-file', 'invite.pw'],
   })
   await ben.ask(['login'])
@@ -71,10 +71,9 @@ const becomesTwo = async ({ anna, ben, sandbox, address }: Cast): Promise<void> 
 
 const oneCeiling = async ({ anna, ben, sandbox }: Cast): Promise<void> => {
   await anna.ask(alphaSetup(sandbox))
-  anna.say('\nDone between: both logged in, and Anna consented to questions, with a ceiling of '
-    + 'six cents and a bound of five for one.')
   await anna.play({
-    say: '2. Anna asks.', argv: ['alpha', 'ask', '-'], stdin: 'What is a sally port?',
+    say: '2. Both logged in, and Anna consented, with a ceiling of six cents. She asks.',
+    argv: ['alpha', 'ask', '-'], stdin: 'What is a sally port?',
   })
   sandbox.faults.set('billing_status_500', { service: 'provider' })
   await ben.play({
@@ -89,12 +88,12 @@ const oneCeiling = async ({ anna, ben, sandbox }: Cast): Promise<void> => {
   const [{ operation_id: operation }] = await ben.ask(['alpha', 'tasks', '--limit', '1']) as [
     { readonly operation_id: string },
   ]
-  await anna.play({
-    say: 'She looks the charge up with the provider, and settles what Ben asked.',
-    argv: ['ledger', 'settle', operation, '--amount-microusd', '17', '--yes'], head: 3,
-  })
+  await anna.ask(['ledger', 'settle', operation, '--amount-microusd', '17', '--yes'])
   await ben.ask(['machine', 'list'])
-  await ben.play({ say: 'Ben sees the same ledger.', argv: ['ledger', 'show'], head: 3 })
+  await ben.play({
+    say: 'Anna settles it with `ledger settle`; Ben sees the same ledger.',
+    argv: ['ledger', 'show'], head: 2,
+  })
 }
 
 const oneReport = async ({ anna, ben, sandbox }: Cast): Promise<void> => {
@@ -107,12 +106,13 @@ const oneReport = async ({ anna, ben, sandbox }: Cast): Promise<void> => {
   await anna.ask(['gateway', 'prove', '--all'])
   await anna.play({
     say: '3. Anna scans a folder of screenshots. The folder stays hers.', argv: ['shots', 'scan'],
+    head: 2,
   })
   await anna.ask(['shots', 'analyze'])
   await anna.ask(['shots', 'digest'])
-  await anna.play({ say: 'What came of it, on her machine …', argv: ['shots', 'report'], head: 8 })
+  await anna.play({ say: 'What came of it, on her machine …', argv: ['shots', 'report'], head: 2 })
   await ben.ask(['machine', 'list'])
-  await ben.play({ say: '… and on his.', argv: ['shots', 'report'], head: 8 })
+  await ben.play({ say: '… and on his.', argv: ['shots', 'report'], head: 2 })
 }
 
 /** An approved publication of a small folder; gives its job. */
@@ -176,10 +176,9 @@ const becomesOne = async ({ anna, ben, server, sandbox }: Cast): Promise<void> =
     say: "Ben's machine writes nothing any more.", argv: ['goal', 'add', 'Never'],
     status: exitStatus.blocked,
   })
-  await anna.play({ say: 'And the state is sound.', argv: ['state', 'check'] })
+  await anna.play({ say: 'And hers is whole.', argv: ['state', 'check'], last: 1 })
   const asks = sandbox.log.all({ service: 'provider', route: 'completion' }).length
-  anna.say(`\nThat was it: ${asks} questions left in all. The server is stopped, and everything `
-    + 'of it is removed.')
+  anna.say(`\nThat was it: ${asks} questions left in all. Nothing of it stays.`)
 }
 
 /** Plays it: at most 120 lines of 80 columns. Throws where a step ends in another way. */

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 
 /** From now on everything that a machine runs goes by another port of loopback. */
 export const goBy = (
-  { place }: { readonly place: { readonly configDir: string } }, { port }: { readonly port: number },
+  { place }: { readonly place: { readonly configDir: string } },
+  { port }: { readonly port: number },
 ): void => {
   const keys = join(place.configDir, 'keys')
   for (const name of readdirSync(keys).filter((one) => one.endsWith('.place'))) {

@@ -61,8 +61,8 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     }
   }
   const row = (machine: string, name: string): MachineRow => ({
-    machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()), retired: null,
-    sequence: 0,
+    machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()),
+    retired: null, sequence: 0,
   })
   return {
     name: 'memory',
@@ -153,7 +153,9 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     async putBlob(name, pieces) {
       ask('putBlob')
       const kept: Buffer[] = []
-      for await (const piece of Buffer.isBuffer(pieces) ? [pieces] : pieces) kept.push(Buffer.from(piece))
+      for await (const piece of Buffer.isBuffer(pieces) ? [pieces] : pieces) {
+        kept.push(Buffer.from(piece))
+      }
       if (!server.blobs.has(name)) server.blobs.set(name, kept)
     },
     async * getBlob(name) {

@@ -1,4 +1,4 @@
-/** Worlds whose states are ones that machines share, at a place in this process; see `children/`. */
+/** Worlds whose states machines share, at a place in this process; see `children/`. */
 import {
   createStore, openingAny, openStore, type CreateOptions, type OpenOptions,
 } from '../../../src/state/store.js'

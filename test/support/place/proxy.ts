@@ -10,7 +10,7 @@ import type { Teardown } from '../../world/place.js'
 /** What can happen to bytes on their way. */
 export interface Proxy {
   readonly port: number
-  /** How often somebody waited for an answer since it was started, beside the kernel's handshake. */
+  /** How often somebody waited for an answer, beside the kernel's handshake, since it began. */
   trips(): number
   /** From now on no byte goes on, in either direction, also of connections that come. */
   hold(): void

@@ -1,8 +1,8 @@
 /**
  * Operations of three machines and more on one shared state, while chance strikes the ways to its
  * server, the server, processes and providers, and one machine after another gets a program that
- * writes more. In between, and at the end, the books of machines, server and providers are compared.
- * `npm run soak -- OPERATIONS shared-attack`; `--seed N` makes the same choices again.
+ * writes more. In between, and at the end, the books of machines, server and providers are
+ * compared. `npm run soak -- OPERATIONS shared-attack`; `--seed N` makes the same choices again.
  */
 import { attacked, type Attacked } from '../attack/attacked.js'
 import { judgeBooks } from '../attack/books.js'

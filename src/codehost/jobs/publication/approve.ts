@@ -46,7 +46,7 @@ const bindAndRecord = async (
     await gov.observer.at('codehost.bound')
     return await records.approve(registered(gov, bound))
   } catch (error) {
-    // Where nobody tells whether the record came to be it may name both; left over they harm nobody.
+    // Where nobody tells whether the record came to be it may name both; left, they harm nobody.
     const mayStand = error instanceof SallyportError && error.kind === 'partial'
     if (!mayStand) unbindProducer(gov, bound)
     throw error

@@ -1,11 +1,11 @@
 /**
  * Stands where the driver of PostgreSQL is loaded in a process that was started with
- * `children/over-a-place.ts`: each state has a place in this process, by the clock of its machine.
+ * `over-a-place.ts`: each state has a place in this process, by the clock of its machine.
  */
 import { nameOfPlace } from '../../../src/state/place/address.js'
 import type { Place } from '../../../src/state/place/place.js'
 import type { PlaceOptions } from '../../../src/state/place/postgres/postgres-place.js'
-import { MemoryServer, memoryPlace } from './memory.js'
+import { MemoryServer, memoryPlace } from '../place/memory.js'
 
 const servers = new Map<string, MemoryServer>()
 

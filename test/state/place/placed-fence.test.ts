@@ -1,0 +1,35 @@
+/** What was looked at behind a fence is fresh for what leaves under it, and for no longer. */
+import t from 'tap'
+import { PlacedFence } from '../../../src/state/place/placed-fence.js'
+import type { Place } from '../../../src/state/place/place.js'
+import type { RecordSeal } from '../../../src/state/place/record-seal.js'
+import { until } from '../../support/until.js'
+
+const none = async (): Promise<void> => undefined
+const signal = new AbortController().signal
+
+t.test('a look behind a fence counts while the fence is held, and a while', async (t) => {
+  const said: string[] = []
+  const fence = new PlacedFence({
+    local: { take: none, note: () => undefined, give: () => undefined, close: () => undefined },
+    facts: { operation: 'op_1', task: null, principal: null, pid: 1 },
+    seal: { sealFor: () => Buffer.alloc(0) } as unknown as RecordSeal,
+    place: () => ({ giveFence: async () => void said.push('given') }) as unknown as Place,
+    under: () => [],
+    taking: async () => void said.push('taken'),
+  })
+  t.notOk(fence.hasLooked, 'before it is taken')
+  await fence.take(signal)
+  t.ok(fence.hasLooked)
+  t.strictSame(said, ['taken'])
+  await until('a piece that is held for long is looked for again', () => !fence.hasLooked)
+  t.strictSame(said, ['taken'], 'it is held meanwhile')
+  fence.give()
+  await until('it was given back', () => said.includes('given'))
+  await fence.take(signal)
+  t.ok(fence.hasLooked, 'taken anew, looked at anew')
+  fence.give()
+  t.notOk(fence.hasLooked, 'nothing is held')
+  fence.close()
+  t.strictSame(said.slice(0, 3), ['taken', 'given', 'taken'])
+})
