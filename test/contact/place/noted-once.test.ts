@@ -64,8 +64,10 @@ const struck = async (
   fault: WayFault, trip: string, work: () => Promise<unknown>,
 ): Promise<boolean> => {
   let over: Promise<void> | undefined
-  proxy.atAsked(Number(trip), () => { over = strike(way, fault) })
+  const undo = proxy.atAsked(Number(trip), () => { over = strike(way, fault) })
   await work()
+  // A line that is over sooner is not struck behind its end.
+  undo()
   await over
   return over !== undefined
 }
@@ -107,8 +109,9 @@ t.test('S-204 an upload in several pieces is stored once, whatever happens at wh
       const child = startChild(t, 'uploading', {
         stateDir, configDir, credential, bytes, request, sequence, at: 0,
       })
-      proxy.atAsked(Number(trip), () => void child.process.kill('SIGKILL'))
+      const undo = proxy.atAsked(Number(trip), () => void child.process.kill('SIGKILL'))
       came = await child.ended() === null
+      undo()
     } else {
       came = await struck(fault, trip, async () => {
         first = await orRefused(() => uploaded(request, sequence))
@@ -149,10 +152,11 @@ const lineAt = async (
 ): Promise<{ readonly came: boolean, readonly status: number }> => {
   if (fault === 'killed') {
     let child: ChildProcess | undefined
-    proxy.atAsked(Number(trip), () => void child?.kill('SIGKILL'))
+    const undo = proxy.atAsked(Number(trip), () => void child?.kill('SIGKILL'))
     const { status } = await one.place.spawn(line, {
       coverage: false, onChild: (its) => { child = its },
     })
+    undo()
     return { came: status === 137, status }
   }
   let status = 0

@@ -22,8 +22,8 @@ export interface Proxy {
   cut(): void
   /** Pieces that programs have sent until now: a question each, and few for a long one. */
   asked(): number
-  /** Something happens while the n-th piece from now on is on its way; once. */
-  atAsked(number: number, happens: () => void): void
+  /** Something happens while the n-th piece from now on is on its way; once, until it is undone. */
+  atAsked(number: number, happens: () => void): () => void
   close(): void
 }
 
@@ -140,6 +140,7 @@ export const startProxy = async (
     asked: () => asked,
     atAsked(number, happens) {
       due = { at: asked + number, happens }
+      return () => { due = null }
     },
     cut() {
       for (const { asking, answering } of pairs) {
