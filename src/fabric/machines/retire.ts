@@ -46,10 +46,11 @@ export const retireMachine = async (
   const { place } = sharedOf(gov.store)
   const [founder] = (await listMachines(gov.store)).rows
   const from = founder?.machine === row.machine ? firstMachine : row.machine
-  const view = await gov.store.fresh()
-  if (row.retired !== null && isHandedOver(view, from)) return { row, here, retired: false }
+  if (row.retired !== null && isHandedOver(await gov.store.fresh(), from)) {
+    return { row, here, retired: false }
+  }
   // Asked before, too: what is retired stays so, whether or not it comes to be recorded.
-  requireRootRow(view, nowIso(gov), session.root.root_id)
+  requireRootRow(await gov.store.fresh(), nowIso(gov), session.root.root_id)
   await place.retire(row.machine)
   await gov.store.transact('machine retire', (tx) => {
     const now = nowIso(gov)
