@@ -80,7 +80,8 @@ const runSuite = async () => {
   process.env.SALLYPORT_TEST_APP = whole && short ? app.packedDir : app.appDir
   if (whole) process.env.SALLYPORT_TEST_PACKED = app.packedDir
   const env = {
-    ...process.env, SALLYPORT_TEST_RUN: short ? 'short' : 'all', SALLYPORT_TEST_SEED: String(seed),
+    ...process.env, SALLYPORT_TEST_RUN: short ? 'short' : whole ? 'all' : 'files',
+    SALLYPORT_TEST_SEED: String(seed),
     SALLYPORT_TEST_CELLS: told.cells, SALLYPORT_TEST_SECONDS: told.seconds,
     ...(cell === null ? {} : { SALLYPORT_TEST_CELL: cell }),
   }

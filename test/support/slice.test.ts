@@ -133,3 +133,15 @@ t.test('chance can be had again, and is another by another name or seed', async 
   for (let turn = 0; turn < 4_000; turn++) counts[chance.below(4)]! += 1
   t.ok(Math.min(...counts) > 850, `four faces come about as often: ${counts.join(' ')}`)
 })
+
+t.test('a table that takes minutes is gone through whole where its file is asked for by its name alone', async (t) => {
+  const cells = Array.from({ length: 40 }, (_, at) => [`row ${at % 4}`, `column ${at}`] as const)
+  const options = {
+    axesOf: ([row]: typeof cells[number]) => [row], idOf: (cell: typeof cells[number]) => cell[1],
+    takesMinutes: true,
+  }
+  const taken = (run: Run): number => slice('table', cells, options, run).length
+  t.strictSame(
+    [taken({ ...all, named: true }), taken({ ...all, named: false }), taken(short)], [40, 4, 4])
+  t.equal(slice('table', cells, { ...options, takesMinutes: false }, { ...all, named: false }).length, 40)
+})

@@ -1,7 +1,8 @@
 /**
  * What a run goes through of a table of cases. `npm test` goes through a slice: every row and every
  * column at least once, or every pair that any two axes make, and the rest by the seed of the run.
- * `npm test -- --all` goes through every cell, and so does a file that is asked for by its name.
+ * `npm test -- --all` goes through every cell, but for tables that say that they take too long; a
+ * file that is asked for by its name goes through every cell.
  * `npm test -- FILE --cell ID` goes through one.
  *
  * What a slice leaves out is told to the runner, which says so at the end of the run.
@@ -28,11 +29,18 @@ export interface SliceOptions<C> {
   readonly cover?: 'values' | 'pairs'
   /** So many cells at least, where the cover has fewer; the others are left to chance. */
   readonly atLeast?: number
+  /**
+   * Takes minutes of a processor: every cell is gone through where the file is asked for by its
+   * name alone, and `--all` goes through a slice as the short run does.
+   */
+  readonly takesMinutes?: boolean
 }
 
 /** What this run goes through: a slice, everything, or one cell; and where the runner is told. */
 export interface Run {
   readonly short: boolean
+  /** Whether files were asked for by their names. */
+  readonly named?: boolean
   readonly cell: string | null
   /** The test file, as the runner names it. */
   readonly file: string
@@ -47,6 +55,7 @@ const runsSlices = (): boolean =>
 /** The run that this process is of. */
 export const thisRun = (): Run => ({
   short: runsSlices(),
+  named: process.env['SALLYPORT_TEST_RUN'] !== 'all',
   cell: process.env['SALLYPORT_TEST_CELL'] ?? null,
   file: process.env['SALLYPORT_TEST_FILE'] ?? '',
   told: process.env['SALLYPORT_TEST_CELLS'] ?? null,
@@ -126,7 +135,7 @@ export const slice = <C>(
   const all = [...cells.keys()]
   const taken = run.cell !== null && !run.cell.startsWith(ofTest)
     ? all.filter((at) => ids[at] === run.cell)
-    : run.short
+    : run.short || (options.takesMinutes === true && run.named === false)
       ? sliceOf(cells.map(axesOf), chanceOf(table).shuffled(all), options)
       : all
   const chosen = new Set(taken)

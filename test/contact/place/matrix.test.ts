@@ -40,6 +40,7 @@ t.test('A-026 A-071 whatever happens at a step of an order, it is sent once at m
   const counts: Record<string, number> = {}
   for (const { order, step, fault } of slice('orders', cells, {
     axesOf: ({ order: { name }, step: row, fault: column }) => [name, row, column],
+    atLeast: 70, takesMinutes: true,
   })) {
     const bench = benches.get(order)
       // An ask is a process each time, as what is shipped is.

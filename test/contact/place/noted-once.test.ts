@@ -99,7 +99,7 @@ const orRefused = async <T>(work: () => Promise<T>): Promise<T | SallyportError>
 t.test('S-204 an upload in several pieces is stored once, whatever happens at which trip to the server', async (t) => {
   let sequence = 0
   const counts: Record<string, number> = {}
-  for (const { trip, fault } of slice('uploads', cells, axes)) {
+  for (const { trip, fault } of slice('uploads', cells, { ...axes, takesMinutes: true })) {
     sequence += 1
     const request = randomUUID()
     let first: EdgeArtifact | SallyportError | null = null
@@ -186,6 +186,7 @@ t.test('A-071 what is noted is noted once or not at all, whatever happens at whi
   const { id } = await one.json(['goal', 'add', 'Read'])
   for (const { verb, trip, fault } of slice('lines', lineCells, {
     axesOf: ({ verb: row, trip: column, fault: kind }) => [row, column, kind],
+    takesMinutes: true,
   })) {
     const title = `T ${randomUUID()}`
     const { came, status } = await lineAt(fault, trip, lines[verb]!(id, title))

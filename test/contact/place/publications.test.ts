@@ -39,6 +39,7 @@ t.test('C-025 A-071 whatever happens at a step of what goes to a code host, no P
   const counts: Record<string, number> = {}
   for (const { order, step, fault } of slice('jobs', cells, {
     axesOf: ({ order: { name }, step: row, fault: column }) => [name, row, column],
+    takesMinutes: true,
   })) {
     const bench = benches.get(order) ?? await sharedBenchOf(t, server, order)
     benches.set(order, bench)
