@@ -136,7 +136,9 @@ t.test('A-062 A-072 the form opens disabled and shows what is acknowledged', asy
   const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false })
   const declined = await rig.run(['alpha', 'setup'], {
     terminal: { stdin: true, stdout: true, stderr: true },
-    answers: ['256', '20', '50000', '1000000', 'FORM-KEY-1', false, true],
+    answers: [
+      '256 tokens', 'another value', '20', '$1.00', 'another value', '50000', 'FORM-KEY-1', false, true,
+    ],
   })
   t.equal(declined.status, 0, declined.stderr)
   t.match(declined.stderr, /The text capability is disabled/)
@@ -145,7 +147,7 @@ t.test('A-062 A-072 the form opens disabled and shows what is acknowledged', asy
   t.equal((await rig.run(['alpha', 'show', '--json'])).json().alpha_text.enabled, false)
   const accepted = await rig.run(['alpha', 'setup'], {
     terminal: { stdin: true, stdout: true, stderr: true },
-    answers: ['256', '20', '50000', '1000000', '', true, true],
+    answers: ['keep', 'keep', 'keep', 'keep', '', true, true],
   })
   t.equal(accepted.status, 0, accepted.stderr)
   t.match(accepted.stderr, /stops both this route and the gateway route/)
