@@ -16,7 +16,7 @@ t.test('a lease is one machine\'s until its time is over', async (t) => {
   const { store, machine, place, other } = await two(t)
   const token = String(await place.take('lane', 700))
   t.equal(await other.take('lane', 700), null)
-  t.strictSame((await other.follow(7, 1)).leases, [{ name: 'lane', machine }])
+  t.strictSame((await other.follow(7, 1)).leases, [{ name: 'lane', machine, token: null }])
   await until('it is over', async () => await other.take('lane', 60_000) !== null)
   t.strictSame(await place.renew([token], 60_000), [], 'it is not ours any more')
   t.equal(await place.append(store.base, recordAfter(store.base), [token]), 'lease_lost')
