@@ -200,7 +200,7 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
   t.equal(folder.saved_folder, other)
   const [set, typed] = [['shots', 'config', 'set'], 'another value']
   const answers = [
-    other, true, true, true, typed, '900000', '50', 'leave it unset', '60 seconds', false, true,
+    other, true, true, true, typed, '900000', '50', 'leave it unset', '60 s', false, true,
   ]
   const yes = await world.run(set, { terminal, answers })
   t.equal(yes.status, 0, yes.stderr)

@@ -17,7 +17,7 @@ t.test('a store is founded, joined, written to and followed', async (t) => {
   const token = await place.take('lane', 10_000)
   t.type(token, 'string')
   t.equal(await other.take('lane', 10_000), null)
-  t.strictSame((await other.follow(8, 10)).leases, [{ name: 'lane', machine }])
+  t.strictSame((await other.follow(8, 10)).leases, [{ name: 'lane', machine, token: null }])
   t.strictSame(await place.renew([String(token)], 10_000), [token])
   t.equal(await place.append(record, recordAfter(record), [String(token)]), 'placed')
   t.strictSame(await fenced(place, 'op_1', Buffer.from('a'), randomUUID(), []), [])
