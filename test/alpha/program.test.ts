@@ -137,7 +137,8 @@ t.test('A-062 A-072 the form opens disabled and shows what is acknowledged', asy
   const declined = await rig.run(['alpha', 'setup'], {
     terminal: { stdin: true, stdout: true, stderr: true },
     answers: [
-      '256 tokens', 'another value', '20', '$1.00', 'another value', '50000', 'FORM-KEY-1', false, true,
+      '256 tokens', 'another value', '20', '$1.00', 'another value', '50000', 'FORM-KEY-1',
+      false, true,
     ],
   })
   t.equal(declined.status, 0, declined.stderr)
