@@ -61,7 +61,7 @@ export const ceilings: readonly Ceiling[] = [
   of('receipt export {task}', [7, 157, 0, 1], [10, 20], [36, 900]),
   of('receipt key', [7, 142, 0, 0], [7, 20], [8, 100]),
   of('gateway show', [7, 142, 0, 1], [10, 20], [43, 1200]),
-  of('shots config show', [7, 162, 0, 1], [11, 20], [49, 1300]),
+  of('shots config show', [7, 166, 0, 1], [11, 20], [49, 1300]),
   of('shots list', [7, 177, 0, 0], [7, 20], [138, 3400]),
   of('shots list --limit 10000', [7, 177, 0, 0], [7, 20], [7884, 125400], 'always'),
   of('shots list --status blocked --since 2026-11-20T12:00Z',

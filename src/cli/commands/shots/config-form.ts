@@ -24,7 +24,7 @@ import { paragraph } from '../../output.js'
 import type { Prompter } from '../../prompt.js'
 import { tellTyped } from '../../typed.js'
 import { flagsOfChange } from './config-flags.js'
-import type { SamplesOffer } from '../sandbox/samples-offer.js'
+import { samplesOffer, type SamplesOffer } from '../sandbox/samples-offer.js'
 
 type Change = Record<string, unknown>
 type Parts = Pick<Limit, 'message' | 'offers' | 'label' | 'read' | 'form'>
@@ -180,8 +180,6 @@ export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
   const { gov, session } = await workFor(deps, 'mutate')
   const ctx = shotsContext(deps, gov)
   const before = savedSettings(gov.store.read())
-  // A verb that only shows the settings loads nothing of it.
-  const { samplesOffer } = await import('../sandbox/samples-offer.js')
   const samples = await samplesOffer(deps, gov, before.screenshot_folder)
   const change = await fillConfigForm(deps, ctx, before, samples)
   const made = samples?.folder === change['screenshot_folder'] ? samples : null

@@ -15,7 +15,6 @@ import { sentBeforeLines } from '../../sent-before.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { addSettingFlags, changeOfFlags, settingNames } from './config-flags.js'
-import { saveByForm } from './config-form.js'
 import { configText } from './config-text.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
@@ -57,7 +56,10 @@ const show = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsC
 const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsConfig> => {
   const given = await documentOf(options, deps)
   if (given === null) {
-    if (deps.interactive) return shotsConfig.answer(await saveByForm(deps))
+    if (deps.interactive) {
+      const { saveByForm } = await import('./config-form.js')
+      return shotsConfig.answer(await saveByForm(deps))
+    }
     throw fail.usage('nothing_to_save', 'Name what to save.', {
       next: 'Flags and an example: `sallyport shots config set --help`.',
     })
