@@ -11,7 +11,7 @@ import { World } from '../world/world.js'
 t.test('what a unit of the pages tells of a failure goes to the journal, and not where its stdout goes', (t) => {
   const units = pageUnits('/opt/bin/sallyport')
   t.strictSame(units.map(({ name }) => name), [
-    'sallyport.socket', 'sallyport.service', 'sallyport-edge.service', 'sallyport-shots.service',
+    'sallyport.socket', 'sallyport.service', 'sallyport-shots.service', 'sallyport-edge.service',
   ])
   for (const { name, text } of units) {
     // A stderr of which nothing is said goes where stdout goes.

@@ -93,7 +93,7 @@ t.test('when it says unknown: each command of the page answers what the page say
   const at = await publishing(t)
   const job = await at.approvedPublication()
   at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', after: 1, times: 1 })
-  await typePage(t, pages['when-it-says-unknown'], readerAt(at, { job }))
+  await typePage(t, pages['when-it-says-unknown'], readerAt(at, { job, JOB: job }))
   t.equal(at.job(job).state, 'succeeded')
 })
 
