@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { compare } from './pairs.js'
-import { withPlace, withSandbox } from './place.js'
+import { setUpText, withPlace, withSandbox } from './place.js'
 import type { BenchRow } from './types.js'
 
 const pairs = 25
@@ -15,14 +15,7 @@ const bare = join(process.cwd(), 'bench/bare-ask.js')
 /** One row. */
 export const run = async (): Promise<BenchRow[]> =>
   withPlace((place) => withSandbox(place, (sandbox) => {
-    place.run('init', '--profile', sandbox.profile_file)
-    place.run('login')
-    place.run(
-      'alpha', 'setup', '--enable', '--acknowledge-plaintext-egress',
-      '--api-key-file', sandbox.provider_key_file, '--max-output-tokens', '200',
-      '--timeout-seconds', '20', '--request-cost-bound-microusd', '1000',
-      '--spend-ceiling-microusd', '1000000', '--expected-policy-revision', '1',
-    )
+    setUpText(place, sandbox)
     const theirs = {
       args: [bare, sandbox.profile_file, sandbox.provider_key_file], stdin: question,
     }

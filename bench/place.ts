@@ -81,3 +81,17 @@ export const withSandbox = async <T>(
     child.kill()
   }
 }
+
+/** Sets up the text route of a new state; `more`: words of its `init` besides. */
+export const setUpText = (
+  place: BenchPlace, sandbox: StartedSandbox, more: readonly string[] = [],
+): void => {
+  place.run('init', '--profile', sandbox.profile_file, ...more)
+  place.run('login')
+  place.run(
+    'alpha', 'setup', '--enable', '--acknowledge-plaintext-egress',
+    '--api-key-file', sandbox.provider_key_file, '--max-output-tokens', '200',
+    '--timeout-seconds', '20', '--request-cost-bound-microusd', '1000',
+    '--spend-ceiling-microusd', '1000000', '--expected-policy-revision', '1',
+  )
+}

@@ -10,7 +10,9 @@ import type { Teardown } from '../test/world/place.js'
 import { runBeside } from './beside.js'
 import { withEnding } from './ending.js'
 import { median, type Program } from './pairs.js'
-import { placeIn, withPlace, withSandbox, type BenchPlace, type StartedSandbox } from './place.js'
+import {
+  placeIn, setUpText, withPlace, withSandbox, type BenchPlace, type StartedSandbox,
+} from './place.js'
 import type { BenchRow } from './types.js'
 
 const pairs = 20
@@ -28,32 +30,18 @@ const inTurns = async (programs: readonly Program[]): Promise<readonly number[]>
   return times.map(median)
 }
 
-/** A set-up text route; `shared`: at this address. */
-const setUp = (
-  place: BenchPlace, sandbox: StartedSandbox, shared: readonly string[] = [],
-): void => {
-  place.run('init', '--profile', sandbox.profile_file, ...shared)
-  place.run('login')
-  place.run(
-    'alpha', 'setup', '--enable', '--acknowledge-plaintext-egress',
-    '--api-key-file', sandbox.provider_key_file, '--max-output-tokens', '200',
-    '--timeout-seconds', '20', '--request-cost-bound-microusd', '1000',
-    '--spend-ceiling-microusd', '1000000', '--expected-policy-revision', '1',
-  )
-}
-
 const ratioMax = 1.5
 
 const asks = async (
   ending: Teardown, place: BenchPlace, sandbox: StartedSandbox,
 ): Promise<BenchRow[]> => {
   const server = await startPostgres(ending, { settings: { fsync: 'on' } })
-  setUp(place, sandbox)
+  setUpText(place, sandbox)
   const ways = [0, delayMs]
   const shared: BenchPlace[] = []
   for (const ms of ways) {
     const at = placeIn(join(place.dir, `shared-${ms}`))
-    setUp(at, sandbox, ['--shared', server.url])
+    setUpText(at, sandbox, ['--shared', server.url])
     goBy({ place: at }, await startProxy(ending, () => server.port, { delayMs: ms }))
     shared.push(at)
   }

@@ -5,7 +5,7 @@
  */
 import { SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
-import { discardStored } from '../governance/artifacts.js'
+import { discardStored, discardUnnamed } from '../governance/artifacts.js'
 import {
   addConnection, changeConnection, credentialRefOf, type SavedConnection,
 } from '../governance/connections/save.js'
@@ -33,20 +33,15 @@ const inRecord = async (
   gov: Gov, session: Session, stored: string | null,
   fn: (tx: Tx, now: string) => SavedConnection, first = false,
 ): Promise<StandingConnection> => {
-  let done = false
-  try {
-    const { connection, replaced } = await gov.store.transact(verb, (tx) => {
-      done = false
+  const { connection, replaced } = await discardUnnamed(gov.store, [stored], (tried) =>
+    gov.store.transact(verb, tried((named, tx) => {
       liveRoot(tx, gov, session.root.root_id)
       const saved = fn(tx, nowIso(gov))
-      done = true
+      named()
       return saved
-    }, { first })
-    discardStored(gov.store, replaced)
-    return standingConnection(gov, session, connection.connection_id)
-  } finally {
-    if (!done) discardStored(gov.store, stored)
-  }
+    }), { first }))
+  discardStored(gov.store, replaced)
+  return standingConnection(gov, session, connection.connection_id)
 }
 
 /** A new connection as somebody asks for it. */

@@ -8,7 +8,7 @@
  */
 import { SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
-import { discardStored } from '../governance/artifacts.js'
+import { discardUnnamed } from '../governance/artifacts.js'
 import { nowIso } from '../governance/context.js'
 import type { Lane } from '../state/holds/lane.js'
 import { reserve } from '../governance/ledger/steps.js'
@@ -41,24 +41,18 @@ const closeRows = <C, E, K>(
   return closed
 }
 
-/** Commits the end; what no committed row names leaves the disk, also on a refusal. */
+/** Commits the end. */
 const commit = async <C, E, K>(
   op: Op<C, E, K>, evidence: E, sealed: ArtifactRef | null,
 ): Promise<K> => {
   const { ctx: { gov }, order, run } = op
   const leftMs = (): number => (op.sent ? run.deadline.remainingMs() : 0)
-  let adopts = false
-  try {
-    return await persist(gov, order.verb, leftMs, (tx, now) => {
-      adopts = false
+  return discardUnnamed(gov.store, [sealed?.stored_sha256 ?? null], (tried) =>
+    persist(gov, order.verb, leftMs, tried((named, tx, now: string) => {
       const closed = closeRows(op, tx, now, evidence, sealed)
-      // From here on a row may name it, also when the disk fails: then nobody knows.
-      adopts = closed.adopts
+      if (closed.adopts) named()
       return closed.kept
-    })
-  } finally {
-    if (sealed !== null && !adopts) discardStored(gov.store, sealed.stored_sha256)
-  }
+    })))
 }
 
 /**
@@ -210,22 +204,16 @@ const recordStop = <C, E, K>(op: Op<C, E, K>): (() => Promise<void>) => {
   }
 }
 
-/** Claims, or finds what an earlier claim came to; what is sealed for a refused one goes. */
+/** Claims, or finds what an earlier claim came to. */
 const claimRows = async <C, E, K>(
   { gov }: ContactContext, order: Order<C, E, K>, claiming: Claiming,
 ): Promise<Claim<C, K>> => {
-  let named = false
-  try {
-    return await gov.store.transact(order.verb, (tx) => {
-      named = false
+  return discardUnnamed(gov.store, [order.sealed?.stored_sha256 ?? null], (tried) =>
+    gov.store.transact(order.verb, tried((named, tx) => {
       const claim = order.claim(tx, nowIso(gov), claiming)
-      // From here on a row may name it, also when the disk fails: then nobody knows.
-      named = claim.kind === 'claimed'
+      if (claim.kind === 'claimed') named()
       return claim
-    })
-  } finally {
-    if (order.sealed && !named) discardStored(gov.store, order.sealed.stored_sha256)
-  }
+    })))
 }
 
 /**

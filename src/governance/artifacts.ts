@@ -51,6 +51,35 @@ export const discardStored = (store: Pick<Store, 'artifacts'>, name: string | nu
   }
 }
 
+/**
+ * Makes the function of a transaction out of one that says when its record names what was stored.
+ * It may run more than once: what an earlier run said counts no more.
+ */
+export type Tried = <A extends readonly unknown[], R>(
+  fn: (named: () => void, tx: Tx, ...given: A) => R,
+) => (tx: Tx, ...given: A) => R
+
+/**
+ * Records stored content. What no record names leaves the disk, also on a refusal; once one was
+ * about to it stays, also where the disk fails or nobody answers: then the record may stand.
+ * @param stored names of files; more may be added meanwhile
+ */
+export const discardUnnamed = async <T>(
+  store: Pick<Store, 'artifacts'>, stored: readonly (string | null)[],
+  record: (tried: Tried) => Promise<T>,
+): Promise<T> => {
+  let isNamed = false
+  const named = (): void => void (isNamed = true)
+  try {
+    return await record((fn) => (tx, ...given) => {
+      isNamed = false
+      return fn(named, tx, ...given)
+    })
+  } finally {
+    if (!isNamed) for (const name of stored) discardStored(store, name)
+  }
+}
+
 /** The row of an artifact. Throws `not_found`/`artifact_not_found`. */
 export const requireArtifact = (view: View, artifactId: string): ArtifactRow => {
   const row = view.get(collections.artifacts, artifactId)

@@ -1,8 +1,9 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { fail } from '../../src/base/errors.js'
 import {
-  adoptArtifact, dropArtifact, openArtifactPack, readArtifact, referencedArtifacts,
+  adoptArtifact, discardUnnamed, dropArtifact, openArtifactPack, readArtifact, referencedArtifacts,
   registerArtifact, requireArtifact,
 } from '../../src/governance/artifacts.js'
 import { collections } from '../../src/governance/rows.js'
@@ -129,4 +130,28 @@ t.test('what rows refer to is known, secrets included', async (t) => {
   bench.gov.store.artifacts.write(label, Buffer.from('orphan'))
   const names = [...referencedArtifacts(bench.view())].sort()
   t.strictSame(names, [row.ref.stored_sha256, artifact.stored_sha256].sort())
+})
+
+t.test('what a record may name stays; what no try, or an earlier one alone, has named goes', async (t) => {
+  const { gov: { store } } = await World.still(t).store()
+  const outcome = async (
+    ...runs: readonly (readonly ('names' | 'names not' | 'throws')[])[]
+  ): Promise<readonly [told: string, isThere: boolean]> => {
+    const { stored_sha256: name } = store.artifacts.write('label', Buffer.from(runs.join()))
+    const told = await discardUnnamed(store, [null, name], async (tried) => {
+      const run = tried((named, _tx, what: readonly string[]) => {
+        if (what.includes('names')) named()
+        if (what.includes('throws')) throw fail.partial('commit_unknown', 'Nobody answered.')
+        return 'done'
+      })
+      return runs.map((what) => run(store.rehearse(), what)).at(-1)!
+    }).catch((error: Error) => error.message)
+    return [told, store.artifacts.list().includes(name)]
+  }
+  t.strictSame(await outcome(['names']), ['done', true])
+  t.strictSame(await outcome(['names not']), ['done', false])
+  t.strictSame(await outcome(['throws']), ['Nobody answered.', false])
+  t.strictSame(await outcome(['names', 'throws']), ['Nobody answered.', true], 'it may stand')
+  t.strictSame(await outcome(['names'], ['names not']), ['done', false], 'the last run counts')
+  t.strictSame(await outcome(['names'], ['throws']), ['Nobody answered.', false])
 })

@@ -9,7 +9,7 @@ import { fail } from '../../base/errors.js'
 import { closedObject } from '../../base/schema.js'
 import { newId } from '../../base/ids.js'
 import {
-  discardStored, dropArtifact, registerArtifact, requireArtifact,
+  discardStored, discardUnnamed, dropArtifact, registerArtifact, requireArtifact,
 } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
 import { collections, type ArtifactRow } from '../../governance/rows.js'
@@ -104,10 +104,8 @@ export const keepInput = async (
   const ref = store.artifacts.write(alphaArtifactLabels.input, encodeInput(input))
   const owner = session.principal.principal_id
   const artifactId = newId('art')
-  let named = false
-  try {
-    return await store.transact('alpha input', (tx) => {
-      named = false
+  return discardUnnamed(store, [ref.stored_sha256], (tried) =>
+    store.transact('alpha input', tried((named, tx) => {
       liveRoot(tx, gov, session.root.root_id)
       if (ofOwner(tx, owner).length >= waitingMax) {
         throw fail.conflict('inputs_waiting', `At most ${waitingMax} questions wait for a task.`, {
@@ -122,13 +120,9 @@ export const keepInput = async (
         artifactId, label: alphaArtifactLabels.input, ref, owner, taskId: null, adopted: false,
       })
       tx.put(keptInputCollection, artifactId, row)
-      // From here on a row may name it, also where nobody tells whether it came to be.
-      named = true
+      named()
       return row
-    })
-  } finally {
-    if (!named) discardStored(store, ref.stored_sha256)
-  }
+    })))
 }
 
 const gone = () => fail.notFound('input_not_found', 'There is no such input artifact.', {

@@ -7,7 +7,7 @@
 import { isoFromMs } from '../../base/clock.js'
 import { newId } from '../../base/ids.js'
 import { readUnrecorded } from '../../contact/unrecorded.js'
-import { discardStored } from '../../governance/artifacts.js'
+import { discardStored, discardUnnamed } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
 import { momentOf } from '../../governance/judge/moment.js'
 import { liveSession, sessionMoment } from '../../governance/session/live.js'
@@ -174,22 +174,15 @@ const sealParts = (
   }
 }
 
-/** Commits; what no row names then leaves the disk, unless nobody knows whether one does. */
-const commitParts = async (
+const commitParts = (
   ctx: CodehostContext, prepared: Prepared, { session, proving }: Snapshot,
 ): Promise<Committed> => {
-  const { gov } = ctx
-  let named = false
-  try {
+  const stored = [prepared.account, ...prepared.sealed.map(({ ref }) => ref)]
+  return discardUnnamed(ctx.gov.store, stored.map((ref) => ref.stored_sha256), async (tried) => {
     requireUnstopped(ctx, session)
     proving.requireStill?.()
-    return await commitClosure(gov, prepared, (maybe) => (named = maybe))
-  } finally {
-    if (!named) {
-      discardStored(gov.store, prepared.account.stored_sha256)
-      letGo(ctx, prepared.sealed)
-    }
-  }
+    return commitClosure(ctx.gov, prepared, tried)
+  })
 }
 
 const closed = (ctx: CodehostContext, closureId: string, fresh: boolean): ClosedCapacity => {

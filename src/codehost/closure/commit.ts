@@ -5,6 +5,7 @@
  * C-258, C-262, C-263).
  */
 import { digestOf } from '../../base/canonical.js'
+import type { Tried } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import type { Gov } from '../../governance/context.js'
@@ -154,17 +155,16 @@ export interface Committed {
 }
 
 /**
- * Commits. `begun` is told whether rows may name what was sealed. Throws what the bindings,
+ * Commits; by `tried` it says when rows may name what was sealed. Throws what the bindings,
  * eligibility and session say, and what the lock and the disk do; then nothing was closed.
  */
 export const commitClosure = (
-  gov: Gov, prepared: Prepared, begun: (named: boolean) => void,
+  gov: Gov, prepared: Prepared, tried: Tried,
 ): Promise<Committed> => {
   const { session, jobId, read, bindings, lastUseMs } = prepared
   const { root_id: rootId } = session.root
-  return gov.store.transactLoaded('codehost close-capacity', (tx) => {
-    // It is asked twice: first only for what it reads.
-    begun(false)
+  // It is asked twice: first only for what it reads.
+  return gov.store.transactLoaded('codehost close-capacity', tried((named, tx) => {
     const live = requireLiveRow(tx, rootId, { wallMs: gov.clock.wallMs(), lastUseMs })
     const of = requireIdentity(tx, live, jobId)
     const applied = appliedClosure(tx, of.job, read)
@@ -172,7 +172,7 @@ export const commitClosure = (
     requireBindings(tx, jobId, bindings)
     requireClosable(tx, of, read.request)
     const closureId = write(gov, tx, of, prepared)
-    begun(true)
+    named()
     return { closureId, own: true }
-  })
+  }))
 }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { digestOf } from '../../base/canonical.js'
 import { newId } from '../../base/ids.js'
-import { discardStored } from '../../governance/artifacts.js'
+import { discardUnnamed } from '../../governance/artifacts.js'
 import { newRequestKey } from '../../governance/board/lost-keys.js'
 import { requireOwnConnection } from '../../governance/connections/find-connection.js'
 import { nowIso, type Gov } from '../../governance/context.js'
@@ -86,10 +86,8 @@ export const prepareFollowThrough = async (
   if (earlier !== null) return earlier
   const asked = { gov, sealedHost: codehostBase(gov) }
   const { plan, ref } = sealPlan(gov, session, wish, said)
-  let named = false
-  try {
-    return await gov.store.transact('codehost prepare', (tx) => {
-      named = false
+  return discardUnnamed(gov.store, [ref.stored_sha256], (tried) =>
+    gov.store.transact('codehost prepare', tried((named, tx) => {
       const now = nowIso(gov)
       const current = liveSession(tx, gov, session.root.root_id)
       const again = replayed(tx, current, wish.request)
@@ -101,10 +99,7 @@ export const prepareFollowThrough = async (
       })
       requirePrerequisites('followThrough', asked, tx, job)
       requireOutlives(gov, tx, job)
-      named = true
+      named()
       return writeJob(tx, now, job, [{ artifactId, label: planLabel, ref }])
-    })
-  } finally {
-    if (!named) discardStored(gov.store, ref.stored_sha256)
-  }
+    })))
 }

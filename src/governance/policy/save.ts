@@ -9,7 +9,7 @@ import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { lookUp } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
-import { discardStored } from '../artifacts.js'
+import { discardStored, discardUnnamed } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../context.js'
 import { setCeiling } from '../ledger/account.js'
@@ -229,19 +229,14 @@ const updateCredential = async (gov: Gov, plan: SavePlan, begun: Begun): Promise
   const { credential } = plan
   if (credential === null) return
   const sealed = sealCredential(gov.store, credential)
-  let named = false
-  try {
-    const displaced = await gov.store.transact(`${plan.route} setup`, (tx) => {
-      named = false
+  const stored = [sealed.artifact.stored_sha256]
+  const displaced = await discardUnnamed(gov.store, stored, (tried) =>
+    gov.store.transact(`${plan.route} setup`, tried((named, tx) => {
       advance(tx, begun.intent, { phase: 'credential', staged_credential: credential.ref })
-      // From here on a row may name it, also when the disk fails: then nobody knows.
-      named = true
+      named()
       return stageSealed(tx, isoFromMs(gov.clock.wallMs()), sealed)
-    })
-    discardStored(gov.store, displaced)
-  } finally {
-    if (!named) discardStored(gov.store, sealed.artifact.stored_sha256)
-  }
+    })))
+  discardStored(gov.store, displaced)
 }
 
 const updateAccounting = async (gov: Gov, plan: SavePlan, begun: Begun): Promise<void> => {

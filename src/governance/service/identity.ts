@@ -8,7 +8,7 @@ import { fail } from '../../base/errors.js'
 import { pinOf } from '../../net/pin.js'
 import { firstMachine } from '../../state/first-machine.js'
 import type { Store, Tx, View } from '../../state/types.js'
-import { discardStored } from '../artifacts.js'
+import { discardStored, discardUnnamed } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import { nowIso, type Gov } from '../context.js'
 import { collections, type ServiceRow } from '../rows.js'
@@ -121,19 +121,13 @@ export const keepService = async (
   const row: ServiceRow = {
     port, pin, certificate, created_at: before?.created_at ?? nowIso(gov),
   }
-  let named = false
-  try {
-    const replaced = await store.transact('serve', (tx) => {
-      named = false
+  const stored = [sealed?.artifact.stored_sha256 ?? null]
+  const replaced = await discardUnnamed(store, stored, (tried) =>
+    store.transact('serve', tried((named, tx) => {
       const former = put(gov, tx, before, sealed, row)
-      named = true
+      named()
       return former
-    })
-    discardStored(store, replaced)
-  } catch (error) {
-    // Where it is the disk that failed, the record may be there all the same.
-    if (!named && sealed !== null) discardStored(store, sealed.artifact.stored_sha256)
-    throw error
-  }
+    })))
+  discardStored(store, replaced)
   return identityOf(row)
 }

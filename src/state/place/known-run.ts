@@ -10,7 +10,7 @@ export const runForm = /^\d{1,20}\/[\dA-F]{8}$/
 /** What a machine remembers of it. */
 export interface KnownRun {
   /** Null while it knows none: the first that answers is known from then on. */
-  readonly known: string | null
+  known(): string | null
   /** Remembers another one, of that form. */
   note(run: string): void
 }
@@ -18,10 +18,5 @@ export interface KnownRun {
 /** Remembered as long as it lives. */
 export const runOfNow = (): KnownRun => {
   let known: string | null = null
-  return {
-    get known() {
-      return known
-    },
-    note: (run) => { known = run },
-  }
+  return { known: () => known, note: (run) => { known = run } }
 }

@@ -25,7 +25,7 @@ import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
 import type { HeadStart } from './head-start-shape.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
-import { runOfNow, type KnownRun } from './known-run.js'
+import type { KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
 import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
@@ -141,12 +141,8 @@ export class PlacedStore implements Store {
   /** Kept beside the key; who only reads remembers it no longer than this. */
   #knownRun(): KnownRun {
     const { replica: { files, keyPlaces, keys, storeId } } = this
-    if (this.#options.mode === 'read' && this.settings.run === undefined) return runOfNow()
-    const known = (): string | null => this.settings.run ?? null
     return {
-      get known() {
-        return known()
-      },
+      known: () => this.settings.run ?? null,
       note: (run) => {
         this.#settings = { ...this.settings, run }
         if (this.#options.mode === 'read') return

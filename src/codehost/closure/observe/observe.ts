@@ -7,7 +7,7 @@
 import { isoFromMs } from '../../../base/clock.js'
 import { fail, SallyportError } from '../../../base/errors.js'
 import { readUnrecorded } from '../../../contact/unrecorded.js'
-import { discardStored } from '../../../governance/artifacts.js'
+import { discardUnnamed } from '../../../governance/artifacts.js'
 import { momentOf } from '../../../governance/judge/moment.js'
 import { liveSession, requireLiveRow, sessionMoment } from '../../../governance/session/live.js'
 import type { Session } from '../../../governance/session/types.js'
@@ -161,12 +161,12 @@ const keep = async (
   const { wallMs, lastUseMs } = sessionMoment(gov, rootId)
   const at = isoFromMs(Math.max(wallMs, lastUseMs ?? 0))
   const sealed = sealJournals(gov, order.jobId, evidence, { ...keptLimits, ...snapshot.limits })
-  let named = false
-  try {
+  const journals = sealed.map(({ ref }) => ref)
+  const stored = journals.map(({ stored_sha256: name }) => name)
+  return discardUnnamed(gov.store, stored, async (tried) => {
     await gov.observer.at('observe.sealed')
     requireUnstopped(ctx, session)
-    return await gov.store.transactLoaded('codehost observe', (tx) => {
-      named = false
+    return gov.store.transactLoaded('codehost observe', tried((named, tx) => {
       const live = requireLiveRow(tx, rootId, { wallMs: gov.clock.wallMs(), lastUseMs })
       const { job } = requireObservable(tx, live, order.jobId, order.request)
       requireObserved(tx, snapshot, bindings)
@@ -177,13 +177,10 @@ const keep = async (
         purpose: 'observation', operationId, journals: sealed, rowed: rowedReceipts(receipts),
         rawBytes, gets,
       })
-      named = true
-      const journals = sealed.map(({ ref }) => ref)
+      named()
       return { job, closure, connection, operationId, at, receipts, journals, gets, rawBytes }
-    })
-  } finally {
-    if (!named) for (const { ref } of sealed) discardStored(gov.store, ref.stored_sha256)
-  }
+    }))
+  })
 }
 
 /** Of a publication whose local work alone was begun nothing can be looked at. */

@@ -6,7 +6,7 @@
 import { digestOf } from '../../../base/canonical.js'
 import { SallyportError } from '../../../base/errors.js'
 import { newId } from '../../../base/ids.js'
-import { discardStored } from '../../../governance/artifacts.js'
+import { discardUnnamed, type Tried } from '../../../governance/artifacts.js'
 import { newRequestKey } from '../../../governance/board/lost-keys.js'
 import { nowIso } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
@@ -225,10 +225,9 @@ const planned = async (preparing: Preparing, base: BaseOnHost): Promise<Planned>
 
 const write = (
   { ctx: { gov }, session, wish, asked, draft }: Preparing, { input, plan, contents }: Planned,
-  sealed: SealedPublication, begun: (named: boolean) => void,
+  sealed: SealedPublication, tried: Tried,
 ): Promise<Job> =>
-  gov.store.transact('codehost prepare', (tx) => {
-    begun(false)
+  gov.store.transact('codehost prepare', tried((named, tx) => {
     const now = nowIso(gov)
     const current = liveSession(tx, gov, session.root.root_id)
     const again = replayed(tx, current, wish.request)
@@ -244,32 +243,27 @@ const write = (
     })
     requirePrerequisites('followThrough', asked, tx, job)
     requireOutlives(gov, tx, job)
-    begun(true)
+    named()
     return writeJob(tx, now, job, [
       { artifactId, label: publicationLabel, ref: sealed.plan },
       { artifactId: sealed.contentsId, label: sourceLabel, ref: contents },
     ])
-  })
+  }))
 
-/** Seals and writes; what was sealed for nothing is let go, unless a row may name it. */
+/** Seals and writes. */
 const kept = async (preparing: Preparing, base: BaseOnHost): Promise<Job> => {
   const { store } = preparing.ctx.gov
   const made = await planned(preparing, base)
   const { input, plan, marks, contents } = made
-  let sealed: SealedPublication | null = null
-  let named = false
-  try {
-    sealed = await sealPublication(store.artifacts, {
+  const stored = [contents.stored_sha256]
+  return discardUnnamed(store, stored, async (tried) => {
+    const sealed = await sealPublication(store.artifacts, {
       jobId: preparing.wish.jobId, repository: preparing.draft.repository, input, plan, marks,
       tools: preparing.tools, contents,
     })
-    return await write(preparing, made, sealed, (maybe) => { named = maybe })
-  } finally {
-    if (!named) {
-      discardStored(store, contents.stored_sha256)
-      discardStored(store, sealed?.plan.stored_sha256 ?? null)
-    }
-  }
+    stored.push(sealed.plan.stored_sha256)
+    return write(preparing, made, sealed, tried)
+  })
 }
 
 /**

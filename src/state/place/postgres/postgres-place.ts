@@ -27,7 +27,6 @@ export interface PlaceOptions extends Reach {
   readonly run?: KnownRun
 }
 
-
 /** What the driver throws, as an error of the program; whatever else is a defect, and stays. */
 const failureOf = (error: unknown, name: string): unknown => {
   if (error instanceof SallyportError) return error

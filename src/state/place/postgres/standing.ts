@@ -69,7 +69,8 @@ export const holderLiteral = ({ machine: { holder = '' } }: Facts): string => {
 export const whose = (asking: Facts): string =>
   `machine::text || case when holder = ${holderLiteral(asking)} then '' else '/' || holder end`
 
-const runLiteral = ({ run: { known } }: Facts): string => {
+const runLiteral = ({ run }: Facts): string => {
+  const known = run.known()
   if (known === null) return 'null::text'
   if (!runForm.test(known)) throw new Error('a run that is none was to be asked for')
   return `'${known}'::text`
@@ -130,7 +131,7 @@ export const noStanding = 'null, null, null, null, null, null'
 export const noteRun = (known: KnownRun, row: Row): void => {
   const run = textOf(row, 'run')
   if (!runForm.test(run)) throw serverChanged('run')
-  if (run !== known.known) known.note(run)
+  if (run !== known.known()) known.note(run)
 }
 
 /** Throws what an answer says about server, store or machine. */
@@ -144,7 +145,7 @@ export const requireStanding = (row: Row | undefined, { machine, run }: Facts): 
   }
   if (writes > machine.writes) throw writtenByNewer({ writes, known: machine.writes })
   if (row['here'] !== true) throw machineRetired()
-  if (run.known === null) noteRun(run, row)
+  if (run.known() === null) noteRun(run, row)
   return row
 }
 
