@@ -31,7 +31,8 @@ const asked = (() => {
 await installMissing()
 const [
   { compileTree, outputOf }, app, { countTap }, { citationProblems }, { assertionSites },
-  { leftLines, repeatLines, toldIn }, { spentIn, writeSeconds }, { testSources }, { reachedFiles },
+  { leftLines, leftProblems, repeatLines, toldIn }, { spentIn, writeSeconds }, { testSources },
+  { reachedFiles },
 ] = await Promise.all([
   import('./tool/tree.js'), import('./tool/app.js'), import('./tool/count.js'),
   import('./tool/requirements.js'), import('./tool/sites.js'), import('./tool/left.js'),
@@ -118,7 +119,7 @@ function report(counted) {
   const wrong = [
     ...counted.problems, ...(whole ? citationProblems(counted.cited) : []),
     ...(isThere(left.ran) ? [] : [`there is no cell ${cell}`]),
-    ...(short || cell !== null ? [] : left.tables.map((one) => `left out of ${one.table}`)),
+    ...(short || cell !== null ? [] : leftProblems(left)),
   ]
   for (const problem of wrong) console.log(`FAILED ${problem}`)
   if (reached.left.length > 0) {

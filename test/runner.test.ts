@@ -286,6 +286,7 @@ t.test('the seed is given, or that of the commit, and the same commit has the sa
 interface Left {
   toldIn(path: string): { readonly ran: readonly object[] }
   leftLines(told: object, list: string): readonly string[]
+  leftProblems(told: object): readonly string[]
   repeatLines(
     failures: readonly (readonly string[])[], ran: readonly object[], seed: number,
   ): readonly string[]
@@ -294,7 +295,7 @@ interface Left {
 t.test('what a slice left is told by file and named, and a failed cell says its line', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'sallyport-left-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const { toldIn, leftLines, repeatLines } = await loaded<Left>('left.js')
+  const { toldIn, leftLines, leftProblems, repeatLines } = await loaded<Left>('left.js')
   const path = join(dir, 'cells.jsonl')
   const file = 'test/a.test.ts'
   const lines = [
@@ -315,6 +316,12 @@ t.test('what a slice left is told by file and named, and a failed cell says its 
   t.equal(readFileSync(join(dir, 'left.txt'), 'utf8'),
     "test/d.test.ts\ntest/a.test.ts --cell 'ask/c'\ntest/a.test.ts kills: 2 of 9\n")
   t.strictSame(leftLines(toldIn(join(dir, 'none')), join(dir, 'no.txt')), [])
+  t.strictSame(leftProblems(told), ['left out of ask'])
+  const slow = join(dir, 'slow.jsonl')
+  writeFileSync(slow, `${JSON.stringify(
+    { file, table: 'ask', ran: ['ask/a'], left: ['ask/c'], toFile: true })}\n`)
+  t.equal(leftLines(toldIn(slow), join(dir, 'slow.txt'))[0], 'left to npm test -- FILE:')
+  t.strictSame(leftProblems(toldIn(slow)), [], 'what its file alone goes through may be left')
   t.strictSame(repeatLines([
     [file, 'a title', 'ask/a/b: it holds'], [file, 'ask/a', 'one'], [file, 'other'],
     ['test/b.test.ts', 'ask/a'], [file, 'other', 'again'], ['types: tsc'],

@@ -12,7 +12,8 @@ const cellOf = (id) => `--cell '${id.replaceAll("'", "'\\''")}'`
  *   loops: readonly { file: string, loop: string, rounds: number, all: number }[],
  *   files: readonly string[] }}
  *   `tables` and `loops` are those of which something was left, `files` those left whole
- * @typedef {{ file: string, table: string, ran: readonly string[], left: readonly string[] }} Table
+ * @typedef {{ file: string, table: string, ran: readonly string[], left: readonly string[],
+ *   toFile: boolean }} Table `toFile`: it takes minutes, and is gone through where its file is named
  */
 export const toldIn = (path) => {
   const lines = linesOf(path)
@@ -35,6 +36,7 @@ export const leftLines = ({ tables, loops, files }, list) => {
   if (tables.length + loops.length + files.length === 0) return []
   const cells = tables.flatMap(({ file, left }) => left.map((id) => `${file} ${cellOf(id)}`))
   const turns = loops.map(({ file, loop, rounds, all }) => `${file} ${loop}: ${rounds} of ${all}`)
+  const isLeftToFiles = loops.length + files.length === 0 && tables.every(({ toFile }) => toFile)
   writeFileSync(list, `${[...files, ...cells, ...turns].join('\n')}\n`)
   const parts = new Map()
   const add = (file, part) => parts.set(file, [...(parts.get(file) ?? []), part])
@@ -43,7 +45,7 @@ export const leftLines = ({ tables, loops, files }, list) => {
   }
   for (const { file, loop, rounds, all } of loops) add(file, `${loop} ${rounds} rounds of ${all}`)
   return [
-    'left to npm test -- --all:',
+    `left to npm test -- ${isLeftToFiles ? 'FILE' : '--all'}:`,
     ...[...parts].sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([file, of]) => `  ${file}: ${of.join(', ')}`),
     `  ${files.length} files whole, ${cells.length} cells and rounds of ${loops.length} loops`
@@ -51,6 +53,14 @@ export const leftLines = ({ tables, loops, files }, list) => {
       + ' each by its name in .build/left.txt',
   ]
 }
+
+/**
+ * What a run of every cell may not have left: tables that are not gone through by their file alone.
+ * @param {{ tables: readonly Table[] }} told
+ * @returns {readonly string[]} a problem each
+ */
+export const leftProblems = ({ tables }) =>
+  tables.filter(({ toFile }) => !toFile).map(({ table }) => `left out of ${table}`)
 
 /**
  * The lines that repeat what failed: one cell where the name of an assertion or of its test names

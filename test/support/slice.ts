@@ -133,15 +133,16 @@ export const slice = <C>(
   const ids = cells.map((cell) => `${table}/${idOf(cell)}`)
   requireDifferent(table, ids)
   const all = [...cells.keys()]
+  const toFile = !run.short && options.takesMinutes === true && run.named === false
   const taken = run.cell !== null && !run.cell.startsWith(ofTest)
     ? all.filter((at) => ids[at] === run.cell)
-    : run.short || (options.takesMinutes === true && run.named === false)
+    : run.short || toFile
       ? sliceOf(cells.map(axesOf), chanceOf(table).shuffled(all), options)
       : all
   const chosen = new Set(taken)
   tell(run, {
     table, ran: taken.map((at) => ids[at]!),
-    left: all.filter((at) => !chosen.has(at)).map((at) => ids[at]!),
+    left: all.filter((at) => !chosen.has(at)).map((at) => ids[at]!), toFile,
   })
   return taken.map((at) => cells[at]!)
 }
