@@ -13,7 +13,7 @@ const cellOf = (id) => `--cell '${id.replaceAll("'", "'\\''")}'`
  *   files: readonly string[] }}
  *   `tables` and `loops` are those of which something was left, `files` those left whole
  * @typedef {{ file: string, table: string, ran: readonly string[], left: readonly string[],
- *   toFile: boolean }} Table `toFile`: it takes minutes, and is gone through where its file is named
+ *   toFile: boolean }} Table `toFile`: it takes minutes, and runs whole where its file is named
  */
 export const toldIn = (path) => {
   const lines = linesOf(path)
