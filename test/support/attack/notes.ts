@@ -30,6 +30,13 @@ export class Notes {
   operations = 0
   /** Whether the last grant is in force, as far as the attack knows. */
   isGranted = true
+  #last: Promise<void> = Promise.resolve()
+
+  /** Grants and revokes stand in turn: a grant that goes on behind a revoke lets things leave. */
+  inTurn(fn: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(fn)
+    return this.#last
+  }
 
   /** Notes how a line ended; a defect, damage and a process that hung are violations. */
   end(verb: string, { status, stderr, wasKilled }: Ran & { readonly wasKilled: boolean }): void {

@@ -178,8 +178,9 @@ const revisionOf = async (doing: Doing): Promise<string | null> => {
 }
 
 /** What a person goes on with behind a revoke. */
-const grant: Operation = async (doing) => {
+const granted: Operation = async (doing) => {
   const { at: { machines: [a, b] }, notes } = doing
+  if (notes.isGranted) return
   const on = { ...doing, machine: a }
   const revision = await revisionOf(on)
   if (revision === null) return
@@ -201,12 +202,16 @@ const grant: Operation = async (doing) => {
     ['alpha', 'acknowledge', '--acknowledge-plaintext-egress'])
 }
 
+const grant: Operation = (doing) => doing.notes.inTurn(() => granted(doing))
+
 const revoke: Operation = async (doing) => {
   const { notes } = doing
   if (!notes.isGranted) return grant(doing)
-  notes.isGranted = false
-  const { status } = await line(doing, ['policy', 'revoke'])
-  if (status === 0) notes.quiet.push({ sinceMs: systemClock.monotonicMs(), untilMs: null })
+  await notes.inTurn(async () => {
+    notes.isGranted = false
+    const { status } = await line(doing, ['policy', 'revoke'])
+    if (status === 0) notes.quiet.push({ sinceMs: systemClock.monotonicMs(), untilMs: null })
+  })
   if (doing.chance.next() < 0.5) await ask(doing)
 }
 

@@ -31,6 +31,8 @@ interface Line {
   readonly asking: Socket
   readonly answering: Socket
   isSilent: boolean
+  /** Nothing comes behind the half of a piece: bytes are lost at the end of a stream alone. */
+  isCut: boolean
 }
 
 const reset = ({ asking, answering }: Line): void => {
@@ -62,9 +64,11 @@ export const startRoughWay = async (
     if (fate === 'held') await sleep(chance.below(heldMs))
     if (fate === 'reset' || fate === 'answer_lost') return reset(line)
     if (fate === 'silent') line.isSilent = true
-    if (line.isSilent) return
+    if (line.isSilent || line.isCut) return
     to.write(fate === 'halved' ? piece.subarray(0, piece.length >> 1) : piece)
-    if (fate === 'halved') setTimeout(() => reset(line), chance.below(lateMs))
+    if (fate !== 'halved') return
+    line.isCut = true
+    setTimeout(() => reset(line), chance.below(lateMs))
   }
   const joinUp = (line: Line, from: Socket, to: Socket): void => {
     from.setNoDelay(true)
@@ -83,7 +87,7 @@ export const startRoughWay = async (
   }
   const server = createServer({ allowHalfOpen: true }, (asking) => {
     const answering = connect({ port: portOf(), host: '127.0.0.1', allowHalfOpen: true })
-    const line = { asking, answering, isSilent: false }
+    const line = { asking, answering, isSilent: false, isCut: false }
     lines.add(line)
     joinUp(line, asking, answering)
     joinUp(line, answering, asking)

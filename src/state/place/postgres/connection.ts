@@ -14,6 +14,7 @@ import { tlsFloor } from '../../../base/tls-floor.js'
 import { requireCa, type PlaceAddress } from '../address.js'
 import { placeTimes } from '../place.js'
 import { isAgain, isLost, isReading, sqlStateOf } from './failures.js'
+import { endWhereUnread } from './unread.js'
 
 /** How a server is reached. */
 export interface Reach {
@@ -100,6 +101,7 @@ const newClient = async (config: ClientConfig): Promise<Client> => {
     connectionParameters: Record<string, unknown>
   }
   for (const name of unasked) connectionParameters[name] = undefined
+  endWhereUnread(client)
   return client
 }
 

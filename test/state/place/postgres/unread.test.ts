@@ -1,0 +1,61 @@
+/** A server that does not keep to its protocol. */
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { placeTimes } from '../../../../src/state/place/place.js'
+import { chanceOf } from '../../../support/chance.js'
+import { PlacedStore } from '../../../support/place/placed.js'
+
+const message = (code: string, body: Buffer): Buffer => {
+  const head = Buffer.from(`${code}\0\0\0\0`, 'latin1')
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+const numbers = (...values: readonly number[]): Buffer => {
+  const bytes = Buffer.alloc(values.length * 4)
+  for (const [index, value] of values.entries()) bytes.writeInt32BE(value, index * 4)
+  return bytes
+}
+
+const welcome = Buffer.concat([message('R', numbers(0)), message('Z', Buffer.from('I'))])
+const short = Buffer.alloc(2, 0xff)
+
+t.test('what a server says that cannot be read ends the connection, never the process', async (t) => {
+  let [first, further] = [Buffer.alloc(0), Buffer.alloc(0)]
+  const server = createServer((asking) => {
+    asking.on('error', () => undefined)
+    asking.once('data', () => {
+      asking.write(first)
+      asking.once('data', () => void asking.write(further))
+    })
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { patienceMs } = placeTimes
+  placeTimes.patienceMs = 300
+  t.teardown(() => { placeTimes.patienceMs = patienceMs })
+  const chance = chanceOf('bytes')
+  const noise = (): Buffer => Buffer.from(Array.from({ length: 400 }, () => chance.below(256)))
+  for (const [what, greeting, answer] of [
+    ['a greeting of no kind', message('R', numbers(99)), noise()],
+    ['a greeting that ends too soon', message('R', Buffer.alloc(0)), noise()],
+    ['a parameter without an end', message('S', Buffer.from('name')), noise()],
+    ['bytes by chance', noise(), noise()],
+    ['fields that are not there', welcome, message('D', short)],
+    ['a field longer than its row', welcome, message('D', Buffer.concat([
+      Buffer.from([0, 1]), numbers(2 ** 31 - 1)]))],
+    ['columns that are not there', welcome, message('T', short)],
+    ['a row of no columns', welcome, message('D', Buffer.from([0, 1, 0, 0, 0, 1, 65]))],
+    ['an end of nothing', welcome, Buffer.concat([
+      message('C', Buffer.from('SELECT 1\0')), message('C', Buffer.from('SELECT 1\0'))])],
+    ['bytes by chance behind a greeting', welcome, noise()],
+  ] as const) {
+    [first, further] = [greeting, answer]
+    const place = new PlacedStore(t, { port }).placeOf(randomUUID())
+    await t.rejects(place.follow(7, 1), { kind: 'locked', code: 'place_unreachable' }, what)
+    await place.close()
+  }
+})
