@@ -1,9 +1,12 @@
 /** How many trips to the server a command costs; making the connection is one of them. */
+import type { ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { must } from '../../support/must.js'
 import { faultyWay } from '../../support/place/waiting-ask.js'
 import { askOn } from '../../support/place/machines.js'
+import { until } from '../../support/until.js'
 
 /** Lines, and how many trips each may cost. */
 const ceilings = [
@@ -35,4 +38,29 @@ t.test('what only reads asks nobody, and what asks has a ceiling of trips', asyn
     const count = await trips(async () => must(await askOn(way.one)))
     t.ok(count <= askMax, `${again} ask: ${count}`)
   }
+})
+
+t.test('a watcher that goes on asks the server once for each look that finds nothing', async (t) => {
+  const way = await faultyWay(t)
+  const folder = way.one.place.path('pictures')
+  mkdirSync(folder)
+  must(await way.one.run(['shots', 'config', 'set', '--folder', folder, '--recursive', 'on']))
+  let [said, watcher] = ['', undefined as ChildProcess | undefined]
+  const ended = way.one.place.spawn(['shots', 'watch', '--json', '--verbose'], {
+    onChild: (child) => {
+      watcher = child
+      child.stderr?.on('data', (bytes: Buffer) => { said += bytes.toString('utf8') })
+    },
+  })
+  const looks = (): number => said.split('scan.done').length - 1
+  await until('it looked once', () => looks() > 0)
+  const before = { looks: looks(), trips: way.proxy.trips() }
+  for (let number = 1; number <= 5; number += 1) {
+    mkdirSync(join(folder, `empty-${number}`))
+    await until(`look ${number} more`, () => looks() >= before.looks + number)
+  }
+  const [looked, asked] = [looks() - before.looks, way.proxy.trips() - before.trips]
+  t.ok(asked <= looked * tickMax, `${asked} trips of ${looked} looks`)
+  watcher?.kill('SIGTERM')
+  t.equal((await ended).status, 0)
 })
