@@ -2,12 +2,14 @@
 import t from 'tap'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { nowIso } from '../../src/governance/context.js'
 import { collections } from '../../src/governance/rows.js'
 import { openWork } from '../../src/fabric/open-work.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { newStop } from '../../src/governance/stops/act.js'
 import { putStop } from '../../src/state/stop-folder.js'
 import { minute } from '../support/clock.js'
+import { signedIn } from '../support/place/signed-in.js'
 import { notes } from '../support/state/notes.js'
 import { taskAt } from '../support/tasks.js'
 import { sessionOf } from '../world/session.js'
@@ -110,6 +112,23 @@ t.test('work alone writes its own record and changes nothing else', async (t) =>
   t.strictSame(readdirSync(join(stateDir, 'wal')), walNames)
   await at.json(['goal', 'add', 'another'])
   t.equal(readdirSync(stopsDirOf(store)).length, 0)
+})
+
+t.test('while nobody answers for a shared state no session is said to be none, nor to have ended', async (t) => {
+  const { gov, session: { root }, store, server } = await signedIn(t)
+  await store.transact('test', (tx) => tx.put(collections.roots, root.root_id, {
+    ...root, ended: { at: nowIso(gov), reason: 'logout' },
+  }))
+  const stopping = (who: { token: string } | { root: string }) => openWork({
+    stateDir: store.dir, configDir: '', clock: gov.clock, face: 'cli', mode: 'stop', store, ...who,
+  })
+  const [none, ended] = [{ token: 'x'.repeat(43) }, { root: root.root_id }]
+  await t.rejects(stopping(none), { kind: 'unauthorized', code: 'session_invalid' })
+  await t.rejects(stopping(ended), { kind: 'unauthorized', code: 'session_ended' })
+  server.isAway = true
+  for (const who of [none, ended]) {
+    await t.rejects(stopping(who), { kind: 'locked', code: 'place_unreachable' })
+  }
 })
 
 t.test('where there is no state, or an unfinished one, nothing opens', async (t) => {

@@ -3,9 +3,10 @@
  * replica, what changes or sends refuses, and what stops is in force on this machine.
  */
 import { createHash } from 'node:crypto'
-import { utimesSync } from 'node:fs'
+import { existsSync, utimesSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Test } from 'tap'
+import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
 import { filesBelow } from '../../support/codehost/files-below.js'
 import { keptOf } from '../../support/kept.js'
 import { failure, must } from '../../support/must.js'
@@ -151,4 +152,23 @@ t.test('a backup has what the server has; without one it has what is here, and s
   t.match(made.stderr,
     /^What is newer at the server was not fetched \(place_unreachable\)\. It was heard /)
   for (const dir of ['first', 'second']) must(await two.run(['state', 'verify', dir]))
+})
+
+t.test('a session that ends while nobody answers is over here at once, and its token is forgotten', async (t) => {
+  const server = await startPostgres(t)
+  const one = await World.in(t)
+    .state({ owner: 'ada', more: ['--shared', server.url, '--machine-name', 'a'] }).session()
+  const kept = tokenPath(one.place.stateDir)
+  const token = String(loadToken(kept))
+  await server.stop()
+  t.hasStrict(failure(await one.run(['logout', '--json'])), {
+    status: 11, code: 'stop_out_of_reach',
+  })
+  t.notOk(existsSync(kept), 'no token lies here any more')
+  t.hasStrict(failure(await one.run(['goal', 'list', '--json'])), { code: 'session_required' })
+  const its = { env: { SALLYPORT_SESSION: token } }
+  t.hasStrict(failure(await one.run(['goal', 'list', '--json'], its)), { code: 'session_ended' })
+  await server.start()
+  t.hasStrict(must(await one.run(['logout', '--json'])).json(), { ended: false })
+  t.hasStrict(failure(await one.run(['goal', 'list', '--json'], its)), { code: 'session_ended' })
 })

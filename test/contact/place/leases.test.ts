@@ -73,3 +73,23 @@ for (const [step, end] of Object.entries(woken)) {
     await leasesEnd(way)
   })
 }
+
+t.test('a machine that was away before a bill for longer than its lease asks for none that others gave up', async (t) => {
+  const before = one.billings().length
+  const ask = waitingAsk(one, 'billing_1', { env: shortEnv })
+  await ask.stopped
+  proxy.hold()
+  await leasesEnd(way)
+  await otherWrites()
+  t.equal(moneyAt(two, ask.key), 'unknown')
+  t.equal(moneyAt(one, ask.key), 'contacted', 'it has not heard of that')
+  proxy.cut()
+  proxy.free()
+  ask.go()
+  t.not((await ask.asking).status, 0)
+  t.equal(sentOf(ask.question), 1)
+  t.equal(one.billings().length, before, 'the provider is asked for no bill')
+  await otherWrites()
+  t.equal(moneyAt(two, ask.key), 'unknown')
+  await leasesEnd(way)
+})

@@ -1,5 +1,6 @@
 /** Giving a directory to a place, taking it back, and a server that another one took over from. */
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import * as v from 'valibot'
 import { readPlaceFile } from '../../../src/state/place/place-file.js'
@@ -52,7 +53,10 @@ t.test('a machine that is gone is left out by name, and taken from then on no mo
   const done: string[] = []
   const isKnown = () => !server.isChanged
   const loss = {
-    stop: async () => { done.push(`stop ${isKnown()}`) },
+    stop: async () => {
+      await setImmediate()
+      done.push(`stop ${isKnown()}`)
+    },
     settle: async () => { done.push(`settle ${isKnown()}`) },
   }
   const cutOff = { ...loss, settle: async () => { throw new Error('cut off') } }

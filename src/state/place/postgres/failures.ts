@@ -4,6 +4,7 @@
  */
 import { errnoOf } from '../../../base/errno.js'
 import { fail, type SallyportError } from '../../../base/errors.js'
+import { serverChanged } from '../server-changed.js'
 
 /** Why a place cannot be reached; `reason` of `place_unreachable`. */
 type Unreached =
@@ -80,15 +81,6 @@ export const placeFailure = (error: unknown, place: string): SallyportError => {
     details: state === undefined ? { place } : { place, sqlstate: state },
   })
 }
-
-/** `conflict` `server_changed`. `reason`: `run`, `behind`, `other_history` or `store_missing`. */
-export const serverChanged = (
-  reason: 'run' | 'behind' | 'other_history' | 'store_missing',
-): SallyportError =>
-  fail.conflict('server_changed', 'This server is not the one that the state rests on.', {
-    reason,
-    next: 'It was promoted, restored or made anew: name the server that has every record.',
-  })
 
 /** `blocked` `machine_retired`. */
 export const machineRetired = (): SallyportError =>

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../../../base/errors.js'
 import { placeTimes, type Appended, type Followed, type PlacedRecord, type Position,
 } from '../place.js'
+import { serverChanged } from '../server-changed.js'
 import { textOf, Unanswered, Unreached, type Row } from './connection.js'
-import { serverChanged } from './failures.js'
 import { askStanding, literalTerms, mayChange, noStanding, requireStanding, standingColumns, whose,
   withStanding, type Asking } from './standing.js'
 import { msOf } from './tables.js'

@@ -5,8 +5,9 @@
 import { formatVersion } from '../../paths.js'
 import { runForm, type KnownRun } from '../known-run.js'
 import type { Introduction } from '../place.js'
+import { serverChanged } from '../server-changed.js'
 import { textOf, type Connection, type Row } from './connection.js'
-import { machineRetired, serverChanged, stateUnshared, writtenByNewer } from './failures.js'
+import { machineRetired, stateUnshared, writtenByNewer } from './failures.js'
 import { runSql } from './tables.js'
 
 /** What a place of one machine is asked with. */

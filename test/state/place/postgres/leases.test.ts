@@ -55,6 +55,19 @@ t.test('a machine takes over what a process of its own left', async (t) => {
   t.type(await other.take('lane', 1_000), 'string')
 })
 
+t.test('a copy of a machine takes no lease that the machine holds, though it has its id', async (t) => {
+  const store = new PlacedStore(t, server)
+  const { machine } = await store.founded()
+  const as = (holder: string) => store.placeOf(machine, { machine: { machine, writes: 1, holder } })
+  const [place, copy] = [as('1'), as('2')]
+  const token = String(await place.take('lane', 120_000))
+  t.equal(await copy.take('lane', 1_000), null)
+  t.strictSame(await place.renew([token], 120_000), [token], 'and it is still the machine\'s')
+  t.type(await as('1').take('lane', 50), 'string', 'the same holder takes it over')
+  await until('it is over', async () => await copy.take('lane', 120_000) !== null)
+  t.equal(await place.take('lane', 1_000), null, 'nor the other way round')
+})
+
 t.test('nobody takes a lease while one of a beginning that goes ahead is live', async (t) => {
   const { place, other } = await two(t)
   const wish = String(await other.take('want/1/a', 120_000))
