@@ -23,7 +23,7 @@ const welcome = Buffer.concat([message('R', numbers(0)), message('Z', Buffer.fro
 const short = Buffer.alloc(2, 0xff)
 
 t.test('what a server says that cannot be read ends the connection, never the process', async (t) => {
-  let [first, further] = [Buffer.alloc(0), Buffer.alloc(0)]
+  let [first, further]: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)]
   const server = createServer((asking) => {
     asking.on('error', () => undefined)
     asking.once('data', () => {
