@@ -62,6 +62,8 @@ export class Unreached extends Error {
 const partingMs = 1_000
 /** How much longer a long answer may take than one that does not come, ms. */
 const answerMs = 120_000
+/** What comes as one answer at most, bytes: a look's is twice its 16 MiB and one record more. */
+const answerBytesMax = 128 * 1024 * 1024
 const tries = 3
 
 const isIp = (host: string): boolean => host.includes(':') || /^[\d.]+$/.test(host)
@@ -239,7 +241,13 @@ export class Connection {
     const drop = (): void => this.#drop(client)
     const silence = setTimeout(drop, ms)
     const whole = setTimeout(drop, ms + answerMs)
-    const goesOn = (): void => { silence.refresh() }
+    let leftBytes = answerBytesMax
+    const goesOn = (chunk: Buffer): void => {
+      silence.refresh()
+      leftBytes -= chunk.length
+      // All of it is kept until it is whole: a server that never ends would take every memory.
+      if (leftBytes < 0) drop()
+    }
     stream.on('data', goesOn)
     stream.ref()
     try {
