@@ -93,7 +93,7 @@ t.test('the record that ends a log counts for none that the server has to have',
   rmSync(last(filesIn('collections', /manifest/)))
   spoil(last(filesIn('wal', /\.log$/).slice(0, -1)))
   const repaired = must(await two.run(['state', 'repair', '--json'])).json()
-  t.match(repaired.done.map(({ code }: { code: string }) => code), ['replica_emptied', /./])
+  t.equal(repaired.done[0].code, 'replica_emptied')
   t.hasStrict(repaired, { loss: { records_after: null, documents: 0 }, left: [] })
   t.equal((await two.json(['state', 'check'])).ok, true)
   must(await askOn(two))
