@@ -1,5 +1,5 @@
 /** An old copy comes into force closed, and what people had taken back since stays taken back. */
-import { cpSync, rmSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { alphaSetupCollection, alphaSetupId } from '../../src/alpha/setup.js'
@@ -20,6 +20,7 @@ import type { Store, Tx, View } from '../../src/state/types.js'
 import { fail } from '../../src/base/errors.js'
 import { Memory } from '../support/governance/memory.js'
 import { must } from '../support/must.js'
+import { followsNobody, lostForGood, takenBack } from '../support/place/over-a-place.js'
 import { t } from '../support/tests-in-slices.js'
 import type { Place } from '../world/place.js'
 import { World } from '../world/world.js'
@@ -29,8 +30,9 @@ const carriers: Readonly<Record<string, Carrier>> = Object.fromEntries(
     .flatMap(([name, { narrowed }]) => (narrowed === undefined ? [] : [[name, narrowed]])),
 )
 
-/** The copy that was made before; its key folder is the same. */
-const copyOf = (t: Test, { dir, configDir }: Place): Store => {
+/** The copy that was made before, as it is put back; its key folder is the same. */
+const copyOf = async (t: Test, { dir, configDir }: Place): Promise<Store> => {
+  await followsNobody({ dir: join(dir, 'copy'), configDir })
   const store = openStore({ dir: join(dir, 'copy'), configDir, mode: 'write' })
   t.teardown(() => store.close())
   return store
@@ -65,7 +67,7 @@ t.test('A-070 an owner who was disabled since stays so for good, the others wait
   const at = await withOwners(t, 'bob', 'eve')
   keepCopy(at.place)
   must(await at.run(['principal', 'disable', 'bob', '--yes']))
-  const copy = copyOf(t, at.place)
+  const copy = await copyOf(t, at.place)
   t.strictSame(await carried(copy, [whole(at.view())]), ['eve'])
   t.strictSame(owners(copy.read()), { ada: true, bob: false, eve: false })
   const [, bob, eve] = listPrincipals(copy.read())
@@ -87,6 +89,7 @@ t.test('A-070 every session and consent has ended, and goals, results and routes
   must(await at.run(['session', 'revoke', other]))
   must(await at.run(['alpha', 'setup', '--disable']))
   const closed = at.view().get(collections.goals, goal)
+  await takenBack(at)
   must(await at.run(['state', 'restore', 'kept', '--yes']))
   const view = at.view()
   t.equal(view.all(collections.roots).length, 2)
@@ -117,7 +120,7 @@ t.test('A-070 A-083 limits of the routes are the lower ones, and their ceiling t
       },
     })
   })
-  const copy = copyOf(t, at.place)
+  const copy = await copyOf(t, at.place)
   await copy.transact('test', (tx) => void setCeiling(tx, '2026-01-01T00:00:00.000Z', 500))
   await carried(copy, [whole(later.read())])
   const setup = copy.read().get(alphaSetupCollection, alphaSetupId)
@@ -140,7 +143,7 @@ t.test('A-070 S-010 a gate of the screenshots that was closed since stays closed
   must(await set('--cloud-upload', 'off', '--budget-requests', '3', '--fallbacks', 'allow',
     '--ingest-enabled', 'off', '--ingest-limit', '8', '--renew-proof', 'off',
     '--no-ignore', '--ignore', '1920x1080:0,0,50,20'))
-  const copy = copyOf(t, at.place)
+  const copy = await copyOf(t, at.place)
   await carried(copy, [whole(at.view())])
   t.hasStrict(savedSettings(copy.read()), {
     cloud_upload: 'off', analysis: 'on', budget_requests: 3, fallbacks: 'deny', renew_proof: 'off',
@@ -159,7 +162,7 @@ for (const [what, formers] of Object.entries({
     const at = await withOwners(t, 'bob', 'eve')
     keepCopy(at.place)
     must(await at.run(['principal', 'disable', 'bob', '--yes']))
-    const copy = copyOf(t, at.place)
+    const copy = await copyOf(t, at.place)
     t.strictSame(await carried(copy, formers(at.view())),
       what.startsWith('a part') ? ['eve'] : ['bob', 'eve'])
     t.strictSame(owners(copy.read()), { ada: true, bob: false, eve: false })
@@ -188,7 +191,7 @@ t.test('rows of one kind that cannot be read keep nothing else from being carrie
     sequence: view.sequence, get: (spec, id) => view.get(spec, id), range,
     getMany: (spec, ids) => view.getMany(spec, ids), all: (spec) => range(spec, {}),
   }
-  const copy = copyOf(t, at.place)
+  const copy = await copyOf(t, at.place)
   t.strictSame(await carried(copy, [whole(broken)]), ['eve'])
   t.strictSame(owners(copy.read()), { ada: true, bob: false, eve: false })
   t.equal(listPrincipals(copy.read())[1]?.disabled_by_restore, undefined)
@@ -201,7 +204,7 @@ t.test('A-070 a copy whose owners were all disabled since knows those of later',
   await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
   must(await at.run(['login', '--owner', 'bob', '--passphrase-file', file]))
   must(await at.run(['principal', 'disable', 'ada', '--yes']))
-  const copy = copyOf(t, at.place)
+  const copy = await copyOf(t, at.place)
   t.strictSame(await carried(copy, [whole(at.view())]), [])
   t.strictSame(owners(copy.read()), { ada: false, bob: true })
   const bob = listPrincipals(copy.read()).find(({ name }) => name === 'bob')
@@ -221,7 +224,7 @@ t.test('A-070 a copy in which nobody is left knows whom later states enabled, an
   const earlier = at.view()
   must(await at.run(['principal', 'disable', 'ada', '--yes']))
   must(await at.run(['principal', 'disable', 'eve', '--yes']))
-  const copy = copyOf(t, at.place)
+  const copy = await copyOf(t, at.place)
   t.strictSame(owners(copy.read()), { ada: true, bob: false }, 'bob waits in it')
   t.strictSame(await carried(copy, [whole(earlier), whole(at.view())]), [])
   t.strictSame(owners(copy.read()), { ada: false, bob: true })
@@ -231,7 +234,7 @@ t.test('whom one restore left waiting may be the one who restores next', async (
   const at = await withOwners(t, 'bob')
   keepCopy(at.place)
   t.strictSame(await carried(at.open('write'), [], 'bob'), ['ada'])
-  const copy = copyOf(t, at.place)
+  const copy = await copyOf(t, at.place)
   t.strictSame(await carried(copy, [whole(at.view())], 'ada'), ['bob'])
   t.strictSame(owners(copy.read()), { ada: true, bob: false })
 })
@@ -273,6 +276,7 @@ t.test('A-070 a restore and a repair carry what the replaced state had narrowed'
   const at = await withOwners(t, 'bob', 'eve')
   must(await at.run(['state', 'backup', 'kept']))
   must(await at.run(['principal', 'disable', 'bob', '--yes']))
+  await takenBack(at)
   const restored = await at.json(['state', 'restore', 'kept', '--yes'])
   t.strictSame(restored.owners_to_enable, ['eve'])
   t.strictSame(owners(at.view()), { ada: true, bob: false, eve: false })
@@ -283,7 +287,7 @@ t.test('A-070 a restore and a repair carry what the replaced state had narrowed'
 t.test('A-070 a restore where no state is lets only the one who restores log in', async (t) => {
   const at = await withOwners(t, 'bob')
   must(await at.run(['state', 'backup', 'kept']))
-  rmSync(at.place.stateDir, { recursive: true })
+  lostForGood(at)
   const ran = must(await at.run(['state', 'restore', 'kept', '--owner', 'bob']))
   t.match(ran.stdout, /sallyport principal enable ada/)
   t.strictSame(owners(at.view()), { ada: false, bob: true })

@@ -231,8 +231,7 @@ const foundOrTruncate = (
     if (isNeeded || !isIndexed(plan, gathered, layout)) {
       const loss = lossOf(plan.trace, gathered)
       if (isLoss(loss) && plan.state.kept_in === 'place') {
-        const known = plan.trace.head.sequence + loss.records_seen
-        done.push(emptied(site, plan.state, plan.found, layout, known))
+        done.push(emptied(site, plan.state, plan.found, layout, lastSeen(plan.trace)))
         return noLoss
       }
       const corrected = found(site, plan, gathered, bad, loss, layout)
@@ -255,6 +254,21 @@ const foundOrTruncate = (
   } finally {
     gathered.rows.close()
   }
+}
+
+/**
+ * The highest number of a record that was here. A log that begins behind an emptied replica has
+ * those again that older logs have; the record that seals a log has none.
+ */
+const lastSeen = ({ head, logs, behind }: Trace): number => {
+  const all = [...logs.slice(-1), ...behind]
+  const seen = all.flatMap(({ header, records, recordsBehind, evidence }, at) => {
+    const shown = evidence.findLast(({ content }) => content.next_epoch === undefined)
+    const isSealed = at < all.length - 1 || (evidence.length > 0 && evidence.at(-1) !== shown)
+    const counted = records.length + recordsBehind - (isSealed && recordsBehind > 0 ? 1 : 0)
+    return [shown?.sequence ?? 0, header === undefined ? 0 : header.base_sequence + counted]
+  })
+  return Math.max(head.sequence, ...seen)
 }
 
 /** STATE of a replica, where it is true. */

@@ -86,8 +86,8 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
       typeof anchored === 'string' ? 0 : anchored.number,
       source.marks.at(-1)?.number ?? 0,
       source.markFloor)
-    refuseShared(site, keys, source.state.store_id)
     const empty = isEmpty(site)
+    refuseShared(site, keys, source, empty)
     const copied = empty
       ? placeFresh(site, source, floor, options) : await placeOver(site, source, floor, options)
     const revision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
@@ -103,13 +103,27 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
  * A replica that was replaced by an old copy would have a ledger of its own, beside that of the
  * other machines. Where the server is gone for good a person says so by moving the file away.
  */
-const refuseShared = ({ files, places }: Site, keys: KeyPlaces, storeId: string): void => {
+const refuseShared = (
+  { files, places }: Site, keys: KeyPlaces, { root, state }: Source, empty: boolean,
+): void => {
   const present = looseStateFile(files, places.state)
   if (present !== undefined && present.kept_in !== 'place') return
-  if (!hasPlaceFile(files, keys.dir, storeId)) return
-  throw stateElsewhere('Take it back first, with `sallyport state unshare`. Where the server is '
-    + 'gone for good: end the other machines, and move the file of the key folder that ends in '
-    + '.place away.')
+  if (!hasPlaceFile(files, keys.dir, state.store_id)) return
+  const way = empty ? wayToReplica(files, root)
+    : 'Take it back first, with `sallyport state unshare`.'
+  throw stateElsewhere(`${way} Where the server is gone for good: end the other machines, and move `
+    + 'the file of the key folder that ends in .place away.')
+}
+
+/** Where no directory is left that could be taken back: the server has all that it had. */
+const wayToReplica = (files: Files, root: string): string => {
+  const anew = 'join anew, with another --config-dir, by an invitation that another machine writes '
+    + '(`sallyport machine invite NAME --to FILE`).'
+  const isReplica = looseStateFile(files, placesOf(root).state)?.kept_in === 'place'
+  if (!isReplica) return `The backup was made before the state was shared: ${anew}`
+  // Rows name machines: with the folder of another one this one would be taken for it.
+  return 'If this machine made the backup, copy its folder state to where `sallyport state path` '
+    + `says: it is a replica, and follows the rest from the server. If not, ${anew}`
 }
 
 const isEmpty = ({ files, dir }: Site): boolean => {

@@ -1,5 +1,5 @@
 /** What looks after a state, where it is one that several machines share. */
-import { readdirSync, renameSync } from 'node:fs'
+import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { failure, must } from '../../support/must.js'
 import { startPostgres } from '../../support/place/postgres.js'
@@ -52,4 +52,29 @@ t.test('where the server is gone for good, the backup of a replica is put back a
   const titles = (await at.json(['goal', 'list'])).map(({ title }: { title: string }) => title)
   t.ok(titles.includes('Read'))
   must(await at.run(['goal', 'add', 'Write']))
+})
+
+t.test('a machine that lost its directory alone is told the way to a replica, and has everything again', async (t) => {
+  const server = await startPostgres(t)
+  const at = await World.in(t).state({ owner: 'ada' }).session()
+  must(await at.run(['state', 'backup', 'of-a-directory']))
+  must(await at.run(['state', 'share', server.url, '--machine-name', 'one', '--yes']))
+  must(await at.run(['goal', 'add', 'Read']))
+  must(await at.run(['state', 'backup', 'of-a-replica']))
+  must(await at.run(['goal', 'add', 'Write']))
+  rmSync(at.place.stateDir, { recursive: true })
+  const told = async (backup: string): Promise<string> => {
+    const ran = await at.run(['state', 'restore', backup, '--yes', '--json'])
+    t.hasStrict(failure(ran), { status: 3, code: 'state_elsewhere' })
+    return ran.error().hint ?? ''
+  }
+  t.match(await told('of-a-directory'), /^The backup was made before .*machine invite NAME --to FILE/)
+  t.match(await told('of-a-replica'), /^If this machine made the backup, copy .*state path/)
+  const { state_dir: to } = await at.json(['state', 'path'])
+  cpSync(at.place.path('of-a-replica/state'), to, { recursive: true })
+  must(await at.run(['login']))
+  const titles = (await at.json(['goal', 'list'])).map(({ title }: { title: string }) => title)
+  t.strictSame(['Read', 'Write'].filter((title) => !titles.includes(title)), [])
+  t.equal((await at.json(['state', 'check'])).ok, true)
+  t.hasStrict(await at.json(['status']), { shared: { machine: 'one' } })
 })

@@ -74,6 +74,31 @@ for (const [name, damage] of Object.entries(damages)) {
   })
 }
 
+t.test('a replica that was fetched anew is repaired once more, where nothing tells of that any more', async (t) => {
+  must(await askOn(two))
+  must(await askOn(two))
+  spoil(log())
+  must(await two.run(['state', 'repair']))
+  rmSync(last(filesIn('collections', /manifest/)))
+  for (const path of filesIn('wal', /founding$/)) rmSync(path)
+  const repaired = must(await two.run(['state', 'repair', '--json'])).json()
+  t.hasStrict(repaired, { loss: { records_after: null, documents: 0 }, left: [] })
+  t.equal((await two.json(['state', 'check'])).ok, true)
+  must(await askOn(two))
+})
+
+t.test('the record that ends a log counts for none that the server has to have', async (t) => {
+  must(await askOn(two))
+  must(await two.run(['state', 'compact']))
+  rmSync(last(filesIn('collections', /manifest/)))
+  spoil(last(filesIn('wal', /\.log$/).slice(0, -1)))
+  const repaired = must(await two.run(['state', 'repair', '--json'])).json()
+  t.equal(repaired.done[0].code, 'replica_emptied')
+  t.hasStrict(repaired, { loss: { records_after: null, documents: 0 }, left: [] })
+  t.equal((await two.json(['state', 'check'])).ok, true)
+  must(await askOn(two))
+})
+
 t.test('while the server is away a damaged replica stays as it is, and nothing is lost of it', async (t) => {
   must(await two.run(['state', 'compact']))
   damages['logs and rows are gone']?.()

@@ -5,6 +5,7 @@ import { keyOfText, type KeyUse } from '../../../src/governance/board/text-keys.
 import { line, prepared, send, withSite } from '../../support/codehost/publish-lines.js'
 import { publishing } from '../../support/codehost/publishing.js'
 import { failure, must } from '../../support/must.js'
+import { takenBack } from '../../support/place/over-a-place.js'
 import { sessionOf } from '../../world/session.js'
 import { World } from '../../world/world.js'
 
@@ -51,6 +52,7 @@ t.test('A-026 A-186 the same words pay once, also in a later session and over a 
   t.equal(must(await ask('1041-3')).json().task.id, first.task.id)
   const copy = at.place.path('copy')
   must(await at.run(['state', 'backup', copy]))
+  await takenBack(at)
   must(await at.run(['state', 'restore', copy, '--yes']))
   must(await at.run(['login']))
   t.equal(must(await ask('1041-3')).json().task.id, first.task.id)

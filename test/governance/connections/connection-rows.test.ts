@@ -11,6 +11,7 @@ import { kernelStateLock } from '../../../src/state/lock.js'
 import { vaultDigest, vaultIdentity } from '../../../src/governance/vault.js'
 import { connected } from '../../support/codehost/connected.js'
 import { must } from '../../support/must.js'
+import { takenBack } from '../../support/place/over-a-place.js'
 import { t } from '../../support/tests-in-slices.js'
 import { stopsDirOf } from '../../support/stops-dir.js'
 
@@ -47,6 +48,7 @@ t.test('C-045 a copy that is put back revives no consent, and knows what was tak
   const kept = join(at.place.dir, 'kept')
   must(await at.run(['state', 'backup', kept]))
   must(await at.run(['codehost', 'mode', at.id, 'reconcile_only']))
+  await takenBack(at)
   must(await at.run(['state', 'restore', kept, '--yes']))
   must(await at.run(['login']))
   t.hasStrict(at.row(), { mode: 'reconcile_only', consent: { ended: { as: 'stopped' } } })
