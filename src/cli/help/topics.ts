@@ -62,7 +62,7 @@ Output:
                         cat: nothing does
 
 Refused: with one of these set, nothing is contacted, because Node would write
-requests and replies in the clear:
+requests and replies in the clear.
   NODE_DEBUG            for http, https, http2, net, tls or stream
   NODE_DEBUG_NATIVE     any value
   NODE_OPTIONS          with --tls-keylog, --trace-tls, --inspect or
@@ -96,11 +96,11 @@ const json = `JSON output
 
 With --json a command prints one JSON document on stdout. A list without rows is
 []. Field names are snake_case, times are ISO 8601 in UTC, money is integer
-micro-USD. Each verb's help names the version of its output and its fields:
-under one version fields are added, never renamed or dropped, so ignore what you
+micro-USD. Each verb's help names the version of its output and its fields.
+Under one version fields are added, never renamed or dropped, so ignore what you
 do not know. A result that is an object says its schema in the field schema, for
-example sallyport.goal.v1; sallyport schema prints the JSON Schema of every
-result, request and error.
+example sallyport.goal.v1. The verb sallyport schema prints the JSON Schema of
+every result, request and error.
 
 A failure leaves stdout empty, and the last line of stderr is
   {"error":{"code","message","reason","status","details","hint","next"}}
@@ -121,24 +121,24 @@ integers written plainly (not 1.0, 1e3 or -0).
 const consent = `Consent
 
 Nothing is contacted without consent that is current. Consent belongs to one
-purpose, was given by a logged-in operator with an explicit acknowledgment, and
-is bound to the revision of the policy at which it was given.
+purpose. A logged-in operator gave it with an explicit acknowledgment. It is
+bound to the revision of the policy at which it was given.
 
 One policy governs every route of the state directory. A save publishes a
-revoked revision first and an active one after it; an unchanged consent that was
-current is carried over. sallyport policy revoke stops every route at once,
-needs no session, and kills every consent: none comes back by itself. Only a new
-acknowledgment gives a new one.
+revoked revision first and an active one after it. An unchanged consent that was
+current is carried over. The verb sallyport policy revoke stops every route at
+once, needs no session, and kills every consent. None comes back by itself. Only
+a new acknowledgment gives a new one.
 
 A consent is asked three times for each request: before the name is resolved,
 before the connection, and before the first byte. It is asked once more before a
 result is adopted.
 
-Screenshots need more than a consent. Two switches, analysis and cloud upload,
-the controls (fallbacks and data collection denied, zero data retention on), a
-budget and the consent to gateway.vision each block alone. A consent reaches
-forward only: images taken in before it stay here. Digests and conclusions send
-stored analyses under gateway.digest and gateway.report. See:
+Screenshots need more than a consent. Each of these blocks alone: the switches
+analysis and cloud upload, the controls, a budget, consent to gateway.vision.
+The controls are fallbacks and data collection denied, zero data retention on. A
+consent reaches forward only: images taken in before it stay here. Digests and
+conclusions send stored analyses under gateway.digest and gateway.report. See:
   sallyport shots config show
 
 The provider receives the question in plaintext and could keep it. TLS protects
@@ -170,7 +170,7 @@ An unknown charge blocks its task until you settle it by hand:
 const retiredRoute = `The retired local analysis route (rollback diagnosis only)
 
 This route is retired. It is kept for rollback diagnosis only, must not be
-configured for current analysis, and is not an active setup path: none of its
+configured for current analysis, and is not an active setup path. None of its
 settings activates anything, and nothing here contacts it. The names are
 recorded so that they can be recognised in an old installation.
 

@@ -57,7 +57,7 @@ export const closureBlockers = {
     next: `Put it back on the host, then try again. ${connectAnew}`,
   },
   effect_repeated: {
-    text: 'Another job sent the same text in the same moments and has no number either: without a '
+    text: 'Another job sent the same text in the same moments and has no number either. Without a '
       + 'mark nobody can tell which of the two it is.',
     next: `Prepare repeats of one text with \`--mark\`. ${connectAnew}`,
   },

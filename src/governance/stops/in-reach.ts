@@ -6,7 +6,7 @@ const ofOtherFolder = (why: SallyportError): SallyportError =>
   fail.locked(
     'stop_out_of_reach',
     'The stop lies in a key folder without key and anchor of this state directory, and could not '
-      + 'be recorded: processes that use another key folder go on.',
+      + 'be recorded. Processes that use another key folder go on.',
     {
       reason: why.code,
       next: 'Run it again with the SALLYPORT_CONFIG_DIR (or HOME) of those processes.',
@@ -16,7 +16,7 @@ const ofOtherFolder = (why: SallyportError): SallyportError =>
 const ofThisMachine = (why: SallyportError | null): SallyportError =>
   fail.locked(
     'stop_out_of_reach',
-    'The stop is in force on this machine; the other machines of this state were not reached and '
+    'The stop is in force on this machine. The other machines of this state were not reached and '
       + 'go on as long as they reach its server.',
     {
       ...(why === null ? {} : { reason: why.code }),

@@ -97,8 +97,8 @@ const refused = (code: string, text: string): SallyportError => fail.rejected(co
 })
 
 const malformed = (): SallyportError => refused('ignore_malformed',
-  'An area to ignore is WIDTHxHEIGHT:X,Y,W,H in plain pixels: the size of the screen, the left '
-  + `upper corner, width and height, as ${example}.`)
+  'An area to ignore is WIDTHxHEIGHT:X,Y,W,H in plain pixels: the screen size, left upper corner, '
+  + `width and height, as ${example}.`)
 
 const compareAreas = (a: IgnoredArea, b: IgnoredArea): number =>
   a.screenWidth - b.screenWidth || a.screenHeight - b.screenHeight || a.y - b.y || a.x - b.x

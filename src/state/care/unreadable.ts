@@ -148,5 +148,5 @@ export const replaceUnreadable = (site: Site, named: readonly string[]): readonl
   syncDir(files, places.aside)
   return all.map(({ file, unread }) => note('unreadable_lost',
     `${unread} pieces of ${file}, of at most 4,096 bytes each, could not be read and count as ` +
-    `zeros; the file itself lies in aside/${name}.`))
+    `zeros. The file itself lies in aside/${name}.`))
 }

@@ -44,7 +44,7 @@ const ofBackup = (failure: SallyportError): SallyportError => {
 const asOfCopy = (problem: Problem): Problem => {
   if (problem.code === 'state_too_old') {
     return notice('backup_format_older',
-      'The state in it has an older format, which a restore brings to the present one; shapes and '
+      'The state in it has an older format, which a restore brings to the present one. Shapes and '
       + 'rules of its rows are looked at then.')
   }
   return problem.code.startsWith('witness_')

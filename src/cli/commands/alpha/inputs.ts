@@ -5,9 +5,9 @@ import { verbOf } from '../../verb-of.js'
 export const inputs = verbOf(alpha.inputs, {
   summary: 'your questions that wait for their task, oldest first',
   description:
-    'Lists the questions that were handed in over HTTP and of which no task was made yet: ids '
-    + 'and when each is removed by itself, never what it asks. At most 16 of an owner wait; '
-    + '`alpha drop` removes one.',
+    'Lists the questions handed in over HTTP that have no task yet. You see ids and when each is '
+    + 'removed by itself, never what it asks. At most 16 of an owner wait; `alpha drop` removes '
+    + 'one.',
   examples: ['$ sallyport alpha inputs', '$ sallyport alpha inputs --json'],
   // Whole ids: an artifact has no short one.
   text: (waiting, view) => (waiting.length === 0 ? 'No question waits for its task.\n'

@@ -69,13 +69,12 @@ const requestFrom = async (
 export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
   summary: 'free the connection of a job whose effects are all proved to have happened',
   description:
-    'Reads back everything that a job may have sent, by GET alone. Where all of it is '
-    + 'proved, it frees the connection that the job occupies. Nothing else changes: the job '
-    + 'stays unknown, blocked or failed, and never runs again. What cannot be proved leaves '
-    + 'the connection occupied, with a named reason. The request is kept in pending/ before '
-    + 'anybody is contacted; --retry sends the very same one, and a request that was applied '
-    + 'is answered from the state, with no contact. On a terminal, without the acknowledgment, '
-    + 'it is a form.',
+    'Reads back everything that a job may have sent, by GET alone. Where all of it is proved, it '
+    + 'frees the connection that the job occupies. Nothing else changes: the job stays unknown, '
+    + 'blocked or failed, and never runs again. What cannot be proved leaves the connection '
+    + 'occupied, with a named reason. The request is kept in pending/ before anybody is contacted. '
+    + 'With --retry you send the very same one. An applied request is answered from the state, '
+    + 'with no contact. On a terminal, without the acknowledgment, it is a form.',
   examples: [
     '$ sallyport codehost close-capacity JOB --acknowledged-capacity-close '
       + '--expected-job-revision 6 --expected-connection-revision 2 '

@@ -37,8 +37,8 @@ export const connectionText = (one: ConnectionDocument): string => fieldLines([
 export const connections = verbOf(codehost.connections, {
   summary: 'list your connections: mode, consent, capacity',
   description:
-    'Lists your saved connections with their mode, whether writes were ever opted in to, how '
-    + 'the consent stands now, when it ends, and whether a job occupies the connection. It '
+    'Lists your saved connections with their mode, and whether a job occupies them. It tells '
+    + 'whether writes were ever opted in to, how the consent stands now and when it ends. It '
     + 'contacts nobody.',
   examples: ['$ sallyport codehost connections', '$ sallyport codehost connections --json'],
   text: (rows, view) => renderTable(
@@ -57,10 +57,9 @@ export const grants = verbOf(operation(codehostGrants, 'read', ({ gov, session }
 }), {
   summary: 'list what your connections allow, and until when',
   description:
-    'Lists the consents of your connections, derived from their rows on each read: what was '
-    + 'opted in to, the actions, the session it rests on, when it ends, and whether it is '
-    + 'issued, expired, revoked or stopped. Nothing is read from this list when something is '
-    + 'written.',
+    'Lists the consents of your connections, derived from their rows on each read. You see what '
+    + 'was opted in to, the actions, the session it rests on and when it ends. Each is issued, '
+    + 'expired, revoked or stopped. Nothing is read from this list when something is written.',
   examples: ['$ sallyport codehost grants', '$ sallyport codehost grants --json'],
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],

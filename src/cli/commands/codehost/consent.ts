@@ -89,12 +89,11 @@ export const acknowledged = async (
 export const consent: VerbRecord<ConsentOptions, ConnectionDocument> = {
   summary: 'allow named writes to one repository, for an hour at most',
   description:
-    'Asks the code host what the repository is and whose the token is (two GETs), shows what '
-    + 'it tells of the token beside the exact words of the consent, and saves it: the connection '
-    + 'is active until the '
-    + 'consent ends, which is never later than this session. Each action is named; nothing '
-    + 'stands for several. Only the default owner can give one. Jobs still need an approval '
-    + 'each. On a terminal it is a form: what is not on the line is asked for, and starts '
+    'Asks the code host what the repository is and whose the token is (two GETs). It shows what '
+    + 'the host tells of the token beside the exact words of the consent, and saves it. The '
+    + 'connection is active until the consent ends, never later than this session. Each action is '
+    + 'named; nothing stands for several. Only the default owner can give one. Jobs still need an '
+    + 'approval each. On a terminal it is a form: what is not on the line is asked for, and starts '
     + 'unchecked.',
   examples: [
     '$ sallyport codehost consent ID',

@@ -109,10 +109,10 @@ const bytesAChar = 4
 export const inspect = verb(codehostInspect, {
   summary: 'say what became of a request to close capacity; contacts nobody',
   description:
-    'Answers one of three: the request was applied, with its receipt; it was not and never can '
-    + 'be, because a revision or fence has passed or another request closed the job; or neither '
-    + 'is proved. Without --from it takes the request that is kept for the job. It changes '
-    + 'nothing, and asks nobody.',
+    'Answers one of three. The request was applied, with its receipt. Or it was not and never can '
+    + 'be: a revision or fence has passed, or another request closed the job. Or neither is '
+    + 'proved. Without --from it takes the request kept for the job. It changes nothing, and asks '
+    + 'nobody.',
   examples: [
     '$ sallyport codehost inspect JOB', '$ sallyport codehost inspect JOB --from request.json',
   ],

@@ -52,10 +52,10 @@ export const observe: VerbRecord<ObserveOptions, ObservationDocument> = {
   summary: 'look once more at what a closure proved; GET alone',
   description:
     'Reads back what the closure of a job proved, under the session, connection, repository and '
-    + 'credential of then, with an acknowledgment of its own and the revision at which the '
+    + 'credential of then. It takes its own acknowledgment and the revision at which the '
     + 'connection is read now. What is found as it was sealed is one more line of the READ '
-    + 'history. It frees nothing, reserves nothing, settles nothing and removes no fence, '
-    + 'whatever it finds.',
+    + 'history. It frees nothing, reserves nothing, settles nothing and removes no fence, whatever '
+    + 'it finds.',
   examples: [
     '$ sallyport codehost observe JOB --acknowledged-closure-observation '
       + '--expected-read-revision 2',

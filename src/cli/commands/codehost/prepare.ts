@@ -119,13 +119,13 @@ const prepared = async (
 export const prepare: VerbRecord<PrepareOptions, JobDocument> = {
   summary: 'seal what a job will write, for you to look at and approve',
   description:
-    'Prepares an issue, a comment, or a publication of a folder as a new branch with a pull '
-    + 'request, under the consent that the connection has now. What will be sent is sealed and '
-    + 'does not change any more; the connection stays free. For an issue or comment nobody is '
-    + 'contacted. For a publication the base is read from the host (GET alone) and the folder '
-    + 'is read once. Look at it with `codehost preview`, approve it by its digest, then run '
-    + 'it. A job belongs to this session and this consent; neither another session nor a new '
-    + 'consent takes it over.',
+    'Prepares an issue, a comment, or a publication of a folder, under the consent that the '
+    + 'connection has now. A publication is a new branch with a pull request. What will be sent is '
+    + 'sealed and never changes; the connection stays free. For an issue or comment nobody is '
+    + 'contacted. For a publication the base is read from the host (GET alone) and the folder is '
+    + 'read once. Look at it with `codehost preview`, approve it by its digest, then run it. A job '
+    + 'belongs to this session and this consent; neither another session nor a new consent takes '
+    + 'it over.',
   examples: [
     '$ sallyport codehost prepare issue --connection ID --title "Fix the build" --body-file b.md',
     '$ sallyport codehost prepare comment --connection ID --issue 12 --body-file - --json',

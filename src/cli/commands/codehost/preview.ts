@@ -22,10 +22,10 @@ const withDiff = async (jobId: string, deps: VerbDeps) => {
 export const preview = verb(codehostPreview, {
   summary: 'look at exactly what a job will send',
   description:
-    'Shows every creation of a job in order, what it says, what it takes, and what is left '
-    + 'of the consent and the session that it rests on. `codehost approve` names the digest at '
-    + 'its end. It contacts nobody and changes nothing. With --diff it reads files of the base '
-    + '(at most 200, GET alone) and shows what a publication changes there as a patch.',
+    'Shows every creation of a job in order, what it says and what it takes. It tells what is left '
+    + 'of the consent and session that the job rests on. `codehost approve` names the digest at '
+    + 'its end. It contacts nobody and changes nothing. With --diff it reads files of the base (at '
+    + 'most 200, GET alone) and shows what a publication changes there as a patch.',
   examples: [
     '$ sallyport codehost preview JOB', '$ sallyport codehost preview JOB --json',
     '$ sallyport codehost preview JOB --diff',

@@ -153,14 +153,14 @@ export const publish: VerbRecord<PublishOptions, PublishDocument> = {
   description:
     'Prepares a publication of the folder, shows exactly what will be sent, asks once, and then '
     + 'approves that digest, sends it and reads it back. What the line leaves out is asked for; '
-    + 'where no consent stands for it, that is asked for as `codehost consent` asks. Where '
-    + 'the folder, the consent, the connection or the job changed between look and yes, nothing '
-    + 'is sent. For scripts there are two halves: --prepare gives the job and its digest, and '
-    + 'the job with --preview-digest approves that and sends it. {id} in the name of the branch '
-    + 'stands for the job, so that each publication has a branch of its own, and the body of '
-    + 'the pull request names the one before it. The same key gives the same job: run again, it '
-    + 'goes on with what was never sent, and repeats nothing that was refused or may have been '
-    + 'sent. Where that cannot be known it ends with 7 and the line that goes on.',
+    + 'where no consent stands for it, that is asked for as `codehost consent` asks. Where the '
+    + 'folder, the consent, the connection or the job changed between look and yes, nothing is '
+    + 'sent. For scripts there are two halves: --prepare gives the job and its digest, and the job '
+    + 'with --preview-digest approves that and sends it. {id} in the name of the branch stands for '
+    + 'the job, so each publication has its own branch. The body of the pull request names the '
+    + 'publication before it. The same key gives the same job. Run again, it goes on with what was '
+    + 'never sent. It repeats nothing that was refused or may have been sent. Where that cannot be '
+    + 'known it ends with 7 and the line that goes on.',
   examples: [
     '$ sallyport codehost publish site',
     '$ sallyport codehost publish site --base main --branch "site-{id}" --title "The site" '

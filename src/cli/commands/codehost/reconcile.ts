@@ -11,13 +11,13 @@ export const reconcile = verbOf(operation(codehostReconcile, 'mutate',
     reconcileJob(codehostContext(world, gov), session, { jobId, expectedReadRevision })), {
   summary: 'read back what a job may have done; GET alone',
   description:
-    'Reads what the job made by the exact number that the host gave it, git objects by the id '
-    + 'that was known before, a branch by its name, and compares it with what was sealed. What '
-    + 'matches settles the job and frees its connection; `codehost adopt` then lets its task '
-    + 'count as done. Of a publication of which some was never sent, `codehost resume` sends the '
-    + 'rest then. It works in every mode of the connection and whatever '
-    + 'became of the consent, in the session that prepared the job and with the token that it '
-    + 'was sent with. What has no number, because its reply was lost, is never searched for.',
+    'Reads what the job made, and compares it with what was sealed. It reads by the exact number '
+    + 'that the host gave, git objects by the id known before, a branch by its name. What matches '
+    + 'settles the job and frees its connection; `codehost adopt` then lets its task count as '
+    + 'done. Of a publication of which some was never sent, `codehost resume` sends the rest then. '
+    + 'It works in every mode of the connection and whatever became of the consent. It needs the '
+    + 'session that prepared the job and the token it was sent with. What has no number, because '
+    + 'its reply was lost, is never searched for.',
   examples: [
     '$ sallyport codehost reconcile JOB --expected-read-revision 3',
     '$ sallyport codehost reconcile JOB --expected-read-revision 3 --json',

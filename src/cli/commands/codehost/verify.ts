@@ -15,11 +15,11 @@ const readbackLine = ({ effect, action, path, object_id: id }: Readback): string
 export const verify = verb(codehostVerify, {
   summary: 'check a kept receipt of a closure or a readback, offline and without a session',
   description:
-    'Checks a receipt byte for byte against the key, the rows and the sealed content of a state: '
-    + 'its seal, what it is bound to, the journals and the chained histories that bear it out, '
-    + 'and ids of git objects by git’s own rule. It needs no session, takes no lock, changes '
-    + 'nothing and contacts nobody, so a copy of a state will do (--state-dir). It proves our '
-    + 'record and not the host.',
+    'Checks a receipt byte for byte against the key, the rows and the sealed content of a state. '
+    + 'It checks its seal, what it is bound to, and the journals and chained histories that bear '
+    + 'it out. It checks ids of git objects by git’s own rule. It needs no session, takes no lock, '
+    + 'changes nothing and contacts nobody, so a copy of a state will do (--state-dir). It proves '
+    + 'our record and not the host.',
   examples: [
     '$ sallyport codehost closures CLOSURE --receipt > r.json',
     '$ sallyport codehost verify r.json',

@@ -70,7 +70,7 @@ const playClosed = async (demo: ClosingDemo): Promise<string> => {
     argv: ['codehost', 'job', job],
   })
   await stage.play({
-    say: 'Look on the host yourself, and close the capacity with its number: it is read by GET, '
+    say: 'Look on the host yourself, and close the capacity with its number. It is read by GET, '
       + 'and only what matches the sealed bytes proves it.',
     argv: await closing(demo, job, ['--remote-id', String(number)]),
   })

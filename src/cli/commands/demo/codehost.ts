@@ -114,8 +114,8 @@ const playPublications = async (
     title: 'Mend the notes', branch: 'topic/notes',
   })
   await stage.play({
-    say: 'Run it: git makes its objects here once, then each creation is sent once, in order, and '
-      + 'tree, commit, branch and pull request are read back.',
+    say: 'Run it. Git makes its objects here once, then each creation is sent once, in order. '
+      + 'Tree, commit, branch and pull request are read back.',
     argv: ['codehost', 'run', first],
   })
   const second = await approvePublication(stage, connection, source, {

@@ -11,14 +11,14 @@ export const evictionLine = ({ request_id, reason, bytes }: Eviction): string =>
 export const capture = verb(edgeCapture, {
   summary: 'put a screenshot into the spool of this device',
   description:
-    'Reads a PNG or JPEG of at most 20 MiB and puts a copy into the private spool of this '
-    + 'device, from which `edge daemon` sends it to the paired service. The file itself stays '
-    + 'as it is; a link is not followed. What the blocklist of settings.json names is refused '
-    + 'before it is opened. A request id that waits already is taken once. It contacts nobody, '
-    + 'and needs neither a state directory nor a login. Egress to clouds and models is off '
-    + 'unless said, each by its own flag. Both are only told to the service, which takes such '
-    + 'a capture where the device was paired with that egress (`edge pair '
-    + '--allow-cloud-egress`, `--allow-model-egress`). Else the daemon puts it aside.',
+    'Reads a PNG or JPEG of at most 20 MiB and puts a copy into the private spool of this device. '
+    + '`edge daemon` sends it to the paired service. The file itself stays as it is; a link is not '
+    + 'followed. What the blocklist of settings.json names is refused before it is opened. A '
+    + 'request id that waits already is taken once. It contacts nobody, and needs neither a state '
+    + 'directory nor a login. Egress to clouds and models is off unless said, each by its own '
+    + 'flag. Both are only told to the service, which takes such a capture where the device was '
+    + 'paired with that egress (`edge pair --allow-cloud-egress`, `--allow-model-egress`). Else '
+    + 'the daemon puts it aside.',
   examples: [
     '$ sallyport edge capture shot.png',
     '$ sallyport edge capture shot.png --source editor --purpose timesheet --json',

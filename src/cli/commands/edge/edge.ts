@@ -18,9 +18,9 @@ import { verbOf } from '../../verb-of.js'
 export const list = verbOf(edge.list, {
   summary: 'your paired devices, newest first',
   description:
-    'Lists the devices that you paired: what they stored, the last sequence that was accepted, '
-    + 'when they last sent, how many captures left their spool unsent as far as they told, and '
-    + 'whether their pairing has ended.',
+    'Lists the devices you paired: what they stored, the last sequence that was accepted, when '
+    + 'they last sent and whether their pairing has ended. It counts the captures that left their '
+    + 'spool unsent, as far as they told.',
   examples: ['$ sallyport edge list', '$ sallyport edge list --json'],
   text: (devices, view) => (devices.length === 0
     ? `No device is paired. Pair one: ${view.command('edge pair')}\n`

@@ -9,9 +9,9 @@ export const show = verbOf(operation(gatewayShow, 'read', ({ gov, session }) =>
   showGateway(gov, session, routePlaces(gov).gateway)), {
   summary: 'show the general model route: slots, consents, key, proofs',
   description:
-    'Shows the route, its three slots with model and upstream allow-list, whether a key is '
-    + 'stored, which consents are current, how each proof stands, and the status with its '
-    + 'reason. It contacts nobody: `configured` says nothing about the gateway.',
+    'Shows the route, its three slots with model and upstream allow-list, and the status with its '
+    + 'reason. It tells whether a key is stored, which consents are current and how each proof '
+    + 'stands. It contacts nobody: `configured` says nothing about the gateway.',
   examples: ['$ sallyport gateway show', '$ sallyport gateway show --json'],
   text: gatewayText,
 })

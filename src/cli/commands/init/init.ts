@@ -85,14 +85,14 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
   description:
     'Makes the state directory with its first owner. It seals the deployment profile: which '
     + 'provider, model and hosts this state may ever reach. Nothing can change them later. It '
-    + 'opens no session and contacts nobody beyond this machine. Run again with the same '
-    + 'profile, owner and workspace it changes nothing. --profile takes a name or a file (with '
-    + 'a slash, or ending with .json): default is NEAR AI Cloud for text, OpenRouter for '
-    + 'pictures and GitHub. Sandbox is the sandbox that runs in its default folder. Both are '
-    + 'sealed for good. The built-in profile and the form of a profile file: `sallyport help '
-    + 'profile`. With --shared the state is kept, sealed, on a PostgreSQL server, so that '
-    + 'several machines can share it. The address is postgres://USER@HOST:PORT/DATABASE '
-    + 'without a password. See `sallyport help shared`.',
+    + 'opens no session and contacts nobody beyond this machine. Run again with the same profile, '
+    + 'owner and workspace it changes nothing. --profile takes a name or a file (with a slash, or '
+    + 'ending with .json). Default is NEAR AI Cloud for text, OpenRouter for pictures and GitHub. '
+    + 'Sandbox is the sandbox that runs in its default folder. Both are sealed for good. The '
+    + 'built-in profile and the form of a profile file: `sallyport help profile`. With --shared '
+    + 'the state is kept, sealed, on a PostgreSQL server, so several machines can share it. The '
+    + 'address is postgres://USER@HOST:PORT/DATABASE without a password. See `sallyport help '
+    + 'shared`.',
   examples: [
     '$ sallyport init',
     '$ sallyport init --owner maria --passphrase-file ./passphrase',

@@ -182,10 +182,10 @@ export const settle: VerbRecord<SettleOptions, SettleDocument> = {
     + 'place of its full bound. The task of the operation stays blocked until `task close`: no '
     + 'answer comes back and nothing is sent again. The row names you and the session; of a note '
     + 'only the SHA-256 is kept. An amount above the bound waits for a review like any overrun. '
-    + 'The day of the screenshot budget counts the amount from then on, no longer the bound. '
-    + `With --where ${whereForm} all your unknown charges whose request was answered with that `
-    + 'status (reason http_status_NNN in ledger reservations) are shown first, then settled at '
-    + 'that amount each, in one record: all or none, the newest '
+    + 'The day of the screenshot budget counts the amount from then on, no longer the bound. With '
+    + `--where ${whereForm} you settle all your unknown charges whose request was answered with `
+    + 'that status (reason http_status_NNN in ledger reservations). They are shown first, then '
+    + 'settled at that amount each, in one record. It is all or none, the newest '
     + `${settledAtOnceMax.toLocaleString('en')} at a time.`,
   examples: [
     '$ sallyport ledger settle op_0190f… --amount-microusd 1840',

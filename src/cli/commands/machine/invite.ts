@@ -12,11 +12,11 @@ interface InviteLine extends Omit<LineOf<typeof machineInvite>, 'passphrase'> {
 export const invite: VerbRecord<InviteLine, ReturnType<typeof machineInvite.answer>> = {
   summary: 'write a sealed invitation for another machine',
   description:
-    'Writes a file of mode 600 that holds what a machine needs to join: the key of the state, the '
-    + 'address of the server, its certificates and password. A passphrase of 12 bytes or more '
-    + 'seals it. Whoever has both can read the whole state: carry them by different ways, and '
-    + 'remove the file once the machine has joined. A file that is there is never replaced. The '
-    + 'server never gets the key.',
+    'Writes a file of mode 600 with what a machine needs to join: key of the state, address, '
+    + 'certificates and password of the server. A passphrase of 12 bytes or more seals it. Whoever '
+    + 'has both can read the whole state: carry them by different ways, and remove the file once '
+    + 'the machine has joined. A file that is there is never replaced. The server never gets the '
+    + 'key.',
   examples: [
     '$ sallyport machine invite build-2 --to build-2.invite',
     '$ sallyport machine invite build-2 --to build-2.invite --passphrase-file ./passphrase',

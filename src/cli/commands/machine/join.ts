@@ -13,9 +13,9 @@ export const join: VerbRecord<JoinLine, ReturnType<typeof machineJoin.answer>> =
   summary: 'join a shared state by an invitation',
   description:
     'Makes the state directory of this machine out of the file that `machine invite` wrote on '
-    + 'another one, and reads what the state holds from its place. There must be no state at the '
-    + 'directory. It opens no session: log in here, too. A place that shows less than the '
-    + 'machine that invited had seen is not believed. The file can be removed afterwards.',
+    + 'another one. It reads what the state holds from its place. There must be no state at the '
+    + 'directory. It opens no session: log in here, too. A place that shows less than the machine '
+    + 'that invited had seen is not believed. The file can be removed afterwards.',
   examples: [
     '$ sallyport machine join build-2.invite',
     '$ sallyport machine join build-2.invite --passphrase-file ./passphrase --json',

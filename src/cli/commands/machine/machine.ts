@@ -7,10 +7,10 @@ import { workFor } from '../../work.js'
 export const list = verb(machineList, {
   summary: 'the machines of a shared state',
   description:
-    'Shows each machine that has joined, which one this is, when it was last heard, and the last '
-    + 'record that it was known to have, by the clock of the place. It asks the place, brings this '
-    + 'replica up to it, and needs no session. A state that is in a directory of this '
-    + 'machine alone is refused.',
+    'Shows each machine that has joined, and which one this is. It tells when each was last heard, '
+    + 'and the last record it was known to have, by the clock of the place. It asks the place, '
+    + 'brings this replica up to it, and needs no session. A state in a directory of this machine '
+    + 'alone is refused.',
   examples: ['$ sallyport machine list', '$ sallyport machine list --json'],
   session: 'none',
   anchor: 'any',

@@ -26,13 +26,12 @@ const exporting = verbOf(operation(receiptExport, 'read', ({ gov, session }, { i
   makeReceipt(gov, session, id)), {
   summary: 'write a signed receipt of something that was done, for others to check',
   description:
-    'Writes a receipt of an ask, of an analysis (by its observation), of a job of the code '
-    + 'host that has sent something, or of a closure. It is an in-toto statement in a DSSE '
-    + 'envelope, signed with an Ed25519 key of this state. It has ids, states, times and '
-    + 'money, and no content. Digests of content are keyed, so that nobody can try out what it '
-    + 'was. It proves that a holder of this state and its key says so, and nothing of time, '
-    + 'provider or host. The same facts give the same bytes. Nothing is changed and nobody is '
-    + 'contacted.',
+    'Writes a receipt of an ask, an analysis (by its observation), a job of the code host that has '
+    + 'sent something, or a closure. It is an in-toto statement in a DSSE envelope, signed with an '
+    + 'Ed25519 key of this state. It has ids, states, times and money, and no content. Digests of '
+    + 'content are keyed, so nobody can try out what it was. It proves that a holder of this state '
+    + 'and its key says so, and nothing of time, provider or host. The same facts give the same '
+    + 'bytes. Nothing is changed and nobody is contacted.',
   examples: [
     '$ sallyport receipt export task_0190f… > receipt.json',
     '$ sallyport receipt export job_0190f… --json',
@@ -54,9 +53,9 @@ export { exporting as export }
 export const key = verb(receiptKey, {
   summary: 'print the public key by which receipts of this state are checked',
   description:
-    'Prints the public half of the key that receipts are signed with, as PEM, to be handed to '
-    + 'whoever checks them. The private half is derived from the key file of the state and lies '
-    + 'nowhere by itself: backup, restore and repair keep it, and another state has another one.',
+    'Prints the public half of the key that receipts are signed with, as PEM, for whoever checks '
+    + 'them. The private half is derived from the key file of the state and lies nowhere by '
+    + 'itself. Backup, restore and repair keep it, and another state has another one.',
   examples: ['$ sallyport receipt key > sallyport.pem', '$ sallyport receipt key --json'],
   session: 'none',
   exits: ['blocked', 'no_state', 'damaged'],

@@ -6,8 +6,8 @@ export const samples = verb(sandboxSamples, {
   summary: 'write sample screenshots into a folder',
   description:
     'Writes six made-up screenshots of real sizes, taken within the last hour, to try the '
-    + 'screenshot source with: among them a repeat, one changed line and a plain copy. Existing '
-    + 'files are never replaced.',
+    + 'screenshot source. They hold a repeat, one changed line and a plain copy. Existing files '
+    + 'are never replaced.',
   examples: ['$ sallyport sandbox samples /tmp/screens'],
   damage: 'unasked',
   exits: ['conflict'],

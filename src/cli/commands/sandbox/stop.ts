@@ -11,9 +11,9 @@ const lookMs = 50
 export const stop = verb(sandboxStop, {
   summary: 'end a running sandbox',
   description:
-    'Asks the sandbox of the folder to end, wherever it was started and whether or not its '
-    + 'terminal is still there, and returns when it has. Folder, certificate and ports stay, so '
-    + 'that a state made against it works again after the next start.',
+    'Asks the sandbox of the folder to end, and returns when it has. It may have been started '
+    + 'anywhere, and its terminal may be closed. Folder, certificate and ports stay, so a state '
+    + 'made against it works again after the next start.',
   examples: ['$ sallyport sandbox stop', '$ sallyport sandbox stop --dir ./sandbox --json'],
   damage: 'unasked',
   exits: ['rejected', 'not_found', 'remote', 'locked'],

@@ -101,16 +101,16 @@ const asksElsewhere = (
 export const serve: VerbRecord<ServeOptions, Served> = {
   summary: 'offer what programs and devices need over HTTPS on loopback',
   description:
-    'Listens on 127.0.0.1 and ::1 alone, with a key of its own that is sealed in the vault, '
-    + 'and answers requests that bear the token of a session. It shares the state directory '
-    + 'with terminals and timers beside it; a second service of the same state is refused. The '
-    + 'port is chosen once and kept. What it offers is told by GET /openapi.json. A signal '
-    + 'ends it: what is under way comes to its own end first. What it does is told on stderr, '
-    + 'one line of JSON each: start, stop, refused credentials and failures, at most 30 of a '
-    + 'kind a minute. Every request with --log-requests. No line holds a body, a token or a '
-    + 'query. --page serves a page for a browser besides, on a port of its own of loopback; '
-    + '--open makes a private file that opens it once, within a minute, for the session in '
-    + 'use. Where the service runs already, --open asks it for a new one and ends.',
+    'Listens on 127.0.0.1 and ::1 alone, with a key of its own, sealed in the vault. It answers '
+    + 'requests that bear the token of a session. It shares the state directory with terminals and '
+    + 'timers beside it; a second service of the same state is refused. The port is chosen once '
+    + 'and kept. What it offers is told by GET /openapi.json. A signal ends it: what is under way '
+    + 'ends by itself first. It tells on stderr, one line of JSON each: start, stop, refused '
+    + 'credentials and failures, at most 30 of a kind a minute. With --log-requests it tells every '
+    + 'request. No line holds a body, a token or a query. --page serves a page for a browser '
+    + 'besides, on its own port of loopback. --open makes a private file that opens the page once, '
+    + 'within a minute, for the session in use. Where the service runs already, --open asks it for '
+    + 'a new one and ends.',
   examples: [
     '$ sallyport serve',
     '$ sallyport serve --open',

@@ -220,12 +220,12 @@ const instead = 'A script types what it would run: `sallyport init`, `sallyport 
 export const setup = verb(setupContract, {
   summary: 'be led through all of it, from the state directory to the timers',
   description:
-    'Asks on a terminal, step by step: provider or rehearsal (which starts the sandbox in the '
-    + 'background and fills in its keys and models), session, key, limits and consent of '
-    + 'questions, the gateway, the folder of screenshots and what may leave it, the proof, '
-    + 'timers. Each step runs a command that it tells, so that the next time you can type it. '
-    + 'Enter leaves a step as it is, and what is done is told and not asked for again unless '
-    + 'you say so. Ctrl-C leaves what was saved by then.',
+    'Asks on a terminal, step by step: provider or rehearsal, session, key, limits and consent of '
+    + 'questions, the gateway. Then it asks for the folder of screenshots and what may leave it, '
+    + 'the proof, timers. A rehearsal starts the sandbox in the background and fills in its keys '
+    + 'and models. Each step runs a command that it tells, so next time you can type it. Enter '
+    + 'leaves a step as it is, and what is done is told and not asked for again unless you say so. '
+    + 'Ctrl-C leaves what was saved by then.',
   examples: ['$ sallyport setup'],
   session: 'none',
   contacts: true,

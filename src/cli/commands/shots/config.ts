@@ -85,15 +85,15 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
 export const config: VerbRecord<ShotsConfigOptions, ShotsConfig> = {
   summary: 'show or save folder, analysis controls, budget and job settings',
   description:
-    '`show` prints every setting with its value in force and where it comes from '
-    + '(environment, settings, default), and what the gateway slots own: model, upstream '
-    + 'hosts, key, ceiling and consents, which `gateway setup` changes. `set` saves what its '
-    + 'flags name and leaves the rest; a folder that is too broad is refused and nothing is '
-    + 'saved then. The controls (fallbacks, data collection, zdr, budget) have no default that '
-    + 'opens anything. Areas that --ignore names do not count when two images are compared, so '
-    + 'that a clock makes no new image each minute. They hide nothing, an image is sent as it '
-    + 'is. They are of one screen size; without it, of that of the newest image. Without a '
-    + 'flag, on a terminal, `set` is the form of `shots setup`.',
+    '`show` prints every setting with its value in force and where it comes from (environment, '
+    + 'settings, default). It prints what the gateway slots own, too: model, upstream hosts, key, '
+    + 'ceiling and consents, which `gateway setup` changes. `set` saves what its flags name and '
+    + 'leaves the rest; a folder that is too broad is refused and nothing is saved then. The '
+    + 'controls (fallbacks, data collection, zdr, budget) have no default that opens anything. '
+    + 'Areas that --ignore names do not count when two images are compared, so a clock makes no '
+    + 'new image each minute. They hide nothing, an image is sent as it is. They are of one screen '
+    + 'size; without it, of that of the newest image. Without a flag, on a terminal, `set` is the '
+    + 'form of `shots setup`.',
   examples: [
     '$ sallyport shots config show',
     '$ sallyport shots config set --folder /home/me/Pictures/Screenshots',

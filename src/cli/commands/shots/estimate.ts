@@ -12,13 +12,13 @@ type EstimateOptions = Partial<LineOf<typeof shotsEstimate>>
 export const estimate: VerbRecord<EstimateOptions, EstimateDocument> = {
   summary: 'what a day costs, before it is paid',
   description:
-    'Counts the images of a day, yesterday unless said: how many would be a request, how '
-    + 'many repeat what was described, or would be, how many are blocked and why, and what is '
-    + 'described. Files are read and compared as an analysis does it, so a day of many images '
-    + 'takes a while. What was not compared counts as a request, told as "at most". A table '
-    + 'has requests and dollars of such a day for each setting, by what the newest requests '
-    + 'cost and by the bound of one. Nobody is contacted and nothing is written. Images that '
-    + 'no scan took in yet are not counted.',
+    'Counts the images of a day, yesterday unless said: how many would be a request, how many are '
+    + 'blocked and why, and what is described. It counts those that repeat what was described, or '
+    + 'would be. Files are read and compared as an analysis does it, so a day of many images takes '
+    + 'a while. What was not compared counts as a request, told as "at most". A table has requests '
+    + 'and dollars of such a day for each setting, by what the newest requests cost and by the '
+    + 'bound of one. Nobody is contacted and nothing is written. Images that no scan took in yet '
+    + 'are not counted.',
   examples: [
     '$ sallyport shots estimate',
     '$ sallyport shots estimate --day 2026-11-20 --time-zone Europe/Berlin --json',

@@ -31,9 +31,9 @@ const reasonOf = ({ analysis_status: status, reason }: Listed): string =>
 export const list: VerbRecord<ShotsListOptions, Listed[]> = {
   summary: 'list observations, newest capture first',
   description:
-    'Lists observations of every folder that are not archived. The status is the one of now: '
-    + 'an analysis of another model, prompt or schema shows as needs_reanalysis, an incomplete '
-    + 'row of another folder as stale_root. Nobody is contacted and no byte is changed.',
+    'Lists observations of every folder that are not archived. The status is the one of now. An '
+    + 'analysis of another model, prompt or schema shows as needs_reanalysis, an incomplete row of '
+    + 'another folder as stale_root. Nobody is contacted and no byte is changed.',
   examples: [
     '$ sallyport shots list',
     '$ sallyport shots list --status failed --since 8h --json',

@@ -51,18 +51,17 @@ const open = async (options: ReportOptions, deps: VerbDeps) => {
 export const report: VerbRecord<ReportOptions, ReportDocument> = {
   summary: 'report a period: facts, what the model wrote, and where it comes from',
   description:
-    'Reports the screenshots of a period, the last 24 hours unless said; days are those of '
-    + 'the zone of TZ, or of the machine. First comes what was done: time by project, activity '
-    + 'and application as a model named them, then episodes with their stored sentences. Then '
-    + 'what waits for a person, and last what the program did and spent, with names, formats, '
+    'Reports the screenshots of a period, the last 24 hours unless said; days are those of the '
+    + 'zone of TZ, or of the machine. First comes what was done: time by project, activity and '
+    + 'application as a model named them, then episodes with their stored sentences. Then what '
+    + 'waits for a person, and last what the program did and spent, with names, formats, '
     + 'dimensions and sizes of the files. No picture is in it and nobody is contacted. --day, '
-    + '--week (from Monday) and --month report a whole one, today\'s where no day of it is '
-    + 'given. The days of a week or month stand beside each other on one scale. --html writes '
-    + 'one page that loads nothing. Where a folder is named for the page of a day, week or '
-    + 'month, its name is screenshots-2026-11-20.html, screenshots-2026-W47.html or '
-    + 'screenshots-2026-11.html, and such pages link to each other. --conclude first lets the '
-    + 'model of the report slot write a conclusion, once for the same inputs; later reports '
-    + 'show it.',
+    + '--week (from Monday) and --month report a whole one, today\'s where no day of it is given. '
+    + 'The days of a week or month stand beside each other on one scale. --html writes one page '
+    + 'that loads nothing. Where you name a folder for the page of a day, week or month, its name '
+    + 'is screenshots-2026-11-20.html, screenshots-2026-W47.html or screenshots-2026-11.html. Such '
+    + 'pages link to each other. --conclude first lets the model of the report slot write a '
+    + 'conclusion, once for the same inputs; later reports show it.',
   examples: [
     '$ sallyport shots report',
     '$ sallyport shots report --day yesterday --html day.html',

@@ -37,11 +37,11 @@ export const run: VerbRecord<RunOptions, RunDocument> = {
   summary: 'run the jobs: take in, analyse, digest',
   description:
     'Runs the jobs screenshot_folder_ingest, screenshot_folder_analysis and '
-    + 'screenshot_observation_digest on the intervals of the settings. It prints one line for '
-    + 'each turn with its receipt. A job that fails comes again; the others go on. A job that '
-    + 'another process is running is left alone. It stays in the foreground until Ctrl-C or '
-    + 'SIGTERM and then ends with status 0. With --once each job has one turn, one after '
-    + 'another, and the exit status tells the gravest failure: for cron.',
+    + 'screenshot_observation_digest on the intervals of the settings. It prints one line for each '
+    + 'turn with its receipt. A job that fails comes again; the others go on. A job that another '
+    + 'process is running is left alone. It stays in the foreground until Ctrl-C or SIGTERM and '
+    + 'ends with status 0 then. With --once each job has one turn, one after another, and the exit '
+    + 'status tells the gravest failure: for cron.',
   examples: ['$ sallyport shots run', '$ sallyport shots run --once --json'],
   session: 'none',
   contacts: true,

@@ -17,8 +17,8 @@ export const acceptServer: VerbRecord<AcceptLine, Answer> = {
     'A server that was promoted, or put back from a copy, may lack the last records. Nothing is '
     + 'written or sent at it before every machine has said how far it had come: run this on each. '
     + 'The one that had come farthest gives the lost records back. --without names a machine that '
-    + 'is gone for good: what it alone knew is lost, so everything is revoked, sessions end, and '
-    + 'the whole ceiling is held until a person has seen the bill.',
+    + 'is gone for good. What it alone knew is lost, so everything is revoked and sessions end. '
+    + 'The whole ceiling is held until you have seen the bill.',
   examples: [
     '$ sallyport state accept-server',
     '$ sallyport state accept-server --without laptop --yes',

@@ -45,10 +45,10 @@ export const keptText = (
 export const kept = verb(stateKept, {
   summary: 'artifacts kept aside by a repair or a restore, and removing them',
   description:
-    'After a repair that could not replay every record, or a restore, stored artifacts may be ' +
-    'left that no record names: answers that were paid for may be among them. They lie sealed ' +
-    'in aside/kept, no compaction removes them, and no backup holds them. This lists them by ' +
-    'name; with --remove one of them is removed for good.',
+    'A restore, or a repair that could not replay every record, may leave stored artifacts that ' +
+    'no record names. Answers that were paid for may be among them. They lie sealed in ' +
+    'aside/kept, no compaction removes them, and no backup holds them. This lists them by name; ' +
+    'with --remove one of them is removed for good.',
   examples: [
     '$ sallyport state kept',
     '$ sallyport state kept --remove 5f2c… --yes',
@@ -85,11 +85,11 @@ export const kept = verb(stateKept, {
 export const backup = verb(stateBackup, {
   summary: 'copy the state into a new folder',
   description:
-    'Makes a consistent copy while others go on working. The vault key is not in it: a '
-    + 'backup alone opens nothing, and a restore needs the key folder. Copy that one apart '
-    + 'from it. A damaged state or artifact is refused, since its copy would look whole. With '
-    + '--salvage what is left is copied and the backup says what it lacks: a restore of it '
-    + 'holds the whole ceiling for what nobody can read.',
+    'Makes a consistent copy while others go on working. The vault key is not in it: a backup '
+    + 'alone opens nothing, and a restore needs the key folder. Copy that one apart from it. A '
+    + 'damaged state or artifact is refused, since its copy would look whole. With --salvage what '
+    + 'is left is copied and the backup says what it lacks. A restore of it holds the whole '
+    + 'ceiling for what nobody can read.',
   examples: [
     '$ sallyport state backup /mnt/backup/sallyport-monday',
     '$ sallyport state backup /mnt/backup/what-is-left --salvage',
@@ -140,9 +140,9 @@ const verifyText = (report: StateVerifyDocument, view: View): string => {
 export const verify = verb(stateVerify, {
   summary: 'read a backup whole and say whether it could be restored',
   description:
-    'Compares every file of a backup with its length and hash, and reads the state in it as ' +
+    'Compares every file of a backup with its length and hash. It reads the state in it as ' +
     '`state check` does: chains, documents, artifacts, ledger, audit, policy. It opens what is ' +
-    'sealed with the key of the key folder. It writes nothing and needs no state of its own, so ' +
+    'sealed with the key of the key folder. It writes nothing and needs no state of its own. So ' +
     'it may run on the machine that holds the backups, beside a copy of the keys.',
   examples: [
     '$ sallyport state verify /mnt/backup/sallyport-monday',

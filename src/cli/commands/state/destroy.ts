@@ -136,14 +136,13 @@ const destroyOpen = async (
 export const destroy: VerbRecord<DestroyLine, StateDestroyDocument> = {
   summary: 'remove a whole state for good',
   description:
-    'Shows what would go and what stays, and asks you to type the name of the state (that of '
-    + '`at`, else the last part of its path). Then it stops every route and waits for what is '
-    + 'under way. It removes every file that Sallyport made in the directory, of all owners. '
+    'Shows what would go and what stays, and asks you to type the name of the state. That is its '
+    + 'name in `at`, else the last part of its path. Then it stops every route and waits for what '
+    + 'is under way. It removes every file that Sallyport made in the directory, of all owners. '
     + 'Where charges or effects are open it refuses, unless you acknowledge their sum. Key and '
     + 'anchor stay: a backup that is restored later holds the whole ceiling. Screenshots, and '
-    + 'files of others in the directory, are not touched; no link is followed. Cut off, it '
-    + 'leaves a whole state or one that no command opens: the same line goes on then, without '
-    + 'a login.',
+    + 'files of others in the directory, are not touched; no link is followed. Cut off, it leaves '
+    + 'a whole state or one that no command opens: the same line goes on then, without a login.',
   examples: [
     '$ sallyport state destroy --dry-run',
     '$ sallyport state destroy',

@@ -21,11 +21,11 @@ const exportVerb: VerbRecord<object, ExportEnd> = {
   summary: 'write every document of yours as JSON lines',
   description:
     'Writes every live document of whoever is logged in, of one moment, in the order of the '
-    + 'keyspace (collection, id): the first line says whose they are, the last how many. '
-    + 'With them come those that belong to nobody and that every owner may read: policy, '
-    + 'set-ups and screenshots. What other owners have is left out, and so is everything that '
-    + 'opens something: of a stored key no more than name and fingerprint. Content lies sealed '
-    + 'in the state and is named by its digests; docs/dev/state-format.md says how it is opened.',
+    + 'keyspace (collection, id). The first line says whose they are, the last how many. With them '
+    + 'come those that belong to nobody and that every owner may read: policy, set-ups and '
+    + 'screenshots. What other owners have is left out, and so is everything that opens something: '
+    + 'of a stored key no more than name and fingerprint. Content lies sealed in the state and is '
+    + 'named by its digests; docs/dev/state-format.md says how it is opened.',
   examples: ['$ sallyport state export --jsonl > documents.jsonl'],
   exits: ['blocked'],
   json: stateExport,

@@ -55,14 +55,15 @@ const look = async (deps: VerbDeps, request: PruneRequest): Promise<StatePruneDo
 export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
   summary: 'remove old ended tasks, and what else a person may let go',
   description:
-    'Removes, for good and for every owner, what has not changed for as long as you say: ended '
-    + 'tasks of the text capability whose charge is known and that wait for no review, with '
-    + 'their job, decision, route, question and answer; receipts of jobs that had nothing to '
-    + 'do; ended sessions that nothing names any more; copies aside of finished repairs and '
-    + 'restores. It never touches money, bills, the audit, consents, stops, observations or an '
-    + 'idempotency key: the same request under a key whose task is gone is refused with '
-    + '`result_pruned`, and nothing is sent. Then every file is merged until none holds what '
-    + 'was removed. Others may work beside it; cut off, it goes on when it is run again.',
+    'Removes, for good and for every owner, what has not changed for as long as you say. It '
+    + 'removes ended tasks of the text capability whose charge is known and that wait for no '
+    + 'review. Their job, decision, route, question and answer go with them. Receipts of jobs that '
+    + 'had nothing to do, ended sessions that nothing names any more, and copies aside of finished '
+    + 'repairs and restores go, too. It never touches money, bills, the audit, consents, stops, '
+    + 'observations or an idempotency key. The same request under a key whose task is gone is '
+    + 'refused with `result_pruned`, and nothing is sent. Then every file is merged until none '
+    + 'holds what was removed. Others may work beside it; cut off, it goes on when it is run '
+    + 'again.',
   examples: [
     '$ sallyport state prune --older-than 90d --dry-run',
     '$ sallyport state prune --older-than 365d --yes --json',

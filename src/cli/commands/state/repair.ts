@@ -50,17 +50,17 @@ const lossText = ({ loss, done }: StateRepairDocument): string => {
 export const repair = verb(stateRepair, {
   summary: 'bring a damaged state back to the last whole moment',
   description:
-    'Copies what is there into the folder aside/ first, puts single flipped bits right, '
-    + 'rebuilds the rest from what is provably true and says what was lost. Where records may '
-    + 'be lost, every session ends, every unfinished contact counts as unknown, and the policy '
-    + 'is left revoked: grant anew after it. Records behind an untrue one are not replayed, '
-    + 'but what they show stays owed and their idempotency keys stay spent. And the whole '
-    + 'ceiling is held for what nobody can read, until you have looked at the bill and settle '
-    + 'it with `ledger settle`. Every owner but the one who repairs waits for `principal '
-    + 'enable` then. It changes nothing where nothing is damaged, and names the damage that it '
-    + 'leaves. An error of the disk is no damage: it ends the repair, which names the file. '
-    + 'Where that stays so, --lost keeps what can be read of this file and counts the rest as '
-    + 'lost; the file itself goes into aside/.',
+    'Copies what is there into the folder aside/ first. It puts single flipped bits right, '
+    + 'rebuilds the rest from what is provably true and says what was lost. Where records may be '
+    + 'lost, every session ends, every unfinished contact counts as unknown, and the policy is '
+    + 'left revoked: grant anew after it. Records behind an untrue one are not replayed, but what '
+    + 'they show stays owed and their idempotency keys stay spent. And the whole ceiling is held '
+    + 'for what nobody can read, until you have looked at the bill and settle it with `ledger '
+    + 'settle`. Every owner but the one who repairs waits for `principal enable` then. It changes '
+    + 'nothing where nothing is damaged, and names the damage that it leaves. An error of the disk '
+    + 'is no damage: it ends the repair, which names the file. Where that stays so, --lost keeps '
+    + 'what can be read of this file and counts the rest as lost; the file itself goes into '
+    + 'aside/.',
   examples: [
     '$ sallyport state repair',
     '$ sallyport state repair --lost wal/000000000004.log',

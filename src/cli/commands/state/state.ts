@@ -74,10 +74,10 @@ const checkText = (report: StateCheckDocument, view: View): string => {
 export const check = verb(stateCheck, {
   summary: 'read the whole state and say what is wrong',
   description:
-    'Reads the log, every snapshot, every document and every artifact, and checks them '
-    + 'against their checksums and against the rules of ledger, audit, board, policy, witness '
-    + 'and anchor. It opens each artifact that a record names. It takes no lock and changes no '
-    + 'byte, so it may run beside anything.',
+    'Reads the log, every snapshot, every document and every artifact. It checks them against '
+    + 'their checksums and the rules of ledger, audit, board, policy, witness and anchor. It opens '
+    + 'each artifact that a record names. It takes no lock and changes no byte, so it may run '
+    + 'beside anything.',
   examples: ['$ sallyport state check', "$ sallyport state check --json | jq '.problems'"],
   anchor: 'any',
   damage: 'unasked',
@@ -111,11 +111,11 @@ export const compact = verb(stateCompact, {
 export const keys = verb(stateKeys, {
   summary: 'ranges of idempotency keys that damage took, and releasing one',
   description:
-    'After a repair or a restore that lost rows nobody knows which idempotency keys were '
-    + 'used in them, so every key of such a range that a caller names counts as spent, '
-    + 'whatever time it carries. Where records of the log are gone, the range is of all keys. '
-    + 'A request without a key is not concerned. This lists the ranges; --release ends one: '
-    + 'what was sent under a key of it may then be sent, and paid, again.',
+    'After a repair or a restore that lost rows nobody knows which idempotency keys were used in '
+    + 'them. So every key of such a range that a caller names counts as spent, whatever time it '
+    + 'carries. Where records of the log are gone, the range is of all keys. A request without a '
+    + 'key is not concerned. This lists the ranges; --release ends one: what was sent under a key '
+    + 'of it may then be sent, and paid, again.',
   examples: ['$ sallyport state keys', '$ sallyport state keys --release documents-4-5f2c…-0'],
   exits: ['rejected', 'not_found', 'locked'],
   flags: (command) => command

@@ -174,12 +174,12 @@ const tellWhatLacks = (
 export const install: VerbRecord<InstallOptions, Timers> = {
   summary: 'run scan, analysis and digests on timers of systemd, launchd or cron',
   description:
-    'Makes user units of systemd, agents of launchd on a Mac, or lines of your crontab, for the '
-    + 'jobs that the settings ask for, on their intervals. They are shown first; a yes, which '
+    'Makes user units of systemd, agents of launchd on a Mac, or lines of your crontab. They run '
+    + 'the jobs that the settings ask for, on their intervals. They are shown first; a yes, which '
     + 'starts unchecked, installs them in place of earlier ones. They name the program, the state '
     + 'and the key folder by absolute paths and hold no secret. Cron mails you what fails; with '
-    + 'systemd --mail-to does, at most once an hour for each job; agents have a log each. Never '
-    + 'as root.',
+    + 'systemd --mail-to does, at most once an hour for each job; agents have a log each. Never as '
+    + 'root.',
   examples: [
     '$ sallyport timers install',
     '$ sallyport timers install --with cron --yes',

@@ -144,8 +144,8 @@ export const dropLines = async (
 export const remove: VerbRecord<object, Timers> = {
   summary: 'stop and remove the timers of this state directory',
   description:
-    'Stops the timers and removes what `timers install` made: unit files and agents with its mark, '
-    + 'the logs of the agents, and the lines between its two marks in the crontab. Every other '
+    'Stops the timers and removes what `timers install` made. Those are unit files and agents with '
+    + 'its mark, logs of the agents, and lines between its two marks in the crontab. Every other '
     + 'line stays byte for byte. It asks nothing, needs no session and opens no state.',
   examples: ['$ sallyport timers remove'],
   damage: 'unasked',

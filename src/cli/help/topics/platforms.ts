@@ -33,9 +33,9 @@ and nothing is written.
 
 ${platformRows.map(rowText).join('\n\n')}
 
-Locks need a disk of this machine. On Linux the kind of disk is asked for, and
-NFS, SMB, FUSE, 9P and shared folders of VirtualBox are refused before a state
-is made or written: another machine, or the program behind the disk, may give
+Locks need a disk of this machine. On Linux the kind of disk is asked for. NFS,
+SMB, FUSE, 9P and shared folders of VirtualBox are refused before a state is
+made or written. There another machine, or the program behind the disk, may give
 the same lock to somebody else. A Mac does not tell it in a stable way: there
 it is yours to put the state on a local disk.
 `

@@ -34,12 +34,11 @@ repository of its account: use none.
   $ sallyport codehost connect
   $ sallyport codehost consent ID
 
-Which host is reached is sealed by the profile (help profile). The data
-residency of an enterprise, api.NAME.ghe.com, is reached by a profile that names
-it:
+Which host is reached is sealed by the profile (help profile). A profile that
+names it reaches the data residency of an enterprise:
   "codehost": { "base_url": "https://api.NAME.ghe.com" }
-A server of your own is out of reach: its interface lies below a path (/api/v3),
-where a base has none, and its certificate is mostly signed by a root of its
-own, which is trusted for loopback hosts alone. Nothing can add to the roots
-that Node brings.
+A server of your own is out of reach. Its interface lies below a path (/api/v3),
+where a base has none. Its certificate is mostly signed by a root of its own,
+which is trusted for loopback hosts alone. Nothing can add to the roots that
+Node brings.
 `
