@@ -385,7 +385,7 @@ t.test('timers hold the directories, so that a name which is forgotten or moved 
     const [line = ''] = stderr.split('\n').filter((one) => one.startsWith('* * '))
     t.match(line, `'--state-dir' '${dir}'`)
     t.notMatch(line, '--at')
-    t.match(line, `SALLYPORT_CONFIG_DIR='${name === 'play' ? keys : folder}'`)
+    t.match(line, `'--config-dir' '${name === 'play' ? keys : folder}'`)
   }
 })
 

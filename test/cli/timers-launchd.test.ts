@@ -53,7 +53,6 @@ t.test('on a Mac the agents are shown, made, loaded, told and removed again', as
     const asked = { kind: 'timer', file: name, verb: 'shots', runs: () => true } as const
     t.equal(agentProblem(list, asked), null)
     t.hasStrict(list, {
-      EnvironmentVariables: { SALLYPORT_CONFIG_DIR: world.place.configDir },
       ProcessType: 'Background', Umask: 0o077, StandardOutPath: '/dev/null',
     })
     t.equal(statSync(join(host.agents, name)).mode & 0o777, 0o600)
@@ -150,8 +149,7 @@ t.test('whatever a path is made of, launchd runs that very path', async (t) => {
   const program = join(world.place.dir, odd, 'program')
   mkdirSync(join(world.place.dir, odd))
   const answer = world.place.path('told')
-  writeFileSync(program, '#!/bin/sh\n'
-    + `printf '%s\\n' "$SALLYPORT_CONFIG_DIR" "$@" > '${answer}'\n`)
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > '${answer}'\n`)
   chmodSync(program, 0o755)
   t.equal((await world.run(['init'], { env })).status, 0)
   const self = { uid: 1000, program: [program, odd] }
@@ -160,7 +158,7 @@ t.test('whatever a path is made of, launchd runs that very path', async (t) => {
   const [{ label }] = made.json().agents
   t.equal(host.launchctl(['kickstart', `gui/1000/${label}`]).status, 0)
   t.strictSame(readFileSync(answer, 'utf8').trim().split('\n'),
-    [configDir, odd, 'shots', 'scan', '--quiet', '--state-dir', stateDir])
+    [odd, 'shots', 'scan', '--quiet', '--state-dir', stateDir, '--config-dir', configDir])
   const list = propertyListOf(readFileSync(join(host.agents, `${label}.plist`), 'utf8'))
   t.strictSame((list as Loose).ProgramArguments.slice(0, 2), [program, odd])
   const never = { uid: 1000, program: [program, 'a\uffffb'] }

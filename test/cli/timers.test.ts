@@ -1,7 +1,8 @@
 /** Timers, against stand-ins for systemctl, loginctl, crontab and sendmail on PATH. */
 import { spawnSync } from 'node:child_process'
 import {
-  chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+  chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -12,6 +13,7 @@ import { systemClock, type Clock } from '../../src/base/clock.js'
 import { kernelStateLock } from '../../src/state/lock.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { schedulers } from '../support/cli/schedulers.js'
+import { must } from '../support/must.js'
 import { codeOf } from '../support/refused.js'
 import { signalled } from '../support/signalled.js'
 import { until } from '../support/until.js'
@@ -42,7 +44,7 @@ t.test('with systemd the units are shown, made, started, told and removed again'
     if (!/(scan|analyze|digest|age)\.service$/.test(name)) continue
     t.match(text, 'ExecStart="/usr/bin/node" "/opt/sally port/bin" "shots"', 'absolute, quoted')
     t.match(text, `"--state-dir" "${world.place.stateDir}"`)
-    t.match(text, `SALLYPORT_CONFIG_DIR=${world.place.configDir}`)
+    t.match(text, `"--config-dir" "${world.place.configDir}"`)
     t.match(text, /OnFailure=sallyport-[0-9a-f]{8}-mail@%n\.service/)
     t.match(text, '\nStandardError=journal\n', 'what failed does not go where stdout goes')
   }
@@ -334,7 +336,7 @@ t.test('whatever a path is made of, what runs is that very path', async (t) => {
     ...host.options.env, SALLYPORT_STATE_DIR: stateDir, SALLYPORT_CONFIG_DIR: configDir,
   }
   const [told, program] = [world.place.path('told'), world.place.path('program')]
-  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$SALLYPORT_CONFIG_DIR" "$@" > "$TOLD"\n`)
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > "$TOLD"\n`)
   chmodSync(program, 0o755)
   const self = { uid: 1, program: [program, odd] }
   t.equal((await world.run(['init'], { env })).status, 0)
@@ -345,7 +347,7 @@ t.test('whatever a path is made of, what runs is that very path', async (t) => {
   const [line = ''] = made.json().entries
   spawnSync('/bin/sh', ['-c', commandOf(line)], { env: { TOLD: told } })
   t.strictSame(readFileSync(told, 'utf8').trim().split('\n'),
-    [configDir, odd, 'shots', 'scan', '--quiet', '--state-dir', stateDir])
+    [odd, 'shots', 'scan', '--quiet', '--state-dir', stateDir, '--config-dir', configDir])
 })
 
 const analyses = spawnSync('systemd-analyze', ['--version']).status === 0
@@ -388,6 +390,42 @@ t.test('status and timers show tell the newest run of each job', async (t) => {
   t.ok(idle > scan, 'a look that found nothing new')
   t.equal((await run('show --json')).json().last_runs.scan, idle)
   t.equal((await world.json(['status'])).last_runs.scan, idle)
+})
+
+t.test('timers show tells a job whose newest run failed, until it has run well', async (t) => {
+  const { run, world } = await here(t, true)
+  const shown = async () => (await run('show --json')).json().last_failures
+  await world.json(['shots', 'scan'])
+  t.strictSame(await shown(), [])
+  const [folder, elsewhere] = [world.folder, world.place.path('elsewhere')]
+  renameSync(folder, elsewhere)
+  t.not((await world.run(['shots', 'scan'])).status, 0)
+  t.strictSame(await shown(), [{ job: 'scan', reason: 'folder_missing' }])
+  t.match((await run('show')).stdout, /^last run   scan: \S+, failed \(folder_missing\)$/m)
+  renameSync(elsewhere, folder)
+  await world.json(['shots', 'scan'])
+  t.strictSame(await shown(), [])
+  t.notMatch((await run('show')).stdout, 'failed')
+})
+
+t.test('what a line of cron tells to type names state and keys, so that any shell can run it', async (t) => {
+  const world = await World.in(t)
+  const host = schedulers(world.place, { systemd: false })
+  const flags = [
+    '--state-dir', world.place.path('a state'), '--config-dir', world.place.path('its keys'),
+  ]
+  must(await world.run(['init', ...flags]))
+  const program = ['/usr/bin/node', '/opt/sallyport']
+  const made = await world.run(
+    ['timers', 'install', '--with', 'cron', '--yes', '--json', ...flags],
+    { ...host.options, self: { uid: 1, program } })
+  t.equal(made.status, 0, made.stderr)
+  const [line = ''] = made.json().entries
+  const words = [...commandOf(line).matchAll(/'([^']*)'/g)].map(([, word = '']) => word)
+  const ran = await world.run(words.slice(program.length), { env: {} })
+  t.not(ran.status, 0)
+  t.match(ran.stderr, `--state-dir '${world.place.path('a state')}'`)
+  t.match(ran.stderr, `--config-dir '${world.place.path('its keys')}'`)
 })
 
 const foreignText = fc.array(fc.constantFrom('a', '\n', '#', ' ', '\u00e9', '\r', '%', '\0'))

@@ -6,7 +6,7 @@ import type { LookingWorld } from '../../governance/waiting.js'
 import { savedSettings } from '../../shots/source/settings.js'
 import { routePlaces } from '../places.js'
 import { readStatusLines } from '../status.js'
-import { timerStatus } from '../timers/timer-status.js'
+import { slotProofs } from '../timers/timer-status.js'
 import type { SetupStep, StepStatus } from './setup-contract.js'
 
 type SetupStatus = Readonly<Record<SetupStep, StepStatus>>
@@ -41,7 +41,7 @@ const ofLine = (line: StatusLine | undefined, possible: boolean): StepStatus => 
 }
 
 const proofOf = (gov: Gov, possible: boolean): StepStatus => {
-  const { proofs } = timerStatus(gov)
+  const proofs = slotProofs(gov)
   if (proofs.length === 0) return open('no slot is set', false)
   return {
     done: proofs.every(({ state }) => state === 'current'), possible,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import type { PropertyDict } from '../launchd/property-list.js'
 import { stopSecondsMin } from '../stop-seconds.js'
-import { timerNames, type TimerJob, type TimerPlace } from './jobs.js'
+import { commandOf, timerNames, type TimerJob, type TimerPlace } from './jobs.js'
 
 /** An agent, by the label that launchd knows it by. */
 export interface Agent {
@@ -47,12 +47,11 @@ export const agentSchedule = (minutes: number): PropertyDict => {
 const ownerAlone = 0o077
 
 const listOf = (
-  label: string, { words, minutes }: TimerJob, place: TimerPlace, logFolder: string,
+  label: string, job: TimerJob, place: TimerPlace, logFolder: string,
 ): PropertyDict => ({
   Label: label,
-  ProgramArguments: [...place.program, ...words, '--state-dir', place.stateDir],
-  EnvironmentVariables: { SALLYPORT_CONFIG_DIR: place.configDir },
-  ...agentSchedule(minutes),
+  ProgramArguments: commandOf(job, place),
+  ...agentSchedule(job.minutes),
   StandardOutPath: '/dev/null',
   StandardErrorPath: agentLog(logFolder, label),
   ProcessType: 'Background',

@@ -4,7 +4,7 @@
  * byte for byte.
  */
 import { fail } from '../../base/errors.js'
-import type { TimerJob, TimerPlace } from './jobs.js'
+import { commandOf, type TimerJob, type TimerPlace } from './jobs.js'
 
 const begin = (id: string): string => `# sallyport timers ${id} begin`
 /** The same where the line before it had no end: that end belongs to the block. */
@@ -37,10 +37,8 @@ export const scheduleOf = (minutes: number): string => {
  */
 export const cronLines = (jobs: readonly TimerJob[], place: TimerPlace): readonly string[] => {
   requireCronPaths(place)
-  return jobs.map(({ words, minutes }) => [
-    scheduleOf(minutes), `SALLYPORT_CONFIG_DIR=${quoted(place.configDir)}`,
-    ...[...place.program, ...words, '--state-dir', place.stateDir].map(quoted), '>/dev/null',
-  ].join(' '))
+  return jobs.map((job) =>
+    [scheduleOf(job.minutes), ...commandOf(job, place).map(quoted), '>/dev/null'].join(' '))
 }
 
 const bytesOf = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')

@@ -23,6 +23,15 @@ export interface TimerPlace {
   readonly configDir: string
 }
 
+/**
+ * The words of a command that does a job: program first. Both folders are flags, so that a command
+ * which the job tells names both wherever it is typed.
+ */
+export const commandOf = (
+  { words }: TimerJob, { program, stateDir, configDir }: TimerPlace,
+): readonly string[] =>
+  [...program, ...words, '--state-dir', stateDir, '--config-dir', configDir]
+
 const hour = 60
 
 /**

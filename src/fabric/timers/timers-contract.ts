@@ -40,6 +40,10 @@ const timersShape = v.strictObject({
   last_runs: v.nullable(v.strictObject({
     scan: nullableText, analyze: nullableText, digest: nullableText,
   })),
+  /** Jobs whose newest run failed as a whole; the reason is a code, null where none was kept. */
+  last_failures: v.array(v.strictObject({
+    job: v.picklist(['scan', 'digest']), reason: nullableText,
+  })),
   /** Proofs of the gateway, which go stale after a day; empty where no slot is set. */
   proofs: v.array(v.strictObject({
     slot: v.picklist(slotNames), state: v.picklist(['missing', 'current', 'stale']),

@@ -1,6 +1,6 @@
 /** User units of systemd: a service and a timer a job, and one that mails what failed. Pure. */
 import { fail } from '../../base/errors.js'
-import type { TimerJob, TimerPlace } from './jobs.js'
+import { commandOf, type TimerJob, type TimerPlace } from './jobs.js'
 
 /** A unit file. */
 export interface UnitFile {
@@ -21,22 +21,21 @@ const escaped = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')
 const quoted = (text: string): string => `"${escaped(text)}"`
 const argument = (text: string): string => quoted(text).replaceAll('$', '$$$$')
-const commandOf = ([program = '', ...words]: readonly string[]): string =>
+const lineOf = ([program = '', ...words]: readonly string[]): string =>
   [quoted(program), ...words.map(argument)].join(' ')
 
 const serviceOf = (
-  id: string, { name, words }: TimerJob, place: TimerPlace, mails: boolean,
+  id: string, job: TimerJob, place: TimerPlace, mails: boolean,
 ): string => [
   unitMark,
   '[Unit]',
-  `Description=Sallyport: ${name} (${id})`,
+  `Description=Sallyport: ${job.name} (${id})`,
   ...(mails ? [`OnFailure=${unitPrefix(id)}mail@%n.service`] : []),
   '',
   '[Service]',
   'Type=oneshot',
   'UMask=0077',
-  `Environment=${quoted(`SALLYPORT_CONFIG_DIR=${place.configDir}`)}`,
-  `ExecStart=${commandOf([...place.program, ...words, '--state-dir', place.stateDir])}`,
+  `ExecStart=${lineOf(commandOf(job, place))}`,
   'StandardOutput=null',
   // What is not said goes where stdout goes, and what failed would be told to nobody.
   'StandardError=journal',

@@ -68,14 +68,21 @@ const agentLines = ({ agents }: Timers, view: View): readonly string[] =>
       ...more.map((one) => line('', one))]
   })
 
+const runLines = ({ last_runs: runs, last_failures: failures }: Timers, view: View) =>
+  Object.entries(runs ?? {}).map(([job, at]) => {
+    const failure = failures.find((one) => one.job === job)
+    const failed = failure === undefined ? ''
+      : `, failed${failure.reason === null ? '' : ` (${failure.reason})`}`
+    return line('last run', `${job}: ${at === null ? 'none known' : view.time(at)}${failed}`)
+  })
+
 /** What is installed and what it last did, as text. */
 export const timersText = (timers: Timers, view: View): string => [
   line('timers', timers.scheduler ?? `none: ${view.command('timers install')}`),
   ...timers.entries.map((entry) => line('', entry)),
   ...agentLines(timers, view),
   ...lingeringText(timers),
-  ...(timers.last_runs === null ? [] : Object.entries(timers.last_runs).map(([job, at]) =>
-    line('last run', `${job}: ${at === null ? 'none known' : view.time(at)}`))),
+  ...runLines(timers, view),
   ...proofLines(timers, view),
   '',
 ].join('\n')
@@ -109,13 +116,14 @@ export const show = verb(timersShow, {
   description:
     'Reads the units, the agents or the crontab lines of this state directory. It asks '
     + 'launchd how its agents stand, and systemd whether user units go on while nobody is '
-    + 'logged in. It tells the newest run of each job by its own receipts, whoever started it. '
+    + 'logged in. It tells the newest run of each job by its own receipts, whoever started it, and '
+    + 'whether it failed. '
     + 'It needs no session and changes nothing.',
   examples: ['$ sallyport timers show', '$ sallyport timers show --json'],
   session: 'none',
   exits: ['conflict', 'no_state', 'damaged'],
   text: timersText,
-  run: async (_request, deps) => foundTimers(deps, timerStatus(await deps.gov('read'))),
+  run: async (_request, deps) => foundTimers(deps, timerStatus(await deps.gov('read'), deps)),
 })
 
 /**
