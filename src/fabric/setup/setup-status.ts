@@ -6,7 +6,7 @@ import type { LookingWorld } from '../../governance/waiting.js'
 import { savedSettings } from '../../shots/source/settings.js'
 import { routePlaces } from '../places.js'
 import { readStatusLines } from '../status.js'
-import { slotProofs } from '../timers/timer-status.js'
+import { slotProofs } from '../timers/slot-proofs.js'
 import type { SetupStep, StepStatus } from './setup-contract.js'
 
 type SetupStatus = Readonly<Record<SetupStep, StepStatus>>

@@ -78,3 +78,10 @@ export const timersInstall = contract({
 
 /** Removing them. */
 export const timersRemove = contract({ ...parts, name: 'timers.remove', input: noInput })
+
+/** The part of the answer that comes out of the state. */
+export type TimerStatus = Pick<Timers, 'last_runs' | 'last_failures' | 'proofs' | 'renew_proof'>
+
+/** Where no state was asked. */
+export const noTimerStatus: TimerStatus =
+  { last_runs: null, last_failures: [], proofs: [], renew_proof: null }

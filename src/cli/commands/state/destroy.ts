@@ -7,7 +7,7 @@ import {
 } from '../../../fabric/destroy/destroy-contract.js'
 import type { DestroySite } from '../../../fabric/destroy/look.js'
 import { isOpen, openText, requireNamed } from '../../../fabric/destroy/rules.js'
-import { noTimerStatus } from '../../../fabric/timers/timer-status.js'
+import { noTimerStatus } from '../../../fabric/timers/timers-contract.js'
 import { moneyFlag } from '../../flags.js'
 import { tell, type View } from '../../output.js'
 import type { Prompter } from '../../prompt.js'
@@ -15,7 +15,7 @@ import { requestOf } from '../../request.js'
 import { bytesText } from '../../text.js'
 import type { LineOf, VerbDeps, VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
-import { foundTimers } from '../timers/timers.js'
+import { foundTimers } from '../timers/found-timers.js'
 import { siteOf } from './state.js'
 
 type DestroyLine = LineOf<typeof stateDestroy>

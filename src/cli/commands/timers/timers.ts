@@ -1,18 +1,18 @@
 /** `sallyport timers`: which are installed, and removing them. */
-import { join } from 'node:path'
 import { countText } from '../../../base/counted.js'
 import { durationText } from '../../../base/duration.js'
-import { timersShow, timersRemove, type Timers } from '../../../fabric/timers/timers-contract.js'
-import { cronLinesOf, withoutBlock } from '../../../fabric/timers/crontab.js'
 import {
-  timerStatus, noTimerStatus, type TimerStatus,
-} from '../../../fabric/timers/timer-status.js'
+  noTimerStatus, timersRemove, timersShow, type Timers,
+} from '../../../fabric/timers/timers-contract.js'
+import { withoutBlock } from '../../../fabric/timers/crontab.js'
+import { timerStatus } from '../../../fabric/timers/timer-status.js'
 import { verb, type VerbDeps, type VerbRecord } from '../../verb.js'
 import { readCrontabBeside, readCrontab, writeCrontab } from './crontab-file.js'
-import { lingers, hasSystemd, ownId, systemctl } from './host.js'
-import { dropAgents, foundAgents } from './agents.js'
+import { foundTimers, noTimers } from './found-timers.js'
+import { hasSystemd, ownId, systemctl } from './host.js'
+import { dropAgents } from './agents.js'
 import { oneAtATime } from './one-at-a-time.js'
-import { clearUnits, ownUnits, unitFolder, removeUnits } from './unit-files.js'
+import { clearUnits, ownUnits, removeUnits } from './unit-files.js'
 import type { View } from '../../output.js'
 import { spanText } from '../../time-text.js'
 
@@ -86,30 +86,6 @@ export const timersText = (timers: Timers, view: View): string => [
   ...proofLines(timers, view),
   '',
 ].join('\n')
-
-/** Where nothing is installed. */
-const noTimers: Omit<Timers, keyof TimerStatus> =
-  { scheduler: null, entries: [], agents: [], lingering: null }
-
-/**
- * What is installed. Asks launchctl on a Mac alone, and loginctl only where units are. Throws
- * `conflict` `crontab_altered`.
- */
-export const foundTimers = async (deps: VerbDeps, standing: TimerStatus): Promise<Timers> => {
-  const id = ownId(deps)
-  const agents = deps.system.hasLaunchd ? await foundAgents(deps, id) : null
-  if (agents !== null) return { ...noTimers, scheduler: 'launchd', ...agents, ...standing }
-  const units = ownUnits(deps, id)
-  if (units.length > 0) {
-    const entries = units.map((name) => join(unitFolder(deps), name))
-    return {
-      ...noTimers, scheduler: 'systemd', entries, lingering: await lingers(deps), ...standing,
-    }
-  }
-  const lines = cronLinesOf(id, await readCrontabBeside(deps) ?? '')
-  const scheduler = lines === null ? null : 'cron' as const
-  return { ...noTimers, scheduler, entries: [...lines ?? []], ...standing }
-}
 
 export const show = verb(timersShow, {
   summary: 'which timers are installed, when their jobs last ran, how old the proofs are',
