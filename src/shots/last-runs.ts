@@ -41,10 +41,20 @@ const receiptAt = (view: View, job: Job): string | undefined =>
 const lastOf = (view: View, job: Job): string | null =>
   newest([receiptAt(view, job), view.get(receiptCollections.idle, job)?.last])
 
+/** Digest of the folder that was looked at last, and when; null where none ever was. */
+const lastLook = ({ runDir }: Pick<Store, 'runDir'>, view: View) =>
+  view.all(shotCollections.folders).flatMap(({ id, doc }) => {
+    const scan = lastScanOf(runDir, id, doc)
+    return scan === null ? [] : [{ folder: id, at: scan.at }]
+  }).sort((a, b) => (a.at < b.at ? 1 : -1))[0] ?? null
+
+/** Digest of the folder whose scan `lastRuns` tells; null where it tells none. */
+export const lastFolder = (store: Pick<Store, 'runDir'>, view: View): string | null =>
+  lastLook(store, view)?.folder ?? null
+
 /** The newest runs, by the rows of one view. */
-export const lastRuns = ({ runDir }: Pick<Store, 'runDir'>, view: View): LastRuns => ({
-  scan: newest(view.all(shotCollections.folders).map(({ id, doc }) =>
-    lastScanOf(runDir, id, doc)?.at)),
+export const lastRuns = (store: Pick<Store, 'runDir'>, view: View): LastRuns => ({
+  scan: lastLook(store, view)?.at ?? null,
   analyze: lastOf(view, 'screenshot_folder_analysis'),
   digest: lastOf(view, 'screenshot_observation_digest'),
 })
@@ -72,8 +82,9 @@ const digestFailure = (view: View): readonly LastFailure[] => {
 }
 
 /**
- * Jobs whose newest run failed as a whole: what became of single images their own rows tell.
- * `folder`: digest of the folder in force; null where none can be told.
+ * Jobs whose newest run failed: a scan that could not read its folder, a digest of which a window
+ * failed, as long as its receipt is among the newest. No row keeps the failure of a whole analysis.
+ * `folder`: digest of the folder that is asked about; null for none.
  */
 export const lastFailures = (
   { runDir }: Pick<Store, 'runDir'>, view: View, folder: string | null,

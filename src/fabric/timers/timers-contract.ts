@@ -40,7 +40,10 @@ const timersShape = v.strictObject({
   last_runs: v.nullable(v.strictObject({
     scan: nullableText, analyze: nullableText, digest: nullableText,
   })),
-  /** Jobs whose newest run failed as a whole; the reason is a code, null where none was kept. */
+  /**
+   * The newest scan where it could not read its folder, a recent digest with a failed window; a
+   * whole analysis that failed is not told. The reason is a code, null where none was kept.
+   */
   last_failures: v.array(v.strictObject({
     job: v.picklist(['scan', 'digest']), reason: nullableText,
   })),

@@ -123,7 +123,7 @@ const wayToReplica = (files: Files, root: string): string => {
   if (!isReplica) return `The backup was made before the state was shared: ${anew}`
   // Rows name machines: with the folder of another one this one would be taken for it.
   return 'If this machine made the backup, copy its folder state to where `sallyport state path` '
-    + `says: it is a replica, and follows the rest from the server. If not, ${anew}`
+    + `says. It is a replica, and follows the rest from the server. If not, ${anew}`
 }
 
 const isEmpty = ({ files, dir }: Site): boolean => {

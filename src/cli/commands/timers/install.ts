@@ -166,7 +166,7 @@ const tellWhatLacks = (
   }
   if (!jobs.some(({ name }) => name === 'analyze')) {
     deps.note('Analysis is off, so only the scan runs. After it is on, install them again.')
-  } else if (timerStatus(gov, deps).renew_proof !== true) {
+  } else if (timerStatus(gov).renew_proof !== true) {
     deps.note('A proof is stale after 24 h, and nothing is sent then. To let jobs renew it: '
       + '`sallyport shots config set --renew-proof on`')
   }
@@ -210,6 +210,6 @@ export const install: VerbRecord<InstallOptions, Timers> = {
     tellWhatLacks(deps, gov, jobs, scheduler)
     if (options.yes !== true) await deps.confirm('Install these timers', '--yes')
     await oneAtATime(deps, 'timers install', () => recipe.install())
-    return timersInstall.answer(await foundTimers(deps, timerStatus(gov, deps)))
+    return timersInstall.answer(await foundTimers(deps, timerStatus(gov)))
   },
 }

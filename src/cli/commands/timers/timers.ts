@@ -92,14 +92,15 @@ export const show = verb(timersShow, {
   description:
     'Reads the units, the agents or the crontab lines of this state directory. It asks '
     + 'launchd how its agents stand, and systemd whether user units go on while nobody is '
-    + 'logged in. It tells the newest run of each job by its own receipts, whoever started it, and '
-    + 'whether it failed. '
+    + 'logged in. It tells the newest run of each job by its own receipts, whoever started it. '
+    + 'It tells a scan that could not read its folder, and a recent digest with a failed window. '
+    + 'A failed analysis stands in the journal, the log or the mail of cron. '
     + 'It needs no session and changes nothing.',
   examples: ['$ sallyport timers show', '$ sallyport timers show --json'],
   session: 'none',
   exits: ['conflict', 'no_state', 'damaged'],
   text: timersText,
-  run: async (_request, deps) => foundTimers(deps, timerStatus(await deps.gov('read'), deps)),
+  run: async (_request, deps) => foundTimers(deps, timerStatus(await deps.gov('read'))),
 })
 
 /**
