@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { isoFromMs, type Clock } from '../base/clock.js'
-import { fail } from '../base/errors.js'
+import { fail, type SallyportError } from '../base/errors.js'
 import { thisPlatform } from '../base/platform/this-platform.js'
 import { nodeFiles, readWhole, type FileFacts, type Files } from './files.js'
 import { fileBytesMax } from './limits.js'
@@ -228,7 +228,8 @@ const taken = async (
   }
 }
 
-const stoppedError = (cause: unknown): Error =>
+/** `cancelled` `lock_wait_stopped`: a signal ended a wait before anything was written. */
+export const stoppedError = (cause: unknown): SallyportError =>
   fail.cancelled('lock_wait_stopped', 'Stopped while waiting for the state lock.', {
     next: 'Run it again when the other process is done.', cause,
   })

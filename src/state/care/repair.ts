@@ -147,6 +147,8 @@ const lossIn = (
 
 /** An earlier repair or restore ended before the policy above published its revoked revision. */
 const awaitsMark = (site: Site): boolean => {
+  // A replica writes no record of its own: whoever settles for it does so at the place.
+  if (looseStateFile(site.files, site.places.state)?.kept_in === 'place') return false
   const manifest = salvage(site.files, site.places).standing?.manifest
   if (manifest === undefined || manifest.mark_floor === 0) return false
   return anchoredNumber(site, manifest.store_id) <= manifest.mark_floor

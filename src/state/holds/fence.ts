@@ -124,10 +124,13 @@ export class Fence {
     if (this.#file !== null) unlockFd(this.#file.fd)
   }
 
-  /** Ends it with the operation: removes the file, unless somebody is looking at it just now. */
-  close(): void {
+  /**
+   * Ends it with the operation: removes the file, unless somebody is looking at it just now.
+   * `stays`: the file stays as that of a process that died, and whoever comes next ends it.
+   */
+  close(stays = false): void {
     if (this.#file === null) return
-    if (this.#taken || tryLockFd(this.#file.fd)) this.#file.remove()
+    if (!stays && (this.#taken || tryLockFd(this.#file.fd))) this.#file.remove()
     else this.#file.release()
     this.#file = null
     this.#taken = false
@@ -140,9 +143,10 @@ const fencesIn = (stateDir: string): readonly string[] => {
   return nodeFiles.list(folderOf(stateDir)).filter((name) => nameForm.test(name))
 }
 
-/** Removes the fences of operations that nobody runs any more. */
-export const sweepFences = (stateDir: string): void => {
+/** Removes the fences of operations that nobody runs any more; `only`: those of these alone. */
+export const sweepFences = (stateDir: string, only?: ReadonlySet<string>): void => {
   for (const name of fencesIn(stateDir)) {
+    if (only?.has(name) === false) continue
     if (!isHeld(stateDir, name)) removeDeadFile(join(folderOf(stateDir), name))
   }
 }

@@ -22,9 +22,9 @@ const sayings = new WeakMap<object, Promise<unknown>>()
 
 /**
  * Says something to a place that may be said twice; while it cannot be, it is tried again for a
- * while.
+ * while. Whether it was said; never rejects.
  */
-export const noteSaying = (place: object, say: () => Promise<unknown>): void => {
+export const noteSaying = (place: object, say: () => Promise<unknown>): Promise<boolean> => {
   const until = systemClock.monotonicMs() + againForMs
   const saying = async (): Promise<void> => {
     for (;;) {
@@ -37,9 +37,10 @@ export const noteSaying = (place: object, say: () => Promise<unknown>): void => 
       await systemClock.sleep(pauseMs)
     }
   }
-  const said = saying().catch(() => undefined)
+  const said = saying().then(() => true, () => false)
   sayings.set(place, Promise.all([sayings.get(place), said]))
   noteClosing(said)
+  return said
 }
 
 /** Ends a connection once all of it was said, or given up. */

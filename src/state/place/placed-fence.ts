@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../base/clock.js'
 import type { FenceFacts } from '../holds/fence.js'
 import type { SendFence } from '../holds/holds.js'
-import { noteSaying } from './closings.js'
+import { noteClosing, noteSaying } from './closings.js'
 import type { FenceTaking, Place } from './place.js'
 import type { RecordSeal } from './record-seal.js'
 
@@ -66,7 +66,7 @@ export class PlacedFence implements SendFence {
     this.#lookedMs = systemClock.monotonicMs()
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      if (!this.#isHere) this.#giveThere(false)
+      if (!this.#isHere) void this.#giveThere(false)
     }, keptMs)
   }
 
@@ -84,13 +84,13 @@ export class PlacedFence implements SendFence {
     return seal.sealFor('fence', facts.operation, { ...facts, sent: this.#sent })
   }
 
-  #giveThere(closed: boolean): void {
+  #giveThere(closed: boolean): Promise<boolean> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#isThere = false
     const { facts: { operation } } = this.#at
     const [place, said, turn] = [this.#at.place(), this.#facts(), this.#turn]
-    noteSaying(place, () => place.giveFence(operation, said, turn, closed))
+    return noteSaying(place, () => place.giveFence(operation, said, turn, closed))
   }
 
   note(sent: FenceFacts['sent']): void {
@@ -102,12 +102,15 @@ export class PlacedFence implements SendFence {
     this.#at.local.give()
     this.#isHere = false
     // While the timer runs the row is kept for the next piece.
-    if (this.#isThere && this.#timer === undefined) this.#giveThere(false)
+    if (this.#isThere && this.#timer === undefined) void this.#giveThere(false)
   }
 
   close(): void {
-    this.#at.local.close()
+    const { local } = this.#at
     this.#isHere = false
-    if (this.#wasThere) this.#giveThere(true)
+    if (!this.#wasThere) return local.close()
+    local.give()
+    // The file stays until the place was told: by a file that nobody holds others know what to say.
+    noteClosing(this.#giveThere(true).then((isSaid) => local.close(!isSaid)))
   }
 }

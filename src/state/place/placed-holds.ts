@@ -131,7 +131,8 @@ export class PlacedHolds implements Holds {
       await place().giveFence(
         operation, seal.sealFor('fence', operation, facts), crypto.randomUUID(), true)
     }
-    sweepFences(dir)
+    // One whose process died meanwhile was not told of.
+    sweepFences(dir, new Set(dead.map(({ operation }) => operation)))
   }
 
   async tryTurn(job: string): Promise<{ release(): void } | null> {

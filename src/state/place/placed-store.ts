@@ -9,11 +9,12 @@
  * - nothing is held while the place is asked: the lock of the replica is taken to write what the
  *   place already has.
  */
-import { fail } from '../../base/errors.js'
-import type { Proposal } from '../commit.js'
+import { fail, SallyportError } from '../../base/errors.js'
+import type { Proposal, TakenRecord } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
 import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
+import { stoppedError } from '../lock.js'
 import type { SendFence } from '../holds/holds.js'
 import type {
   AnchorComparison, ArtifactRef, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View,
@@ -23,6 +24,7 @@ import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
+import { commitUnknown } from './commit-unknown.js'
 import type { HeadStart } from './head-start-shape.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
 import type { KnownRun } from './known-run.js'
@@ -41,6 +43,10 @@ import { writesVersion } from './writes.js'
 
 /** Records that one look brings at most. */
 const followLimit = 2_000
+/** Whether another process of this machine has the lock of the directory. */
+const isWait = (error: unknown): boolean => error instanceof SallyportError
+  && (error.code === 'lock_held' || error.code === 'lock_wait_stopped')
+
 /** Longest pause before a transaction is tried again that another machine was faster than, ms. */
 const retryPauseMs = 20
 
@@ -216,7 +222,7 @@ export class PlacedStore implements Store {
     const { clock } = this.replica
     this.replica.read()
     let look = first
-    for (let looks = 1; ; looks += 1) {
+    for (let looks = 0; ;) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
       const seen = await this.#look(end.sequence, look)
@@ -224,6 +230,8 @@ export class PlacedStore implements Store {
       this.clock.hear(seen.nowMs, wallMs, wallMs + clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
       const last = seen.records.at(-1)
+      // A long answer tells little of the time: it is asked for anew, with nothing to bring.
+      if (last === undefined) looks += 1
       if (last !== undefined && await this.#takeBase(seen.records[0], end.sequence)) continue
       if (last !== undefined) {
         const opened = this.seal.open(seen.records, end, this.replica.generation.binding)
@@ -340,10 +348,23 @@ export class PlacedStore implements Store {
       const done = proposal !== null && await this.#place1(verb, proposal, under, isFresh)
       if (done) return proposal.result
       if (tries > 1 && clock.monotonicMs() >= until) throw restless()
-      if (tries > 2) await clock.sleep(Math.random() * retryPauseMs, this.#options.signal)
+      if (tries > 2) await this.#pause()
       await this.#follow()
       isFresh = true
     }
+  }
+
+  /**
+   * Lets others go first. A stop that was asked for before does not end it, as with the lock of a
+   * directory: what is recorded then is what came of something that may have left.
+   */
+  async #pause(): Promise<void> {
+    const { signal } = this.#options
+    const stopping = signal?.aborted === true ? undefined : signal
+    await this.replica.clock.sleep(Math.random() * retryPauseMs, stopping)
+      .catch((cause: unknown) => {
+        throw stopping?.aborted === true ? stoppedError(cause) : cause
+      })
   }
 
   /** What the transaction comes to; null for a refusal over rows that were not followed. */
@@ -372,13 +393,33 @@ export class PlacedStore implements Store {
       at, this.seal.seal(record, record.before), this.#leases.tokensOf(under))
     if (answer === 'lease_lost') throw leaseLost()
     if (answer === 'moved') return false
-    await this.replica.takeIn(verb, [record], effects)
+    await this.#takePlaced(verb, record, effects)
     const known = this.#known
     // Nobody placed anything between: what was known of leases still covers every other record.
     if (known?.sequence === record.sequence - 1) {
       this.#known = { ...known, sequence: record.sequence }
     }
     return true
+  }
+
+  /**
+   * Takes in what was placed by this process. It is in force: whoever said that it could not be
+   * written would have it written twice, so the lock of this directory is waited for once more.
+   */
+  async #takePlaced(
+    verb: string, record: TakenRecord, effects: Proposal<unknown>['effects'],
+  ): Promise<void> {
+    const { clock } = this.replica
+    const until = clock.monotonicMs() + placeTimes.patienceMs
+    for (;;) {
+      try {
+        return await this.replica.takeIn(verb, [record], effects)
+      } catch (error) {
+        if (!isWait(error)) throw error
+        if (clock.monotonicMs() >= until) throw commitUnknown(error)
+      }
+      await clock.sleep(Math.random() * retryPauseMs)
+    }
   }
 
   close(): void {

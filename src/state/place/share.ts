@@ -104,12 +104,10 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
 
 /** Whether the place has the record that whoever invited knew: one that was put back lacks it. */
 const requireKnownRecord = async (
-  place: Place, machine: string, { sequence, link }: Position,
+  place: Place, { sequence, link }: Position,
 ): Promise<void> => {
   const { records: [record] } = await place.follow(sequence - 1, 1)
   if (record?.sequence === sequence && record.link.equals(link)) return
-  // Only a machine that has joined is told anything; this one came to nothing.
-  await place.retire(machine)
   throw fail.conflict('server_changed', 'The server lacks what it had when this was written.', {
     next: 'It was put back from a copy, or another one took over. Ask whoever invited: '
       + '`sallyport doctor` tells there how the server stands.',
@@ -129,9 +127,11 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
   refuseKnownHere(files, configDir, storeId)
   const settings: PlaceSettings = { ...reaching, machine: randomUUID() }
   const place = options.place ?? placeOf(settings, storeId, options)
+  let hasJoined = false
   try {
     await place.join({ machine: settings.machine, name: settings.machineName })
-    await requireKnownRecord(place, settings.machine, at)
+    hasJoined = true
+    await requireKnownRecord(place, at)
     const keys = new KeyRing(storeId, () => key)
     writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
     createState({
@@ -139,11 +139,18 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
       replica: { storeId, key, createdAt, machine: settings.machine },
     })
   } catch (error) {
+    // Only a machine that has joined is told anything; this one came to nothing.
+    if (hasJoined) await place.retire(settings.machine).catch(() => undefined)
     await place.close()
     throw error
   }
   const store = openReplica(rest, place)
-  if (headStart !== null) await store.beginAt(headStart)
-  await store.fresh()
+  try {
+    if (headStart !== null) await store.beginAt(headStart)
+    await store.fresh()
+  } catch (error) {
+    store.close()
+    throw error
+  }
   return store
 }

@@ -10,9 +10,16 @@ import { memoryPlace, type MemoryServer } from '../../support/place/memory.js'
 import { replicas } from '../../support/place/replicas.js'
 
 /** The next process of the same machine looks. */
-const nextLooks = async (t: Test, store: PlacedStore, server: MemoryServer): Promise<void> => {
+const nextLooks = async (
+  t: Test, store: PlacedStore, server: MemoryServer, meanwhile = (): void => undefined,
+): Promise<void> => {
   const { dir, replica: { keyPlaces: { configDir } }, settings: { machine } } = store
   const place = memoryPlace(server, () => machine)
+  const { giveFence } = place
+  place.giveFence = async (...given) => {
+    meanwhile()
+    await giveFence(...given)
+  }
   const opened = await openingAny(() => openStore({ dir, configDir, mode: 'write', place }))
   t.teardown(() => opened.close())
   await opened.fresh()
@@ -39,6 +46,32 @@ t.test('A-167 the first look of a process says which requests of its machine nob
   await nextLooks(t, store, server)
   t.hasStrict(server.fences, [{ operation, taken: false, closed: true }])
   t.notOk(existsSync(join(store.dir, 'run', 'fence', operation)))
+})
+
+t.test('a process that dies while another one\'s fences are told is told of by the next look', async (t) => {
+  const { store, server } = await replicas(t)
+  const [first, second] = [`op_${randomUUID()}`, `op_${randomUUID()}`]
+  for (const operation of [first, second]) {
+    const guard = await store.holds.hold('operation', operation)
+    const fence = store.holds.fence({ operation, task: null, principal: null, pid: 1 }, [guard])
+    await fence.take(new AbortController().signal)
+  }
+  const openThere = () => server.fences.filter(({ closed }) => !closed)
+    .map(({ operation }) => operation)
+  const dies = (operation: string): void => {
+    die(store, 'ops', operation)
+    die(store, 'fence', operation)
+  }
+  dies(first)
+  let hasDied = false
+  await nextLooks(t, store, server, () => {
+    if (!hasDied) dies(second)
+    hasDied = true
+  })
+  t.strictSame(openThere(), [second])
+  t.ok(existsSync(join(store.dir, 'run', 'fence', second)), 'it was not told of yet')
+  await nextLooks(t, store, server)
+  t.strictSame(openThere(), [])
 })
 
 t.test('what a dead process held at the place is free for every machine once the next one of its own has looked', async (t) => {

@@ -3,6 +3,7 @@ import t from 'tap'
 import { PlacedFence } from '../../../src/state/place/placed-fence.js'
 import type { Place } from '../../../src/state/place/place.js'
 import type { RecordSeal } from '../../../src/state/place/record-seal.js'
+import { closingsDone } from '../../../src/state/place/closings.js'
 import { until } from '../../support/until.js'
 
 const none = async (): Promise<void> => undefined
@@ -32,4 +33,33 @@ t.test('a look behind a fence counts while the fence is held, and a while', asyn
   t.notOk(fence.hasLooked, 'nothing is held')
   fence.close()
   t.strictSame(said.slice(0, 3), ['taken', 'given', 'taken'])
+})
+
+t.test('the file of a fence goes once the place was told, and stays where it cannot be', async (t) => {
+  for (const isAway of [false, true]) {
+    const closed: (boolean | undefined)[] = []
+    let told = 0
+    const fence = new PlacedFence({
+      local: {
+        take: none, note: () => undefined, give: () => undefined,
+        close: (stays) => void closed.push(stays),
+      },
+      facts: { operation: 'op_1', task: null, principal: null, pid: 1 },
+      seal: { sealFor: () => Buffer.alloc(0) } as unknown as RecordSeal,
+      place: () => ({
+        giveFence: async () => {
+          told += 1
+          if (isAway) throw new Error('away')
+        },
+      }) as unknown as Place,
+      under: () => [],
+      taking: none,
+    })
+    await fence.take(signal)
+    fence.close()
+    t.strictSame(closed, [], 'not before it was told')
+    await closingsDone()
+    t.strictSame(closed, [isAway], 'the file of what was not told stays')
+    t.ok(told > (isAway ? 3 : 0))
+  }
 })

@@ -8,6 +8,9 @@ import { nodeFiles, type Files } from '../../../src/state/files.js'
 import { openWith } from '../../../src/state/keys.js'
 import type { CollectionSpec } from '../../../src/state/types.js'
 import { placeTimes } from '../../../src/state/place/place.js'
+import type { PlacedStore } from '../../../src/state/place/placed-store.js'
+import { systemClock } from '../../../src/base/clock.js'
+import { kernelStateLock } from '../../../src/state/lock.js'
 import { replicas } from '../../support/place/replicas.js'
 
 const rows: CollectionSpec<{ readonly n: number }> = {
@@ -236,14 +239,78 @@ t.test('who is never first gives up when its time is over, and wrote nothing', a
   t.equal((await store.fresh()).get(rows, 'second'), undefined)
 })
 
+/** Lets another machine be first that often. */
+const comesSecond = (
+  { server }: Awaited<ReturnType<typeof replicas>>, other: PlacedStore, times: number,
+): void => {
+  let left = times
+  const first = async (): Promise<void> => {
+    server.beforeAppend = null
+    await other.transact('test', (tx) => tx.put(rows, 'first', { n: left }))
+    left -= 1
+    server.beforeAppend = left > 0 ? first : null
+  }
+  server.beforeAppend = first
+}
+
+t.test('what is recorded behind a stop takes its turn among other machines, and a stop meanwhile ends the wait', async (t) => {
+  const stopping = new AbortController()
+  const at = await replicas(t, { signal: stopping.signal })
+  const { store, next } = at
+  const other = await next()
+  comesSecond(at, other, 40)
+  const waits = store.transact('test', (tx) => tx.put(rows, 'waits', { n: 1 }))
+  setTimeout(() => stopping.abort(), 5)
+  await t.rejects(waits, { kind: 'cancelled', code: 'lock_wait_stopped' })
+  comesSecond(at, other, 5)
+  await store.transact('test', (tx) => tx.put(rows, 'late', { n: 1 }))
+  const view = await other.fresh()
+  t.strictSame([view.get(rows, 'waits'), view.get(rows, 'late')], [undefined, { n: 1 }])
+})
+
+t.test('a record that was placed is taken in once the lock of the directory is free, and placed once', async (t) => {
+  const { store, server, next } = await replicas(t, { waitMs: 1 })
+  const { dir } = store.replica
+  const before = { ...placeTimes }
+  t.teardown(() => Object.assign(placeTimes, before))
+  const holdsFor = (ms: number): void => {
+    server.beforeAppend = async () => {
+      server.beforeAppend = null
+      const lock = kernelStateLock(join(dir, 'lock'), systemClock)
+      t.ok(lock.tryTake('another'))
+      setTimeout(() => {
+        lock.give()
+        lock.close()
+      }, ms)
+    }
+  }
+  holdsFor(300)
+  await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
+  t.equal(server.records.length, 2)
+  t.strictSame(store.read().get(rows, 'a'), { n: 1 })
+  placeTimes.patienceMs = 100
+  holdsFor(1_000)
+  await t.rejects(store.transact('test', (tx) => tx.put(rows, 'b', { n: 1 })), {
+    kind: 'partial', code: 'commit_unknown',
+  })
+  t.equal(server.records.length, 3)
+  t.strictSame((await (await next()).fresh()).get(rows, 'b'), { n: 1 })
+})
+
 t.test('where the clock of the place cannot be told nothing is written', async (t) => {
-  const { store, server } = await replicas(t)
+  const { store, server, next } = await replicas(t)
   const before = { ...placeTimes }
   t.teardown(() => Object.assign(placeTimes, before))
   placeTimes.clockWithinMs = -1
   server.asked.length = 0
   await t.rejects(store.fresh(), { kind: 'rejected', code: 'clock_apart' })
   t.strictSame(server.asked, ['follow', 'follow', 'follow'], 'the first answer may come late')
+  placeTimes.clockWithinMs = before.clockWithinMs
+  await (await next()).transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
+  placeTimes.clockWithinMs = -1
+  server.asked.length = 0
+  await t.rejects(store.fresh(), { kind: 'rejected', code: 'clock_apart' })
+  t.equal(server.asked.length, 4, 'what brings records may take long')
   placeTimes.clockWithinMs = before.clockWithinMs
   await store.fresh()
 })

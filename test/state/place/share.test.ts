@@ -3,6 +3,7 @@ import t from 'tap'
 import * as v from 'valibot'
 import { checkState } from '../../../src/state/care/check.js'
 import { nodeFiles, type Files } from '../../../src/state/files.js'
+import { serverChanged } from '../../../src/state/place/server-changed.js'
 import { createShared, joinShared } from '../../../src/state/place/share.js'
 import { shareDirectory } from '../../../src/state/place/sharing.js'
 import { createStore } from '../../../src/state/store.js'
@@ -54,7 +55,14 @@ t.test('a place that lacks what whoever invited knew is not joined', async (t) =
   await t.rejects(joinShared({
     dir: `${root}/state`, configDir: `${root}/config`, joining, reaching, place,
   }), { kind: 'conflict', code: 'server_changed' })
-  t.type(server.machines.find((one) => one.machine === machine)?.retired, 'string')
+  const isRetired = () => server.machines.find((one) => one.machine === machine)?.retired
+  t.type(isRetired(), 'string')
+  place.follow = async () => { throw serverChanged('behind') }
+  await t.rejects(joinShared({
+    dir: `${root}/state`, configDir: `${root}/config`, joining, reaching, place,
+  }), { kind: 'conflict', code: 'server_changed' })
+  t.equal(server.machines.length, 3)
+  t.type(isRetired(), 'string', 'also where the server itself says what it lacks')
 })
 
 /** What happens to names and bytes, in order: `sync PATH` and `rename FROM TO`. */

@@ -13,8 +13,8 @@ export const share: VerbRecord<ShareLine, ReturnType<typeof stateShare.answer>> 
   summary: 'give this state to a server, so that several machines share it',
   description:
     'Puts everything of this state on a PostgreSQL server, sealed, and makes this directory a '
-    + 'replica of it. From then on each record is written there, and you can invite other machines. '
-    + 'The server gets no key: it sees sizes, times and names of machines. The address is '
+    + 'replica of it. From then on each record is written there, and you can invite other '
+    + 'machines. The server gets no key: it sees sizes, times and names of machines. The address is '
     + 'postgres://USER@HOST:PORT/DATABASE, without a password. TLS, verified by --server-ca, is '
     + 'asked for everywhere but on loopback. See `sallyport help shared`.',
   examples: [

@@ -222,8 +222,10 @@ export class Connection {
         if (!isLost(error)) {
           // A name may stand for another server by now, one that writes.
           if (isReading(error)) this.#drop(client)
-          if (!isAgain(error) || isLast) throw error
-          continue
+          if (isAgain(error) && !isLast) continue
+          // An earlier try may have come to be, whatever refuses this one.
+          if (unanswered === undefined) throw error
+          throw new Unanswered('no answer to an earlier try', { cause: error })
         }
         this.#drop(client)
         unanswered = error

@@ -1,10 +1,11 @@
 /** The log: records behind one another, each put there by compare-and-set. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fail } from '../../../base/errors.js'
+import { SallyportError } from '../../../base/errors.js'
+import { commitUnknown } from '../commit-unknown.js'
 import { placeTimes, type Appended, type Followed, type PlacedRecord, type Position,
 } from '../place.js'
 import { serverChanged } from '../server-changed.js'
-import { textOf, Unanswered, Unreached, type Row } from './connection.js'
+import { textOf, Unanswered, type Row } from './connection.js'
 import { askStanding, literalTerms, mayChange, noStanding, requireStanding, standingColumns, whose,
   withStanding, type Asking } from './standing.js'
 import { msOf } from './tables.js'
@@ -135,11 +136,6 @@ const appendOnce = async (
   return row['held'] === true ? 'moved' : 'lease_lost'
 }
 
-const unknownCommit = (cause: unknown): Error =>
-  fail.partial('commit_unknown', 'Nobody answered whether a change of the state came to be.', {
-    next: 'Look at the state again once its place can be reached.', cause,
-  })
-
 /** See `Place.append`. */
 export const append = async (
   asking: Asking, at: Position, record: PlacedRecord, under: readonly string[],
@@ -149,9 +145,11 @@ export const append = async (
     try {
       return await appendOnce(asking, at, record, under)
     } catch (error) {
+      // What refuses a later try says nothing of the one that nobody answered.
+      if (error instanceof SallyportError) throw error
       if (error instanceof Unanswered) unanswered = true
-      else if (!(unanswered && error instanceof Unreached)) throw error
-      if (pauseMs === null) throw unknownCommit(error)
+      if (!unanswered) throw error
+      if (pauseMs === null) throw commitUnknown(error)
     }
     await sleep(pauseMs)
   }

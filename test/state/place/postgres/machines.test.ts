@@ -208,6 +208,30 @@ t.test('whoever retires a machine waits for what it is writing', async (t) => {
   t.equal(await appended, 'placed')
 })
 
+t.test('what a machine begins just before it is retired is ended with it', async (t) => {
+  const { store, place } = await founded(t)
+  const { machine, place: leaving } = await store.joined(place, 'second')
+  await fenced(leaving, 'op_0', facts, randomUUID(), [])
+  const client = new pg.Client(server.url)
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('begin')
+  await client.query('select from sallyport.machines where machine = $1 for share', [machine])
+  await client.query(`insert into sallyport.fences
+    (store, operation, machine, holder, turn, taken, closed, facts)
+    values ($1, 'op_1', $2, '', gen_random_uuid(), true, false, $3)`,
+  [store.storeId, machine, facts])
+  const retired = place.retire(machine)
+  await until('it waits', async () => (await server.query(
+    "select from pg_stat_activity where wait_event_type = 'Lock'")).length > 0)
+  await client.query('commit')
+  await retired
+  t.strictSame(await server.query(
+    'select operation, taken, closed from sallyport.fences where store = $1 order by operation',
+    [store.storeId]),
+  ['op_0', 'op_1'].map((operation) => ({ operation, taken: false, closed: true })))
+})
+
 t.test('what a machine writes while it is being retired waits, and is refused', async (t) => {
   const { store, place } = await founded(t)
   const { machine, place: leaving } = await store.joined(place, 'second')
