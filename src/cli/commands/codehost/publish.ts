@@ -158,8 +158,8 @@ export const publish: VerbRecord<PublishOptions, PublishDocument> = {
     + 'sent. For scripts there are two halves: --prepare gives the job and its digest, and the job '
     + 'with --preview-digest approves that and sends it. {id} in the name of the branch stands for '
     + 'the job, so each publication has its own branch. Then the body names the newest one of that '
-    + 'name that was read back whole. The same key gives the same job. Run again, it goes on with '
-    + 'what was never sent. It repeats nothing that was refused or may have been sent. Where that cannot be '
+    + 'name that was read back whole. The same key gives the same job. Run again, it goes on '
+    + 'with what was never sent. It repeats nothing that was refused or may have been sent. Where that cannot be '
     + 'known it ends with 7 and the line that goes on.',
   examples: [
     '$ sallyport codehost publish site',

@@ -14,8 +14,8 @@ export const share: VerbRecord<ShareLine, ReturnType<typeof stateShare.answer>> 
   description:
     'Puts everything of this state on a PostgreSQL server, sealed, and makes this directory a '
     + 'replica of it. From then on each record is written there, and you can invite other '
-    + 'machines. The server gets no key: it sees sizes, times and names of machines. The address is '
-    + 'postgres://USER@HOST:PORT/DATABASE, without a password. TLS, verified by --server-ca, is '
+    + 'machines. The server gets no key: it sees sizes, times and names of machines. The address '
+    + 'is postgres://USER@HOST:PORT/DATABASE, without a password. TLS, verified by --server-ca, is '
     + 'asked for everywhere but on loopback. See `sallyport help shared`.',
   examples: [
     '$ sallyport state share postgres://ops@db.example/sallyport --server-ca ca.pem',
