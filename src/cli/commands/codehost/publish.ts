@@ -159,8 +159,8 @@ export const publish: VerbRecord<PublishOptions, PublishDocument> = {
     + 'with --preview-digest approves that and sends it. {id} in the name of the branch stands for '
     + 'the job, so each publication has its own branch. Then the body names the newest one of that '
     + 'name that was read back whole. The same key gives the same job. Run again, it goes on '
-    + 'with what was never sent. It repeats nothing that was refused or may have been sent. Where that cannot be '
-    + 'known it ends with 7 and the line that goes on.',
+    + 'with what was never sent. It repeats nothing that was refused or may have been sent. Where '
+    + 'that cannot be known it ends with 7 and the line that goes on.',
   examples: [
     '$ sallyport codehost publish site',
     '$ sallyport codehost publish site --base main --branch "site-{id}" --title "The site" '
