@@ -54,7 +54,7 @@ export class Leases {
 
   #giveBack(tokens: readonly string[]): void {
     const place = this.#place()
-    noteSaying(place, () => place.release(tokens))
+    void noteSaying(place, () => place.release(tokens))
   }
 
   #rest(): void {
