@@ -1,5 +1,6 @@
 /** Writing down what came of a contact, in a state directory that may not take it. */
 import { SallyportError } from '../base/errors.js'
+import { lockWaits } from '../state/lock.js'
 import type { Tx } from '../state/types.js'
 import { nowIso, type Gov } from '../governance/context.js'
 
@@ -7,7 +8,7 @@ import { nowIso, type Gov } from '../governance/context.js'
 const lockPauseMs = 50
 
 /** Nothing came to be, and it may when it is tried again. */
-const again = ['lock_held', 'lock_wait_stopped', 'place_unreachable', 'place_restless']
+const again = [...lockWaits, 'place_unreachable', 'place_restless']
 
 const isMissed = (error: unknown): boolean =>
   error instanceof SallyportError && again.includes(error.code)

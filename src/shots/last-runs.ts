@@ -48,10 +48,6 @@ const lastLook = ({ runDir }: Pick<Store, 'runDir'>, view: View) =>
     return scan === null ? [] : [{ folder: id, at: scan.at }]
   }).sort((a, b) => (a.at < b.at ? 1 : -1))[0] ?? null
 
-/** Digest of the folder whose scan `lastRuns` tells; null where it tells none. */
-export const lastFolder = (store: Pick<Store, 'runDir'>, view: View): string | null =>
-  lastLook(store, view)?.folder ?? null
-
 /** The newest runs, by the rows of one view. */
 export const lastRuns = (store: Pick<Store, 'runDir'>, view: View): LastRuns => ({
   scan: lastLook(store, view)?.at ?? null,
@@ -84,13 +80,15 @@ const digestFailure = (view: View): readonly LastFailure[] => {
 /**
  * Jobs whose newest run failed: a scan that could not read its folder, a digest of which a window
  * failed, as long as its receipt is among the newest. No row keeps the failure of a whole analysis.
- * `folder`: digest of the folder that is asked about; null for none.
+ * `folder`: digest of the folder that is asked about, null for none; left out: that of the scan
+ * which `lastRuns` tells.
  */
 export const lastFailures = (
-  { runDir }: Pick<Store, 'runDir'>, view: View, folder: string | null,
+  store: Pick<Store, 'runDir'>, view: View,
+  folder: string | null = lastLook(store, view)?.folder ?? null,
 ): readonly LastFailure[] => {
   const scan = folder === null ? null
-    : lastScanOf(runDir, folder, view.get(shotCollections.folders, folder))
+    : lastScanOf(store.runDir, folder, view.get(shotCollections.folders, folder))
   return [
     ...(scan?.status === 'failed' ? [{ job: 'scan' as const, reason: scan.reason }] : []),
     ...digestFailure(view),

@@ -228,6 +228,9 @@ const taken = async (
   }
 }
 
+/** Codes of a lock that was not had: nothing was written. */
+export const lockWaits: readonly string[] = ['lock_held', 'lock_wait_stopped']
+
 /** `cancelled` `lock_wait_stopped`: a signal ended a wait before anything was written. */
 export const stoppedError = (cause: unknown): SallyportError =>
   fail.cancelled('lock_wait_stopped', 'Stopped while waiting for the state lock.', {

@@ -1,6 +1,6 @@
 /** What the state knows of its timers: last runs, proofs and their renewal. Opens no socket. */
 import type { Gov } from '../../governance/context.js'
-import { lastFailures, lastFolder, lastRuns } from '../../shots/last-runs.js'
+import { lastFailures, lastRuns } from '../../shots/last-runs.js'
 import { renewsProof, savedSettings } from '../../shots/source/settings.js'
 import { slotProofs } from './slot-proofs.js'
 import type { TimerStatus } from './timers-contract.js'
@@ -10,7 +10,7 @@ export const timerStatus = (gov: Gov): TimerStatus => {
   const view = gov.store.read()
   return {
     last_runs: { ...lastRuns(gov.store, view) },
-    last_failures: [...lastFailures(gov.store, view, lastFolder(gov.store, view))],
+    last_failures: [...lastFailures(gov.store, view)],
     proofs: slotProofs(gov),
     renew_proof: renewsProof(savedSettings(view)),
   }

@@ -7,7 +7,7 @@ import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import type { Stop, StopBoard } from '../stop-board.js'
-import { serverChanged } from './server-changed.js'
+import { serverChanged } from './errors.js'
 
 const verb = 'server behind'
 

@@ -14,7 +14,7 @@ import type { Proposal, TakenRecord } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
 import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
-import { stoppedError } from '../lock.js'
+import { lockWaits, stoppedError } from '../lock.js'
 import type { SendFence } from '../holds/holds.js'
 import type {
   AnchorComparison, ArtifactRef, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View,
@@ -24,12 +24,11 @@ import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
-import { commitUnknown } from './commit-unknown.js'
+import { commitUnknown, leaseLost } from './errors.js'
 import type { HeadStart } from './head-start-shape.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
 import type { KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
-import { leaseLost } from './lease-lost.js'
 import { Leases } from './leases.js'
 import { placeTimes, type Followed, type LeaseRow, type Place, type PlacedRecord } from './place.js'
 import { PlaceClock } from './place-clock.js'
@@ -44,8 +43,8 @@ import { writesVersion } from './writes.js'
 /** Records that one look brings at most. */
 const followLimit = 2_000
 /** Whether another process of this machine has the lock of the directory. */
-const isWait = (error: unknown): boolean => error instanceof SallyportError
-  && (error.code === 'lock_held' || error.code === 'lock_wait_stopped')
+const isWait = (error: unknown): boolean =>
+  error instanceof SallyportError && lockWaits.includes(error.code)
 
 /** Longest pause before a transaction is tried again that another machine was faster than, ms. */
 const retryPauseMs = 20
@@ -341,29 +340,28 @@ export class PlacedStore implements Store {
 
   async #placed<T>(verb: string, fn: (tx: Tx) => T, { under = [] }: Turn): Promise<T> {
     const { clock } = this.replica
-    const until = clock.monotonicMs() + (this.#options.waitMs ?? placeTimes.patienceMs)
+    const { signal: stop, waitMs = placeTimes.patienceMs } = this.#options
+    // A stop that was asked for before ends no wait, as with the lock of a directory: what is
+    // recorded behind it is what came of something that may have left.
+    const signal = stop?.aborted === true ? undefined : stop
+    const until = clock.monotonicMs() + waitMs
     let isFresh = false
     for (let tries = 1; ; tries += 1) {
       const proposal = await this.#proposed(verb, fn, isFresh)
       const done = proposal !== null && await this.#place1(verb, proposal, under, isFresh)
       if (done) return proposal.result
       if (tries > 1 && clock.monotonicMs() >= until) throw restless()
-      if (tries > 2) await this.#pause()
+      if (tries > 2) await this.#pause(signal)
       await this.#follow()
       isFresh = true
     }
   }
 
-  /**
-   * Lets others go first. A stop that was asked for before does not end it, as with the lock of a
-   * directory: what is recorded then is what came of something that may have left.
-   */
-  async #pause(): Promise<void> {
-    const { signal } = this.#options
-    const stopping = signal?.aborted === true ? undefined : signal
-    await this.replica.clock.sleep(Math.random() * retryPauseMs, stopping)
+  /** Lets others go first. */
+  async #pause(signal: AbortSignal | undefined): Promise<void> {
+    await this.replica.clock.sleep(Math.random() * retryPauseMs, signal)
       .catch((cause: unknown) => {
-        throw stopping?.aborted === true ? stoppedError(cause) : cause
+        throw signal?.aborted === true ? stoppedError(cause) : cause
       })
   }
 

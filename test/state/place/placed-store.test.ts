@@ -242,12 +242,14 @@ t.test('who is never first gives up when its time is over, and wrote nothing', a
 /** Lets another machine be first that often. */
 const comesSecond = (
   { server }: Awaited<ReturnType<typeof replicas>>, other: PlacedStore, times: number,
+  meanwhile = (): void => undefined,
 ): void => {
   let left = times
   const first = async (): Promise<void> => {
     server.beforeAppend = null
     await other.transact('test', (tx) => tx.put(rows, 'first', { n: left }))
     left -= 1
+    meanwhile()
     server.beforeAppend = left > 0 ? first : null
   }
   server.beforeAppend = first
@@ -256,12 +258,13 @@ const comesSecond = (
 t.test('what is recorded behind a stop takes its turn among other machines, and a stop meanwhile ends the wait', async (t) => {
   const stopping = new AbortController()
   const at = await replicas(t, { signal: stopping.signal })
-  const { store, next } = at
+  const { store, next, server } = at
   const other = await next()
-  comesSecond(at, other, 40)
-  const waits = store.transact('test', (tx) => tx.put(rows, 'waits', { n: 1 }))
-  setTimeout(() => stopping.abort(), 5)
-  await t.rejects(waits, { kind: 'cancelled', code: 'lock_wait_stopped' })
+  comesSecond(at, other, 40, () => stopping.abort())
+  await t.rejects(store.transact('test', (tx) => tx.put(rows, 'waits', { n: 1 })), {
+    kind: 'cancelled', code: 'lock_wait_stopped',
+  })
+  server.beforeAppend = null
   comesSecond(at, other, 5)
   await store.transact('test', (tx) => tx.put(rows, 'late', { n: 1 }))
   const view = await other.fresh()

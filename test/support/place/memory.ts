@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { isoFromMs } from '../../../src/base/clock.js'
 import { fail } from '../../../src/base/errors.js'
-import { leaseLost } from '../../../src/state/place/lease-lost.js'
+import { leaseLost } from '../../../src/state/place/errors.js'
 import type {
   FenceRow, MachineRow, Place, PlacedRecord, StopRow, Voucher,
 } from '../../../src/state/place/place.js'

@@ -8,6 +8,7 @@ import {
 } from '../../../governance/policy/policy-contract.js'
 import { listPolicy } from '../../../governance/policy/head.js'
 import { recordWaitMs, revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
+import { lockWaits } from '../../../state/lock.js'
 import { stoppingOf } from '../../../state/place/stopping.js'
 import { limitFlag, numberFlag } from '../../flags.js'
 import { sentBeforeLines } from '../../sent-before.js'
@@ -34,10 +35,14 @@ export const show = verbOf(policy.show, {
   ].join('\n'),
 })
 
-const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string =>
-  (code === 'lock_held' || code === 'lock_wait_stopped'
+const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string => {
+  if (code === 'commit_unknown') {
+    return 'Whether it is recorded is not known; the next command that writes sees to it.'
+  }
+  return code !== null && lockWaits.includes(code)
     ? 'Another process holds the state; the next command that writes records it.'
-    : 'The state takes no record now; it is recorded when it is repaired.')
+    : 'The state takes no record now; it is recorded when it is repaired.'
+}
 
 const stoppedText = (document: PolicyRevokedDocument): string => {
   if (document.under_way.length > 0) return 'Stopped for every request but those of one process.'

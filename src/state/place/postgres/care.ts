@@ -1,6 +1,6 @@
 /** What is asked of a server that may be another run than the store knows, and a store's end. */
 import { placeTimes, type PlacedRecord, type Position, type Standing } from '../place.js'
-import { serverChanged } from '../server-changed.js'
+import { serverChanged } from '../errors.js'
 import { textOf, type Row } from './connection.js'
 import { machineRows, machinesOf } from './machines.js'
 import {

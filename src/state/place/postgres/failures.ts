@@ -4,7 +4,7 @@
  */
 import { errnoOf } from '../../../base/errno.js'
 import { fail, type SallyportError } from '../../../base/errors.js'
-import { serverChanged } from '../server-changed.js'
+import { serverChanged } from '../errors.js'
 
 /** Why a place cannot be reached; `reason` of `place_unreachable`. */
 type Unreached =
@@ -81,21 +81,3 @@ export const placeFailure = (error: unknown, place: string): SallyportError => {
     details: state === undefined ? { place } : { place, sqlstate: state },
   })
 }
-
-/** `blocked` `machine_retired`. */
-export const machineRetired = (): SallyportError =>
-  fail.blocked('machine_retired', 'This machine was retired: nothing of it is taken any more.', {
-    next: 'Have another machine write an invitation, and join anew.',
-  })
-
-/** `blocked` `state_unshared`. */
-export const stateUnshared = (): SallyportError =>
-  fail.blocked('state_unshared', 'This state went back into a directory of one of its machines.', {
-    next: 'Nothing is written here any more. Ask whoever took it back.',
-  })
-
-/** `blocked` `state_too_new`: by its format, or by what its rows are written with. */
-export const writtenByNewer = (details: Readonly<Record<string, number>>): SallyportError =>
-  fail.blocked('state_too_new', 'A newer version of the program wrote this state.', {
-    next: 'Install that version, or a later one.', details,
-  })

@@ -4,7 +4,7 @@
  * sees the other, since each look begins after what was written before it was committed.
  */
 import { fail } from '../../../base/errors.js'
-import { leaseLost } from '../lease-lost.js'
+import { leaseLost } from '../errors.js'
 import type { FenceRow, FenceTaking, Followed } from '../place.js'
 import { textOf } from './connection.js'
 import { lookOf, lookText, type Looking } from './records.js'

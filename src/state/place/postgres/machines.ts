@@ -3,7 +3,8 @@ import { isoFromMs } from '../../../base/clock.js'
 import { fail } from '../../../base/errors.js'
 import type { MachineRow } from '../place.js'
 import { textOf } from './connection.js'
-import { sqlStateOf, machineRetired } from './failures.js'
+import { machineRetired } from '../errors.js'
+import { sqlStateOf } from './failures.js'
 import {
   askStanding, firstValues, mayChange, placeTerms, requireStanding, standingColumns, withStanding,
   type Asking,

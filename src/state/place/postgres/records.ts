@@ -1,10 +1,9 @@
 /** The log: records behind one another, each put there by compare-and-set. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SallyportError } from '../../../base/errors.js'
-import { commitUnknown } from '../commit-unknown.js'
+import { commitUnknown, serverChanged } from '../errors.js'
 import { placeTimes, type Appended, type Followed, type PlacedRecord, type Position,
 } from '../place.js'
-import { serverChanged } from '../server-changed.js'
 import { textOf, Unanswered, type Row } from './connection.js'
 import { askStanding, literalTerms, mayChange, noStanding, requireStanding, standingColumns, whose,
   withStanding, type Asking } from './standing.js'

@@ -3,11 +3,10 @@
  * that it may change anything for. An answer tells that beside what was asked, in one trip.
  */
 import { formatVersion } from '../../paths.js'
+import { machineRetired, serverChanged, stateUnshared, writtenByNewer } from '../errors.js'
 import { runForm, type KnownRun } from '../known-run.js'
 import type { Introduction } from '../place.js'
-import { serverChanged } from '../server-changed.js'
 import { textOf, type Connection, type Row } from './connection.js'
-import { machineRetired, stateUnshared, writtenByNewer } from './failures.js'
 import { runSql } from './tables.js'
 
 /** What a place of one machine is asked with. */

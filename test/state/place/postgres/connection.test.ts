@@ -1,20 +1,12 @@
 /** What is known of a question that was asked more than once. */
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
 import {
   Connection, Unanswered, type Row,
 } from '../../../../src/state/place/postgres/connection.js'
 import { append } from '../../../../src/state/place/postgres/records.js'
 import type { Asking } from '../../../../src/state/place/postgres/standing.js'
+import { message, toldServer, welcome } from '../../../support/place/told-server.js'
 
-const message = (code: string, body: Buffer): Buffer => {
-  const head = Buffer.from(`${code}\0\0\0\0`, 'latin1')
-  head.writeInt32BE(body.length + 4, 1)
-  return Buffer.concat([head, body])
-}
-
-const welcome = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))])
 const onlyReads = Buffer.concat([
   message('E', Buffer.from('SERROR\0VERROR\0C25006\0Mcannot execute INSERT\0\0')),
   message('Z', Buffer.from('I')),
@@ -23,20 +15,14 @@ const onlyReads = Buffer.concat([
 t.test('a try that nobody answered is not forgotten where a later one is refused', async (t) => {
   let asked = 0
   let answersFrom = 2
-  const server = createServer((asking) => {
-    asking.on('error', () => undefined)
+  const port = await toldServer(t, (asking) => {
+    asking.write(welcome)
     asking.once('data', () => {
-      asking.write(welcome)
-      asking.once('data', () => {
-        asked += 1
-        if (asked < answersFrom) asking.destroy()
-        else asking.write(onlyReads)
-      })
+      asked += 1
+      if (asked < answersFrom) asking.destroy()
+      else asking.write(onlyReads)
     })
-  }).listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  })
   const connection = new Connection({
     address: { host: '127.0.0.1', port, user: 'ops', database: 'sallyport' }, ca: null,
     password: null,

@@ -1,17 +1,11 @@
 /** A server that does not keep to its protocol. */
-import { once } from 'node:events'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { placeTimes } from '../../../../src/state/place/place.js'
 import { chanceOf } from '../../../support/chance.js'
 import { PlacedStore } from '../../../support/place/placed.js'
-
-const message = (code: string, body: Buffer): Buffer => {
-  const head = Buffer.from(`${code}\0\0\0\0`, 'latin1')
-  head.writeInt32BE(body.length + 4, 1)
-  return Buffer.concat([head, body])
-}
+import { message, toldServer, welcome } from '../../../support/place/told-server.js'
 
 const numbers = (...values: readonly number[]): Buffer => {
   const bytes = Buffer.alloc(values.length * 4)
@@ -19,31 +13,22 @@ const numbers = (...values: readonly number[]): Buffer => {
   return bytes
 }
 
-const welcome = Buffer.concat([message('R', numbers(0)), message('Z', Buffer.from('I'))])
 const short = Buffer.alloc(2, 0xff)
 
 /** A server whose way of answering is given, and a place behind it that waits for little. */
-const serverOf = async (t: Test, answers: (asking: Socket) => void) => {
-  const server = createServer((asking) => {
-    asking.on('error', () => undefined)
-    answers(asking)
-  }).listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+const serverOf = async (t: Test, patience: number, answers: (asking: Socket) => void) => {
+  const port = await toldServer(t, answers)
   const { patienceMs } = placeTimes
-  placeTimes.patienceMs = 300
+  placeTimes.patienceMs = patience
   t.teardown(() => { placeTimes.patienceMs = patienceMs })
   return () => new PlacedStore(t, { port }).placeOf(randomUUID())
 }
 
 t.test('what a server says that cannot be read ends the connection, never the process', async (t) => {
   let [first, further]: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)]
-  const placeNow = await serverOf(t, (asking) => {
-    asking.once('data', () => {
-      asking.write(first)
-      asking.once('data', () => void asking.write(further))
-    })
+  const placeNow = await serverOf(t, 300, (asking) => {
+    asking.write(first)
+    asking.once('data', () => void asking.write(further))
   })
   const chance = chanceOf('bytes')
   const noise = (): Buffer => Buffer.from(Array.from({ length: 400 }, () => chance.below(256)))
@@ -72,23 +57,22 @@ t.test('an answer that does not end is not waited for', async (t) => {
   const piece = Buffer.alloc(1024 * 1024, 1)
   const row = Buffer.from('D\x7f\xff\xff\xff', 'latin1')
   const sent: number[] = []
-  const placeNow = await serverOf(t, (asking) => {
+  const placeNow = await serverOf(t, 5_000, (asking) => {
     const at = sent.push(0) - 1
     const more = (): void => {
       // One that is read to the end of it fails here, not by the memory of the machine.
       while (!asking.destroyed && sent[at]! < 300 && asking.write(piece)) sent[at]! += 1
     }
+    asking.write(welcome)
     asking.once('data', () => {
-      asking.write(welcome)
-      asking.once('data', () => {
-        asking.on('drain', more)
-        asking.write(row)
-        more()
-      })
+      asking.on('drain', more)
+      asking.write(row)
+      more()
     })
   })
   const place = placeNow()
   await t.rejects(place.follow(7, 1), { kind: 'locked', code: 'place_unreachable' })
   await place.close()
-  t.ok(Math.max(...sent) < 200, `${sent.join(', ')} MiB`)
+  const most = Math.max(...sent)
+  t.ok(most > 100 && most < 200, `${sent.join(', ')} MiB`)
 })

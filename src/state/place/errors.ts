@@ -1,0 +1,41 @@
+/** What a place says of itself, of a machine or of what that machine held. */
+import { fail, type SallyportError } from '../../base/errors.js'
+
+/** `locked` `lease_lost`: told before anything leaves. */
+export const leaseLost = (): SallyportError =>
+  fail.locked('lease_lost', 'The place gave what this operation holds to somebody else.', {
+    next: 'Nothing was sent. Run it again.',
+  })
+
+/** `conflict` `server_changed`. `reason`: `run`, `behind`, `other_history` or `store_missing`. */
+export const serverChanged = (
+  reason: 'run' | 'behind' | 'other_history' | 'store_missing',
+): SallyportError =>
+  fail.conflict('server_changed', 'This server is not the one that the state rests on.', {
+    reason,
+    next: 'It was promoted, restored or made anew: name the server that has every record.',
+  })
+
+/** `partial` `commit_unknown`: nobody says whether a change came to be, or it is not here yet. */
+export const commitUnknown = (cause: unknown): SallyportError =>
+  fail.partial('commit_unknown', 'Nobody answered whether a change of the state came to be.', {
+    next: 'Look at the state again once its place can be reached.', cause,
+  })
+
+/** `blocked` `machine_retired`. */
+export const machineRetired = (): SallyportError =>
+  fail.blocked('machine_retired', 'This machine was retired: nothing of it is taken any more.', {
+    next: 'Have another machine write an invitation, and join anew.',
+  })
+
+/** `blocked` `state_unshared`. */
+export const stateUnshared = (): SallyportError =>
+  fail.blocked('state_unshared', 'This state went back into a directory of one of its machines.', {
+    next: 'Nothing is written here any more. Ask whoever took it back.',
+  })
+
+/** `blocked` `state_too_new`: by its format, or by what its rows are written with. */
+export const writtenByNewer = (details: Readonly<Record<string, number>>): SallyportError =>
+  fail.blocked('state_too_new', 'A newer version of the program wrote this state.', {
+    next: 'Install that version, or a later one.', details,
+  })
