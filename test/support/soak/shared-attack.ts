@@ -38,11 +38,14 @@ interface Builds {
 const work = async (
   at: Attacked, notes: Notes, { older, newer }: Builds, until: number, total: number,
 ): Promise<void> => {
+  const upgradeAll = (): void => {
+    for (const machine of at.machines) machine.app = newer
+  }
   const upgrade = (): void => {
     const part = notes.operations / total
-    const [a, b, c] = at.machines
+    const [, , c] = at.machines
     if (part >= oneIsNewer) c.app = newer
-    if (part >= allAreNewer) for (const machine of [a, b]) machine.app = newer
+    if (part >= allAreNewer) upgradeAll()
   }
   await Promise.all(at.machines.map(async (machine) => {
     const chance = chanceOf(`operations of ${machine.name} from ${notes.operations}`)
@@ -51,6 +54,8 @@ const work = async (
       await doSomething({ at, notes, machine, chance, older })
     }
   }))
+  // The books are compared on every machine, and no older program reads what a newer one wrote.
+  if (at.machines.some(({ app }) => app === newer)) upgradeAll()
 }
 
 const added = (counts: readonly Readonly<Record<string, number>>[]): Record<string, number> => {
