@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.js'
 import { SallyportError } from '../base/errors.js'
 import { followWitness } from '../governance/policy/witness.js'
 import { storedPath } from '../state/artifact-folder.js'
+import { readAnchor } from '../state/anchor.js'
 import type { CheckReport } from '../state/care/check.js'
 import { digestFile } from '../state/care/copy.js'
 import { note } from '../state/care/repair-report.js'
@@ -42,16 +43,24 @@ const stateAt = (dir: string): StateFile | undefined => {
     ?? salvage(nodeFiles, places).standing?.manifest.state
 }
 
-/** How many records the place has, or why it does not say. */
+/** Numbers of records: the last one at the place, and the last one that the anchor tells of. */
+interface Known {
+  readonly there: number
+  readonly anchored: number
+}
+
+/** How far the place has come and this machine had, or why that cannot be told. */
 const recordsAt = async (
   { configDir, clock = systemClock }: StatePlace, storeId: string,
-): Promise<number | SallyportError> => {
+): Promise<Known | SallyportError> => {
   try {
     const at = keyPlaces(resolve(configDir), storeId)
     const keys = new KeyRing(storeId, () => readKey(nodeFiles, at.key))
+    const anchor = readAnchor(nodeFiles, at.anchor, keys, storeId)
     const place = placeOf(readPlaceFile(nodeFiles, at.dir, keys, storeId), storeId, { clock })
     try {
-      return (await place.facts()).sequence
+      const { sequence: there } = await place.facts()
+      return { there, anchored: typeof anchor === 'string' ? 0 : anchor.sequence }
     } finally {
       await place.close()
     }
@@ -94,14 +103,15 @@ const giveBack = async (
 export const replicaToRepair = async (site: StatePlace): Promise<DamagedReplica | null> => {
   const state = stateAt(site.dir)
   if (state?.kept_in !== 'place') return null
-  const there = await recordsAt(site, state.store_id)
+  const known = await recordsAt(site, state.store_id)
   return {
     unplaced: (records) => {
-      if (typeof there !== 'number') return there
-      return there < records ? serverChanged('behind') : null
+      if (known instanceof SallyportError) return known
+      // Where no log of it is left, the anchor alone tells how far the replica had come.
+      return known.there < Math.max(records, known.anchored) ? serverChanged('behind') : null
     },
     async fetch(problems, referenced) {
-      if (typeof there !== 'number') return []
+      if (known instanceof SallyportError) return []
       const options: OpenOptions = { ...site, mode: 'write', onFollowed: followWitness }
       const store = new PlacedStore(new FileStore(options), options)
       try {

@@ -13,12 +13,21 @@ const texts: Readonly<Record<Exclude<AnchorStatus, 'ok'>, string>> = {
   forged: 'The anchor of this state directory was not sealed with its key.',
 }
 
-const notVouchedFor = (status: Exclude<AnchorStatus, 'ok'>): SallyportError =>
+/** A replica is not made to count by itself: others would not know of it. */
+const waysOn: Readonly<Record<Store['keptIn'], string>> = {
+  directory: 'Put the newest copy back, or make one count: `sallyport state restore DIR`',
+  place: 'Put the newest copy of the server back, or retire this machine on another one and join '
+    + 'anew',
+}
+
+const notVouchedFor = (
+  status: Exclude<AnchorStatus, 'ok'>, keptIn: Store['keptIn'],
+): SallyportError =>
   fail.blocked('store_behind_anchor', `${texts[status]} Nothing is shown, decided or sent.`, {
     reason: 'store_behind_anchor',
     details: { anchor: status },
-    next: 'Put the newest copy back, or make one count: `sallyport state restore DIR` (see '
-      + '`sallyport help anchor`). To stop every route meanwhile: `sallyport policy revoke`.',
+    next: `${waysOn[keptIn]} (see \`sallyport help anchor\`). `
+      + 'To stop every route meanwhile: `sallyport policy revoke`.',
   })
 
 /**
@@ -50,5 +59,5 @@ export const requireAnchored = (store: Store): View => {
   // Records that damage hides are no older copy: damage is told for itself, before any of this.
   if (status === 'ok' || store.health().damage !== null) return view
   if (status === 'missing' || status === 'forged') requireOwnKey(store)
-  throw notVouchedFor(status)
+  throw notVouchedFor(status, store.keptIn)
 }

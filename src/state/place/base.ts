@@ -6,7 +6,7 @@
 import { basename, dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { count } from '../../base/fields.js'
-import { writeAnchor } from '../anchor.js'
+import { readAnchor, writeAnchor } from '../anchor.js'
 import { storedNames } from '../artifacts.js'
 import { replicaForked } from '../commit.js'
 import type { FileStore } from '../file-store.js'
@@ -122,10 +122,26 @@ const replaceFiles = (store: FileStore, pack: PackReader): void => {
   for (const folder of [places.collections, places.wal, dir]) syncDir(files, folder)
 }
 
-/** Puts the files of a pack in the place of those of a new replica, which holds nothing. */
+/**
+ * Moves the anchor on to the last mark of a base. One that seals a later mark stays, as one that is
+ * not there does: a replica that is fetched anew counts as behind until it has come so far again,
+ * and where the server lost what followed, that is how it is noticed.
+ */
+const anchorBase = ({ files, keyPlaces, keys, storeId, generation }: FileStore): void => {
+  const mark = generation.marks.at(-1)
+  if (mark === undefined) return
+  const anchored = readAnchor(files, keyPlaces.anchor, keys, storeId)
+  if (typeof anchored === 'string' || anchored.number >= mark.number) return
+  writeAnchor(files, keyPlaces.anchor, keys, storeId, mark)
+}
+
+/**
+ * Puts the files of a pack in the place of those of a new replica, which holds nothing. Where
+ * another process of it was first, and has gone on perhaps, nothing is put.
+ */
 export const takeBase = async (store: FileStore, ref: ArtifactRef): Promise<void> => {
-  const { files, keyPlaces, keys, storeId } = store
   await store.withoutFolding('machine join', () => store.exclusive('machine join', () => {
+    if (store.end.sequence > 0) return
     const pack = store.artifacts.openPack(label, ref)
     try {
       orIoFailure('taking over a shared state', () => replaceFiles(store, pack))
@@ -133,9 +149,6 @@ export const takeBase = async (store: FileStore, ref: ArtifactRef): Promise<void
       pack.close()
     }
     store.reload()
-    const mark = store.generation.marks.at(-1)
-    if (mark === undefined) return
-    orIoFailure('moving the anchor', () =>
-      writeAnchor(files, keyPlaces.anchor, keys, storeId, mark))
+    orIoFailure('moving the anchor', () => anchorBase(store))
   }))
 }

@@ -15,8 +15,8 @@ export interface KnownRun {
   note(run: string): void
 }
 
-/** Remembered as long as it lives. */
-export const runOfNow = (): KnownRun => {
-  let known: string | null = null
+/** Remembered as long as it lives; `told`: the run that was known before. */
+export const runOfNow = (told: string | null = null): KnownRun => {
+  let known = told
   return { known: () => known, note: (run) => { known = run } }
 }

@@ -223,9 +223,10 @@ export interface Place {
   /**
    * Ends the store here, where its last record is the one that this machine stands at: nothing is
    * placed any more, by no machine (`blocked` `state_unshared`). `moved`: another one is. The
-   * machine that ended it may say it again; any other one is told `state_unshared`.
+   * machine that ended it may say it again; any other one is told `state_unshared`. Gives the stops
+   * that lie there: none comes behind them.
    */
-  end(at: Position): Promise<'ended' | 'moved'>
+  end(at: Position): Promise<readonly StopRow[] | 'moved'>
   /** Ends the connection once what was asked has been answered. Further use connects anew. */
   close(): Promise<void>
 }

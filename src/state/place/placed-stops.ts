@@ -93,6 +93,15 @@ export class PlacedStops implements StopBoard {
     })
   }
 
+  /** Has what lay at the place when it ended lie here, where nobody has recorded it yet. */
+  async takeOver(rows: readonly StopRow[]): Promise<void> {
+    const known = new Set(this.#local.lying().map(({ id }) => id))
+    this.heard(rows)
+    for (const { id, kind, target, by, at } of this.#heard) {
+      if (!known.has(id)) await this.#local.put({ id, kind, target, by, at })
+    }
+  }
+
   lying(): readonly LyingStop[] {
     const here = this.#local.lying()
     const known = new Set(here.map(({ id }) => id))

@@ -11,6 +11,7 @@ import { firstChain } from '../log/format.js'
 import { formatVersion, keyPlaces } from '../paths.js'
 import { parsePlaceAddress } from './address.js'
 import type { HeadStart } from './head-start-shape.js'
+import { runOfNow } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
 import { writePlaceFile, type PlaceSettings } from './place-file.js'
 import type { Place, Position } from './place.js'
@@ -54,6 +55,7 @@ export const placeOf = (
   address: parsePlaceAddress(settings.address, settings.ca), ca: settings.ca,
   password: settings.password, storeId, clock,
   machine: { machine: settings.machine, writes: writesVersion },
+  run: runOfNow(settings.run),
 })
 
 /** Nothing of the store may be here: two replicas would share one key folder and one anchor. */

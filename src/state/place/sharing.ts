@@ -11,7 +11,7 @@ import { storedNames } from '../artifacts.js'
 import { formatVersion } from '../paths.js'
 import type { Store } from '../types.js'
 import { packBase } from './base.js'
-import { dropBehind, isLacking } from './behind.js'
+import { dropBehind, isLacking, requireNotBehind } from './behind.js'
 import { readPlaceFile, removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import type { MachineRow, Place, PlacedRecord, Standing } from './place.js'
 import { PlacedStore } from './placed-store.js'
@@ -92,15 +92,20 @@ const followLast = async (store: PlacedStore): Promise<void> => {
 
 /**
  * Takes a shared state back into this directory: the place takes no record of any machine from then
- * on. `conflict` `machines_at_work` while another machine has something under way, or places a
- * record meanwhile. Where it was cut off it may be run again on this machine, and on no other.
+ * on, and stops that lie there lie here. `conflict` `machines_at_work` while another machine has
+ * something under way, or places a record meanwhile; `server_changed` `behind` while a machine has
+ * records that the server lost. Where it was cut off it may be run again on this machine, and on no
+ * other.
  */
 export const unshareDirectory = async (store: PlacedStore): Promise<void> => {
   const { replica, place, storeId, seal } = store
   await followLast(store)
   if (store.holds.live() > 0) throw atWork()
   const { sequence, chain } = replica.end
-  if (await place.end({ sequence, link: seal.link(chain) }) === 'moved') throw atWork()
+  requireNotBehind(store.stops, sequence)
+  const stops = await place.end({ sequence, link: seal.link(chain) })
+  if (stops === 'moved') throw atWork()
+  await store.stops.takeOver(stops)
   await replica.exclusive('state unshare', () => replica.keepIn(undefined))
   removePlaceFile(replica.files, replica.keyPlaces.dir, storeId)
 }
@@ -205,7 +210,8 @@ const goOnAt = async (
     })
   }
   // One that is gone, or was retired, gives nothing back, however far it had come.
-  const farther = standing.vouchers.filter((one) => one.sequence > sequence)
+  const here = Math.max(sequence, standing.last.sequence)
+  const farther = standing.vouchers.filter((one) => one.sequence > here)
   const who = standing.machines.filter(({ machine: id, name, retired }) =>
     id !== machine && retired === null && name !== without
       && farther.some((one) => one.machine === id))

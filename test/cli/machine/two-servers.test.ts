@@ -1,4 +1,6 @@
 /** A former server that is still there beside the one that took over, and a copy put back. */
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
 import { placeTimes } from '../../../src/state/place/place.js'
@@ -104,6 +106,47 @@ t.test('a machine that accepted a server does not go back to the former one', as
   must(await askOn(two))
   t.equal(one.inferences().length, sent + 1)
   t.equal((await two.json(['state', 'check'])).ok, true)
+})
+
+t.test('a server that a machine left is accepted again by all machines, or leads none back', async (t) => {
+  const { server, one, two, ofOne, ofTwo } = await twoMachines(t)
+  const standby = await promotedBeside(t, server, () => Promise.resolve())
+  for (const way of [ofOne, ofTwo]) way.leadTo(standby)
+  t.hasStrict(failure(await two.run([...accept, '--json'])), { code: 'machines_to_ask' })
+  t.hasStrict(await one.json(accept), { accepted: true })
+  must(await two.run(['goal', 'add', 'here']))
+  const sent = one.inferences().length
+  ofTwo.leadTo(server)
+  const left = { status: 5, code: 'server_changed' }
+  t.hasStrict(failure(await two.run([...accept, '--json'])), { code: 'machines_to_ask' })
+  t.hasStrict(failure(await askOn(two)), left, 'that it was asked for leads nobody back')
+  ofTwo.leadTo(standby)
+  t.hasStrict(failure(await askOn(two)), left, 'it has said that it goes on there')
+  t.equal(one.inferences().length, sent)
+  t.hasStrict(failure(await two.run([...accept, '--json'])), { code: 'machines_to_ask' })
+  t.hasStrict(await one.json(accept), { accepted: true })
+  must(await one.ask())
+  must(await askOn(two))
+  must(await one.run(['goal', 'add', 'there']))
+  t.strictSame(await one.json(['ledger', 'show']), await two.json(['ledger', 'show']))
+})
+
+t.test('a replica is not repaired out of a server that its machine had left', async (t) => {
+  const { server, one, two, ofOne, ofTwo } = await twoMachines(t)
+  const standby = await promotedBeside(t, server, () => Promise.resolve())
+  for (const way of [ofOne, ofTwo]) way.leadTo(standby)
+  await two.run(accept)
+  must(await one.run(accept))
+  must(await two.run(['goal', 'add', 'here']))
+  for (const name of readdirSync(join(two.place.stateDir, 'wal'))) {
+    rmSync(join(two.place.stateDir, 'wal', name))
+  }
+  ofTwo.leadTo(server)
+  t.hasStrict((await two.run(['state', 'repair', '--json'])).error(),
+    { code: 'server_changed', reason: 'run' })
+  ofTwo.leadTo(standby)
+  must(await two.run(['state', 'repair']))
+  must(await askOn(two))
 })
 
 t.test('a copy of a server that is put back stops everything once a machine sees it that had seen more', async (t) => {

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { checkState } from '../../../src/state/care/check.js'
+import { takeBase } from '../../../src/state/place/base.js'
 import { headStart } from '../../../src/state/place/head-start.js'
 import type { HeadStart } from '../../../src/state/place/head-start-shape.js'
 import { joinShared } from '../../../src/state/place/share.js'
@@ -71,6 +72,18 @@ t.test('a machine begins with the files of another one and follows what came sin
   await other.transact('test', (tx) => tx.put(rows, 'of the new one', { n: 1 }))
   await store.fresh()
   t.strictSame(store.read().get(rows, 'of the new one'), { n: 1 })
+})
+
+t.test('a machine that has gone on since another process of it began keeps what it has', async (t) => {
+  const { store, joined } = await filled(t)
+  const start = await made(store)
+  const other = await joined(start)
+  const { stored_sha256, sha256, bytes } = start
+  await other.blobs.fetchNamed([stored_sha256])
+  await other.transact('test', (tx) => tx.put(rows, 'behind', { n: 1 }))
+  const { end } = other.replica
+  await takeBase(other.replica, { stored_sha256, sha256, bytes })
+  t.strictSame(other.replica.end, end)
 })
 
 t.test('one is made where there are many records behind the last one, which goes', async (t) => {

@@ -3,11 +3,14 @@ import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import * as v from 'valibot'
+import { newId } from '../../../src/base/ids.js'
+import { stopBehind } from '../../../src/state/place/behind.js'
 import { readPlaceFile } from '../../../src/state/place/place-file.js'
 import { joinShared } from '../../../src/state/place/share.js'
 import {
   acceptServer, shareDirectory, unshareDirectory,
 } from '../../../src/state/place/sharing.js'
+import type { Stop } from '../../../src/state/stop-board.js'
 import { createStore, openStore, type FileStore } from '../../../src/state/store.js'
 import type { CollectionSpec, Store } from '../../../src/state/types.js'
 import { MemoryServer, memoryPlace } from '../../support/place/memory.js'
@@ -144,6 +147,46 @@ t.test('a state is not taken back while another machine has something under way'
   await t.rejects(unshareDirectory(store), { kind: 'conflict', code: 'machines_at_work' })
   guard.release()
   await unshareDirectory(store)
+})
+
+const stop = (target: string | null): Stop => ({
+  id: newId('stp'), kind: 'all', target, at: '2026-01-01T00:00:00.000Z',
+  by: { principal: null, root: null, verb: 'revoke' },
+})
+
+t.test('a stop that came while a state was taken back is in force in its directory', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  const [before, late, own, unread] = [stop(null), stop(null), stop(null), stop(null)]
+  await store.stops.put(own)
+  await other.stops.put(before)
+  const { place } = store
+  const { end } = place
+  place.end = async (...at) => {
+    await other.stops.put(late)
+    return end(...at)
+  }
+  server.stops.push({ id: unread.id, body: Buffer.from('x'), placed: 99 })
+  await unshareDirectory(store)
+  const opened = openStore({
+    dir: store.replica.dir, configDir: store.replica.keyPlaces.configDir, mode: 'write',
+  })
+  t.teardown(() => opened.close())
+  const lying = opened.stops.lying()
+  t.strictSame(lying.map(({ id }) => id).sort(),
+    [own.id, before.id, late.id, unread.id].sort())
+  t.equal(lying.find(({ id }) => id === unread.id)?.kind, 'unreadable')
+})
+
+t.test('a state is not taken back while a machine has records that the server lost', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  await store.fresh()
+  await put(other, 1)
+  server.records.pop()
+  await stopBehind(other.stops, { sequence: 1, machine: other.settings.machine }, 0)
+  await t.rejects(unshareDirectory(store), { code: 'server_changed', reason: 'behind' })
+  t.equal(server.isEnded, false)
 })
 
 t.test('records that were folded away cannot be given back, which is said', async (t) => {

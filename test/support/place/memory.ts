@@ -211,7 +211,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       const last = server.records.at(-1)
       if (last?.sequence !== sequence || !last.link.equals(link)) return 'moved'
       server.isEnded = true
-      return 'ended'
+      return [...server.stops]
     },
     async facts() {
       ask('facts')

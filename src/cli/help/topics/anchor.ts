@@ -40,5 +40,12 @@ What to do, in this order:
        $ sallyport state keys
        $ sallyport state keys --release RANGE
 
+On a shared state the server has every record, and a machine that lacks some
+follows them. An anchor that stays behind says that the server lost what this
+machine had seen. Put the server's newest copy back. Where there is none, or an
+anchor is lost, leave this machine out and join anew in new directories:
+       $ sallyport machine retire NAME
+       $ sallyport machine invite NAME --to FILE
+
 See: sallyport state check, sallyport ledger reservations
 `

@@ -1,5 +1,7 @@
 /** What is asked of a server that may be another run than the store knows, and a store's end. */
-import { placeTimes, type PlacedRecord, type Position, type Standing } from '../place.js'
+import {
+  placeTimes, type PlacedRecord, type Position, type Standing, type StopRow,
+} from '../place.js'
 import { serverChanged } from '../errors.js'
 import { textOf, type Row } from './connection.js'
 import { machineRows, machinesOf } from './machines.js'
@@ -29,7 +31,10 @@ interface VoucherText {
   readonly link: string
 }
 
-/** See `Place.standing`. What is no other run is known from now on: a person asks this. */
+/**
+ * See `Place.standing`. A server that this machine has left takes itself for the one that it was:
+ * for this machine it has changed, whatever it says.
+ */
 export const standing = async (
   { connection, storeId, run }: Asking,
 ): Promise<Standing> => {
@@ -37,11 +42,13 @@ export const standing = async (
   if (row === undefined || row['changed'] === null || row['sequence'] === null) {
     throw serverChanged('store_missing')
   }
-  if (row['changed'] === false) noteRun(run, row)
+  const known = run.known()
+  const isLeft = known !== null && known !== row['run']
+  if (row['changed'] === false && !isLeft) noteRun(run, row)
   const vouchers = JSON.parse(row['vouchers'] === null ? '[]' : textOf(row, 'vouchers')) as
     readonly VoucherText[]
   return {
-    isChanged: row['changed'] === true,
+    isChanged: row['changed'] === true || isLeft,
     last: lastOf(row),
     vouchers: vouchers.map(({ machine, sequence, link }) =>
       ({ machine, sequence: Number(sequence), link: Buffer.from(link, 'hex') })),
@@ -53,18 +60,30 @@ const lastOf = (row: Row): PlacedRecord => ({
   sequence: Number(row['sequence']), link: row['link'] as Buffer, body: row['body'] as Buffer,
 })
 
-const vouchText = `insert into sallyport.vouchers (store, run, machine, sequence, link)
-select $1::uuid, ${runSql}, $2::uuid, $3::bigint, $4::bytea
-where exists (select from sallyport.machines
-  where store = $1 and machine = $2 and retired is null)
+/** No run: nobody goes on at a server that says so before it was accepted anew. */
+const leftRun = 'left'
+
+const vouchText = `with
+me as materialized (
+  select machine from sallyport.machines
+  where store = $1::uuid and machine = $2::uuid and retired is null),
+former as (
+  update sallyport.stores set run = '${leftRun}'
+  where store = $1 and run = ${runSql} and run <> $5::text and exists (select from me))
+insert into sallyport.vouchers (store, run, machine, sequence, link)
+select $1, ${runSql}, machine, $3::bigint, $4::bytea from me
 on conflict (store, run, machine) do update set sequence = $3, link = $4
 returning run`
 
-/** See `Place.vouch`. Who has said it to one run goes on at that one, and at no former one. */
+/**
+ * See `Place.vouch`. Who has said it to one run goes on at that one, and at no former one. Whoever
+ * had left this run comes back: others may have gone on where it was, so it counts as changed for
+ * all until each has said how far it had come.
+ */
 export const vouch = async (
   { connection, storeId, machine, run }: Asking, at: Position,
 ): Promise<void> => {
-  const values = [storeId, machine.machine, at.sequence, at.link]
+  const values = [storeId, machine.machine, at.sequence, at.link, run.known()]
   const [row] = await connection.ask({ text: vouchText, values })
   if (row !== undefined) noteRun(run, row)
 }
@@ -139,14 +158,24 @@ const endText = (asking: Asking, { sequence, link }: Position): string => {
     `${withStanding(false, terms)}
     select ${standingColumns}, ${isLast} as last,
       exists (select from sallyport.stores
-        where store = ${store} and ended_by = ${machine}) as mine`,
+        where store = ${store} and ended_by = ${machine}) as mine,
+      (select json_agg(json_build_object('id', id, 'body', encode(body, 'hex')))
+        from sallyport.stops where store = ${store})::text as stops`,
   ].join(';\n')
 }
 
+const stopsOf = (row: Row): readonly StopRow[] => {
+  const rows = JSON.parse(row['stops'] === null ? '[]' : textOf(row, 'stops')) as
+    readonly { readonly id: string; readonly body: string }[]
+  return rows.map(({ id, body }) => ({ id, body: Buffer.from(body, 'hex') }))
+}
+
 /** See `Place.end`. */
-export const end = async (asking: Asking, at: Position): Promise<'ended' | 'moved'> => {
+export const end = async (
+  asking: Asking, at: Position,
+): Promise<readonly StopRow[] | 'moved'> => {
   const [row] = await asking.connection.askPlain(endText(asking, at))
-  if (row?.['mine'] === true) return row['last'] === true ? 'ended' : 'moved'
+  if (row?.['mine'] === true) return row['last'] === true ? stopsOf(row) : 'moved'
   requireStanding(row, asking)
   return 'moved'
 }

@@ -55,8 +55,10 @@ t.test('a store ends at the record that its machine stands at, and for every mac
   t.equal(await place.end(store.base), 'moved', 'another machine has placed a record')
   t.equal(await other.append(first, recordAfter(first), []), 'placed')
   const last = (await place.follow(8, 10)).records.at(-1) ?? first
-  t.equal(await place.end(last), 'ended')
-  t.equal(await place.end(last), 'ended', 'where it was cut off it is said again')
+  const stop = { id: 'stp_1', body: last.body }
+  await other.putStop(stop.id, stop.body)
+  t.strictSame(await place.end(last), [stop])
+  t.strictSame(await place.end(last), [stop], 'where it was cut off it is said again')
   const unshared = { kind: 'blocked', code: 'state_unshared' }
   await t.rejects(other.end(last), unshared, 'no other machine takes it back as well')
   for (const one of [place, other]) {
@@ -77,11 +79,11 @@ t.test('no record is placed behind the one that a store ended at, however close'
     }
     const appended = append().catch(() => 'refused')
     for (let number = 0; number < round % 3; number += 1) await place.follow(7, 1)
-    const ended = await place.end(store.base)
-    t.equal(await appended, ended === 'ended' ? 'refused' : 'placed')
+    const ended = await place.end(store.base) !== 'moved'
+    t.equal(await appended, ended ? 'refused' : 'placed')
     const [row] = await server.query<{ n: number }>(
       'select count(*)::int as n from sallyport.records where store = $1', [store.storeId])
-    t.equal(row?.n, ended === 'ended' ? 1 : 2)
+    t.equal(row?.n, ended ? 1 : 2)
   }
 })
 
@@ -92,6 +94,41 @@ t.test('whoever ends a store waits for what is being placed', async (t) => {
   await underWay()
   t.equal(await place.end(store.base), 'moved')
   t.equal(await appended, 'placed')
+})
+
+t.test('a stop lies with whoever ends a store, or is told to be on its machine alone', async (t) => {
+  for (let round = 0; round < 20; round += 1) {
+    const { store, place, other } = await two(t)
+    await other.follow(7, 1)
+    const put = other.putStop('stp_1', store.base.link).then(() => 'put', () => 'refused')
+    for (let number = 0; number < round % 4; number += 1) await place.follow(7, 1)
+    t.equal(await place.end(store.base).then((stops) => stops.length), await put === 'put' ? 1 : 0)
+  }
+})
+
+const ofRun = (known: string | null) => {
+  const noted: string[] = []
+  return { noted, known: () => noted.at(-1) ?? known, note: (run: string) => void noted.push(run) }
+}
+
+t.test('a server that a machine had left leads it back once every machine has said how far it came', async (t) => {
+  const { store, machine, other } = await two(t)
+  const run = ofRun('1/0000000A')
+  const place = store.placeOf(machine, { run })
+  const changed = { kind: 'conflict', code: 'server_changed', reason: 'run' }
+  await t.rejects(place.follow(7, 1), changed)
+  t.equal((await place.standing()).isChanged, true)
+  t.strictSame(run.noted, [], 'asking how it stands leads nobody back')
+  await other.append(store.base, recordAfter(store.base), [])
+  await place.vouch(store.base)
+  t.equal(run.noted.length, 1)
+  await t.rejects(place.follow(7, 1), changed)
+  await t.rejects(other.follow(7, 1), changed, 'who stayed there may lack what others have')
+  const { isChanged, last } = await other.standing()
+  t.strictSame([isChanged, last.sequence], [true, 8])
+  t.equal(await place.accept(last, []), 'accepted')
+  t.equal((await place.follow(7, 10)).records.length, 1)
+  t.equal((await other.follow(7, 10)).records.length, 1)
 })
 
 t.test('only a machine of the store ends it, at a server that is known', async (t) => {

@@ -1,0 +1,66 @@
+/** A server that was put back to an older copy, and a replica of which nothing is left. */
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { must } from '../../support/must.js'
+import { askOn, nextMachine } from '../../support/place/machines.js'
+import { startPostgres } from '../../support/place/postgres.js'
+import { World, type Placed } from '../../world/world.js'
+
+/** Records of the second machine that the server loses. */
+const lost = 4
+
+const sequenceAt = async (server: Awaited<ReturnType<typeof startPostgres>>): Promise<number> => {
+  const [row] = await server.query<{ last: number }>(
+    'select max(sequence)::int as last from sallyport.records')
+  return row?.last ?? 0
+}
+
+/** Two machines of a shared directory, and a server that lost what the second one wrote. */
+const putBack = async (t: Test) => {
+  const server = await startPostgres(t)
+  const one = await World.in(t).sandbox().state().session().alpha()
+  must(await one.run(['state', 'share', server.url, '--machine-name', 'a', '--yes']))
+  const two = await nextMachine(t, one)
+  must(await one.run(['goal', 'add', 'seen']))
+  const known = await sequenceAt(server)
+  must(await askOn(two))
+  const last = await sequenceAt(server)
+  t.ok(last - known >= lost, 'the first machine has not seen what is lost')
+  await server.query(`create table kept as
+    select * from sallyport.records where sequence > ${last - lost}`)
+  await server.query(`delete from sallyport.records where sequence > ${last - lost}`)
+  return { server, one, two, last }
+}
+
+const empty = ({ place }: Placed): void => {
+  for (const folder of ['wal', 'collections']) {
+    const dir = join(place.stateDir, folder)
+    for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true })
+  }
+}
+
+t.test('a replica of which nothing is left notices by its anchor that the server lost records', async (t) => {
+  const { server, two } = await putBack(t)
+  empty(two)
+  const refused = await two.run(['state', 'repair', '--json'])
+  t.hasStrict(refused.error(), { code: 'server_changed', reason: 'behind' })
+  await server.query('insert into sallyport.records select * from kept')
+  t.hasStrict(must(await two.run(['state', 'repair', '--json'])).json(), {
+    loss: { records_after: null, documents: 0 }, left: [],
+  })
+  t.equal((await two.json(['state', 'check'])).ok, true)
+  must(await askOn(two))
+})
+
+t.test('a replica that is fetched anew notices that others went on without what it had seen', async (t) => {
+  const { server, one, two, last } = await putBack(t)
+  while (await sequenceAt(server) < last) must(await one.run(['goal', 'add', 'instead']))
+  empty(two)
+  await two.run(['state', 'repair'])
+  const sent = one.inferences().length
+  const refused = await askOn(two)
+  t.hasStrict(refused.error(), { code: 'store_behind_anchor', details: { anchor: 'behind' } })
+  t.match(refused.error().hint, /newest copy of the server/)
+  t.equal(one.inferences().length, sent)
+})
