@@ -1,5 +1,6 @@
 /** One result value, printed as JSON or as text; only this last step differs. */
 import { styleText } from 'node:util'
+import { durationText } from '../base/duration.js'
 import { shortOf } from '../base/ids.js'
 import { timeZoneOf, zoneOf, type Zone } from '../observations/zone.js'
 import { commandLine, toldCommand, toldSentence, toldText, type Carried } from '../base/told.js'
@@ -8,7 +9,7 @@ import type { CliDeps } from './deps.js'
 import { joined, wrapText, helpText, widthFor } from './wrap.js'
 import { isLong, pagerOf } from './pager.js'
 import { terminalSafe, visible } from './text.js'
-import { relativeTime } from './time-text.js'
+import { relativeTime, spanText } from './time-text.js'
 
 /** What the stream that carries results can show. */
 export interface View {
@@ -32,6 +33,8 @@ export interface View {
   id(id: string): string
   /** An ISO time: for a person how long ago, in a pipe and with `--utc` as it is. */
   time(iso: string): string
+  /** How long something lasts: for a person `29 min`, in a pipe the exact `1772s`. */
+  span(ms: number): string
 }
 
 /** Styles in use. */
@@ -66,6 +69,7 @@ export const viewOf = (
     id: (id) => (terminal && !globals.noInput ? shortOf(id) : id),
     time: (iso) => (terminal && !globals.utc
       ? relativeTime(iso, clock.wallMs(), () => (zone ??= zoneOf(timeZoneOf(env)))) : iso),
+    span: (ms) => (terminal ? spanText(ms) : durationText(ms)),
     foreign: (text) => (terminal ? visible(text) : text),
   }
 }

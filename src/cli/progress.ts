@@ -2,6 +2,7 @@
 import type { Observer, Work } from '../base/observer.js'
 import type { CliDeps } from './deps.js'
 import type { Globals } from './globals.js'
+import { spanText } from './time-text.js'
 
 /** An observer that draws, and how to clear what it drew. */
 export interface Progress extends Observer {
@@ -65,7 +66,7 @@ export const countsText = ({ what, done, of }: Work, elapsedMs: number): string 
   if (elapsedMs < rateMsMin || done === 0) return `${what} ${count}`
   const rate = done * 1000 / elapsedMs
   const speed = `${rate < 10 ? rate.toFixed(1) : grouped(Math.round(rate))}/s`
-  const left = of === null ? '' : ` · ${grouped(Math.ceil((of - done) / rate))} s`
+  const left = of === null ? '' : ` · ${spanText(Math.ceil((of - done) / rate) * 1_000)}`
   return `${what} ${count} · ${speed}${left}`
 }
 

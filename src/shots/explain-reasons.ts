@@ -1,4 +1,4 @@
-/** Why a file became what it became, by reason code; docs/dev/screenshots.md lists the same. */
+/** Why a file became what it became, by reason code. */
 export const explainReasons: Readonly<Record<string, string>> = {
   same_bytes: 'these very bytes were observed under this folder',
   same_bytes_elsewhere: 'these very bytes were observed under another folder',
@@ -59,7 +59,7 @@ export const becauseOf = ({ reason, compared }: {
     : `${explainReasons[reason]}, and for ${upTo}`
 }
 
-/** Why a picture could not be looked into, by reason code, for people; the docs list the same. */
+/** Why a picture could not be looked into, by reason code, for people. */
 export const decodeReasons: Readonly<Record<string, string>> = {
   truncated: 'the file ends before the picture does',
   header_damaged: 'its header cannot be read',

@@ -146,7 +146,7 @@ t.test('wide characters take two columns, colours none', async (t) => {
 const view = (columns: number): View => ({
   terminal: true, color: false, columns,
   paint: (_style, text) => text, foreign: (text) => text, id: (id) => id,
-  command: (line) => line, told: (text) => text, time: (iso) => iso,
+  command: (line) => line, told: (text) => text, time: (iso) => iso, span: String,
 })
 
 t.test('a list without room for its columns breaks the widest, and then shows cards', async (t) => {

@@ -11,6 +11,7 @@ import { World } from '../world/world.js'
 t.test('counts are told with their rate and the time left, once there is a rate', async (t) => {
   const cases: readonly [Work, number, string][] = [
     [{ what: 'intake', done: 412, of: 1_200 }, 13_290, 'intake 412/1,200 · 31/s · 26 s'],
+    [{ what: 'intake', done: 100, of: 53_260 }, 3_333, 'intake 100/53,260 · 30/s · 29 min'],
     [{ what: 'intake', done: 3, of: 12 }, 999, 'intake 3/12'],
     [{ what: 'intake', done: 0, of: 12 }, 5_000, 'intake 0/12'],
     [{ what: 'analysis', done: 3, of: null }, 6_000, 'analysis 3 · 0.5/s'],

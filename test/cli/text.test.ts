@@ -56,7 +56,7 @@ t.test('sizes and field lists', async (t) => {
 const view = (terminal: boolean): View => ({
   terminal, color: false, columns: 80,
   paint: (_style, text) => text, foreign: (text) => text, id: (id) => id,
-  command: (line) => line, told: (text) => text, time: (iso) => iso,
+  command: (line) => line, told: (text) => text, time: (iso) => iso, span: String,
 })
 
 t.test('a list is a table on a terminal and tab-separated lines in a pipe', async (t) => {

@@ -201,6 +201,41 @@ t.test('a status and what an id is explained by tell times relative on a termina
   }
 })
 
+/** A document in which every number of milliseconds, and of an age, is so long. */
+const lasting = (document: unknown, ms: number): unknown =>
+  JSON.parse(JSON.stringify(document, (key, value: unknown) => {
+    if (/_left_ms$|^needed_ms$|^wait_ms$/.test(key)) return ms
+    return /age_seconds$/.test(key) ? ms / second : value
+  }))
+
+t.test('how long something lasts is told as people say it on a terminal, and exact in a pipe', async (t) => {
+  t.strictSame([1_772 * second, 59 * second, 2 * hour, 0].map((ms) => viewAt(true).span(ms)),
+    ['29 min', '59 s', '2 h', '0 s'])
+  t.strictSame([1_772 * second, 59 * second, 2 * hour, 0].map((ms) => viewAt(false).span(ms)),
+    ['1772s', '59s', '2h', '0s'])
+  const all = new Map((await verbsWithTimes()).map((one) => [one.name, one]))
+  const shown = async (name: string, view: View): Promise<string> => {
+    const { record, document } = all.get(name)!
+    const text = record.text(lasting(document, 1_772 * second), view, {} as VerbDeps)
+    return stripVTControlCharacters(await shownBy(text))
+  }
+  for (const name of ['codehost preview', 'codehost publish']) {
+    const seen = await shown(name, viewAt(true))
+    const piped = await shown(name, viewAt(false))
+    for (const field of ['waits', 'consent left', 'session left']) {
+      t.match(seen, new RegExp(`^${field}: +29 min$`, 'm'), name)
+      t.match(piped, new RegExp(`^${field}: +1772s$`, 'm'), name)
+    }
+  }
+  t.match(await shown('shots status', viewAt(true, ['--utc'])), /^newest item +29 min ago \(\d{4}-/m)
+  t.match(await shown('shots status', viewAt(false)), /^newest item +29m ago \(\d{4}-/m)
+  const waiting = { event: 'waiting', at: isoFromMs(noon), reason: 'no_answer', wait_ms: 90_400 }
+  const daemon = async (view: View): Promise<string> =>
+    shownBy(all.get('edge daemon')!.record.text(waiting, view, {} as VerbDeps))
+  t.match(await daemon(viewAt(true)), /; again in 1 min$/m)
+  t.match(await daemon(viewAt(false)), /; again in 90400 ms$/m)
+})
+
 t.test('receipts, consents and previews tell exact times on a terminal, too', async (t) => {
   const sealed = new Set([
     'codehost consent', 'codehost approve', 'codehost close-capacity', 'codehost verify',

@@ -277,12 +277,11 @@ t.test('S-072 an image that could not be looked into is explained with the reaso
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
 })
 
-t.test('S-072 the page on scanning names every reason with its words', (t) => {
+t.test('S-072 every reason has words of its own, and the page says where', (t) => {
   const page = readFileSync(join(process.cwd(), 'docs/dev/screenshots.md'), 'utf8')
+  t.match(page, '`src/shots/explain-reasons.ts` lists every code')
   const reasons = [...Object.entries(explainReasons), ...Object.entries(decodeReasons)]
-  for (const [code, words] of reasons) {
-    t.match(page, `| \`${code}\` | ${words} |`, code)
-  }
+  for (const [code, words] of reasons) t.match(words, /^\w+ .{8,}[^.]$/, code)
   const known = new Set(reasons.map(([code]) => code))
   for (const reason of imageReasons) t.ok(known.has(reason), reason)
   t.end()

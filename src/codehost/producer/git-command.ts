@@ -1,6 +1,6 @@
 /**
  * The fixed local git commands, and everything that git is told besides: nothing of the machine's,
- * the user's or the source's own settings reaches it (C-080). docs/dev/codehost.md lists each.
+ * the user's or the source's own settings reaches it (C-080).
  */
 import { secondsOf, type CommitDraft, type Identity } from '../git/commit.js'
 

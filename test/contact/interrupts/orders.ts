@@ -35,6 +35,8 @@ export interface Outskirts {
 /** One order of the table. */
 export interface TableOrder extends Kind {
   readonly name: string
+  /** The table of the page that it has together with others, where one tells the same of all. */
+  readonly table?: string
   /** First word of its steps. */
   readonly steps: string
   /** The line that gives it. */
@@ -121,9 +123,12 @@ export const proof = (): TableOrder => {
   }
 }
 
+/** Orders that rest on a consent and on no task end alike. */
+const ofImages = 'analysis, digest and conclusion'
+
 /** The analysis of one image. */
 export const analysis: TableOrder = {
-  name: 'analysis', steps: 'analyze', argv: () => ['shots', 'analyze', '--json'],
+  name: 'analysis', table: ofImages, steps: 'analyze', argv: () => ['shots', 'analyze', '--json'],
   session: false, task: false, charge: 'reply', capWithBound: false, switches: true,
   route: 'gateway', ended: 'edges of phases',
   world: async (t, outskirts, state) => {
@@ -146,7 +151,7 @@ const textWorld = async (t: Teardown, outskirts: Outskirts, state?: StateOptions
 
 /** The digest of one window. */
 export const digest: TableOrder = {
-  name: 'digest', steps: 'digest', argv: () => ['shots', 'digest', '--json'],
+  name: 'digest', table: ofImages, steps: 'digest', argv: () => ['shots', 'digest', '--json'],
   session: false, task: false, charge: 'reply', capWithBound: false, switches: true,
   route: 'gateway', ended: 'edges of phases',
   world: textWorld,
@@ -155,7 +160,7 @@ export const digest: TableOrder = {
 
 /** The conclusion of a report. */
 export const conclusion: TableOrder = {
-  name: 'conclusion', steps: 'conclude',
+  name: 'conclusion', table: ofImages, steps: 'conclude',
   argv: () => ['shots', 'report', '--conclude', '--json', '--since', moment(20)],
   session: false, task: false, charge: 'reply', capWithBound: false, switches: true,
   route: 'gateway', ended: 'edges of phases',

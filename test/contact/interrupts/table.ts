@@ -16,8 +16,9 @@ import {
 const page = join(process.cwd(), 'docs/dev/interrupts.md')
 const writes = process.env['SALLYPORT_WRITE_INTERRUPTS'] === '1'
 
-const begin = (order: TableOrder): string => `<!-- table of ${order.name} -->`
-const end = (order: TableOrder): string => `<!-- end of ${order.name} -->`
+const tableOf = ({ name, table = name }: TableOrder): string => table
+const begin = (order: TableOrder): string => `<!-- table of ${tableOf(order)} -->`
+const end = (order: TableOrder): string => `<!-- end of ${tableOf(order)} -->`
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
@@ -27,16 +28,26 @@ const ofProcess: readonly Interrupt[] = ['signal', 'second signal', 'deadline', 
 const withGap = (steps: readonly string[]): string[] =>
   steps.flatMap((step) => (step === 'before_first_byte' ? [step, writeWaits] : [step]))
 
+const labelOf = (step: string): string =>
+  phaseOf(step) === 'sent' && !/^[a-z_0-9]+$/.test(step) ? `*${step}*` : `\`${step}\``
+
+/** Steps behind each other that leave the same are one row. */
 const rendered = (
   order: TableOrder, rows: ReadonlyMap<string, readonly string[]>,
-): string => [
-  begin(order), row(['step', ...interrupts]), row(['step', ...interrupts].map(() => '---')),
-  ...[...rows].flatMap(([step, cells]) => [
-    row([phaseOf(step) === 'sent' && !/^[a-z_0-9]+$/.test(step) ? `*${step}*` : `\`${step}\``,
-      ...cells]),
-  ]),
-  end(order),
-].join('\n')
+): string => {
+  const printed: { steps: string, cells: string }[] = []
+  for (const [step, all] of rows) {
+    const cells = all.join(' | ')
+    const last = printed.at(-1)
+    if (last?.cells === cells) last.steps += `, ${labelOf(step)}`
+    else printed.push({ steps: labelOf(step), cells })
+  }
+  return [
+    begin(order), row(['step', ...interrupts]), row(['step', ...interrupts].map(() => '---')),
+    ...printed.map(({ steps, cells }) => row([steps, cells])),
+    end(order),
+  ].join('\n')
+}
 
 const sectionOf = (text: string, order: TableOrder): [number, number] => {
   const from = text.indexOf(begin(order))
@@ -48,8 +59,8 @@ const sectionOf = (text: string, order: TableOrder): [number, number] => {
 /** The steps of an order, as the page has them. */
 export const rowsOf = (order: TableOrder): readonly string[] => {
   const text = readFileSync(page, 'utf8')
-  return [...text.slice(...sectionOf(text, order)).matchAll(/^\| [`*](.+?)[`*] \|/gm)]
-    .map(([, step = '']) => step)
+  return [...text.slice(...sectionOf(text, order)).matchAll(/^\| ([`*].+?[`*]) \|/gm)]
+    .flatMap(([, steps = '']) => steps.split(', ').map((step) => step.slice(1, -1)))
 }
 
 const requireSection = (t: Test, order: TableOrder, section: string): void => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import {
   openEnvelope, payloadType, sealEnvelope, type Envelope,
 } from '../../../src/fabric/receipts/envelope.js'
+import { moneyText } from '../../../src/base/money.js'
 import { closing } from '../../support/codehost/closing.js'
 import { failure, must } from '../../support/must.js'
 import { analyze, take } from '../../support/shots.js'
@@ -54,6 +55,21 @@ t.test('the receipt of an ask tells what was paid, has no content, and is checke
   t.match(said, /proves nothing of time, provider or host/)
   const names = JSON.parse(said).subject.map(({ name }: { name: string }) => name)
   t.strictSame(names, ['question', 'policy', 'answer'])
+})
+
+t.test('the cost is a number of micro-USD in JSON, and dollars on a terminal', async (t) => {
+  const at = await World.in(t).sandbox().state().session().alpha()
+  const { task, receipt: own } = must(await at.ask()).json()
+  const { files, check } = await exported(at, task.id)
+  const { cost } = must(await check()).json().facts
+  t.equal(typeof cost.amount_microusd, 'number')
+  t.strictSame(cost, own.cost, 'as the ask told it')
+  const line = ['receipt', 'verify', files.receipt, '--key', files.key]
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  const seen = must(await at.run(line, { terminal, columns: 400 })).stdout
+  t.match(seen, `${moneyText(cost.amount_microusd)}, `)
+  t.match(seen, /^cost: +\$0\.\d+ \([0-9,]+ µUSD\), .*state settled.*$/m)
+  t.match(must(await at.run(line)).stdout, `"amount_microusd":${cost.amount_microusd}`)
 })
 
 t.test('the same facts give the same bytes, and making a receipt changes no byte of the state', async (t) => {
@@ -153,6 +169,8 @@ t.test('the receipt of an analysis names its call, and an image without one has 
       purpose: 'gateway.vision',
     },
   })
+  const { cost } = must(await check()).json().facts
+  t.ok(Number.isSafeInteger(cost.amount_microusd) && Number.isSafeInteger(cost.bound_microusd))
   const said = textOf(receipt)
   t.notOk(said.includes('a.png'))
   t.notOk(said.includes(row?.sha256 ?? ''), 'the digest of the picture is keyed')

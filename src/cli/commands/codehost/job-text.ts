@@ -1,5 +1,4 @@
 /** Jobs, previews and histories as text. */
-import { durationText } from '../../../base/duration.js'
 import type { JobDocument, ShownJobDocument } from '../../../codehost/jobs/jobs-contract.js'
 import type { PreviewDocument } from '../../../codehost/jobs/preview-contract.js'
 import { diffLines, publicationLines } from './publication-text.js'
@@ -67,9 +66,9 @@ export const jobCells = (view: View, job: JobDocument): readonly string[] => [
 /** Heads of those cells. */
 export const jobHeads = ['job', 'kind', 'state', 'repository', 'capacity', 'prepared'] as const
 
-const leftText = (ms: number): string => durationText(Math.max(0, Math.floor(ms / 1_000) * 1_000))
-
-const minutes = (ms: number): string => (ms === 0 ? 'none' : leftText(ms))
+/** Whole seconds, and none that is past. */
+const leftText = (ms: number, view: View): string =>
+  view.span(Math.max(0, Math.floor(ms / 1_000) * 1_000))
 
 const contentLines = ({ title, text, issue }: PreviewDocument): readonly string[] => [
   ...(title === null ? [`Comment on ${issue ?? 0}:`] : [`Title: ${visibleLine(title)}`]),
@@ -97,7 +96,7 @@ const authorText = ({ author }: PreviewDocument): string => {
 }
 
 /** What is looked at before an approval: effects in order, what is said, what it takes. */
-export const previewLines = (preview: PreviewDocument): readonly string[] => [
+export const previewLines = (preview: PreviewDocument, view: View): readonly string[] => [
   `This job sends to ${preview.repository} at ${preview.host}:`,
   '',
   ...(preview.publication === null ? followLines(preview) : publicationLines(preview)),
@@ -106,9 +105,9 @@ export const previewLines = (preview: PreviewDocument): readonly string[] => [
   fieldLines([
     ['creations', `${preview.posts} of ${bytesText(preview.bytes)} in all`],
     ['reads', String(preview.gets.length)],
-    ['waits', minutes(preview.needed_ms)],
-    ['consent left', leftText(preview.consent_left_ms)],
-    ['session left', leftText(preview.session_left_ms)],
+    ['waits', preview.needed_ms === 0 ? 'none' : leftText(preview.needed_ms, view)],
+    ['consent left', leftText(preview.consent_left_ms, view)],
+    ['session left', leftText(preview.session_left_ms, view)],
     ['made as', authorText(preview)],
     ...(preview.mark === null ? [] : [['mark', preview.mark] as const]),
     ['digest', preview.digest],
@@ -124,7 +123,7 @@ const approveLines = ({ job, digest }: PreviewDocument, view: View): string =>
 
 /** A preview, read like a plan, and how to approve it. */
 export const previewText = (preview: PreviewDocument, view: View): string => [
-  ...previewLines(preview),
+  ...previewLines(preview, view),
   '',
   ...(mayBeApproved(preview)
     ? [preview.state === 'approved' ? 'It is approved. To approve it again:'

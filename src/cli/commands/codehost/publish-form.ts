@@ -146,7 +146,7 @@ export const approvedByPerson = async (
   const preview = previewJob(gov, session, jobId)
   const shown = previewDocument({ ...preview, diff: null })
   show(deps, [
-    ...previewLines(shown), '', ...lookLines(shown), `Nothing was sent. It is ${jobId}.`,
+    ...previewLines(shown, deps.view), '', ...lookLines(shown), `Nothing was sent. It is ${jobId}.`,
   ].join('\n'))
   if (!(await prompter.confirm(`Send exactly this to ${shown.repository}`))) {
     throw declined(preview.job)

@@ -30,4 +30,4 @@ const sendLines = ({ job, digest }: PublishDocument, view: View): readonly strin
 /** Where it waits for an approval what is looked at for one, else where it stands. */
 export const publishText = (of: PublishDocument, view: View): string => (of.preview === null
   ? standingLines(of)
-  : [...previewLines(of.preview), '', ...sendLines(of, view), ''].join('\n'))
+  : [...previewLines(of.preview, view), '', ...sendLines(of, view), ''].join('\n'))

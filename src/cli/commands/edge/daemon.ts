@@ -2,7 +2,7 @@
 import { edgeDaemon, type DaemonEvent } from '../../../edge/device/daemon-contract.js'
 import type { PairingString } from '../../../edge/device/pairing-string.js'
 import { readSecret } from '../../input.js'
-import { writeJsonLine, writeLine } from '../../output.js'
+import { writeJsonLine, writeLine, type View } from '../../output.js'
 import { verb, type VerbDeps } from '../../verb.js'
 import { evictionLine } from './capture.js'
 import { deviceContext } from './device.js'
@@ -10,14 +10,17 @@ import { deviceContext } from './device.js'
 const spoolText = ({ items, bytes, aside }: { items: number; bytes: number; aside: number }) =>
   `${items} waiting, ${bytes} bytes${aside === 0 ? '' : `, ${aside} aside`}`
 
-const eventText = (told: DaemonEvent): string => {
+const waitText = (ms: number, view: View): string =>
+  (view.terminal ? view.span(Math.max(1_000, ms)) : `${ms} ms`)
+
+const eventText = (told: DaemonEvent, view: View): string => {
   switch (told.event) {
     case 'paired': return `paired as ${told.device_id}`
     case 'ready': return `ready: ${spoolText(told.spool)}; ${told.evictions} ever left unsent`
     case 'sent': return `sent ${told.request_id} as ${told.artifact_id}`
     case 'aside': return `aside (${told.reason}): ${told.request_id}`
     case 'evicted': return evictionLine(told.eviction)
-    case 'waiting': return `not sent (${told.reason}); again in ${told.wait_ms} ms`
+    case 'waiting': return `not sent (${told.reason}); again in ${waitText(told.wait_ms, view)}`
     case 'replaced': return replacedText(told)
     case 'stopped': return `stopped: ${spoolText(told.spool)}`
   }
@@ -28,12 +31,12 @@ const replacedText = ({ device_id: id, reason }: DaemonEvent & { event: 'replace
     : `the former pairing ${id} could not be ended from here (${reason}): `
       + `\`sallyport edge revoke ${id}\``)
 
-const lineText = (told: DaemonEvent): string => `${told.at} ${eventText(told)}`
+const lineText = (told: DaemonEvent, view: View): string => `${told.at} ${eventText(told, view)}`
 
 const say = (deps: VerbDeps, told: DaemonEvent): void => {
   deps.progress.clear()
   if (deps.globals.json) writeJsonLine(deps, edgeDaemon.document(told))
-  else writeLine(deps, lineText(told))
+  else writeLine(deps, lineText(told, deps.view))
 }
 
 const pairingOf = async (deps: VerbDeps, from: string): Promise<PairingString> => {
@@ -71,7 +74,7 @@ export const daemon = verb(edgeDaemon, {
     .option('--once', 'send what waits, then end')
     .option('--pair-file <file>', 'redeem this pairing string first (- for stdin)')
     .option('--device-name <name>', 'what the service calls this device (the machine unless said)'),
-  text: (line) => `${lineText(line as DaemonEvent)}\n`,
+  text: (line, view) => `${lineText(line as DaemonEvent, view)}\n`,
   run: async (request, deps, line: { readonly pairFile?: string }) => {
     const pairing = line.pairFile === undefined ? null : await pairingOf(deps, line.pairFile)
     const [{ runDaemon }, { hostname }] = await Promise.all([

@@ -1,4 +1,5 @@
 /** `sallyport receipt`: signed receipts that others can check, and checking one. */
+import { moneyText } from '../../../base/money.js'
 import { operation } from '../../../fabric/operation.js'
 import {
   receiptExport, receiptKey, receiptVerify,
@@ -17,9 +18,22 @@ import { verbOf } from '../../verb-of.js'
 const factText = (value: unknown): string =>
   (typeof value === 'string' ? value : JSON.stringify(value))
 
+const isAmount = (value: unknown): value is number => Number.isSafeInteger(value)
+
+/** For a person: what it comes to, and what else the receipt says of it. */
+const costText = (cost: object): string => {
+  const { amount_microusd: amount, ...others } = cost as Readonly<Record<string, unknown>>
+  const told = Object.entries(others).filter(([, value]) => value !== null)
+    .map(([name, value]) => (name.endsWith('_microusd') && isAmount(value)
+      ? `${name.replace('_microusd', '')} ${moneyText(value)}` : `${name} ${factText(value)}`))
+  return [isAmount(amount) ? moneyText(amount) : 'no charge', ...told].join(', ')
+}
+
 const factLines = (view: View, facts: Readonly<Record<string, unknown>>) =>
-  Object.entries(facts).map(([name, value]) =>
-    [name, view.foreign(factText(value))] as const)
+  Object.entries(facts).map(([name, value]) => {
+    const isCost = view.terminal && name === 'cost' && typeof value === 'object' && value !== null
+    return [name, view.foreign(isCost ? costText(value) : factText(value))] as const
+  })
 
 // The word is taken by the language: the table finds the record under it.
 const exporting = verbOf(operation(receiptExport, 'read', ({ gov, session }, { id }) =>

@@ -1,7 +1,6 @@
 import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import type { ShotsStatus } from '../../../shots/status/shape.js'
-import { durationText } from '../../../base/duration.js'
 import type { View } from '../../output.js'
 import { visibleLine } from '../../text.js'
 
@@ -18,16 +17,16 @@ const timeText = (view: View, at: string | null): string =>
 const unitOf = (seconds: number): number =>
   [86_400, 3_600, 60].find((unit) => seconds >= 2 * unit) ?? 1
 
-const ageText = (seconds: number): string => {
+const ageText = (view: View, seconds: number): string => {
   if (seconds < 0) return 'in the future'
   const unit = unitOf(seconds)
-  return `${durationText(Math.floor(seconds / unit) * unit * 1000)} ago`
+  return `${view.span(Math.floor(seconds / unit) * unit * 1000)} ago`
 }
 
 /** In a pipe its age and its time; a person is told the one in the words of all other times. */
 const newestText = (view: View, seconds: number, at: string | null): string => {
   const told = at === null ? null : view.time(at)
-  return told === null || told === at ? `${ageText(seconds)} (${at})` : told
+  return told === null || told === at ? `${ageText(view, seconds)} (${at})` : told
 }
 
 const partial = (view: View, status: string, failure: string | null): string =>

@@ -1,6 +1,5 @@
 /** `sallyport timers`: which are installed, and removing them. */
 import { countText } from '../../../base/counted.js'
-import { durationText } from '../../../base/duration.js'
 import {
   noTimerStatus, timersRemove, timersShow, type Timers,
 } from '../../../fabric/timers/timers-contract.js'
@@ -14,7 +13,6 @@ import { dropAgents } from './agents.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { clearUnits, ownUnits, removeUnits } from './unit-files.js'
 import type { View } from '../../output.js'
-import { spanText } from '../../time-text.js'
 
 const line = (name: string, value: string): string => `${name.padEnd(11)}${value}`
 
@@ -26,14 +24,11 @@ const lingeringText = ({ scheduler, lingering }: Timers): readonly string[] => {
     : 'off: they run only while you are logged in; to change that: loginctl enable-linger')]
 }
 
-const ageText = (view: View, ms: number): string =>
-  (view.terminal ? spanText(ms) : durationText(ms))
-
 const proofLines = (
   { proofs, renew_proof: renews }: Timers, view: View,
 ): readonly string[] => {
   const ages = proofs.map(({ slot, state, age_seconds: age }) =>
-    line('proof', `${slot}: ${state}${age === null ? '' : `, ${ageText(view, age * 1_000)} old`}`))
+    line('proof', `${slot}: ${state}${age === null ? '' : `, ${view.span(age * 1_000)} old`}`))
   return ages.length === 0 || renews !== false ? ages : [
     ...ages,
     line('', 'it is stale after 24 h and nothing is sent then; a job renews it with'),
