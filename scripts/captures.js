@@ -1,6 +1,6 @@
 // `node scripts/captures.js DIR [STATE CONFIG]`: what every verb's help and every list look like at
-// 80 and 200 columns, on a terminal made by script(1), as files below DIR; says which lines are too
-// wide and which words were cut. Without STATE and CONFIG it looks at what `sallyport demo all`
+// 60, 80 and 200 columns, on a terminal made by script(1), as files below DIR; says which lines are
+// too wide and which words were cut. Without STATE and CONFIG it looks at what `sallyport demo all`
 // leaves.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -49,19 +49,19 @@ const screen = (line, columns) => spawnSync(
 
 let problems = 0
 for (const line of [...pages, ...looks]) {
-  const [narrow, wide] = widths.map((columns) => {
+  const screens = widths.map((columns) => {
     const shown = screen(line, columns)
     const path = join(resolve(dir), String(columns), `${line.replaceAll(' ', '-')}.txt`)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, plain(shown))
     return shown
   })
-  for (const problem of captureProblems(line, narrow, wide)) {
+  for (const problem of captureProblems(line, screens)) {
     problems += 1
     console.log(problem)
   }
 }
 if (given.length !== 2) rmSync(dirname(state), { recursive: true })
-console.log(`${pages.length + looks.length} screens at ${widths.join(' and ')} columns, `
+console.log(`${pages.length + looks.length} screens at ${widths.join(', ')} columns, `
   + `${problems} problems`)
 process.exitCode = problems === 0 ? 0 : 1

@@ -1,8 +1,8 @@
-// What the screens of a narrow and of a wide terminal must have in common, and which lines make
+// What the screens of narrow terminals and of a wide one must have in common, and which lines make
 // the captures: every verb's help, every topic, every list and the common looks.
 
-/** Widths of the two terminals. */
-export const widths = [80, 200]
+/** Widths of the terminals: the narrow ones, and the wide one last. */
+export const widths = [60, 80, 200]
 /** Help is never wider. */
 const helpColumns = 100
 
@@ -29,29 +29,31 @@ const wordsOf = (text) => text.split(/\s+/).filter((word) => word !== '' && word
 
 const marks = (text) => new Set(wordsOf(text.replaceAll(times, 'TIME')))
 
-/** Paths are the only words that may be wider than a terminal. */
-const isPath = (word) => word.includes('/')
+/** Words that may be wider than a terminal: paths, digests and JSON, which are copied whole. */
+const isWhole = (word) => /[/"]|[0-9a-f]{64}/.test(word)
+
+/** So is a flag with the id that it takes. */
+const isCopied = ([first, second, ...more]) => more.length === 0
+  && (second === undefined ? isWhole(first) : /^--/.test(first) && /^[0-9a-f-]{36}$/.test(second))
+
+/** Lines that are wider than their terminal and could have been broken. */
+const tooWide = (name, text, columns) => plain(text).split('\n').filter((line) => {
+  const words = wordsOf(line)
+  return [...line].length > columns && !isCopied(words)
+}).map((line) => `${name}: wider than ${columns}: ${line}`)
 
 /**
- * What is wrong with the two screens of one command: lines wider than the terminal that could have
- * been broken, and words of the narrow screen that the wide one has not, which were cut.
+ * What is wrong with the screens of one command, one of each width: lines that are too wide, and
+ * words of a narrow screen that the wide one has not, which were cut.
  */
-export const captureProblems = (name, narrow, wide) => {
-  const problems = []
+export const captureProblems = (name, screens) => {
   const isHelp = name.endsWith('--help') || name.startsWith('help')
-  for (const [text, columns] of [[narrow, widths[0]], [wide, isHelp ? helpColumns : widths[1]]]) {
-    for (const line of plain(text).split('\n')) {
-      const words = wordsOf(line)
-      if ([...line].length > columns && !(words.length === 1 && isPath(words[0]))) {
-        problems.push(`${name}: wider than ${columns}: ${line}`)
-      }
-    }
-  }
-  const known = marks(plain(wide))
+  const known = marks(plain(screens.at(-1)))
   // A card names each cell, with a colon behind the name.
   const all = (word) => known.has(word) || (word.endsWith(':') && known.has(word.slice(0, -1)))
-  for (const word of marks(plain(narrow))) {
-    if (!all(word)) problems.push(`${name}: not on the wide screen: ${word}`)
-  }
-  return problems
+  return screens.flatMap((text, at) => [
+    ...tooWide(name, text, isHelp ? Math.min(helpColumns, widths[at]) : widths[at]),
+    ...[...marks(plain(text))].filter((word) => !all(word))
+      .map((word) => `${name}: not on the wide screen: ${word}`),
+  ])
 }
