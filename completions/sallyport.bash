@@ -779,13 +779,19 @@ _sallyport() {
       _sallyport_reply "--server-ca --server-password-file --machine-name --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "state unshare")
-      _sallyport_reply "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      case "$prev" in
+        --owner) COMPREPLY=(); return ;;
+        --passphrase-file) compopt -o default 2>/dev/null; return ;;
+      esac
+      _sallyport_reply "--owner --passphrase-file --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "state accept-server")
       case "$prev" in
+        --owner) COMPREPLY=(); return ;;
+        --passphrase-file) compopt -o default 2>/dev/null; return ;;
         --without) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--without --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--owner --passphrase-file --without --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "state destroy")
       case "$prev" in

@@ -5,12 +5,11 @@ import { settleRestored } from '../../contact/recovery.js'
 import { appendAudit } from '../../governance/audit.js'
 import type { Registry } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
-import { requireRootRow } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
-import { askedThrough, newStop } from '../../governance/stops/act.js'
-import { acceptServer, type Accepted } from '../../state/place/sharing.js'
+import { newStop } from '../../governance/stops/act.js'
+import { acceptServer, type Accepted } from '../../state/place/accepting.js'
 import { capabilities } from '../capabilities.js'
 import { carryRules, gateRules, recoveryRules } from '../recovery.js'
+import { requireOperator, type Operator } from './operator.js'
 import { sharedOf } from './shared.js'
 
 const verb = 'state accept-server'
@@ -20,9 +19,9 @@ const verb = 'state accept-server'
  * so it is as if the state had been put back from a copy (revoked, sessions ended, the whole
  * ceiling held until a person has seen the bill).
  */
-const settleLost = (gov: Gov, session: Session, registry: Registry): Promise<unknown> =>
+const settleLost = (gov: Gov, { principal }: Operator, registry: Registry): Promise<unknown> =>
   rulesOf(gov, registry).then((rules) => settleRestored(gov, {
-    ...rules, formers: [], restorer: session.principal.name,
+    ...rules, formers: [], restorer: principal.name,
   }))
 
 const rulesOf = async (gov: Gov, registry: Registry) => ({
@@ -31,14 +30,17 @@ const rulesOf = async (gov: Gov, registry: Registry) => ({
   gates: await gateRules(registry),
 })
 
-const record = (gov: Gov, session: Session, gaveBack: number, without: string): Promise<void> =>
+const record = (
+  gov: Gov, operator: Operator, gaveBack: number, without: readonly string[],
+): Promise<void> =>
   gov.store.transact(verb, (tx) => {
     const now = nowIso(gov)
-    requireRootRow(tx, now, session.root.root_id)
+    requireOperator(tx, now, operator)
     tx.mark()
     appendAudit(tx, now, {
-      what: 'state.server_accepted', principal: session.principal.principal_id,
-      root: session.root.root_id, subject: null, facts: { gave_back: gaveBack, without },
+      what: 'state.server_accepted', principal: operator.principal.principal_id,
+      root: operator.root, subject: null,
+      facts: { gave_back: gaveBack, without: without.join(', ') },
     })
   })
 
@@ -47,18 +49,19 @@ const record = (gov: Gov, session: Session, gaveBack: number, without: string): 
  * `not_shared`, and as `acceptServer`.
  */
 export const acceptMachineServer = async (
-  gov: Gov, session: Session, without: string | null, registry: Registry = capabilities,
+  gov: Gov, operator: Operator, without: readonly string[], registry: Registry = capabilities,
 ): Promise<Accepted | null> => {
   const store = sharedOf(gov.store)
+  const { principal: { principal_id: principal }, root } = operator
   const accepted = await acceptServer(store, without, {
     // In force here before anything is accepted, and everywhere with the first look behind that.
     stop: () => store.stops.put(
-      newStop(gov.clock, { kind: 'all', target: null }, askedThrough(verb, session))),
+      newStop(gov.clock, { kind: 'all', target: null }, { principal, root, verb })),
     settle: async (gaveBack) => {
-      await record(gov, session, gaveBack, without ?? '')
-      await settleLost(gov, session, registry)
+      await record(gov, operator, gaveBack, without)
+      await settleLost(gov, operator, registry)
     },
   })
-  if (accepted?.without.length === 0) await record(gov, session, accepted.gave_back, '')
+  if (accepted?.without.length === 0) await record(gov, operator, accepted.gave_back, [])
   return accepted
 }

@@ -155,7 +155,7 @@ export const stateUnshare = contract({
 export const stateAcceptServer = contract({
   name: 'state.accept_server',
   version: 1,
-  input: closedObject({ without: v.optional(v.string()) }),
+  input: closedObject({ without: v.optional(v.array(v.string())) }),
   output: v.strictObject({
     /** False where the server was known and lacked nothing. */
     accepted: v.boolean(),

@@ -6,6 +6,7 @@ import { handOver, isHandedOver } from '../../governance/machine-bound.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { firstMachine } from '../../state/first-machine.js'
+import { requireNotBehind } from '../../state/place/behind.js'
 import type { MachineRow } from '../../state/place/place.js'
 import { listMachines, sharedOf } from './shared.js'
 
@@ -43,7 +44,7 @@ export const machineToRetire = async (gov: Gov, name: string): Promise<Retiring>
 export const retireMachine = async (
   gov: Gov, session: Session, { row, here }: Retiring,
 ): Promise<Retiring & { readonly retired: boolean }> => {
-  const { place } = sharedOf(gov.store)
+  const { place, stops, replica } = sharedOf(gov.store)
   const [founder] = (await listMachines(gov.store)).rows
   const from = founder?.machine === row.machine ? firstMachine : row.machine
   if (row.retired !== null && isHandedOver(await gov.store.fresh(), from)) {
@@ -51,6 +52,8 @@ export const retireMachine = async (
   }
   // Asked before, too: what is retired stays so, whether or not it comes to be recorded.
   requireRootRow(await gov.store.fresh(), nowIso(gov), session.root.root_id)
+  // Nothing could be recorded, and who is retired gives nothing back.
+  requireNotBehind(stops, replica.end.sequence)
   await place.retire(row.machine)
   await gov.store.transact('machine retire', (tx) => {
     const now = nowIso(gov)

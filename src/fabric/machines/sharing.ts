@@ -1,9 +1,9 @@
 /** Giving a state to a place, and taking it back; who did so is in the audit. */
-import { fail } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
+import { requireAnchored } from '../../governance/anchored.js'
 import { appendAudit } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { gatherBound } from '../../governance/machine-bound.js'
-import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { directoryOf } from '../../state/directory.js'
 import type { FileStore } from '../../state/file-store.js'
@@ -12,12 +12,13 @@ import type { Reaching } from '../../state/place/share.js'
 import { shareDirectory, unshareDirectory } from '../../state/place/sharing.js'
 import type { Tx } from '../../state/types.js'
 import type { SharedHere } from './machines-contract.js'
+import { operatorOf, requireOperator, type Operator } from './operator.js'
 import { factsOf } from './shared-here.js'
 import { sharedOf } from './shared.js'
 
 /** Recorded before it is done, so that whoever finds it half done knows who began it. */
 const record = (
-  gov: Gov, session: Session, { what, name, also }: {
+  gov: Gov, operator: Operator, { what, name, also }: {
     readonly what: string
     readonly name: string
     readonly also?: (tx: Tx) => void
@@ -25,11 +26,10 @@ const record = (
 ): Promise<void> =>
   gov.store.transact(what, (tx) => {
     const now = nowIso(gov)
-    requireRootRow(tx, now, session.root.root_id)
+    requireOperator(tx, now, operator)
     tx.mark()
     appendAudit(tx, now, {
-      what, principal: session.principal.principal_id, root: session.root.root_id,
-      subject: null, facts: { machine: name },
+      what, principal: operator.principal.principal_id, root: operator.root, subject: null, facts: { machine: name },
     })
     also?.(tx)
   })
@@ -45,7 +45,7 @@ export const shareState = async (
   }
   parsePlaceAddress(server.address, server.ca)
   const { state } = directoryOf(gov.store) as FileStore
-  await record(gov, session, {
+  await record(gov, operatorOf(session), {
     what: 'state.shared', name: server.machineName,
     also: (tx) => gatherBound(tx, state.machine),
   })
@@ -57,10 +57,27 @@ export const shareState = async (
   }
 }
 
-/** Takes a shared state back. Throws `rejected` `not_shared`, and as `unshareDirectory`. */
-export const unshareState = async (gov: Gov, session: Session): Promise<SharedHere> => {
+/** Whether this state was taken back before; who did and was cut off may do it again. */
+export const isTakenBack = async ({ store }: Gov): Promise<boolean> => {
+  try {
+    await sharedOf(store).fresh()
+    return false
+  } catch (error) {
+    if (error instanceof SallyportError && error.code === 'state_unshared') return true
+    throw error
+  }
+}
+
+/**
+ * Takes a shared state back. Throws `rejected` `not_shared`, and as `unshareDirectory`. Where it was
+ * cut off the server takes no record any more: it was recorded then.
+ */
+export const unshareState = async (gov: Gov, operator: Operator): Promise<SharedHere> => {
   const store = sharedOf(gov.store)
-  await record(gov, session, { what: 'state.unshared', name: store.settings.machineName })
+  if (!await isTakenBack(gov)) {
+    requireAnchored(store)
+    await record(gov, operator, { what: 'state.unshared', name: store.settings.machineName })
+  }
   const before = factsOf(store)
   await unshareDirectory(store)
   return before

@@ -59,7 +59,7 @@ const candidate = (view: View, name: string | undefined): Principal | undefined 
   if (name !== undefined) return enabled.find((principal) => principal.name === name)
   if (enabled.length === 1) return enabled[0]
   throw fail.usage('owner_required', 'There are several owners, so one must be named.', {
-    next: 'Run `sallyport login --owner NAME`.',
+    next: 'Run it again with --owner NAME.',
   })
 }
 
@@ -89,6 +89,18 @@ const makeRoot = (gov: Gov, request: LoginRequest, principal: Principal, token: 
     ended: null,
     named: false,
   }
+}
+
+/**
+ * The owner, by what a login takes, over the rows that are known here; nothing is written. Throws
+ * `unauthorized`/`login_refused` and `usage`/`owner_required`.
+ */
+export const proveOwner = async (
+  view: View, { owner, passphrase }: Pick<LoginRequest, 'owner' | 'passphrase'>,
+): Promise<Principal> => {
+  const known = candidate(view, owner)
+  if (!(await verifyPassphrase(known, passphrase)) || known === undefined) throw refused()
+  return known
 }
 
 /**

@@ -27,11 +27,15 @@ const noticedIn = ({ by, target }: Pick<Stop, 'by' | 'target'>): Noticed | null 
 export const isBehind = (error: unknown): boolean =>
   error instanceof SallyportError && error.code === 'server_changed' && error.reason === 'behind'
 
+/** Whether that machine says that the place lacks what it has. */
+export const stoppedBehind = (stops: StopBoard, machine: string): boolean =>
+  stops.lying().some((stop) => noticedIn(stop)?.machine === machine)
+
 /** Stops everything for all, once. */
 export const stopBehind = async (
   stops: StopBoard, { sequence, machine }: Noticed, nowMs: number,
 ): Promise<void> => {
-  if (stops.lying().some((stop) => noticedIn(stop)?.machine === machine)) return
+  if (stoppedBehind(stops, machine)) return
   await stops.put({
     id: newId('stp'), kind: 'all', target: `${sequence} ${machine}`, at: isoFromMs(nowMs),
     by: { principal: null, root: null, verb },

@@ -7,13 +7,33 @@ export const leaseLost = (): SallyportError =>
     next: 'Nothing was sent. Run it again.',
   })
 
-/** `conflict` `server_changed`. `reason`: `run`, `behind`, `other_history` or `store_missing`. */
-export const serverChanged = (
-  reason: 'run' | 'behind' | 'other_history' | 'store_missing',
-): SallyportError =>
+const waysOn = {
+  run: 'It was promoted, restored or made anew: name the server that has every record, or go on at '
+    + 'this one: `sallyport state accept-server`, on each machine.',
+  behind: 'It lacks records that a machine has. Put its newest copy back, or go on at this one: '
+    + '`sallyport state accept-server`, on each machine.',
+  store_missing: 'It has no such state: name the server that has.',
+} as const
+
+/** `conflict` `server_changed`, for one of these reasons. */
+export const serverChanged = (reason: keyof typeof waysOn): SallyportError =>
   fail.conflict('server_changed', 'This server is not the one that the state rests on.', {
-    reason,
-    next: 'It was promoted, restored or made anew: name the server that has every record.',
+    reason, next: waysOn[reason],
+  })
+
+/** `conflict` `server_changed` `left`: a former server, which takes itself for the one it was. */
+export const serverLeft = (): SallyportError =>
+  fail.conflict('server_changed', 'This machine has gone on at another server since.', {
+    reason: 'left',
+    next: 'Name the one that took over. To come back to this one on purpose have it promoted once '
+      + 'more: then every machine says there how far it had come.',
+  })
+
+/** `conflict` `server_changed` `other_history`: two servers were written to. */
+export const otherHistory = (): SallyportError =>
+  fail.conflict('server_changed', 'The server went on with records that are not ours.', {
+    reason: 'other_history',
+    next: 'Two servers were written to. Keep one: put it in the place of the other.',
   })
 
 /** `partial` `commit_unknown`: nobody says whether a change came to be, or it is not here yet. */

@@ -72,6 +72,12 @@ const parsed = (bytes: Buffer): v.InferOutput<typeof placeShape> => {
   }
 }
 
+/** Another one whenever the file was written; it is put in its place whole. */
+export const placeFileStamp = (files: Files, keyFolder: string, storeId: string): string => {
+  const facts = files.stat(pathOf(keyFolder, storeId))
+  return `${facts?.ino} ${facts?.mtimeMs}`
+}
+
 /** Reads it. `blocked` `place_file_missing`; `damaged` `place_file_damaged`. */
 export const readPlaceFile = (
   files: Files, keyFolder: string, keys: KeyRing, storeId: string,

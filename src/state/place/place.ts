@@ -129,6 +129,8 @@ export interface Founding {
 /** How far a machine had come when it heard of a server that it does not know. */
 export interface Voucher extends Position {
   readonly machine: string
+  /** Whether the server has another record of that number. */
+  readonly isOther: boolean
 }
 
 /** What is asked of a server that may be another one than the store rests on. */
@@ -210,7 +212,10 @@ export interface Place {
   /** Makes tables, where they are missing, and the store. `conflict` `store_exists`. */
   found(founding: Founding): Promise<void>
   facts(): Promise<PlaceFacts>
-  /** Says how the server stands, also one that is not known. */
+  /**
+   * Says how the server stands, also one that is not known. `server_changed` `left` of one that
+   * this machine has left.
+   */
   standing(): Promise<Standing>
   /** Says to a server that is not known how far this machine has come. */
   vouch(at: Position): Promise<void>

@@ -4,6 +4,7 @@
  * the file is carried there by whoever comes next.
  */
 import * as v from 'valibot'
+import { newId } from '../../base/ids.js'
 import { stopShape, type LyingStop, type Stop, type StopBoard } from '../stop-board.js'
 import { noteClosing } from './closings.js'
 import type { Place, StopRow } from './place.js'
@@ -98,7 +99,9 @@ export class PlacedStops implements StopBoard {
     const known = new Set(this.#local.lying().map(({ id }) => id))
     this.heard(rows)
     for (const { id, kind, target, by, at } of this.#heard) {
-      if (!known.has(id)) await this.#local.put({ id, kind, target, by, at })
+      if (known.has(id)) continue
+      // The place made the name of one that does not open: no file is called so.
+      await this.#local.put({ id: isStopId(id) ? id : newId('stp'), kind, target, by, at })
     }
   }
 

@@ -33,7 +33,9 @@ import { Leases } from './leases.js'
 import { placeTimes, type Followed, type LeaseRow, type Place, type PlacedRecord } from './place.js'
 import { PlaceClock } from './place-clock.js'
 import { PlacedFence } from './placed-fence.js'
-import { readPlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
+import {
+  placeFileStamp, readPlaceFile, writePlaceFile, type PlaceSettings,
+} from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
 import { PlacedStops } from './placed-stops.js'
@@ -143,15 +145,28 @@ export class PlacedStore implements Store {
     return String(orIoFailure('finding the lock', () => files.stat(places.lock))?.ino ?? '')
   }
 
-  /** Kept beside the key; who only reads remembers it no longer than this. */
+  /**
+   * Kept beside the key, and read anew where another process of this machine has gone on elsewhere;
+   * who only reads remembers it no longer than this.
+   */
   #knownRun(): KnownRun {
     const { replica: { files, keyPlaces, keys, storeId } } = this
+    let read = placeFileStamp(files, keyPlaces.dir, storeId)
+    const settings = (): PlaceSettings => {
+      const stamp = placeFileStamp(files, keyPlaces.dir, storeId)
+      if (stamp !== read) {
+        this.#settings = readPlaceFile(files, keyPlaces.dir, keys, storeId)
+        read = stamp
+      }
+      return this.settings
+    }
     return {
-      known: () => this.settings.run ?? null,
+      known: () => settings().run ?? null,
       note: (run) => {
-        this.#settings = { ...this.settings, run }
+        this.#settings = { ...settings(), run }
         if (this.#options.mode === 'read') return
-        writePlaceFile(files, keyPlaces.dir, keys, storeId, this.settings)
+        writePlaceFile(files, keyPlaces.dir, keys, storeId, this.#settings)
+        read = placeFileStamp(files, keyPlaces.dir, storeId)
       },
     }
   }
@@ -240,6 +255,7 @@ export class PlacedStore implements Store {
       if (seen.more || (!this.clock.isTold && looks < clockLooks)) continue
       if (!this.clock.isTold) throw clockApart()
       this.#known = { sequence: last?.sequence ?? end.sequence, leases: seen.leases }
+      await this.#noticeLost()
       noteHeard(this.runDir, clock.wallMs(), this.clock.apartMs)
       break
     }
@@ -256,6 +272,19 @@ export class PlacedStore implements Store {
       }
       throw error
     }
+  }
+
+  /**
+   * An anchor that seals a later mark than there is at the place had seen what is lost there;
+   * perhaps others have gone on without.
+   */
+  async #noticeLost(): Promise<void> {
+    const { replica, clock, settings: { machine } } = this
+    const { mark } = replica.anchor()
+    const last = replica.generation.marks.at(-1)?.number ?? 0
+    if (mark === null || mark.number <= last) return
+    const sequence = Math.max(mark.sequence, replica.end.sequence + 1)
+    await stopBehind(this.stops, { sequence, machine }, clock.wallMs())
   }
 
   /**

@@ -6,6 +6,7 @@ import { collections } from '../../../src/governance/rows.js'
 import { acceptMachineServer } from '../../../src/fabric/machines/accept.js'
 import { inviteMachine } from '../../../src/fabric/machines/invite.js'
 import { joinMachine } from '../../../src/fabric/machines/join.js'
+import { operatorOf } from '../../../src/fabric/machines/operator.js'
 import { machineToRetire, retireMachine } from '../../../src/fabric/machines/retire.js'
 import { bindToHere, machineOf } from '../../../src/governance/machine-bound.js'
 import { unshareState } from '../../../src/fabric/machines/sharing.js'
@@ -25,11 +26,11 @@ t.test('whoever is signed out meanwhile invites, retires, accepts and takes back
   await t.rejects(inviteMachine(gov, out, { name: 'b', to, passphrase }), told)
   t.notOk(existsSync(to))
   server.isChanged = true
-  await t.rejects(acceptMachineServer(gov, out, null), told)
+  await t.rejects(acceptMachineServer(gov, operatorOf(out), []), told)
   await store.place.join({ machine: randomUUID(), name: 'b' })
   await t.rejects(retireMachine(gov, out, await machineToRetire(gov, 'b')), told)
   t.equal(server.machines.find(({ name }) => name === 'b')?.retired, null)
-  await t.rejects(unshareState(gov, out), told)
+  await t.rejects(unshareState(gov, operatorOf(out)), told)
   t.equal(server.isEnded, false)
   t.equal((await store.fresh()).sequence, sequence, 'nothing was recorded')
 })
@@ -84,9 +85,9 @@ t.test('what is done to machines is told by the audit, and no old copy goes on w
     },
     'state.server_accepted': () => {
       server.isChanged = true
-      return acceptMachineServer(gov, session, null)
+      return acceptMachineServer(gov, operatorOf(session), [])
     },
-    'state.unshared': () => unshareState(gov, session),
+    'state.unshared': () => unshareState(gov, operatorOf(session)),
   }
   for (const [what, act] of Object.entries(acts)) {
     const before = marks()

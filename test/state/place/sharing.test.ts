@@ -6,10 +6,10 @@ import * as v from 'valibot'
 import { newId } from '../../../src/base/ids.js'
 import { stopBehind } from '../../../src/state/place/behind.js'
 import { readPlaceFile } from '../../../src/state/place/place-file.js'
+import { writeAnchor } from '../../../src/state/anchor.js'
 import { joinShared } from '../../../src/state/place/share.js'
-import {
-  acceptServer, shareDirectory, unshareDirectory,
-} from '../../../src/state/place/sharing.js'
+import { acceptServer } from '../../../src/state/place/accepting.js'
+import { shareDirectory, unshareDirectory } from '../../../src/state/place/sharing.js'
 import type { Stop } from '../../../src/state/stop-board.js'
 import { createStore, openStore, type FileStore } from '../../../src/state/store.js'
 import type { CollectionSpec, Store } from '../../../src/state/types.js'
@@ -63,10 +63,10 @@ t.test('a machine that is gone is left out by name, and taken from then on no mo
     settle: async () => { done.push(`settle ${isKnown()}`) },
   }
   const cutOff = { ...loss, settle: async () => { throw new Error('cut off') } }
-  await t.rejects(acceptServer(store, 'b', cutOff), new Error('cut off'))
+  await t.rejects(acceptServer(store, ['b'], cutOff), new Error('cut off'))
   t.equal(server.machines.find(({ name }) => name === 'b')?.retired, null, 'it is retired last')
-  t.strictSame(await acceptServer(store, 'b', loss), { gave_back: 0, without: ['b'] })
-  t.strictSame(done, ['stop false', 'settle true'], 'stopped before, settled behind, also later')
+  t.strictSame(await acceptServer(store, ['b'], loss), { gave_back: 0, without: ['b'] })
+  t.strictSame(done, ['stop false', 'stop true', 'settle true'], 'stopped before, settled behind')
   t.ok(server.machines.find(({ name }) => name === 'b')?.retired)
 })
 
@@ -78,7 +78,7 @@ t.test('a machine that is gone gives nothing back, however far it had come', asy
   server.isChanged = true
   await t.rejects(acceptServer(other), { code: 'machines_to_ask', details: { machines: 'a' } })
   await t.rejects(acceptServer(store), { code: 'machines_to_ask', details: { machines: 'b' } })
-  t.strictSame(await acceptServer(store, 'b'), { gave_back: 0, without: ['b'] })
+  t.strictSame(await acceptServer(store, ['b']), { gave_back: 0, without: ['b'] })
 })
 
 t.test('a server that went on with records of its own is not accepted', async (t) => {
@@ -176,6 +176,78 @@ t.test('a stop that came while a state was taken back is in force in its directo
   t.strictSame(lying.map(({ id }) => id).sort(),
     [own.id, before.id, late.id, unread.id].sort())
   t.equal(lying.find(({ id }) => id === unread.id)?.kind, 'unreadable')
+})
+
+t.test('a name that the server made of a stop names no file of the machine', async (t) => {
+  const { store, server } = await replicas(t)
+  const { replica: { keyPlaces, dir }, storeId } = store
+  const key = readFileSync(keyPlaces.key)
+  for (const id of [`../${storeId}.key`, 'no/such/folder', 'x'.repeat(300)]) {
+    server.stops.push({ id, body: Buffer.from('x'), placed: 9 })
+  }
+  await unshareDirectory(store)
+  t.ok(readFileSync(keyPlaces.key).equals(key))
+  const opened = openStore({ dir, configDir: keyPlaces.configDir, mode: 'write' })
+  t.teardown(() => opened.close())
+  t.strictSame(opened.stops.lying().map(({ kind }) => kind),
+    ['unreadable', 'unreadable', 'unreadable'])
+})
+
+t.test('a server that has another record of a number is not accepted, however far others came', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  await put(store, 1)
+  await other.fresh()
+  await put(store, 2)
+  server.isChanged = true
+  await t.rejects(acceptServer(store), { code: 'machines_to_ask', details: { machines: 'b' } })
+  await other.place.vouch({ sequence: 1, link: Buffer.alloc(32) })
+  const apart = { code: 'server_changed', reason: 'other_history' }
+  await t.rejects(acceptServer(store), apart)
+  server.records = server.records.slice(0, 1)
+  await other.place.vouch({ sequence: 1, link: Buffer.alloc(32) })
+  await t.rejects(acceptServer(store), apart, 'nor where it gives that record back')
+  t.strictSame(await acceptServer(store, ['b']), { gave_back: 2, without: ['b'] })
+})
+
+t.test('a machine of which the newest part is gone says by its anchor how far it had come', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  await put(store, 1)
+  await other.fresh()
+  const { files, keyPlaces: { anchor }, keys, storeId } = other.replica
+  const link = other.seal.link('0'.repeat(64))
+  writeAnchor(files, anchor, keys, storeId, {
+    number: 99, sequence: 9, chain: '0'.repeat(64), policy_revision: null,
+  })
+  server.isChanged = true
+  await t.rejects(acceptServer(other), { code: 'machines_to_ask', details: { machines: 'a' } })
+  t.strictSame(server.vouchers.map(({ sequence, link }) => ({ sequence, link })),
+    [{ sequence: 9, link }])
+  await t.rejects(acceptServer(store), { code: 'machines_to_ask', details: { machines: 'b' } })
+  await t.rejects(acceptServer(other), { code: 'records_folded' })
+  t.strictSame(await acceptServer(store, ['b']), { gave_back: 0, without: ['b'] })
+})
+
+t.test('machines that are gone are left out together, also one that was retired with what it knew', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const [b] = [await next('b'), await next('c')]
+  await put(store, 1)
+  await stopBehind(store.stops, { sequence: 9, machine: b.settings.machine }, 0)
+  await store.place.retire(b.settings.machine)
+  server.isChanged = true
+  await t.rejects(acceptServer(store, ['b']),
+    { code: 'machines_to_ask', details: { machines: 'c' } })
+  t.strictSame(await acceptServer(store, ['b', 'c']), { gave_back: 0, without: ['b', 'c'] })
+  await put(store, 2)
+})
+
+t.test('a machine that was retired accepts nothing', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  await store.place.retire(other.settings.machine)
+  server.isChanged = true
+  await t.rejects(acceptServer(other), { kind: 'blocked', code: 'machine_retired' })
 })
 
 t.test('a state is not taken back while a machine has records that the server lost', async (t) => {

@@ -197,7 +197,9 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     async vouch(at) {
       ask('vouch')
       server.vouchers = server.vouchers.filter((one) => one.machine !== machineId())
-      server.vouchers.push({ ...at, machine: machineId() })
+      const there = server.records.find(({ sequence }) => sequence === at.sequence)
+      const isOther = there?.link.equals(at.link) === false
+      server.vouchers.push({ ...at, machine: machineId(), isOther })
     },
     async accept(last, lost) {
       ask('accept')

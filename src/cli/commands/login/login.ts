@@ -24,8 +24,10 @@ export interface LoginOptions extends Omit<LineOf<typeof sessionLogin>, 'passphr
 
 const { idleMsMin, idleMsMax, ttlMsMin, ttlMsMax } = sessionLimits
 
-const passphraseOf = async (
-  deps: VerbDeps, gov: Gov, { owner, passphraseFile: from }: LoginOptions,
+/** The passphrase of an owner: out of a file, or asked for where one is taken. */
+export const passphraseOf = async (
+  deps: VerbDeps, gov: Gov,
+  { owner, passphraseFile: from }: Pick<LoginOptions, 'owner' | 'passphraseFile'>,
 ): Promise<string | undefined> => {
   const flag = '--passphrase-file'
   if (from !== undefined) {

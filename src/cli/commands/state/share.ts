@@ -1,8 +1,9 @@
 /** `sallyport state share` and `unshare`: where the truth of a state lies, as a person decides. */
 import { stateShare, stateUnshare } from '../../../fabric/machines/machines-contract.js'
 import { requestOf } from '../../request.js'
-import { verb, type LineOf, type VerbRecord } from '../../verb.js'
-import { workFor } from '../../work.js'
+import type { LineOf, VerbRecord } from '../../verb.js'
+import { recoverFirst, workFor } from '../../work.js'
+import { operatorFor, ownerFlags, type OwnerLine } from '../machine/operator.js'
 import type { ServerLine } from '../machine/server.js'
 
 interface ShareLine extends LineOf<typeof stateShare>, ServerLine {
@@ -50,29 +51,39 @@ export const share: VerbRecord<ShareLine, ReturnType<typeof stateShare.answer>> 
   },
 }
 
+interface UnshareLine extends LineOf<typeof stateUnshare>, OwnerLine {
+  readonly yes?: boolean
+}
+
 /** Takes it back. Throws `rejected` `not_shared`. */
-export const unshare = verb(stateUnshare, {
+export const unshare: VerbRecord<UnshareLine, ReturnType<typeof stateUnshare.answer>> = {
   summary: 'take a shared state back into this directory',
   description:
     'Fetches whatever is missing here and makes this directory the state again: nothing is written '
     + 'at the server from then on, by no machine. The other machines keep what they had read and '
     + 'write nothing any more. What lies at the server stays there, sealed, until its owner drops '
-    + 'it.',
+    + 'it. Cut off, run it again on this machine: nobody can sign in then, so an owner proves '
+    + 'himself here as at `login`.',
   examples: ['$ sallyport state unshare', '$ sallyport state unshare --yes'],
+  session: 'optional',
+  anchor: 'any',
   decides: true,
-  exits: ['rejected', 'conflict', 'locked', 'blocked', 'cancelled', 'partial'],
-  flags: (command) => command.option('--yes', 'do not ask'),
+  exits: [
+    'rejected', 'unauthorized', 'conflict', 'no_state', 'damaged', 'locked', 'blocked', 'cancelled',
+    'partial',
+  ],
+  json: stateUnshare,
+  flags: (command) => ownerFlags(command).option('--yes', 'do not ask'),
   text: (made, view) =>
     `The state is ${view.foreign(made.state_dir)} again, at record ${made.record}; nothing more is `
     + `written at ${view.foreign(made.place)}.\n`,
-  run: async (_request, deps, line: { readonly yes?: boolean }) => {
-    const { gov, session } = await workFor(deps, 'mutate')
-    const { sharedOf } = await import('../../../fabric/machines/shared.js')
-    sharedOf(gov.store)
+  run: async (line, deps) => {
+    const { gov, operator } = await operatorFor(deps, line)
+    const { isTakenBack, unshareState } = await import('../../../fabric/machines/sharing.js')
+    if (!await isTakenBack(gov)) await recoverFirst(deps, gov)
     if (line.yes !== true) {
       await deps.confirm('Take this state back; the other machines write no more?', '--yes')
     }
-    const { unshareState } = await import('../../../fabric/machines/sharing.js')
-    return unshareState(gov, session)
+    return stateUnshare.answer(await unshareState(gov, operator))
   },
-})
+}

@@ -46,6 +46,8 @@ machine had seen. Put the server's newest copy back. Where there is none, or an
 anchor is lost, leave this machine out and join anew in new directories:
        $ sallyport machine retire NAME
        $ sallyport machine invite NAME --to FILE
+Where this is the only machine, a backup of it becomes a directory of its own:
+see sallyport help shared.
 
 See: sallyport state check, sallyport ledger reservations
 `

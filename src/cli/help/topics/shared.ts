@@ -42,4 +42,8 @@ nothing. Away from loopback there is no connection without TLS.
 What this machine knows is told by \`sallyport status\`, without asking anybody.
 The server is asked by \`sallyport doctor\`. Folders of screenshots, stages of
 publications, timers and the service are those of one machine.
+
+Where the server is gone for good, or this is the only machine and its anchor is
+lost: back the replica up (\`state backup DIR\`), move keys/<store>.place away and
+put the backup back (\`state restore DIR\`). The state is a directory then.
 `

@@ -2,7 +2,7 @@
 import {
   placeTimes, type PlacedRecord, type Position, type Standing, type StopRow,
 } from '../place.js'
-import { serverChanged } from '../errors.js'
+import { serverChanged, serverLeft } from '../errors.js'
 import { textOf, type Row } from './connection.js'
 import { machineRows, machinesOf } from './machines.js'
 import {
@@ -10,6 +10,9 @@ import {
   type Asking,
 } from './standing.js'
 import { runSql } from './tables.js'
+
+/** A machine may go on elsewhere after a while: what it said counts for so long. */
+const vouchedForHours = 24
 
 const standingText = `with
 run as materialized (select ${runSql} as now),
@@ -20,20 +23,25 @@ select (select s.run <> run.now from sallyport.stores s, run where s.store = $1)
   (select now from run) as run,
   (select sequence from last) as sequence, (select link from last) as link,
   (select body from last) as body,
-  (select json_agg(json_build_object('machine', machine, 'sequence', sequence::text,
-    'link', encode(link, 'hex')))
-    from sallyport.vouchers v, run where v.store = $1 and v.run = run.now)::text as vouchers,
+  (select json_agg(json_build_object('machine', v.machine, 'sequence', v.sequence::text,
+    'link', encode(v.link, 'hex'), 'same', (select r.link = v.link from sallyport.records r
+      where r.store = v.store and r.sequence = v.sequence)))
+    from sallyport.vouchers v join sallyport.machines m using (store, machine), run
+    where v.store = $1 and v.run = run.now
+      and m.seen > clock_timestamp() - interval '${vouchedForHours} hours')::text as vouchers,
   ${machineRows} as machines`
 
 interface VoucherText {
   readonly machine: string
   readonly sequence: string
   readonly link: string
+  /** Null where the server has no record of that number. */
+  readonly same: boolean | null
 }
 
 /**
  * See `Place.standing`. A server that this machine has left takes itself for the one that it was:
- * for this machine it has changed, whatever it says.
+ * nobody is led back to it (`server_changed` `left`).
  */
 export const standing = async (
   { connection, storeId, run }: Asking,
@@ -42,16 +50,18 @@ export const standing = async (
   if (row === undefined || row['changed'] === null || row['sequence'] === null) {
     throw serverChanged('store_missing')
   }
+  const isChanged = row['changed'] === true
   const known = run.known()
-  const isLeft = known !== null && known !== row['run']
-  if (row['changed'] === false && !isLeft) noteRun(run, row)
+  if (!isChanged && known !== null && known !== row['run']) throw serverLeft()
+  if (!isChanged) noteRun(run, row)
   const vouchers = JSON.parse(row['vouchers'] === null ? '[]' : textOf(row, 'vouchers')) as
     readonly VoucherText[]
   return {
-    isChanged: row['changed'] === true || isLeft,
+    isChanged,
     last: lastOf(row),
-    vouchers: vouchers.map(({ machine, sequence, link }) =>
-      ({ machine, sequence: Number(sequence), link: Buffer.from(link, 'hex') })),
+    vouchers: vouchers.map(({ machine, sequence, link, same }) => ({
+      machine, sequence: Number(sequence), link: Buffer.from(link, 'hex'), isOther: same === false,
+    })),
     machines: machinesOf(textOf(row, 'machines')),
   }
 }
@@ -60,30 +70,21 @@ const lastOf = (row: Row): PlacedRecord => ({
   sequence: Number(row['sequence']), link: row['link'] as Buffer, body: row['body'] as Buffer,
 })
 
-/** No run: nobody goes on at a server that says so before it was accepted anew. */
-const leftRun = 'left'
-
 const vouchText = `with
-me as materialized (
-  select machine from sallyport.machines
-  where store = $1::uuid and machine = $2::uuid and retired is null),
-former as (
-  update sallyport.stores set run = '${leftRun}'
-  where store = $1 and run = ${runSql} and run <> $5::text and exists (select from me))
+me as (
+  update sallyport.machines set seen = clock_timestamp()
+  where store = $1::uuid and machine = $2::uuid and retired is null
+  returning machine)
 insert into sallyport.vouchers (store, run, machine, sequence, link)
 select $1, ${runSql}, machine, $3::bigint, $4::bytea from me
 on conflict (store, run, machine) do update set sequence = $3, link = $4
 returning run`
 
-/**
- * See `Place.vouch`. Who has said it to one run goes on at that one, and at no former one. Whoever
- * had left this run comes back: others may have gone on where it was, so it counts as changed for
- * all until each has said how far it had come.
- */
+/** See `Place.vouch`. Who has said it to one run goes on at that one, and at no former one. */
 export const vouch = async (
   { connection, storeId, machine, run }: Asking, at: Position,
 ): Promise<void> => {
-  const values = [storeId, machine.machine, at.sequence, at.link, run.known()]
+  const values = [storeId, machine.machine, at.sequence, at.link]
   const [row] = await connection.ask({ text: vouchText, values })
   if (row !== undefined) noteRun(run, row)
 }

@@ -1,7 +1,7 @@
 /** The log: records behind one another, each put there by compare-and-set. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SallyportError } from '../../../base/errors.js'
-import { commitUnknown, serverChanged } from '../errors.js'
+import { commitUnknown, otherHistory, serverChanged } from '../errors.js'
 import { placeTimes, type Appended, type Followed, type PlacedRecord, type Position,
 } from '../place.js'
 import { textOf, Unanswered, type Row } from './connection.js'
@@ -129,7 +129,7 @@ const appendOnce = async (
   ])
   if (row['placed'] === true || row['ours'] === true) return 'placed'
   if (Number(row['last'] ?? 0) < at.sequence) throw serverChanged('behind')
-  if (row['follows'] !== true) throw serverChanged('other_history')
+  if (row['follows'] !== true) throw otherHistory()
   // An earlier try of ours may have won while this one waited for it.
   if (await isPlaced(asking, record)) return 'placed'
   return row['held'] === true ? 'moved' : 'lease_lost'

@@ -1,7 +1,7 @@
 /** How a server that is not known is made known, and how a store ends. */
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { PlacedStore, recordAfter, slowly } from '../../../support/place/placed.js'
+import { linkOf, PlacedStore, recordAfter, slowly } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 
 const server = await startPostgres(t)
@@ -111,24 +111,33 @@ const ofRun = (known: string | null) => {
   return { noted, known: () => noted.at(-1) ?? known, note: (run: string) => void noted.push(run) }
 }
 
-t.test('a server that a machine had left leads it back once every machine has said how far it came', async (t) => {
-  const { store, machine, other } = await two(t)
+t.test('a server that a machine had left takes itself for the one it was, and leads nobody back', async (t) => {
+  const { store, machine } = await two(t)
   const run = ofRun('1/0000000A')
   const place = store.placeOf(machine, { run })
-  const changed = { kind: 'conflict', code: 'server_changed', reason: 'run' }
-  await t.rejects(place.follow(7, 1), changed)
-  t.equal((await place.standing()).isChanged, true)
-  t.strictSame(run.noted, [], 'asking how it stands leads nobody back')
-  await other.append(store.base, recordAfter(store.base), [])
+  await t.rejects(place.follow(7, 1), { code: 'server_changed', reason: 'run' })
+  await t.rejects(place.standing(), { kind: 'conflict', code: 'server_changed', reason: 'left' })
+  t.strictSame(run.noted, [])
+  await changed(store)
+  t.equal((await place.standing()).isChanged, true, 'one that was promoted once more is another')
+  t.strictSame(run.noted, [])
   await place.vouch(store.base)
   t.equal(run.noted.length, 1)
-  await t.rejects(place.follow(7, 1), changed)
-  await t.rejects(other.follow(7, 1), changed, 'who stayed there may lack what others have')
-  const { isChanged, last } = await other.standing()
-  t.strictSame([isChanged, last.sequence], [true, 8])
-  t.equal(await place.accept(last, []), 'accepted')
-  t.equal((await place.follow(7, 10)).records.length, 1)
-  t.equal((await other.follow(7, 10)).records.length, 1)
+})
+
+t.test('what a machine said counts for a day, and tells whether its history is the one of the server', async (t) => {
+  const { store, place, other, second } = await two(t)
+  await changed(store)
+  await place.vouch({ sequence: 7, link: linkOf('another') })
+  await other.vouch({ sequence: 8, link: linkOf('beyond') })
+  const said = async () => new Map((await place.standing()).vouchers.map(
+    ({ machine, isOther }) => [machine === second, isOther]))
+  t.strictSame(await said(), new Map([[false, true], [true, false]]))
+  await server.query("update sallyport.machines set seen = now() - interval '25 hours'"
+    + ' where machine = $1', [second])
+  t.strictSame(await said(), new Map([[false, true]]))
+  await other.vouch(store.base)
+  t.equal((await said()).size, 2)
 })
 
 t.test('only a machine of the store ends it, at a server that is known', async (t) => {

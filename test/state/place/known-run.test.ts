@@ -1,0 +1,23 @@
+/** Which run of a server a process knows, while another one of its machine goes on elsewhere. */
+import t from 'tap'
+import { readPlaceFile, writePlaceFile } from '../../../src/state/place/place-file.js'
+import { directoryOf } from '../../../src/state/directory.js'
+import type { FileStore } from '../../../src/state/file-store.js'
+import { must } from '../../support/must.js'
+import { firstMachine } from '../../support/place/machines.js'
+import { startPostgres } from '../../support/place/postgres.js'
+
+t.test('a process that goes on living leaves a server that another one of its machine left', async (t) => {
+  const server = await startPostgres(t)
+  const one = await firstMachine(t, server.url)
+  const { gov: { store } } = one
+  await store.fresh()
+  const { files, keyPlaces, keys, storeId } = directoryOf(store) as FileStore
+  const settings = readPlaceFile(files, keyPlaces.dir, keys, storeId)
+  t.match(settings.run, /^\d+\//)
+  writePlaceFile(files, keyPlaces.dir, keys, storeId, { ...settings, run: '1/0000000A' })
+  await t.rejects(store.fresh(), { code: 'server_changed', reason: 'run' })
+  writePlaceFile(files, keyPlaces.dir, keys, storeId, settings)
+  await store.fresh()
+  must(await one.run(['goal', 'add', 'on']))
+})
