@@ -18,6 +18,25 @@ t.test('a stop of a session that other machines were not told of lies here, and 
   t.equal(server.stops.length, 0)
 })
 
+t.test('a stop that other machines were not told of is carried by the next look or record, and no later one is called untold', async (t) => {
+  for (const looks of [true, false]) {
+    const { gov, session, store, server } = await signedIn(t)
+    const by = askedThrough('test', session)
+    const stop = (target: string) => stopNow(gov, () => ({ aim: { kind: 'root', target }, by }))
+    await store.fresh()
+    server.isAway = true
+    await t.rejects(stop('root_a'), untold)
+    server.isAway = false
+    if (looks) {
+      await store.fresh()
+      t.strictSame(server.stops.map(({ id }) => id), store.stops.lying().map(({ id }) => id))
+      t.equal(server.stops.length, 1, 'the others see it')
+    }
+    t.type((await stop('root_b'))?.stop.id, 'string')
+    t.strictSame(store.stops.lying(), [], 'both are recorded')
+  }
+})
+
 t.test('a revoke that other machines were not told of says so, whether or not the state opens', async (t) => {
   const { gov, store, server } = await signedIn(t)
   const order: Omit<RevokeOrder, 'open'> = {
