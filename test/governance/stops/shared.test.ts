@@ -2,6 +2,7 @@
 import { unstoppedView } from '../../../src/contact/fence.js'
 import type { Sending } from '../../../src/contact/operation.js'
 import { revokePolicy, type RevokeOrder } from '../../../src/governance/policy/revoke.js'
+import { collections } from '../../../src/governance/rows.js'
 import { askedThrough, newStop, stopNow } from '../../../src/governance/stops/act.js'
 import { signedIn } from '../../support/place/signed-in.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -51,6 +52,20 @@ t.test('a revoke that other machines were not told of says so, whether or not th
   }
   await t.rejects(revokePolicy({ ...order, open }), untold)
   t.equal(store.stops.lying().length, 2)
+})
+
+t.test('what another machine made a moment ago can be stopped from here', async (t) => {
+  const { gov, session, store, next } = await signedIn(t)
+  const other = await next()
+  await store.fresh()
+  const row = { ...session.principal, principal_id: 'prn_new', name: 'new' }
+  await other.transact('test', (tx) => tx.put(collections.principals, row.principal_id, row))
+  const by = askedThrough('test', session)
+  const done = await stopNow(gov, () => {
+    const isKnown = store.read().get(collections.principals, row.principal_id) !== undefined
+    return isKnown ? { aim: { kind: 'principal', target: row.principal_id }, by } : null
+  })
+  t.hasStrict(done, { stop: { target: row.principal_id } })
 })
 
 t.test('a stop that another machine put is seen by whoever sends next', async (t) => {
