@@ -465,6 +465,6 @@ t.test('an interval of analysis that is no whole minute is rounded up: no cron k
     must(await run('install --yes'))
     const lines = readFileSync(host.tab, 'utf8').split('\n')
     const analyze = lines.find((line) => line.includes("'analyze'"))
-    t.equal(analyze?.startsWith(`${schedule} '`), true, analyze)
+    t.equal(analyze?.startsWith(`${schedule} '`), true, analyze ?? 'no line')
   }
 })
