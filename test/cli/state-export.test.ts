@@ -144,7 +144,8 @@ t.test('A-189 a route is of whoever paid for its operation, and of whoever it wa
   const { operation_id: asked } = route
   await rig.transact((tx) => {
     for (const [id, more] of Object.entries({
-      op_decided: {}, op_of_nobody: { decision_id: 'dec_none' }, op_undecided: { decision_id: null },
+      op_decided: {}, op_of_nobody: { decision_id: 'dec_none' },
+      op_undecided: { decision_id: null },
     })) tx.put(routeCollection, id, { ...route, ...more, operation_id: id })
     tx.put(routeCollection, asked, { ...route, decision_id: 'dec_none' })
   })
