@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { exportedBy } from '../../src/fabric/export.js'
 import { stateRules } from '../../src/fabric/state-rules.js'
+import { routeCollection } from '../../src/contact/routes.js'
 import { edgeCollections } from '../../src/edge/edge-rows.js'
 import { endedDevices } from '../../src/governance/devices.js'
 import { nobodys } from '../../src/governance/exported.js'
@@ -132,6 +133,25 @@ t.test('A-165 A-189 C-003 a job with its histories and routes is its owner’s a
   const mine = placesOf(other.lines)
   t.strictSame(all.filter((place) => mine.has(place)), [], 'nothing of it is another’s')
   t.notOk(other.text.includes(job))
+})
+
+t.test('A-189 a route is of whoever paid for its operation, and of whoever it was decided for', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  must(await rig.ask())
+  const route = rig.view().all(routeCollection).map(({ doc }) => doc)
+    .find(({ decision_id: decision }) => decision !== null)
+  if (route === undefined) throw new Error('an ask has a route')
+  const { operation_id: asked } = route
+  await rig.transact((tx) => {
+    for (const [id, more] of Object.entries({
+      op_decided: {}, op_of_nobody: { decision_id: 'dec_none' },
+      op_undecided: { decision_id: null },
+    })) tx.put(routeCollection, id, { ...route, ...more, operation_id: id })
+    tx.put(routeCollection, asked, { ...route, decision_id: 'dec_none' })
+  })
+  const routes = [...placesOf((await exportOf(t, rig)).lines)]
+    .filter((place) => place.startsWith('routes/')).sort()
+  t.strictSame(routes, [`routes/${asked}`, 'routes/op_decided'].sort())
 })
 
 t.test('A-189 devices and what they sent are their owner’s, without a digest of what opens them', async (t) => {

@@ -1,5 +1,6 @@
 import {
-  appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync,
+  appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
@@ -129,6 +130,17 @@ t.test('a witness log that does not vouch for the policy blocks', async (t) => {
   const found = await place.run(['state', 'check', '--json'])
   t.equal(found.status, 7)
   t.match(found.json().problems.map((one: { code: string }) => one.code).join(), 'witness_')
+})
+
+t.test('a witness log of another history is that of the backup once it was put back', async (t) => {
+  const place = await begun(t)
+  await ok(place, 'policy', 'revoke')
+  await ok(place, 'state', 'backup', 'copy')
+  const witness = join(place.stateDir, 'witness.log')
+  writeFileSync(witness, readFileSync(witness, 'utf8').replaceAll(/[0-9a-f]{64}/g, 'f'.repeat(64)))
+  t.equal((await place.run(['state', 'check'])).status, 7)
+  await ok(place, 'state', 'restore', 'copy', '--yes')
+  t.hasStrict((await ok(place, 'state', 'check', '--json')).json(), { ok: true })
 })
 
 t.test('backup and restore: the documents come back, revoked, with every session ended',

@@ -456,3 +456,15 @@ t.test('an interval is written as a crontab can say it', async (t) => {
     '0 0 * * *',
   ])
 })
+
+t.test('an interval of analysis that is no whole minute is rounded up: no cron knows one of none', async (t) => {
+  const { host, run, world } = await here(t, false)
+  for (const [seconds, schedule] of [['30', '* * * * *'], ['90', '*/2 * * * *']] as const) {
+    await world.json(['shots', 'config', 'set', '--analysis', 'on',
+      '--analysis-interval-seconds', seconds])
+    must(await run('install --yes'))
+    const lines = readFileSync(host.tab, 'utf8').split('\n')
+    const analyze = lines.find((line) => line.includes("'analyze'"))
+    t.equal(analyze?.startsWith(`${schedule} '`), true, analyze ?? 'no line')
+  }
+})

@@ -145,22 +145,27 @@ t.test('eight reads at a time share one contact mark, one look-up and connection
   t.equal(one.world.view().sequence - before, 3, 'hold, mark and end: three records')
 })
 
+/** A store whose transactions wait for something, where they are meant to. */
+const waitingFor = (
+  store: Gov['store'], isMeant: () => boolean, opened: Promise<unknown>,
+): Gov['store'] => new Proxy(store, {
+  get: (of, name: keyof typeof store) => {
+    if (name === 'transact' && isMeant()) {
+      return (...given: Parameters<typeof of.transact>) =>
+        opened.then(() => of.transact(...given))
+    }
+    const found: unknown = of[name]
+    return typeof found === 'function' ? found.bind(of) as unknown : found
+  },
+})
+
 t.test('while the mark that reads share is not durable none of them goes on', async (t) => {
   const one = await bench(t)
   const { gov } = one.ctx
   let open = (): void => undefined
   const opened = new Promise<void>((resolve) => { open = resolve })
   let isAsked = false
-  const store = new Proxy(gov.store, {
-    get: (of, name: keyof typeof gov.store) => {
-      if (name === 'transact' && isAsked) {
-        return (...given: Parameters<typeof of.transact>) =>
-          opened.then(() => of.transact(...given))
-      }
-      const found: unknown = of[name]
-      return typeof found === 'function' ? found.bind(of) as unknown : found
-    },
-  })
+  const store = waitingFor(gov.store, () => isAsked, opened)
   const begun = () => one.steps.filter((step) => step === 'small.contact_begin').length
   one.at((step) => { isAsked ||= step === 'small.contact_begin' })
   const ended = runOrder({ ...one.ctx, gov: { ...gov, store } }, orderOf(one, (send) =>
@@ -335,6 +340,23 @@ t.test('a stop during the claim is recorded as well', async (t) => {
       one.stop()
       return { kind: 'claimed', claimed: operationId }
     },
+    onStop: () => { told = true },
+  }))
+  t.equal(told, true)
+})
+
+t.test('a stop that comes at the very end is recorded before the operation is over', async (t) => {
+  const one = await bench(t)
+  const { gov, signal } = one.ctx
+  let [told, open] = [false, (): void => undefined]
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  one.at((step) => {
+    if (step !== 'small.finished') return
+    one.stop()
+    void setImmediate().then(open)
+  })
+  const store = waitingFor(gov.store, () => signal.aborted, opened)
+  await runOrder({ ...one.ctx, gov: { ...gov, store } }, orderOf(one, async () => [], {
     onStop: () => { told = true },
   }))
   t.equal(told, true)

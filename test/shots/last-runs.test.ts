@@ -1,5 +1,7 @@
 /** When jobs last ran: one answer, wherever it is asked, however many other jobs ran since. */
 import { isoFromMs } from '../../src/base/clock.js'
+import { lastRuns } from '../../src/shots/last-runs.js'
+import { shotCollections } from '../../src/shots/observations/observation-rows.js'
 import { appendReceipt, receiptOf } from '../../src/shots/receipts/append.js'
 import {
   receiptCollections, receiptHeadId, type ShotReceipt,
@@ -72,4 +74,26 @@ t.test('a look that found nothing new is the last scan in status, timers, the st
     (await at.get('/api/overview')).folder.last_scan_at,
     (await at.get('/api/settings/artifact-storage')).screenshot_folder.last_scan_at,
   ], [[told.last_scan_at], ...Array<string>(4).fill(told.last_scan_at)])
+})
+
+t.test('of several folders the newest look is the last scan', async (t) => {
+  const world = await World.in(t).state().session().images()
+  world.file('a.png', image(1))
+  must(await world.run(['shots', 'scan', '--json']))
+  const store = world.open('write')
+  const [row] = store.read().all(shotCollections.folders)
+  if (row === undefined) throw new Error('a folder that was looked at has a row')
+  const { id, doc } = row
+  const { scan: newest } = lastRuns(store, store.read())
+  t.type(newest, 'string')
+  const before = '2026-01-01T00:00:00.000Z'
+  await store.transact('other folders', (tx) => {
+    for (const digit of ['0', 'f']) {
+      tx.put(shotCollections.folders, digit.repeat(id.length), {
+        ...doc, last_scan: doc.last_scan === null ? null : { ...doc.last_scan, at: before },
+      })
+    }
+  })
+  t.equal(lastRuns(store, store.read()).scan, newest)
+  t.equal((await world.json(['timers', 'show'])).last_runs.scan, newest)
 })

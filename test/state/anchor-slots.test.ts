@@ -1,7 +1,9 @@
 /** The two slots of an anchor: torn, flipped, put back, left unsynced, and written by turns. */
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { anchorBytes, encodeSlot, readingOf, slotBytes } from '../../src/state/anchor-slots.js'
+import {
+  anchorBytes, encodeSlot, numberTold, readingOf, slotBytes,
+} from '../../src/state/anchor-slots.js'
 import { compareAnchor } from '../../src/state/anchor.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { checkState } from '../../src/state/care/check.js'
@@ -52,6 +54,17 @@ t.test('durability 5: whatever part of a slot reached the disk, the anchor agree
     }
   }
   t.ok(['behind', 'ok', 'forged'].every((status) => (seen.get(status) ?? 0) >= 2))
+  t.end()
+})
+
+t.test('the highest number that an anchor tells is that of either slot, whether or not it is true', (t) => {
+  const untrue = Buffer.from(slotOf(9))
+  untrue[untrue.indexOf('\n') - 1] = 0x2a
+  for (const [slots, number] of [
+    [[slotOf(4), slotOf(5)], 5], [[slotOf(6), slotOf(5)], 6], [[slotOf(4), untrue], 9],
+    [[untrue, Buffer.alloc(slotBytes)], 9], [[Buffer.alloc(slotBytes, 255), slotOf(3)], 3],
+    [[Buffer.alloc(slotBytes), Buffer.alloc(slotBytes)], 0],
+  ] as const) t.equal(numberTold(Buffer.concat(slots)), number)
   t.end()
 })
 

@@ -1,9 +1,11 @@
 /** Following a log that others write, where nothing may wait for them. */
 import t, { type Test } from 'tap'
-import { appendFileSync, readFileSync, utimesSync } from 'node:fs'
+import { appendFileSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { keyPlaces } from '../../src/state/paths.js'
+import type { Store } from '../../src/state/types.js'
 import { stillClock } from '../support/clock.js'
 import { newestLog, truncateTo } from '../support/state/forge.js'
-import { again, numbers, put } from '../support/state/notes.js'
+import { again, notes, numbers, placeOf, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 /** A log that ends in half a record, written just now, and a reader of it that never waits. */
@@ -86,4 +88,22 @@ t.test('a writer with such a store cuts a half record at once, for nobody is wri
   await put(writer, 'd', 4)
   t.strictSame(numbers(writer), { a: 1, b: 2, d: 4 })
   t.strictSame(codesOf(writer), ['torn_tail_cut'])
+})
+
+t.test('an anchor that a process died before moving is moved on by one that was there before', async (t) => {
+  const { store } = await World.in(t).store()
+  const mark = (by: Store, n: number): Promise<void> => by.transact('test', (tx) => {
+    tx.put(notes, 'a', { n, text: '' })
+    tx.mark()
+  })
+  await mark(store, 1)
+  const { anchor } = keyPlaces(placeOf(store).configDir, store.storeId)
+  const before = readFileSync(anchor)
+  const other = again(t, store, 'write')
+  await mark(other, 2)
+  other.close()
+  writeFileSync(anchor, before)
+  await mark(store, 3)
+  t.equal(store.anchor().status, 'ok')
+  t.hasStrict(again(t, store).anchor(), { status: 'ok', mark: { number: 3 } })
 })

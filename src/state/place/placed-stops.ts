@@ -32,10 +32,10 @@ export class PlacedStops implements StopBoard {
   #heard: readonly LyingStop[] = []
   /** Stops that this process has put here, in order. */
   readonly #put: Stop[] = []
-  /** Those of them that are in force on this machine alone, as far as it knows. */
-  readonly #unreached = new Set<Stop>()
-  /** Since when they lie at the place, as it said when they first came there. */
-  readonly #moments = new Map<Stop, string>()
+  /** Ids of those that are in force on this machine alone, as far as this process knows. */
+  readonly #unreached = new Set<string>()
+  /** Since when they lie at the place, as it said when they first came there; by their ids. */
+  readonly #moments = new Map<string, string>()
 
   constructor(local: StopBoard, seal: RecordSeal, place: () => Place) {
     this.#local = local
@@ -54,10 +54,10 @@ export class PlacedStops implements StopBoard {
    */
   async putAfter(count: number): Promise<PutStop | undefined> {
     const since = this.#put.slice(count)
-    for (const stop of since) if (this.#unreached.has(stop)) await this.#tryCarry(stop)
+    for (const stop of since) if (this.#unreached.has(stop.id)) await this.#tryCarry(stop)
     const [first] = since
-    if (first === undefined || since.some((stop) => this.#unreached.has(stop))) return undefined
-    return { id: first.id, moment: this.#moments.get(first) }
+    if (first === undefined || since.some(({ id }) => this.#unreached.has(id))) return undefined
+    return { id: first.id, moment: this.#moments.get(first.id) }
   }
 
   async put(stop: Stop): Promise<void> {
@@ -67,17 +67,18 @@ export class PlacedStops implements StopBoard {
   }
 
   async #tryCarry(stop: Stop): Promise<void> {
-    this.#unreached.add(stop)
+    this.#unreached.add(stop.id)
     try {
-      this.#moments.set(stop, await this.#carry(stop))
-      this.#unreached.delete(stop)
+      await this.#carry(stop)
     } catch {
       // It is in force here. Nothing of it is taken back because others could not be told.
     }
   }
 
-  async #carry({ id, kind, target, by, at }: Stop): Promise<string> {
-    return this.#place().putStop(id, this.#seal.sealFor('stop', id, { id, kind, target, by, at }))
+  async #carry({ id, kind, target, by, at }: Stop): Promise<void> {
+    const body = this.#seal.sealFor('stop', id, { id, kind, target, by, at })
+    this.#moments.set(id, await this.#place().putStop(id, body))
+    this.#unreached.delete(id)
   }
 
   /** Brings what lies here to the place: it was put while nobody could be reached. */
@@ -114,6 +115,8 @@ export class PlacedStops implements StopBoard {
   drop(stop: Pick<LyingStop, 'name'>): void {
     this.#local.drop(stop)
     if (!isStopId(stop.name)) return
+    // What is dropped was recorded, or was never meant: nobody has to be told of it any more.
+    this.#unreached.delete(stop.name)
     this.#heard = this.#heard.filter(({ name }) => name !== stop.name)
     noteClosing(this.#place().dropStop(stop.name))
   }

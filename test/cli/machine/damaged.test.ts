@@ -2,7 +2,7 @@
 import {
   cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t from 'tap'
 import { setupFlags } from '../../world/alpha.js'
 import { failure, must } from '../../support/must.js'
@@ -148,4 +148,24 @@ t.test('a machine whose joining was cut off reads the rest at its login', async 
   await rename('away', 'blob_names')
   must(await three.run(['login']))
   t.equal((await three.json(['state', 'check'])).ok, true)
+})
+
+t.test('a stored file that is damaged here, and that the server has not, stays: nobody has a better one', async (t) => {
+  const path = last(filesIn('artifacts', /[0-9a-f]{64}$/))
+  spoil(path)
+  const before = readFileSync(path)
+  await server.query('delete from sallyport.blob_names where name = $1', [basename(path)])
+  await two.run(['state', 'repair', '--json'])
+  t.ok(readFileSync(path).equals(before))
+})
+
+t.test('a replica that had seen more than its server has is not emptied', async (t) => {
+  must(await two.run(['state', 'compact']))
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) must(await two.run(['goal', 'add', name]))
+  await server.query(`delete from sallyport.records
+    where sequence = (select max(sequence) from sallyport.records)`)
+  spoil(log())
+  const before = readFileSync(log())
+  t.hasStrict(failure(await two.run(['state', 'repair', '--json'])), { code: 'server_changed' })
+  t.ok(readFileSync(log()).equals(before), 'it may be all that is left of that record')
 })

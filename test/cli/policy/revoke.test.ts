@@ -68,6 +68,11 @@ for (const [what, fileOf] of Object.entries(damages)) {
 t.test('A-071 a state whose STATE is lost is stopped as well, and no verb denies that it is there',
   async (t) => {
     const rig = await World.in(t).sandbox().state().session().alpha()
+    // Of several stores with a key here nobody can tell then which one is meant.
+    for (const digit of ['0', 'f']) {
+      const id = `${digit.repeat(8)}-0000-4000-8000-000000000000`
+      writeFileSync(join(rig.place.configDir, 'keys', `${id}.key`), '')
+    }
     rmSync(join(rig.place.stateDir, 'STATE'))
     for (const line of [['status'], ['goal', 'list'], ['login'], ['init']]) {
       t.hasStrict((await rig.run([...line, '--json'])).error(), { code: 'state_file_damaged' })

@@ -6,8 +6,9 @@ import {
 import { dirname, join } from 'node:path'
 import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
 import {
-  appendEntry, checkpointHistory, effectHistory,
+  appendEntry, artifactHistory, checkpointHistory, effectHistory,
 } from '../../../src/codehost/jobs/histories.js'
+import { journalsMax } from '../../../src/codehost/closure/journals.js'
 import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
 import { historyHead } from '../../../src/state/history/read-history.js'
 import { failure, must } from '../../support/must.js'
@@ -103,6 +104,30 @@ t.test('C-073 a history without room for it keeps a closure from asking anybody'
   t.strictSame([...at.bytes()], [...before])
 })
 
+t.test('C-073 room for one journal less than a closure may keep is no room for it', async (t) => {
+  const needed = 1 + journalsMax(1)
+  for (const room of [needed - 1, needed]) {
+    const at = await closing(t)
+    const job = await at.unknown('Full', 'numbered')
+    const before = at.requests().length
+    await at.transact((tx) => {
+      const entry = {
+        at: '2026-01-01T00:00:00.000Z', artifact_id: 'art_x', label: 'x', bytes: 1,
+        sha256: 'a'.repeat(64), stored_sha256: 'b'.repeat(64),
+      }
+      const head = historyHead(tx, artifactHistory, job)
+      const length = artifactHistory.entriesMax - room - head.entries
+      tx.append(artifactHistory, job, head, Array.from({ length }, () => entry))
+    })
+    const ran = await at.close(job, at.request(job))
+    if (room === needed) must(ran)
+    else {
+      t.hasStrict(ran.error(), { reason: 'history_full' })
+      t.equal(at.requests().length, before, 'nobody was asked')
+    }
+  }
+})
+
 t.test('C-243 a line that the ledger got meanwhile keeps the record from being made', async (t) => {
   const at = await closing(t)
   const job = await at.unknown('Ledger', 'numbered')
@@ -116,6 +141,7 @@ t.test('C-243 a line that the ledger got meanwhile keeps the record from being m
     },
   })
   t.hasStrict(ran.error(), { code: 'closure_binding_changed', reason: 'ledger' })
+  t.equal(ran.status, 7, 'blocked: no status says that nobody was asked')
   t.equal(at.connection().active_job_id, job)
 })
 

@@ -72,6 +72,20 @@ t.test('what rested on a retired machine is of the one that retired it, also whe
   t.equal((await store.fresh()).sequence, sequence)
 })
 
+t.test('of two machines of one name the one that goes on is retired, and then the last one is found', async (t) => {
+  const { gov, session, store } = await signedIn(t)
+  const [first, second] = [randomUUID(), randomUUID()]
+  await store.place.join({ machine: first, name: 'b' })
+  await retireMachine(gov, session, await machineToRetire(gov, 'b'))
+  await store.place.join({ machine: second, name: 'b' })
+  const found = async (): Promise<string> => (await machineToRetire(gov, 'b')).row.machine
+  t.equal(await found(), second)
+  t.hasStrict(await retireMachine(gov, session, await machineToRetire(gov, 'b')), {
+    retired: true, row: { machine: second },
+  })
+  t.equal(await found(), second)
+})
+
 t.test('what is done to machines is told by the audit, and no old copy goes on without it', async (t) => {
   const { gov, session, store, server } = await signedIn(t)
   const root = join(store.dir, '..')

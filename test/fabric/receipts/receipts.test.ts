@@ -237,6 +237,12 @@ t.test('the envelope is that of the published protocol, and the key is that of i
   const envelope = sealEnvelope(key, payload)
   t.strictSame(openEnvelope(key, envelope), payload)
   t.equal(envelope.payloadType, payloadType)
+  const stranger = sealEnvelope(generateKeyPairSync('ed25519').privateKey, payload)
+  const [own, others] = [envelope.signatures, stranger.signatures]
+  for (const signatures of [[...others, ...own], [...own, ...others]]) {
+    t.strictSame(openEnvelope(key, { ...envelope, signatures }), payload, 'others may sign it, too')
+  }
+  t.equal(openEnvelope(key, { ...envelope, signatures: others }), null)
   const longer = { ...envelope, payload: Buffer.from('hello world ').toString('base64') }
   t.equal(openEnvelope(key, longer), null)
   t.equal(readFileSync('docs/dev/receipts.md', 'utf8')

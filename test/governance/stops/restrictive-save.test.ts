@@ -70,6 +70,18 @@ t.test('while its save lives nobody else records its stop; its record spends it'
   t.strictSame(files(), [])
 })
 
+t.test('of a save of several parts no stop is left lying', async (t) => {
+  const one = await rigged(t)
+  const { gov, files } = one
+  const aims = [aim, { kind: 'folder', target: 'b' }, { kind: 'alpha', target: null }] as const
+  await closeBySave(gov, { aims, by }, async (spend) => {
+    t.equal(files().length, aims.length)
+    await gov.store.transact('shots config set', spend)
+  })
+  t.hasStrict(recordedRows(one).map(({ outcome }) => outcome), aims.map(() => 'recorded'))
+  t.strictSame(files(), [])
+})
+
 t.test('of a save that is refused the stop is refused', async (t) => {
   const one = await rigged(t)
   const { gov, files } = one

@@ -2,6 +2,7 @@
 import { unstoppedView } from '../../../src/contact/fence.js'
 import type { Sending } from '../../../src/contact/operation.js'
 import { revokePolicy, type RevokeOrder } from '../../../src/governance/policy/revoke.js'
+import { collections } from '../../../src/governance/rows.js'
 import { askedThrough, newStop, stopNow } from '../../../src/governance/stops/act.js'
 import { signedIn } from '../../support/place/signed-in.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -18,6 +19,25 @@ t.test('a stop of a session that other machines were not told of lies here, and 
   t.equal(server.stops.length, 0)
 })
 
+t.test('a stop that other machines were not told of is carried by the next look or record, and no later one is called untold', async (t) => {
+  for (const looks of [true, false]) {
+    const { gov, session, store, server } = await signedIn(t)
+    const by = askedThrough('test', session)
+    const stop = (target: string) => stopNow(gov, () => ({ aim: { kind: 'root', target }, by }))
+    await store.fresh()
+    server.isAway = true
+    await t.rejects(stop('root_a'), untold)
+    server.isAway = false
+    if (looks) {
+      await store.fresh()
+      t.strictSame(server.stops.map(({ id }) => id), store.stops.lying().map(({ id }) => id))
+      t.equal(server.stops.length, 1, 'the others see it')
+    }
+    t.type((await stop('root_b'))?.stop.id, 'string')
+    t.strictSame(store.stops.lying(), [], 'both are recorded')
+  }
+})
+
 t.test('a revoke that other machines were not told of says so, whether or not the state opens', async (t) => {
   const { gov, store, server } = await signedIn(t)
   const order: Omit<RevokeOrder, 'open'> = {
@@ -32,6 +52,20 @@ t.test('a revoke that other machines were not told of says so, whether or not th
   }
   await t.rejects(revokePolicy({ ...order, open }), untold)
   t.equal(store.stops.lying().length, 2)
+})
+
+t.test('what another machine made a moment ago can be stopped from here', async (t) => {
+  const { gov, session, store, next } = await signedIn(t)
+  const other = await next()
+  await store.fresh()
+  const row = { ...session.principal, principal_id: 'prn_new', name: 'new' }
+  await other.transact('test', (tx) => tx.put(collections.principals, row.principal_id, row))
+  const by = askedThrough('test', session)
+  const done = await stopNow(gov, () => {
+    const isKnown = store.read().get(collections.principals, row.principal_id) !== undefined
+    return isKnown ? { aim: { kind: 'principal', target: row.principal_id }, by } : null
+  })
+  t.hasStrict(done, { stop: { target: row.principal_id } })
 })
 
 t.test('a stop that another machine put is seen by whoever sends next', async (t) => {

@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
+import { closingsDone } from '../../../src/state/place/closings.js'
 import type { PlacedStore } from '../../../src/state/place/placed-store.js'
 import { openingAny, openStore } from '../../../src/state/store.js'
 import { memoryPlace, type MemoryServer } from '../../support/place/memory.js'
@@ -46,6 +47,26 @@ t.test('A-167 the first look of a process says which requests of its machine nob
   await nextLooks(t, store, server)
   t.hasStrict(server.fences, [{ operation, taken: false, closed: true }])
   t.notOk(existsSync(join(store.dir, 'run', 'fence', operation)))
+})
+
+t.test('a sweep of what dead processes left tells the place first: nobody else could tell it', async (t) => {
+  const { store, server } = await replicas(t)
+  const operation = `op_${randomUUID()}`
+  const guard = await store.holds.hold('operation', operation)
+  const fence = store.holds.fence({ operation, task: null, principal: null, pid: 1 }, [guard])
+  await fence.take(new AbortController().signal)
+  die(store, 'ops', operation)
+  die(store, 'fence', operation)
+  const path = join(store.dir, 'run', 'fence', operation)
+  server.isAway = true
+  store.holds.sweep()
+  await closingsDone()
+  t.ok(existsSync(path), 'what was not told stays')
+  server.isAway = false
+  store.holds.sweep()
+  await closingsDone()
+  t.hasStrict(server.fences, [{ operation, taken: false, closed: true }])
+  t.notOk(existsSync(path))
 })
 
 t.test('a process that dies while another one\'s fences are told is told of by the next look', async (t) => {

@@ -63,3 +63,21 @@ t.test('the file of a fence goes once the place was told, and stays where it can
     t.ok(told > (isAway ? 3 : 0))
   }
 })
+
+t.test('a fence whose taking nobody answered is closed at the place: it may be taken there', async (t) => {
+  const said: boolean[] = []
+  const fence = new PlacedFence({
+    local: { take: none, note: () => undefined, give: () => undefined, close: () => undefined },
+    facts: { operation: 'op_1', task: null, principal: null, pid: 1 },
+    seal: { sealFor: () => Buffer.alloc(0) } as unknown as RecordSeal,
+    place: () => ({
+      giveFence: async (...[,,, closed]: Parameters<Place['giveFence']>) => void said.push(closed),
+    }) as unknown as Place,
+    under: () => [],
+    taking: () => Promise.reject(new Error('nobody answered')),
+  })
+  await t.rejects(fence.take(signal), /nobody answered/)
+  fence.close()
+  await closingsDone()
+  t.strictSame(said, [true])
+})

@@ -180,6 +180,9 @@ t.test('whoever has not looked at leases behind the newest record takes nobody f
   const opened = other.seal.open(records, other.replica.end, other.replica.generation.binding)
   await other.replica.takeIn('test', opened)
   t.equal(other.holds.isHeld('operation', id), true, 'a process beside it has followed')
+  t.equal(other.holds.live(), 1, 'and somebody may be at work')
+  await other.fresh()
+  t.equal(other.holds.live(), 0)
 })
 
 t.test('a record under a lease that was lost is not placed', async (t) => {

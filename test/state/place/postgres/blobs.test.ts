@@ -1,5 +1,5 @@
 /** A blob is there whole or not at all. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Place } from '../../../../src/state/place/place.js'
@@ -131,4 +131,27 @@ t.test('a gap in a blob is damage', async (t) => {
   await place.putBlob('a', [1, 2, 3].map(() => randomBytes(3_000_000)))
   await server.query('delete from sallyport.blobs where store = $1 and piece = 2', [store.storeId])
   await t.rejects(got(place, 'a'), { kind: 'damaged', code: 'blob_torn' })
+})
+
+t.test('of many blobs each is compared with its name', async (t) => {
+  const { store, place } = await two(t)
+  const bodies = Array.from({ length: 45 }, (_, n) => Buffer.from(`body ${n}`))
+  const names = bodies.map((body) => createHash('sha256').update(body).digest('hex'))
+  for (const [at, body] of bodies.entries()) await place.putBlob(names[at] ?? '', body)
+  t.strictSame(await place.untrueBlobs(names), [])
+  await server.query("update sallyport.blobs set body = 'x' where store = $1", [store.storeId])
+  t.strictSame((await place.untrueBlobs(names)).toSorted(), names.toSorted())
+})
+
+t.test('pieces of a machine that is retired while it puts a blob are not taken', async (t) => {
+  const { store, place, pieces } = await two(t)
+  const { machine, place: retired } = await store.joined(place, 'retired')
+  const pieceBytes = 1024 * 1024
+  const given = async function* (): AsyncGenerator<Buffer> {
+    yield Buffer.alloc(pieceBytes, 1)
+    await place.retire(machine)
+    yield Buffer.alloc(pieceBytes, 2)
+  }
+  await t.rejects(retired.putBlob('a', given()), { kind: 'blocked', code: 'machine_retired' })
+  t.equal(await pieces(), 1)
 })

@@ -1,6 +1,7 @@
 /** How a server that is not known is made known, and how a store ends. */
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { runForm, runOfNow } from '../../../../src/state/place/known-run.js'
 import { linkOf, PlacedStore, recordAfter, slowly } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 
@@ -32,6 +33,23 @@ t.test('a server that is not known is told how far each machine had come', async
   t.strictSame(machines.map(({ name }) => name), ['first', 'other'])
   await store.placeOf(randomUUID()).vouch(first)
   t.equal((await place.standing()).vouchers.length, 2, 'a stranger says nothing')
+})
+
+t.test('the run of a server that is known is remembered from its first answer, that of another not for being looked at', async (t) => {
+  const { store, machine } = await two(t)
+  const knowing = () => {
+    const run = runOfNow()
+    return { run, place: store.placeOf(machine, { run }) }
+  }
+  const [asked, looked, later] = [knowing(), knowing(), knowing()]
+  await asked.place.follow(7, 10)
+  await looked.place.standing()
+  t.match(asked.run.known(), runForm)
+  t.equal(looked.run.known(), asked.run.known())
+  await changed(store)
+  t.equal((await later.place.standing()).isChanged, true)
+  await t.rejects(later.place.follow(7, 10), { code: 'server_changed', reason: 'run' })
+  t.equal(later.run.known(), null, 'nobody has said that this one is to be gone on at')
 })
 
 t.test('records that a server lost are given back with its being known, or neither', async (t) => {

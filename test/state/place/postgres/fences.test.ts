@@ -123,8 +123,10 @@ t.test('a fence is not taken without the leases that it is taken under', async (
 t.test('the fence of an operation that has ended is not taken again', async (t) => {
   const { sender, stopper } = await two(t)
   await sender.giveFence('op_1', facts, turn, true)
-  await t.rejects(fenced(sender, 'op_1', facts, turn, []), { kind: 'failed', code: 'fence_lost' })
+  const ended = { kind: 'failed', code: 'fence_lost' }
+  await t.rejects(fenced(sender, 'op_1', facts, turn, []), ended)
   await sender.giveFence('op_1', facts, turn, false)
+  await t.rejects(fenced(sender, 'op_1', facts, randomUUID(), []), ended, 'nor behind a late word')
   await stopper.putStop('stp_1', facts)
   t.strictSame((await stopper.fencesSince('stp_1')).length, 0)
   t.strictSame(await fenced(sender, 'op_2', facts, turn, []), [{ id: 'stp_1', body: facts }])

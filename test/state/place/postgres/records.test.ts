@@ -1,8 +1,9 @@
 /** What is answered came to be once, whoever else writes and whatever is lost. */
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { placeTimes, type Place, type PlacedRecord, type Position,
 } from '../../../../src/state/place/place.js'
-import { PlacedStore, linkOf, recordAfter, slowly } from '../../../support/place/placed.js'
+import { PlacedStore, fenced, linkOf, recordAfter, slowly } from '../../../support/place/placed.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 import { startProxy } from '../../../support/place/proxy.js'
 import { until } from '../../../support/until.js'
@@ -89,6 +90,33 @@ t.test('a place that has less than a machine, or something else, is another serv
   await server.query('delete from sallyport.stores where store <> $1', [store.storeId])
   await t.rejects(unknown.follow(7, 10), changed('store_missing'))
   await t.rejects(unknown.append(store.base, recordAfter(store.base), []), changed('store_missing'))
+})
+
+t.test('what is answered stands on the disk of the server, whatever it is set to', async (t) => {
+  t.teardown(() => server.query('alter role sallyport reset synchronous_commit;'
+    + 'drop function says_durable cascade'))
+  await server.query('create table said (kept_as text)')
+  await server.query(`create function says_durable() returns trigger language plpgsql as
+    $$ begin insert into said values (current_setting('synchronous_commit')); return new; end $$`)
+  for (const [set, kept] of [
+    ['off', 'on'], ['local', 'on'], ['on', 'on'], ['remote_write', 'remote_write'],
+  ] as const) {
+    await server.query(`alter role sallyport set synchronous_commit = '${set}'`)
+    const store = new PlacedStore(t, server)
+    const { place } = await store.founded()
+    for (const table of ['records', 'stops', 'fences', 'blob_names']) {
+      await server.query(`create or replace trigger says before insert on sallyport.${table}
+        for each row execute function says_durable()`)
+    }
+    await server.query('delete from said')
+    t.equal(await place.append(store.base, recordAfter(store.base), []), 'placed')
+    await place.putStop('stp_1', Buffer.from('stop'))
+    await fenced(place, 'op_1', Buffer.from('facts'), randomUUID(), [])
+    await place.putBlob('one', Buffer.from('piece'))
+    await place.putBlob('more', [Buffer.from('piece')])
+    t.strictSame(await server.query('select kept_as from said'),
+      Array.from({ length: 5 }, () => ({ kept_as: kept })), set)
+  }
 })
 
 t.test('records are placed under leases that are ours, and renew them', async (t) => {
