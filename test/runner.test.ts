@@ -157,9 +157,15 @@ t.test('files that share a process are counted and told one by one', async (t) =
   t.equal(counted(stream('not ok')).failed, 1, 'a process that broke off is a failure')
 })
 
+interface Most {
+  readonly files: number
+  readonly seconds: number
+}
+
 interface Ordering {
+  readonly limits: Readonly<Record<'short' | 'long', Most>>
   inProcesses(
-    files: readonly string[], secondsOf: (source: string) => number,
+    files: readonly string[], secondsOf: (source: string) => number, most?: Most,
   ): readonly (readonly string[])[]
 }
 
@@ -193,6 +199,30 @@ t.test('what takes longest begins first, and processes are given about the same'
     seconds(path.replace('.js', '.ts'))).reduce((sum, one) => sum + one, 0))
   t.strictSame(weights, [30, 12, 12], 'the long one alone, the others even')
   t.strictSame(groups.flat().sort(), boardFiles.toSorted())
+})
+
+t.test('more files share a process of the long run, each of them once', async (t) => {
+  const { inProcesses, limits } = await loaded<Ordering>('order.js')
+  const countsOf = (seconds: number) =>
+    inProcesses(boardFiles, () => seconds, limits.long).map(({ length }) => length)
+  t.strictSame(countsOf(0.1), [15], 'all that a folder has')
+  t.strictSame(countsOf(37), boardFiles.map(() => 1), 'what takes longer has its own')
+  t.strictSame(inProcesses(boardFiles, () => 12, limits.long).flat().sort(), boardFiles.toSorted())
+})
+
+t.test('a process of tests is told nothing about V8 that its V8 does not know', async (t) => {
+  const { quickStart } = await loaded<{
+    quickStart(options?: string): readonly string[]
+  }>('quick-start.js')
+  t.strictSame(quickStart('  --min-semi-space-size (of a space)\n        type: size_t\n'),
+    ['--min-semi-space-size=16'])
+  t.strictSame(quickStart(''), [])
+  const flags = quickStart()
+  const { status, stdout } = spawnSync(process.execPath, [
+    ...flags, '--print', 'JSON.stringify(process.execArgv)',
+  ], { encoding: 'utf8' })
+  t.equal(status, 0, 'Node starts')
+  t.strictSame((JSON.parse(stdout) as readonly string[]).slice(0, flags.length), flags)
 })
 
 t.test('a file that was never measured counts as the average', async (t) => {
@@ -473,7 +503,7 @@ t.test('a file that changes the process, however it is written, shares it with n
     'Object.assign(process.env, { A: "1" })', 'Object.assign(process, {})', 'process.env.A = "1"',
     'process.env.A ??= "1"', 'process.env["A"] = "1"', 'delete process.env.A',
     'Reflect.set(process.env, "A", "1")', 'process.exitCode = 1', 'process.title = "a"',
-    'Object.defineProperty(process, "platform", { value: "a" })',
+    'Object.defineProperty(process, "platform", { value: "a" })', 'times.leaseMs = 3_000',
   ].entries()) {
     const file = join(folder, `${at}.js`)
     writeFileSync(file, text)

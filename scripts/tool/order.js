@@ -21,17 +21,23 @@ const noticed = new RegExp([
   '(?:Object|Reflect)\\.\\w+\\(process\\b(?!\\.env\\))', 'Object\\.assign\\(process', 'globalThis',
   '\\bmock\\b',
   'registerHooks', 'syncBuiltin', 'new Worker',
+  // Of what it imports: the next file imports the same.
+  '(?:^|\\n)(?!process\\.)[\\w.]+\\.\\w+ = ',
 ].join('|'))
 
 const isShared = (file) =>
   !alone.some((begin) => file.startsWith(`${treeDir}/test/${begin}`))
     && !noticed.test(readFileSync(file, 'utf8').replace(/^\/\/#.*$/gm, ''))
 
-/** So many files at most share a process. */
-const filesPerProcess = 14
-
-/** So many processor seconds a shared process is given at most, and one file alone has. */
-const secondsPerProcess = 12
+/**
+ * So many files share a process at most, and so many processor seconds, which one file alone may
+ * have, too. To load what tests need takes a process a second and a half, and V8 compiles it anew
+ * in each; but nobody waits for a core while the last process of a long run ends.
+ */
+export const limits = {
+  short: { files: 14, seconds: 12 },
+  long: { files: 28, seconds: 36 },
+}
 
 const folderOf = (file) => {
   const [folder, name] = relative(`${treeDir}/test`, file).split('/')
@@ -50,13 +56,13 @@ const heaviestFirst = (files, secondsOf) => {
 }
 
 /** Deals files out to as few processes as their number and seconds allow, evenly. */
-const dealt = (files, secondsOf) => {
+const dealt = (files, secondsOf, most) => {
   const seconds = sumOf(files, secondsOf)
   const groups = Array.from({
-    length: Math.ceil(Math.max(files.length / filesPerProcess, seconds / secondsPerProcess, 1)),
+    length: Math.ceil(Math.max(files.length / most.files, seconds / most.seconds, 1)),
   }, () => ({ files: [], seconds: 0 }))
   for (const file of heaviestFirst(files, secondsOf)) {
-    const open = groups.filter((one) => one.files.length < filesPerProcess)
+    const open = groups.filter((one) => one.files.length < most.files)
     const lightest = open.reduce((least, one) => (one.seconds < least.seconds ? one : least))
     lightest.files.push(file)
     lightest.seconds += secondsOf(sourceOf(file))
@@ -69,16 +75,17 @@ const dealt = (files, secondsOf) => {
  * the files of a folder need is most of what a small file costs, so that they share processes.
  * @param {readonly string[]} files compiled test files
  * @param {(source: string) => number} secondsOf what a file is expected to take
+ * @param {{ files: number, seconds: number }} [most] what shares a process at most
  * @returns {readonly (readonly string[])[]}
  */
-export const inProcesses = (files, secondsOf) => {
+export const inProcesses = (files, secondsOf, most = limits.short) => {
   const folders = new Map()
   const groups = []
   for (const file of files) {
-    if (!isShared(file) || secondsOf(sourceOf(file)) > secondsPerProcess) groups.push([file])
+    if (!isShared(file) || secondsOf(sourceOf(file)) > most.seconds) groups.push([file])
     else folders.set(folderOf(file), [...(folders.get(folderOf(file)) ?? []), file])
   }
-  groups.push(...[...folders.values()].flatMap((of) => dealt(of, secondsOf)))
+  groups.push(...[...folders.values()].flatMap((of) => dealt(of, secondsOf, most)))
   const weight = new Map(groups.map((group) => [group, sumOf(group, secondsOf)]))
   return groups.toSorted((a, b) => weight.get(b) - weight.get(a) || (a[0] < b[0] ? -1 : 1))
 }

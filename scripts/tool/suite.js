@@ -10,8 +10,9 @@ import { root, run } from './run.js'
 import { severalFiles } from './count.js'
 import { filesBelow } from './files.js'
 import { folderInMemory, needsDisk } from './memory.js'
-import { inProcesses, sourceOf } from './order.js'
+import { inProcesses, limits, sourceOf } from './order.js'
 import { ownersOf } from './owned-rows.js'
+import { quickStart } from './quick-start.js'
 import { expectedSeconds, spentIn } from './seconds.js'
 import { fitting, shortRun } from './short-run.js'
 import { outputOf, treeDir } from './tree.js'
@@ -102,13 +103,16 @@ const uncounted = {
 // A file that is asked for by its name has a process of its own.
 const together = many || process.env.SALLYPORT_TESTS_TOGETHER === '1'
 delete env.SALLYPORT_TESTS_TOGETHER
+const most = counting ? limits.long : limits.short
 const processesOf = (files) =>
-  (together ? inProcesses(files, secondsOf) : files.map((one) => [one]))
+  (together ? inProcesses(files, secondsOf, most) : files.map((one) => [one]))
 
 /** What changes every state of a test process; see those files. */
 const preloads = { SALLYPORT_TEST_TWICE: 'run-twice', SALLYPORT_TEST_PLACED: 'over-a-place' }
 const preloaded = Object.entries(preloads).flatMap(([name, file]) => (process.env[name] === '1'
   ? ['--import', `${treeDir}/test/support/children/${file}.js`] : []))
+
+const quick = quickStart()
 
 /** Starts processes that run these compiled files; beyond `t.jobs` they wait for their turn. */
 const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
@@ -122,8 +126,8 @@ const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
   const name = sourceOf(file)
   const own = shares ? args : [...args, ...noted]
   // To read the maps of all that it loads takes a process longer than most small files take.
-  const mapped = short ? [] : ['--enable-source-maps']
-  const spawned = t.spawn(node, [...mapped, ...preloaded, ...own, line], {
+  const mapped = many ? [] : ['--enable-source-maps']
+  const spawned = t.spawn(node, [...quick, ...mapped, ...preloaded, ...own, line], {
     name: shares ? `${severalFiles}${name} and ${files.length - 1} more` : name,
     buffered: true,
     timeout: fileTimeoutMs,
