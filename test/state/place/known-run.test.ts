@@ -1,8 +1,7 @@
 /** Which run of a server a process knows, while another one of its machine goes on elsewhere. */
 import t from 'tap'
+import { sharedOf } from '../../../src/fabric/machines/shared.js'
 import { readPlaceFile, writePlaceFile } from '../../../src/state/place/place-file.js'
-import { directoryOf } from '../../../src/state/directory.js'
-import type { FileStore } from '../../../src/state/file-store.js'
 import { must } from '../../support/must.js'
 import { firstMachine } from '../../support/place/machines.js'
 import { startPostgres } from '../../support/place/postgres.js'
@@ -12,7 +11,7 @@ t.test('a process that goes on living leaves a server that another one of its ma
   const one = await firstMachine(t, server.url)
   const { gov: { store } } = one
   await store.fresh()
-  const { files, keyPlaces, keys, storeId } = directoryOf(store) as FileStore
+  const { files, keyPlaces, keys, storeId } = sharedOf(store).replica
   const settings = readPlaceFile(files, keyPlaces.dir, keys, storeId)
   t.match(settings.run, /^\d+\//)
   writePlaceFile(files, keyPlaces.dir, keys, storeId, { ...settings, run: '1/0000000A' })
