@@ -29,7 +29,8 @@ const record = (
     requireOperator(tx, now, operator)
     tx.mark()
     appendAudit(tx, now, {
-      what, principal: operator.principal.principal_id, root: operator.root, subject: null, facts: { machine: name },
+      what, principal: operator.principal.principal_id, root: operator.root,
+      subject: null, facts: { machine: name },
     })
     also?.(tx)
   })
@@ -69,8 +70,8 @@ export const isTakenBack = async ({ store }: Gov): Promise<boolean> => {
 }
 
 /**
- * Takes a shared state back. Throws `rejected` `not_shared`, and as `unshareDirectory`. Where it was
- * cut off the server takes no record any more: it was recorded then.
+ * Takes a shared state back. Throws `rejected` `not_shared`, and as `unshareDirectory`. Where it
+ * was cut off the server takes no record any more: it was recorded then.
  */
 export const unshareState = async (gov: Gov, operator: Operator): Promise<SharedHere> => {
   const store = sharedOf(gov.store)

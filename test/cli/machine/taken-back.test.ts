@@ -5,7 +5,9 @@ import { askOn, firstMachine, nextMachine } from '../../support/place/machines.j
 import { startPostgres } from '../../support/place/postgres.js'
 
 /** Two machines of a state that the first one ended at its server, and nothing more. */
-const cutOff = async (t: Test, before: (one: Awaited<ReturnType<typeof firstMachine>>) => unknown) => {
+const cutOff = async (
+  t: Test, before: (one: Awaited<ReturnType<typeof firstMachine>>) => unknown,
+) => {
   const server = await startPostgres(t)
   const one = await firstMachine(t, server.url)
   const two = await nextMachine(t, one)

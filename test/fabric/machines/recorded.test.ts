@@ -1,6 +1,6 @@
 /** What is done to machines of a shared state: who may, and that it is in the record. */
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { collections } from '../../../src/governance/rows.js'
 import { acceptMachineServer } from '../../../src/fabric/machines/accept.js'
@@ -109,6 +109,13 @@ t.test('what is done to machines is told by the audit, and no old copy goes on w
     t.equal(marks(), before + 1, what)
     t.ok(store.read().all(collections.audit).some(({ doc }) => doc.what === what), what)
   }
+})
+
+t.test('a state whose anchor is gone is not taken back from its place', async (t) => {
+  const { gov, session, store, server } = await signedIn(t)
+  rmSync(store.replica.keyPlaces.anchor)
+  await t.rejects(unshareState(gov, operatorOf(session)), { code: 'store_behind_anchor' })
+  t.equal(server.isEnded, false)
 })
 
 t.test('an invitation that is refused is not recorded', async (t) => {

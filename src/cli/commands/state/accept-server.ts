@@ -50,7 +50,8 @@ export const acceptServer: VerbRecord<AcceptLine, Answer> = {
     if (line.yes !== true) {
       await deps.confirm(without.length === 0
         ? 'Say to this server how far this machine had come, and go on at it?'
-        : 'Go on without what only those machines knew: everything is revoked, and the ceiling is held?', '--yes')
+        : 'Go on without what they alone knew: everything is revoked, and the ceiling held?',
+      '--yes')
     }
     const { acceptMachineServer } = await import('../../../fabric/machines/accept.js')
     const accepted = await acceptMachineServer(gov, operator, without)
