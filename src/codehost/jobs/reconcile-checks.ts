@@ -132,7 +132,9 @@ export const repositoryFailure = (
   job: Job, repository: Sent<RepositoryVerdict>,
 ): SallyportError | null => {
   if (repository.kind !== 'reply') return errorOf(repository)
-  if (repository.verdict.kind === 'refused') return refusedError(repository.verdict)
+  if (repository.verdict.kind === 'refused') {
+    return refusedError(repository.verdict, { keptFor: job.job_id })
+  }
   try {
     requireRepository(job, { ...repository.verdict.repository, archived: false }, false)
     return null
@@ -148,7 +150,9 @@ export const readFailure = (job: Job, wire: Sent<ReadVerdict> | null): Sallyport
   const { verdict } = wire
   if (verdict.kind === 'matches') return null
   const { reason, status, back } = verdict
-  if (!isNoEvidence(reason)) return refusedError({ code: reason, status, back })
+  if (!isNoEvidence(reason)) {
+    return refusedError({ code: reason, status, back }, { keptFor: job.job_id })
+  }
   return fail.blocked(reason, noEvidence[reason], {
     reason, details: { job_id: job.job_id, status },
     next: 'Nothing changed here; look on the host, and try again later. If it stays so, use '

@@ -5,7 +5,7 @@
 import { fail } from '../../../base/errors.js'
 import type { Sent } from '../../../contact/order.js'
 import type { HttpsReply } from '../../../net/types.js'
-import { errorOf, refusedError } from '../../adapter/look.js'
+import { errorOf } from '../../adapter/look.js'
 import type { Get } from '../../adapter/reads.js'
 import { refusalOf, refusedAs, type Refused } from '../../adapter/repository-reply.js'
 import { orUndefined } from '../../../governance/judge/fact.js'
@@ -13,7 +13,7 @@ import { branchRefPrefix } from '../../git/branch-name.js'
 import type { ObjectId } from '../../git/object-id.js'
 import { readReply } from '../../replies/parse-reply.js'
 import { hostPath, repositoryOf } from '../../repository.js'
-import type { Looking } from '../preflight.js'
+import type { Looking, Refusal } from '../preflight.js'
 import type { OpenPublication } from './open.js'
 import type { Job } from '../job-rows.js'
 
@@ -50,10 +50,10 @@ const readBranches = async (
 }
 
 const branchOf = (
-  wire: Sent<BranchLook> | null,
+  wire: Sent<BranchLook> | null, refusal: Refusal,
 ): Exclude<BranchLook, { kind: 'refused' }> => {
   if (wire?.kind !== 'reply') throw errorOf(wire ?? { kind: 'sent', reason: 'not_read' })
-  if (wire.verdict.kind === 'refused') throw refusedError(wire.verdict)
+  if (wire.verdict.kind === 'refused') throw refusal(wire.verdict)
   return wire.verdict
 }
 
@@ -61,8 +61,10 @@ const branchOf = (
  * What was previewed is what changes on the approved base: where the branch has gone on, and
  * nothing was sent yet, the publication is prepared anew.
  */
-const requireBase = (job: Job, publication: OpenPublication, look: Sent<BranchLook>) => {
-  const base = branchOf(look)
+const requireBase = (
+  job: Job, publication: OpenPublication, look: Sent<BranchLook>, refusal: Refusal,
+): void => {
+  const base = branchOf(look, refusal)
   if (base.kind === 'absent') {
     throw fail.remote(
       'base_branch_missing', 'The code host shows no branch of that name to start from.', {
@@ -82,9 +84,9 @@ const requireBase = (job: Job, publication: OpenPublication, look: Sent<BranchLo
 
 /** A branch of that name is there before this job has sent it. */
 const requireFreeBranch = (
-  job: Job, { posts, commit }: OpenPublication, look: Sent<BranchLook> | null,
+  job: Job, { posts, commit }: OpenPublication, look: Sent<BranchLook> | null, refusal: Refusal,
 ): void => {
-  const branch = branchOf(look)
+  const branch = branchOf(look, refusal)
   const number = posts.find(({ kind }) => kind === 'ref')?.number ?? 0
   const isMade = job.created >= number
   if (isMade ? branch.kind === 'at' && branch.commit === commit : branch.kind === 'absent') return
@@ -106,8 +108,8 @@ export const publicationLooking = (
 ): Looking<Branches> => ({
   needs: { push: true },
   look: (get) => readBranches(publication, get),
-  requires: ({ base, branch }) => {
-    requireBase(job, publication, base)
-    requireFreeBranch(job, publication, branch)
+  requires: ({ base, branch }, refusal) => {
+    requireBase(job, publication, base, refusal)
+    requireFreeBranch(job, publication, branch, refusal)
   },
 })
