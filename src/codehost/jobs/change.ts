@@ -32,14 +32,17 @@ export const requireOriginalRoot = (job: Job, { root }: Session): void => {
   if (job.root === root.root_id) return
   throw fail.unauthorized(
     'root_replaced', 'This job rests on another session, and no session takes over its authority.',
-    {
-      next: job.reserved
-        ? `It stays occupied for good: \`${connectAnew(job)}\`.`
-        : `End this one, then prepare it anew under another key: `
-          + `\`sallyport codehost cancel ${job.job_id}\`.`,
-      details: { job_id: job.job_id },
-    },
+    { next: wayUnderAnother(job), details: { job_id: job.job_id } },
   )
+}
+
+/** What a person can do of a job from another session than its own. */
+const wayUnderAnother = (job: Job): string => {
+  if (job.reserved) return `It stays occupied for good: \`${connectAnew(job)}\`.`
+  return isIdle(job)
+    ? 'End this one, then prepare it anew under another key: '
+      + `\`sallyport codehost cancel ${job.job_id}\`.`
+    : `Look at it: \`sallyport codehost job ${job.job_id}\`.`
 }
 
 /** Writes the changed row and counts the change. */
@@ -61,12 +64,17 @@ export const requireJobRevision = (job: Job, revision: number): void => {
   })
 }
 
+/** A job that waits, of which nothing was sent and that occupies nothing: it can be given up. */
+export const isIdle = ({ state, contacted, reserved, closed }: Job): boolean => closed === null
+  && (state === 'prepared' || state === 'approved'
+    || (state === 'blocked' && contacted === 0 && !reserved))
+
 /**
  * A publication whose run ended before any of it was begun. What its approval bound to that run is
  * of no use to another: it is looked at and approved again.
  */
 export const needsApprovalAgain = (job: Job): boolean => job.native_kind === publicationKind
-  && job.state === 'blocked' && job.contacted === 0 && !job.reserved
+  && job.state === 'blocked' && isIdle(job)
 
 /** Reason of a job that its owner gave up. */
 export const givenUp = 'cancelled_by_owner'

@@ -13,6 +13,7 @@ import { vaultDigest } from '../../governance/vault.js'
 import type { View } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import { writeDenials, type WriteDenial } from './boundary.js'
+import { isIdle } from './change.js'
 import { connectAnew } from './connect-anew.js'
 import type { Job } from './job-rows.js'
 import { closeLineNow } from './close-line.js'
@@ -97,15 +98,12 @@ const waitingWay = (gov: Gov, view: View, job: Job, way: NextStep): NextStep =>
     command: `sallyport codehost cancel ${job.job_id}`, forGood: false,
   })
 
-const waits = ({ state, contacted, reserved }: Job): boolean => state === 'prepared'
-  || state === 'approved' || (state === 'blocked' && contacted === 0 && !reserved)
-
 const wayOfRows = (
   gov: Gov, view: View, job: Job, revision: number | undefined,
 ): NextStep => {
   const way = nextStep(job, revision)
   if (way.forGood || job.closed !== null) return way
-  if (waits(job)) return waitingWay(gov, view, job, way)
+  if (isIdle(job)) return waitingWay(gov, view, job, way)
   if (job.state === 'succeeded') return succeededWay(gov, view, job, way)
   return job.reserved && job.state !== 'running'
     ? occupiedWay(gov, view, job, way, revision) : way
