@@ -1,5 +1,6 @@
 /** Finding jobs, and the one way in which a job's row changes. */
 import { fail } from '../../base/errors.js'
+import { findTask } from '../../governance/board/place.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
 import { connectAnew } from './connect-anew.js'
@@ -79,6 +80,18 @@ export const needsApprovalAgain = (job: Job): boolean => job.native_kind === pub
 /** Reason of a job that its owner gave up. */
 export const givenUp = 'cancelled_by_owner'
 
-/** A publication that was given up with a part of it sent: that stands, the rest is never sent. */
+/**
+ * Whether somebody gave up what a job runs as: the board takes that on no more, and nothing more of
+ * it is sent.
+ */
+export const isCancelAsked = (view: View, { task_id: id }: Pick<Job, 'task_id'>): boolean => {
+  const task = id === null ? undefined : findTask(view, id)
+  return task !== undefined && (task.state === 'cancelled' || task.cancel_requested_at !== null)
+}
+
+/**
+ * A publication that was given up with a part of it sent, or with local work that may live: what
+ * there is stands, the rest is never sent.
+ */
 export const isGivenUpPartly = ({ state, reason }: Job): boolean =>
   state === 'blocked' && reason === givenUp

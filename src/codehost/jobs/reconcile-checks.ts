@@ -41,16 +41,17 @@ const isOpenSuccess = (view: View, job: Job): boolean =>
   job.state === 'succeeded' && job.task_id !== null
   && findTask(view, job.task_id)?.state === 'blocked'
 
+/** What the host refused whole was never made by it, and is never sent again. */
+export const effectRefused = (job: Job) => refuse(
+  'effect_refused', 'The host refused it: there is nothing to read back.',
+  `The connection stays occupied; use another one: \`${connectAnew(job)}\`.`, job,
+)
+
 /** Throws where nothing of a job waits to be read back. */
 export const requireState = (view: View, job: Job): void => {
   if (job.state === 'unknown_external_effect' || isOpenSuccess(view, job)) return
   if (job.state === 'blocked' && job.contacted > 0) return
-  if (job.state === 'failed') {
-    throw refuse(
-      'effect_refused', 'The host refused it: there is nothing to read back.',
-      `The connection stays occupied; use another one: \`${connectAnew(job)}\`.`, job,
-    )
-  }
+  if (job.state === 'failed') throw effectRefused(job)
   throw fail.conflict('nothing_to_reconcile', 'Nothing of this job waits to be read back.', {
     next: `Look at it: \`sallyport codehost job ${job.job_id}\`.`,
     details: { job_id: job.job_id, state: job.state },
