@@ -3,6 +3,7 @@
  * the branch that it starts from, and that its own branch is not there.
  */
 import { fail } from '../../../base/errors.js'
+import type { Gov } from '../../../governance/context.js'
 import type { Sent } from '../../../contact/order.js'
 import type { HttpsReply } from '../../../net/types.js'
 import { errorOf } from '../../adapter/look.js'
@@ -14,6 +15,7 @@ import type { ObjectId } from '../../git/object-id.js'
 import { readReply } from '../../replies/parse-reply.js'
 import { hostPath, repositoryOf } from '../../repository.js'
 import type { Looking, Refusal } from '../preflight.js'
+import { closeHint } from '../close-line.js'
 import type { OpenPublication } from './open.js'
 import type { Job } from '../job-rows.js'
 
@@ -57,12 +59,16 @@ const branchOf = (
   return wire.verdict
 }
 
+/** Of a job that occupies its connection nothing is prepared anew before that is free. */
+const anewOr = (gov: Gov, job: Job, anew: string): string =>
+  (job.reserved ? closeHint(gov, gov.store.read(), job) : anew)
+
 /**
  * What was previewed is what changes on the approved base: where the branch has gone on, and
  * nothing was sent yet, the publication is prepared anew.
  */
 const requireBase = (
-  job: Job, publication: OpenPublication, look: Sent<BranchLook>, refusal: Refusal,
+  gov: Gov, job: Job, publication: OpenPublication, look: Sent<BranchLook>, refusal: Refusal,
 ): void => {
   const base = branchOf(look, refusal)
   if (base.kind === 'absent') {
@@ -75,8 +81,8 @@ const requireBase = (
   if (job.contacted > 0 || base.commit === publication.base.commit) return
   throw fail.blocked(
     'base_moved', 'The branch that this starts from has gone on since it was approved.', {
-      next: 'End this one, then prepare it anew under another key: '
-        + `\`sallyport codehost cancel ${job.job_id}\`.`,
+      next: anewOr(gov, job, 'End this one, then prepare it anew under another key: '
+        + `\`sallyport codehost cancel ${job.job_id}\`.`),
       details: { job_id: job.job_id },
     },
   )
@@ -84,7 +90,7 @@ const requireBase = (
 
 /** A branch of that name is there before this job has sent it. */
 const requireFreeBranch = (
-  job: Job, { posts, commit }: OpenPublication, look: Sent<BranchLook> | null, refusal: Refusal,
+  gov: Gov, job: Job, { posts, commit }: OpenPublication, look: Sent<BranchLook> | null, refusal: Refusal,
 ): void => {
   const branch = branchOf(look, refusal)
   const number = posts.find(({ kind }) => kind === 'ref')?.number ?? 0
@@ -96,7 +102,7 @@ const requireFreeBranch = (
       : 'The repository has a branch of that name: a publication makes a new one.', {
       reason: isMade ? 'branch_differs' : 'branch_exists',
       next: isMade ? 'Look on the host what became of it.'
-        : 'Prepare it anew with another name for the branch.',
+        : anewOr(gov, job, 'Prepare it anew with another name for the branch.'),
       details: { job_id: job.job_id },
     },
   )
@@ -104,12 +110,12 @@ const requireFreeBranch = (
 
 /** What a publication looks at and needs before it is run. */
 export const publicationLooking = (
-  job: Job, publication: OpenPublication,
+  gov: Gov, job: Job, publication: OpenPublication,
 ): Looking<Branches> => ({
   needs: { push: true },
   look: (get) => readBranches(publication, get),
   requires: ({ base, branch }, refusal) => {
-    requireBase(job, publication, base, refusal)
-    requireFreeBranch(job, publication, branch, refusal)
+    requireBase(gov, job, publication, base, refusal)
+    requireFreeBranch(gov, job, publication, branch, refusal)
   },
 })
