@@ -83,18 +83,16 @@ export const remedyOf = (connection: Connection): Remedy => (connection.active_j
 
 type NextOf = (remedy: Remedy) => string
 
-const savedOrKept = (saved: readonly [string, string], kept: string): NextOf => (remedy) => {
-  if ('keptFor' in remedy) return `${kept} See \`sallyport codehost job ${remedy.keptFor}\`.`
-  const { connection_id: id, revision } = remedy.save
-  return `${saved[0]}: \`sallyport codehost connect --connection ${id} ${saved[1]} `
-    + `--expected-revision ${revision}\`.`
-}
+const savedOrKept = (saved: (of: Connection) => string, kept: string): NextOf => (remedy) =>
+  ('keptFor' in remedy
+    ? `${kept} See \`sallyport codehost job ${remedy.keptFor}\`.` : saved(remedy.save))
 
 const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: NextOf }>> = {
   codehost_token_refused: {
     text: 'The code host refused the token of this connection.',
     next: savedOrKept(
-      ['Store another one', '--token-file F'],
+      ({ connection_id: id, revision }) => 'Store another one: `sallyport codehost connect '
+        + `--connection ${id} --token-file F --expected-revision ${revision}\`.`,
       'Give the token its rights back on the host, then try again: another token is not taken for '
         + 'the job that occupies the connection.'),
   },
@@ -108,7 +106,8 @@ const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: NextOf 
   repository_moved: {
     text: 'The repository has moved; the code host names another place, which is not followed.',
     next: savedOrKept(
-      ['Save its new name', '--repo NAME'],
+      ({ connection_id: id, revision }) => 'Save its new name: `sallyport codehost connect '
+        + `--connection ${id} --repo NAME --expected-revision ${revision}\`.`,
       'Give the repository its old name back on the host, then try again: the job that occupies '
         + 'the connection is read under no other.'),
   },

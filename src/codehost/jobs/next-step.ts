@@ -115,7 +115,8 @@ const blockedWay = (job: Job, revision: Revision): NextStep => {
   }
   if (job.contacted === 0) {
     return job.reserved
-      ? unprovedWay(job, revision) : resumeWay(job, 'Nothing of it was sent; the connection is free.')
+      ? unprovedWay(job, revision)
+      : resumeWay(job, 'Nothing of it was sent; the connection is free.')
   }
   if (job.reason === 'remote_taken') {
     return {

@@ -57,9 +57,12 @@ interface Found {
   readonly receipts: readonly ReadReceipt[]
 }
 
-/** The way on once what was sent is known: the rest, or where that is never sent the proof of it. */
+const resumeCommand = ({ job_id }: Job): string => `sallyport codehost resume ${job_id}`
+
+/** The way on once what was sent is known: the rest, or where that is never sent its proof. */
 const goesOn = (gov: Gov, view: View, job: Job): string => {
   const { text, command } = nextStepNow(gov, view, job)
+  if (command === resumeCommand(job)) return `Go on with the rest: \`${command}\`.`
   return command === null ? text : `${text} \`${command}\`.`
 }
 
@@ -191,7 +194,8 @@ const closeReads = (
   }
   requireReadable(tx, job, target.readRevision)
   const settled = settle(asked, target, tx, now, run, job, evidence, sealed)
-  const failure = settled.state === 'succeeded' ? null : incomplete(asked.gov, tx, settled, target.isWhole)
+  const failure = settled.state === 'succeeded' ? null
+    : incomplete(asked.gov, tx, settled, target.isWhole)
   return { kept: { job: settled, failure }, outcome: settled.state, adopts: true }
 }
 

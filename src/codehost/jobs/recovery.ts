@@ -1,10 +1,9 @@
 /**
  * What a run leaves whose process died. Where its ledger has a mark, something may have happened:
- * the job keeps its connection, and is unknown but where the ledger has a whole refusal. Where local
- * work was begun, something of it may
- * live: the connection stays occupied, whatever the stage says. Where there is neither, nothing
- * left this machine, for a mark is durable before the first byte: the connection is free again.
- * Nothing is sent, started or proved here.
+ * the job keeps its connection, and is unknown but where the ledger has a whole refusal. Where
+ * local work was begun, something of it may live: the connection stays occupied, whatever the stage
+ * says. Where there is neither, nothing left this machine, for a mark is durable before the first
+ * byte: the connection is free again. Nothing is sent, started or proved here.
  */
 import { findTask } from '../../governance/board/place.js'
 import { isOutstanding } from '../../governance/board/states.js'

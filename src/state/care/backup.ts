@@ -303,7 +303,7 @@ class Copy {
     this.#done.set(as, copied)
   }
 
-  /** One of a folder that others clear without the lock may be gone by now: it is needed no more. */
+  /** Of a folder that others clear without the lock a file may be gone: it is needed no more. */
   #copyIfThere(name: string): void {
     try {
       this.#copy(name)

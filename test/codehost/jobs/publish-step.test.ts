@@ -5,7 +5,8 @@ import { publishStep } from '../../../src/codehost/jobs/publish.js'
 import type { Job } from '../../../src/codehost/jobs/job-rows.js'
 
 const row = (of: Partial<Job>): Job => ({
-  native_kind: publicationKind, closed: null, reason: null, contacted: 0, created: 0, reserved: false,
+  native_kind: publicationKind, closed: null, reason: null, contacted: 0, created: 0,
+  reserved: false,
   plan: { artifact_id: 'art_x', sha256: '0'.repeat(64), effects: 6 }, ...of,
 } as Job)
 

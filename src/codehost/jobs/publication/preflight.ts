@@ -90,7 +90,8 @@ const requireBase = (
 
 /** A branch of that name is there before this job has sent it. */
 const requireFreeBranch = (
-  gov: Gov, job: Job, { posts, commit }: OpenPublication, look: Sent<BranchLook> | null, refusal: Refusal,
+  gov: Gov, job: Job, { posts, commit }: OpenPublication, look: Sent<BranchLook> | null,
+  refusal: Refusal,
 ): void => {
   const branch = branchOf(look, refusal)
   const number = posts.find(({ kind }) => kind === 'ref')?.number ?? 0
