@@ -48,13 +48,17 @@ const anybodysJobs = ({ view }: Looking): readonly OwnWaiting[] =>
     }]
   })
 
-/** Connections whose consent has run out: nothing is written through them. */
+/**
+ * Free connections whose consent has run out: nothing is written through them. Of one that a job
+ * occupies that job is told; no consent is given until then.
+ */
 const expired = (
   { gov, view }: Looking, session: Session,
 ): readonly OwnWaiting[] => {
   const lying = gov.store.stops.lying()
   const found = listConnections(view, session).filter((one) =>
-    one.mode === 'active' && grantStateAt(gov, view, one, lying) === 'expired')
+    one.mode === 'active' && one.active_job_id === null
+    && grantStateAt(gov, view, one, lying) === 'expired')
   return grouped('consent', someOf(found), {
     one: 'The consent of one connection has expired: nothing is written through it.',
     many: (count) => `The consents of ${count} connections have expired.`,

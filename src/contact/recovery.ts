@@ -127,7 +127,7 @@ const endTask = (
 ): void => {
   const facts = interruptedFacts(tx, task, wasContacted(tx, task.operation_id), rule)
   const contacted = facts.contacted || (unread && facts.money !== 'released')
-  const { state, ...patch } = endingOf({ ...facts, contacted }, rule)
+  const { state, ...patch } = endingOf({ ...facts, contacted }, rule, tx)
   const ended = moveTask(tx, now, task.task_id, state, patch)
   try {
     rule?.keep?.(tx, now, ended)

@@ -34,8 +34,8 @@ export interface RecoveryRule {
   readonly kinds: readonly string[]
   /** Its tasks never hold money, so that a contact without a hold is no lost liability. */
   readonly unpaid?: boolean
-  /** Decides the end; pure. Left out: `defaultEnding`. */
-  ending?(found: Interrupted): InterruptedEnding
+  /** Decides the end; pure, `view` is of that record. Left out: `defaultEnding`. */
+  ending?(found: Interrupted, view: View): InterruptedEnding
   /**
    * Writes what the capability keeps of the end (its receipt), in the same record, once the task
    * has ended as it is given here. It builds all of it before it writes anything; what it throws
@@ -71,9 +71,9 @@ const isSound = ({ money, contacted }: Interrupted, ending: InterruptedEnding): 
  * then, and where there is no rule, the default.
  */
 export const endingOf = (
-  found: Interrupted, rule: RecoveryRule | undefined,
+  found: Interrupted, rule: RecoveryRule | undefined, view: View,
 ): InterruptedEnding => {
-  const ending = (rule?.ending ?? defaultEnding)(found)
+  const ending = (rule?.ending ?? defaultEnding)(found, view)
   return isSound(found, ending) ? ending : defaultEnding(found)
 }
 

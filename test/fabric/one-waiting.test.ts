@@ -171,6 +171,19 @@ t.test('the consent of a connection that has run out is told with the line that 
   t.match(waiting[0].command, `sallyport codehost consent ${world.id} --action`)
 })
 
+t.test('the consent of a connection that a job occupies is not told to be given anew, for it would be refused', async (t) => {
+  const world = await connectionOf(
+    await World.in(t, { clock: movedClock() }).sandbox().state().session())
+  const job = await world.approved()
+  world.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await world.runJob(job)
+  world.sandbox.faults.clear()
+  t.hasStrict(world.job(job), { state: 'unknown_external_effect', reserved: true })
+  world.clock.advance(2 * hour)
+  must(await world.run(['login', '--json']))
+  t.strictSame(of((await world.json(['status'])).waiting), ['codehost job'])
+})
+
 t.test('`status` counts blocked images, and says why, as `shots status` does: by what stands in their way now', async (t) => {
   const world = await World.in(t).state().session().images()
   world.file('a.png', image(1))

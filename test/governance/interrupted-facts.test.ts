@@ -49,13 +49,13 @@ t.test('A-122 what is owed is blocked on the liability, whatever else its rule w
     kinds: ['k'],
     ending: () => ({ state: 'blocked', blocked: { kind: 'effect', reason: 'effect_unknown' } }),
   }
-  t.hasStrict(endingOf({ task, money: 'owed', contacted: true }, rule), {
+  t.hasStrict(endingOf({ task, money: 'owed', contacted: true }, rule, rows(null)), {
     state: 'blocked', blocked: { kind: 'cost_liability' },
   })
   const unsent: RecoveryRule = {
     kinds: ['k'], ending: () => ({ state: 'failed', reason: beforeContact }),
   }
-  t.hasStrict(endingOf({ task, money: 'settled', contacted: true }, unsent), {
+  t.hasStrict(endingOf({ task, money: 'settled', contacted: true }, unsent, rows(null)), {
     state: 'failed', reason: 'interrupted_after_contact',
   })
 })

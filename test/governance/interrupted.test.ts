@@ -8,6 +8,10 @@ import { recoverInterrupted } from '../../src/contact/recovery.js'
 import { getTask } from '../../src/governance/board/visible-tasks.js'
 import { addAndSignIn, signIn, taskAt } from '../support/tasks.js'
 import { World } from '../world/world.js'
+import type { View } from '../../src/state/types.js'
+
+/** What no rule of these tests looks at. */
+const noRows = {} as View
 
 const task = { task_id: 'task_1', cancel_requested_at: null } as Interrupted['task']
 const cancelled = { ...task, cancel_requested_at: '2026-11-20T10:00:00.000Z' }
@@ -45,7 +49,7 @@ t.test('A-122 a rule decides, but never frees a charge nor calls a contact unsen
   }
   for (const money of monies) {
     for (const contacted of [false, true]) {
-      const ending = endingOf({ task, money, contacted }, careless)
+      const ending = endingOf({ task, money, contacted }, careless, noRows)
       if (money === 'owed') t.hasStrict(ending, { blocked: { kind: 'cost_liability' } })
       else t.equal('reason' in ending && ending.reason, contacted ? afterContact : beforeContact)
     }
@@ -54,7 +58,7 @@ t.test('A-122 a rule decides, but never frees a charge nor calls a contact unsen
     kinds: ['k'],
     ending: () => ({ state: 'blocked', blocked: { kind: 'effect', reason: 'effect_unknown' } }),
   }
-  t.hasStrict(endingOf({ task, money: 'none', contacted: true }, careful), {
+  t.hasStrict(endingOf({ task, money: 'none', contacted: true }, careful, noRows), {
     blocked: { kind: 'effect', reason: 'effect_unknown' },
   })
 })
@@ -73,12 +77,12 @@ t.test('A-122 what a rule says within its bounds is what happens', async (t) => 
       { state: 'blocked', blocked: { kind: 'effect', reason: 'its_own_words' } }],
   ]
   for (const [facts, ending] of kept) {
-    t.strictSame(endingOf({ task, ...facts }, says(ending)), ending, JSON.stringify(facts))
+    t.strictSame(endingOf({ task, ...facts }, says(ending), noRows), ending, JSON.stringify(facts))
   }
   const blocked = { state: 'blocked', blocked: { kind: 'effect', reason: 'x' } } as const
   const owed = { task, money: 'owed', contacted: false } as const
-  t.strictSame(endingOf(owed, says(blocked)), defaultEnding(owed))
-  t.strictSame(endingOf(owed, undefined), defaultEnding(owed), 'and where there is no rule')
+  t.strictSame(endingOf(owed, says(blocked), noRows), defaultEnding(owed))
+  t.strictSame(endingOf(owed, undefined, noRows), defaultEnding(owed), 'and where there is no rule')
 })
 
 t.test('a task ends by the rule of its own kind, and what the rule keeps costs nothing', async (t) => {

@@ -3,6 +3,7 @@ import { SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
 import type { Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/find-connection.js'
+import type { Connection } from '../../governance/connections/connection-rows.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { codehostLimits } from '../constants.js'
@@ -32,19 +33,23 @@ interface BlobsWish {
 const atOnce = 8
 const tooLarge = 'reply_too_large'
 
-const bytesOf = (wire: Sent<Told<HostReplyOf<'blob'>>>, id: ObjectId): Buffer | null => {
+const bytesOf = (
+  wire: Sent<Told<HostReplyOf<'blob'>>>, id: ObjectId, through: Connection,
+): Buffer | null => {
   if (wire.kind === 'sent' && wire.reason === tooLarge) return null
-  const reply = valueOf(wire)
+  const reply = valueOf(wire, through)
   const bytes = blobBytesOf(reply)
   if (reply.sha !== id || objectId('blob', bytes) !== id) throw contradicts('file')
   return bytes
 }
 
-const readAll = async (get: Get, repository: string, { ids, take }: BlobsWish): Promise<true> => {
-  const name = repositoryOf(repository)
+const readAll = async (
+  get: Get, through: Connection, { ids, take }: BlobsWish,
+): Promise<true> => {
+  const name = repositoryOf(through.repository)
   await inPool(ids, atOnce, async (id) => {
     const wire = await get(hostPath.blob(name, id), told('blob'), replyLimits.blob)
-    take(id, bytesOf(wire, id))
+    take(id, bytesOf(wire, id, through))
   })
   return true
 }
@@ -64,7 +69,7 @@ export const readBlobs = async (
       step: 'blobs', verb: `codehost ${wish.noun}`, noun: wish.noun,
       operationMsMax: codehostLimits.followThroughMsMax, connectionId: wish.connectionId,
       path: hostPath.blob(repositoryOf(connection.repository), first), requires: wish.requires,
-      read: (get) => orError(() => readAll(get, connection.repository, wish)),
+      read: (get) => orError(() => readAll(get, connection, wish)),
       unsent: (why) => errorOf(why),
       close: (_tx, _now, _run, { evidence }) => ({
         kept: evidence, outcome: evidence === true ? 'read' : 'refused', adopts: false,

@@ -7,6 +7,7 @@ import { fail, SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
 import type { Sent, Unsent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/find-connection.js'
+import type { Connection } from '../../governance/connections/connection-rows.js'
 import type { Session } from '../../governance/session/types.js'
 import type { HttpsReply } from '../../net/types.js'
 import type { View } from '../../state/types.js'
@@ -19,7 +20,7 @@ import { replyLimits } from '../plan/plan-limits.js'
 import { listingOf, readReply } from '../replies/parse-reply.js'
 import type { HostReplyName, HostReplyOf } from '../replies/shapes.js'
 import { hostPath, repositoryOf } from '../repository.js'
-import { errorOf, refusedError } from './look.js'
+import { errorOf, refusedError, remedyOf } from './look.js'
 import { readOrder, type Get } from './reads.js'
 import {
   judgeRepositoryReply, refusalOf, refusedAs, type HostRepository, type Refused,
@@ -69,12 +70,12 @@ const toldRepository = (reply: HttpsReply): Told<HostRepository> => {
   return verdict.kind === 'seen' ? { kind: 'told', value: verdict.repository } : verdict
 }
 
-/** What was told; throws what the host refused, or did not answer. */
-export const valueOf = <T>(wire: Sent<Told<T>>): T => {
+/** What was told through a connection; throws what the host refused, or did not answer. */
+export const valueOf = <T>(wire: Sent<Told<T>>, through: Connection): T => {
   if (wire.kind !== 'reply') throw errorOf(wire)
   const { verdict } = wire
   if (verdict.kind === 'told') return verdict.value
-  throw verdict.kind === 'refused' ? refusedError(verdict) : verdict.error
+  throw verdict.kind === 'refused' ? refusedError(verdict, remedyOf(through)) : verdict.error
 }
 
 /** The error of a reply that is about something else. */
@@ -101,26 +102,28 @@ const truncated = () => fail.blocked(
   { reason: 'base_tree_truncated', next: 'Publish to a repository with fewer files.' },
 )
 
-const requireFree = (wire: Sent<Told<unknown>>): void => {
+const requireFree = (wire: Sent<Told<unknown>>, through: Connection): void => {
   const refused = wire.kind === 'reply' && wire.verdict.kind === 'refused' ? wire.verdict : null
   if (refused?.status === 404) return
-  valueOf(wire)
+  valueOf(wire, through)
   throw branchThere()
 }
 
-const commitOf = (wire: Sent<Told<HostReplyOf<'ref'>>>, base: string): ObjectId => {
+const commitOf = (
+  wire: Sent<Told<HostReplyOf<'ref'>>>, base: string, through: Connection,
+): ObjectId => {
   const missing = wire.kind === 'reply' && wire.verdict.kind === 'refused'
     && wire.verdict.status === 404
   if (missing) throw baseNotSeen()
-  const { ref, object } = valueOf(wire)
+  const { ref, object } = valueOf(wire, through)
   if (ref !== branchRefPrefix + base || object.type !== 'commit') throw contradicts('branch')
   return object.sha
 }
 
 const treeOf = (
-  wire: Sent<Told<HostReplyOf<'tree'>>>, id: ObjectId,
+  wire: Sent<Told<HostReplyOf<'tree'>>>, id: ObjectId, through: Connection,
 ): Pick<BaseOnHost, 'tree' | 'sizes'> => {
-  const reply = valueOf(wire)
+  const reply = valueOf(wire, through)
   if (reply.truncated) throw truncated()
   if (reply.sha !== id) throw contradicts('tree')
   const sizes = new Map(reply.tree.flatMap(({ sha, size }) =>
@@ -129,16 +132,16 @@ const treeOf = (
 }
 
 const readAll = async (
-  get: Get, repositoryName: string, { base, branch }: BaseWish,
+  get: Get, through: Connection, { base, branch }: BaseWish,
 ): Promise<BaseOnHost> => {
-  const name = repositoryOf(repositoryName)
-  const repository = valueOf(await get(hostPath.repository(name), toldRepository))
-  requireFree(await get(hostPath.branch(name, branch), told('ref')))
-  const commit = commitOf(await get(hostPath.branch(name, base), told('ref')), base)
-  const { sha, tree } = valueOf(await get(hostPath.commit(name, commit), told('commit')))
+  const name = repositoryOf(through.repository)
+  const repository = valueOf(await get(hostPath.repository(name), toldRepository), through)
+  requireFree(await get(hostPath.branch(name, branch), told('ref')), through)
+  const commit = commitOf(await get(hostPath.branch(name, base), told('ref')), base, through)
+  const { sha, tree } = valueOf(await get(hostPath.commit(name, commit), told('commit')), through)
   if (sha !== commit) throw contradicts('commit')
   const listing = await get(hostPath.tree(name, tree.sha), told('tree'), replyLimits.tree)
-  return { repository, commit, ...treeOf(listing, tree.sha) }
+  return { repository, commit, ...treeOf(listing, tree.sha, through) }
 }
 
 type Read = BaseOnHost | SallyportError
@@ -170,7 +173,7 @@ export const readBase = async (
     operationMsMax: codehostLimits.followThroughMsMax, connectionId: wish.connectionId,
     path: hostPath.repository(repositoryOf(connection.repository)),
     ...(wish.requires === undefined ? {} : { requires: wish.requires }),
-    read: (get) => orError(() => readAll(get, connection.repository, wish)),
+    read: (get) => orError(() => readAll(get, connection, wish)),
     unsent,
     close: (_tx, _now, _run, { evidence }) => ({
       kept: evidence, outcome: evidence instanceof SallyportError ? 'refused' : 'read',

@@ -74,45 +74,54 @@ interface Wires {
 
 type Seen = Pick<Look, 'repository' | 'author'>
 
-const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: string }>> = {
+/** A connection that may be saved anew, or the job for which it must stay as it is. */
+type Remedy = { readonly save: Connection } | { readonly keptFor: string }
+
+/** What a job has sent is proved under the token and name that it was sent with, and no others. */
+export const remedyOf = (connection: Connection): Remedy => (connection.active_job_id === null
+  ? { save: connection } : { keptFor: connection.active_job_id })
+
+type NextOf = (remedy: Remedy) => string
+
+const savedOrKept = (saved: (of: Connection) => string, kept: string): NextOf => (remedy) =>
+  ('keptFor' in remedy
+    ? `${kept} See \`sallyport codehost job ${remedy.keptFor}\`.` : saved(remedy.save))
+
+const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: NextOf }>> = {
   codehost_token_refused: {
     text: 'The code host refused the token of this connection.',
-    next: 'Store another one, see `sallyport codehost connect --help`.',
+    next: savedOrKept(
+      ({ connection_id: id, revision }) => 'Store another one: `sallyport codehost connect '
+        + `--connection ${id} --token-file F --expected-revision ${revision}\`.`,
+      'Give the token its rights back on the host, then try again: another token is not taken for '
+        + 'the job that occupies the connection.'),
   },
   codehost_rate_limited: {
-    text: 'The code host takes no more requests of this token now.', next: 'Try again later.',
+    text: 'The code host takes no more requests of this token now.', next: () => 'Try again later.',
   },
   repository_not_seen: {
     text: 'The code host shows no such repository to this token.',
-    next: 'Private repositories look absent: check the name, and what the token may see.',
+    next: () => 'Private repositories look absent: check the name, and what the token may see.',
   },
   repository_moved: {
     text: 'The repository has moved; the code host names another place, which is not followed.',
-    next: 'Save its new name, see `sallyport codehost connect --help`.',
+    next: savedOrKept(
+      ({ connection_id: id, revision }) => 'Save its new name: `sallyport codehost connect '
+        + `--connection ${id} --repo NAME --expected-revision ${revision}\`.`,
+      'Give the repository its old name back on the host, then try again: the job that occupies '
+        + 'the connection is read under no other.'),
   },
   codehost_reply: {
-    text: 'The reply of the code host is not what its description says.', next: 'Try again later.',
+    text: 'The reply of the code host is not what its description says.',
+    next: () => 'Try again later.',
   },
 }
 
-/** What of a connection a person can save anew, where that is what helps. */
-const savedAnew = {
-  codehost_token_refused: ['Store another one', '--token-file F'],
-  repository_moved: ['Save its new name', '--repo NAME'],
-} as const satisfies Partial<Record<RepositoryRefusal, readonly [string, string]>>
-
-const nextOf = (code: RepositoryRefusal, of: Connection | undefined): string => {
-  if (of === undefined || !(code in savedAnew)) return refusals[code].next
-  const [what, flag] = savedAnew[code as keyof typeof savedAnew]
-  return `${what}: \`sallyport codehost connect --connection ${of.connection_id} ${flag} `
-    + `--expected-revision ${of.revision}\`.`
-}
-
-/** The error of a read that the host refused, and what to save of which connection. */
+/** The error of a read that the host refused, and what helps. */
 export const refusedError = (
-  { code, status, back }: Omit<Refused, 'kind'>, of?: Connection,
+  { code, status, back }: Omit<Refused, 'kind'>, remedy: Remedy,
 ): SallyportError => fail.remote(code, refusals[code].text, {
-  next: back === null ? nextOf(code, of) : `Try again ${backText(back)}.`,
+  next: back === null ? refusals[code].next(remedy) : `Try again ${backText(back)}.`,
   details: { status, ...backDetails(back) },
 })
 
@@ -147,13 +156,13 @@ const ask = async (path: string, get: Get, key: Uint8Array): Promise<Wires> => {
 /** What both replies say, or why one of them says nothing. */
 const seenOf = ({ repository, author }: Wires, of: Connection): Seen | SallyportError => {
   if (repository.kind !== 'reply') return errorOf(repository)
-  if (repository.verdict.kind === 'refused') return refusedError(repository.verdict, of)
+  if (repository.verdict.kind === 'refused') return refusedError(repository.verdict, remedyOf(of))
   // The host was asked before: no status may say that nobody was.
   if (author?.kind !== 'reply') {
     return afterRead(errorOf(author ?? { kind: 'sent', reason: 'not_read' }))
   }
   const { verdict } = author
-  if (verdict.kind === 'refused') return refusedError(verdict, of)
+  if (verdict.kind === 'refused') return refusedError(verdict, remedyOf(of))
   return {
     repository: repository.verdict.repository,
     author: verdict.kind === 'told' ? verdict.author : null,

@@ -23,13 +23,14 @@ import { vaultDigest } from '../../governance/vault.js'
 import { rowsUnder } from '../../state/indexes.js'
 import { ofRows } from '../../state/row-memo.js'
 import type { View } from '../../state/types.js'
+import { occupiedHint } from '../consent-line.js'
 import { closedBy } from './closed/fence.js'
 import { isWholeApproval } from './digests.js'
 import { publicationKind, publicCapabilities } from './kinds.js'
 import { holdsConnection } from './reserve.js'
 import { closedByConsent, jobCollection, standingCollection, type Job } from './job-rows.js'
 import { isCurrent } from './standing-rule.js'
-import { closeLineNow } from './close-line.js'
+import { closeHint } from './close-line.js'
 
 /** Where the job is under way; null before it runs. */
 interface UnderWay {
@@ -254,23 +255,26 @@ export const writeDenials = (
   }, phase)
 }
 
+/** What is left to do of a job that rests on what has ended. */
+const anewHint = ({ gov }: Asked, view: View, job: Job): string => {
+  if (job.reserved && job.state === 'blocked') return closeHint(gov, view, job)
+  const connection = view.get(connectionCollection, job.connection_id)
+  return (connection === undefined ? null : occupiedHint(connection))
+    ?? 'A new consent takes over no job: consent anew, then prepare it again. See: '
+      + '`sallyport codehost connections`'
+}
+
 /** Throws what stands against a job, the first reason foremost. */
 export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): void => {
   const denials = writeDenials(asked, view, job, phase)
   if (denials.length === 0) return
   const isApproval = denials[0]?.name === 'approval_missing'
-  const revision = view.get(connectionCollection, job.connection_id)?.revision
-  const anew = job.reserved && job.state === 'blocked'
-    ? 'The rest of it is never sent; the connection is freed by a proof of what was: '
-      + `\`${closeLineNow(asked.gov, job, revision)}\`.`
-    : 'A new consent takes over no job: consent anew, then prepare it again. See: '
-      + '`sallyport codehost connections`'
   throw denied(denials, {
     code: 'codehost_write_denied', message: 'What this write rests on does not stand.',
     details: { connection_id: job.connection_id },
     next: isApproval
       ? `Look at it first: \`sallyport codehost preview ${job.job_id}\`.`
-      : anew,
+      : anewHint(asked, view, job),
   })
 }
 

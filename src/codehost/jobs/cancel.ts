@@ -10,9 +10,10 @@ import { nowIso, type Gov } from '../../governance/context.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../../governance/stops/act.js'
-import type { Tx } from '../../state/types.js'
+import type { Tx, View } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
-import { putJob, requireOwnJob } from './change.js'
+import { isIdle, putJob, requireOwnJob } from './change.js'
+import { requireNotClosed } from './closed/fence.js'
 import type { Job } from './job-rows.js'
 
 /** A job that was given up. */
@@ -36,9 +37,11 @@ const refuse = (job: Job): never => {
   )
 }
 
-const isIdle = ({ state, contacted, reserved }: Job): boolean =>
-  state === 'prepared' || state === 'approved'
-  || (state === 'blocked' && contacted === 0 && !reserved)
+/** What was closed stays as it was closed; what was sent stands. */
+const requireIdle = (view: View, job: Job): void => {
+  requireNotClosed(view, job)
+  if (!isIdle(job)) refuse(job)
+}
 
 const cancelIdle = (tx: Tx, now: string, job: Job): Job => {
   if (job.task_id !== null) {
@@ -71,22 +74,23 @@ const cancelRunning = async (
 /**
  * Gives a job up. One that waits is cancelled, and its stage goes with the next settling of rows;
  * of one that runs nothing more is sent; what may have been sent stands. Throws `blocked`
- * `effect_stands`, `conflict` `job_finished`, `not_found`.
+ * `effect_stands`, `conflict` (`job_closed`, `job_finished`), `not_found`.
  */
 export const cancelJob = async (
   gov: Gov, session: Session, jobId: string,
 ): Promise<CancelledJob> => {
-  const seen = requireOwnJob(gov.store.read(), session, jobId)
+  const view = gov.store.read()
+  const seen = requireOwnJob(view, session, jobId)
   if (seen.state === 'cancelled') return { jobId, recorded: null }
   if (seen.state === 'running') {
     return { jobId, recorded: await cancelRunning(gov, session, jobId) }
   }
-  if (!isIdle(seen)) refuse(seen)
+  requireIdle(view, seen)
   await gov.store.transact('codehost cancel', (tx) => {
     const current = requireRootRow(tx, nowIso(gov), session.root.root_id)
     const job = requireOwnJob(tx, current, jobId)
     if (job.state === 'cancelled') return
-    if (!isIdle(job)) refuse(job)
+    requireIdle(tx, job)
     cancelIdle(tx, nowIso(gov), job)
   })
   return { jobId, recorded: null }

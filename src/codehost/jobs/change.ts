@@ -1,5 +1,6 @@
 /** Finding jobs, and the one way in which a job's row changes. */
 import { fail } from '../../base/errors.js'
+import { findTask } from '../../governance/board/place.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
 import { connectAnew } from './connect-anew.js'
@@ -32,14 +33,17 @@ export const requireOriginalRoot = (job: Job, { root }: Session): void => {
   if (job.root === root.root_id) return
   throw fail.unauthorized(
     'root_replaced', 'This job rests on another session, and no session takes over its authority.',
-    {
-      next: job.reserved
-        ? `It stays occupied for good: \`${connectAnew(job)}\`.`
-        : `End this one, then prepare it anew under another key: `
-          + `\`sallyport codehost cancel ${job.job_id}\`.`,
-      details: { job_id: job.job_id },
-    },
+    { next: wayUnderAnother(job), details: { job_id: job.job_id } },
   )
+}
+
+/** What a person can do of a job from another session than its own. */
+const wayUnderAnother = (job: Job): string => {
+  if (job.reserved) return `It stays occupied for good: \`${connectAnew(job)}\`.`
+  return isIdle(job)
+    ? 'End this one, then prepare it anew under another key: '
+      + `\`sallyport codehost cancel ${job.job_id}\`.`
+    : `Look at it: \`sallyport codehost job ${job.job_id}\`.`
 }
 
 /** Writes the changed row and counts the change. */
@@ -61,16 +65,33 @@ export const requireJobRevision = (job: Job, revision: number): void => {
   })
 }
 
+/** A job that waits, of which nothing was sent and that occupies nothing: it can be given up. */
+export const isIdle = ({ state, contacted, reserved, closed }: Job): boolean => closed === null
+  && (state === 'prepared' || state === 'approved'
+    || (state === 'blocked' && contacted === 0 && !reserved))
+
 /**
  * A publication whose run ended before any of it was begun. What its approval bound to that run is
  * of no use to another: it is looked at and approved again.
  */
 export const needsApprovalAgain = (job: Job): boolean => job.native_kind === publicationKind
-  && job.state === 'blocked' && job.contacted === 0 && !job.reserved
+  && job.state === 'blocked' && isIdle(job)
 
 /** Reason of a job that its owner gave up. */
 export const givenUp = 'cancelled_by_owner'
 
-/** A publication that was given up with a part of it sent: that stands, the rest is never sent. */
+/**
+ * Whether somebody gave up what a job runs as: the board takes that on no more, and nothing more of
+ * it is sent.
+ */
+export const isCancelAsked = (view: View, { task_id: id }: Pick<Job, 'task_id'>): boolean => {
+  const task = id === null ? undefined : findTask(view, id)
+  return task !== undefined && (task.state === 'cancelled' || task.cancel_requested_at !== null)
+}
+
+/**
+ * A publication that was given up with a part of it sent, or with local work that may live: what
+ * there is stands, the rest is never sent.
+ */
 export const isGivenUpPartly = ({ state, reason }: Job): boolean =>
   state === 'blocked' && reason === givenUp

@@ -1,5 +1,7 @@
 /** The line that closes the capacity of a job, as it is taken at this moment. */
+import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import type { Gov } from '../../governance/context.js'
+import type { View } from '../../state/types.js'
 import { pendingOfJob } from './closed/pending.js'
 import type { Job } from './job-rows.js'
 import { closeCapacityLine } from './next-step.js'
@@ -13,4 +15,13 @@ export const closeLineNow = (
 ): string => {
   const line = closeCapacityLine(job, revision)
   return pendingOfJob(store.dir, job.job_id).length === 0 ? line : `${line} --idempotency-key UUID`
+}
+
+/** What is left to do of a job that occupies its connection and is sent no further. */
+export const closeHint = (
+  gov: { readonly store: Pick<Gov['store'], 'dir'> }, view: Pick<View, 'get'>, job: Job,
+): string => {
+  const revision = view.get(connectionCollection, job.connection_id)?.revision
+  return 'The rest of it is never sent; the connection is freed by a proof of what was: '
+    + `\`${closeLineNow(gov, job, revision)}\`.`
 }

@@ -50,7 +50,8 @@ export const requireHourly = (gov: Gov, view: View, job: Job): void => {
   if (earlier + needed <= max) return
   throw fail.blocked(
     'posts_an_hour', `This token would create more than ${max} things within 60 minutes.`, {
-      next: 'Nothing of it was sent. Try again when the hour is over.',
+      next: `${job.contacted > 0 ? 'No more' : 'Nothing'} of it was sent. `
+        + 'Try again when the hour is over.',
       details: { job_id: job.job_id, earlier, needed, limit: max },
     },
   )

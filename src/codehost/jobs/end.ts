@@ -10,7 +10,7 @@ import { refusedFor, type PostVerdict } from '../adapter/post-reply.js'
 import { closedBy } from './closed/fence.js'
 import type { CodehostContext } from '../context.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
-import { getJob, givenUp, putJob } from './change.js'
+import { getJob, givenUp, isCancelAsked, putJob } from './change.js'
 import { askedOf, type Claimed, type Ran } from './claim.js'
 import { ledgerOf } from './ledger.js'
 import type { ReadReceipt } from './receipt.js'
@@ -84,7 +84,11 @@ const endOccupied = (
   { tx, now, run, job }: Ending, blocked: { readonly kind: string, readonly reason: string },
   change: Pick<Job, 'state' | 'reason'>, unsent: Unsent | null = null,
 ): Ran => {
-  blockTask(tx, now, run.claimed.taskId, blocked.kind, blocked.reason)
+  const { taskId } = run.claimed
+  // One that was cancelled before the board called it running has ended by that.
+  if (getTask(tx, taskId).state !== 'cancelled') {
+    blockTask(tx, now, taskId, blocked.kind, blocked.reason)
+  }
   tx.mark()
   return { job: putJob(tx, now, job, change), unsent }
 }
@@ -101,15 +105,15 @@ const endNothingSent = (ending: Ending): Ran => {
   if (over) return endFree(ending, 'failed', why)
   // What lives ends by itself, and leaves its proof then.
   const isRunning = seen.made?.kind === 'unproved' && seen.made.reason === 'running'
-  const reason = isRunning ? 'interrupted_after_spawn' : why.reason
+  const found = isRunning ? 'interrupted_after_spawn' : why.reason
+  const reason = isCancelAsked(tx, job) ? givenUp : found
   return endOccupied(ending, { kind: incompleteBlock, reason }, { state: 'blocked', reason }, why)
 }
 
 /** Some were made, and of the next one no byte left: what was never sent may go on. */
 const endPartly = (ending: Ending): Ran => {
-  const { tx, run, seen } = ending
-  const { cancel_requested_at: cancelled } = getTask(tx, run.claimed.taskId)
-  const reason = cancelled === null ? unsentOf(seen).reason : givenUp
+  const { tx, job, seen } = ending
+  const reason = isCancelAsked(tx, job) ? givenUp : unsentOf(seen).reason
   return endOccupied(ending, { kind: incompleteBlock, reason }, { state: 'blocked', reason })
 }
 

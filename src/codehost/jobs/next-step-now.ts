@@ -13,10 +13,12 @@ import { vaultDigest } from '../../governance/vault.js'
 import type { View } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import { writeDenials, type WriteDenial } from './boundary.js'
+import { isGivenUpPartly, isIdle } from './change.js'
 import { connectAnew } from './connect-anew.js'
 import type { Job } from './job-rows.js'
 import { closeLineNow } from './close-line.js'
 import { closeCapacityLine, nextStep, type NextStep } from './next-step.js'
+import { isInTime } from './outlive.js'
 import { canRunHere, isStageHere } from './publication/stage-machine.js'
 
 /** A job with its way on at the moment at which it was looked at. */
@@ -56,18 +58,32 @@ const denialsOf = (
     { gov, sealedHost: codehostBase(gov) }, view, job, phase)) ?? [])
     .map(({ name }) => name as WriteDenial).filter((name) => !waitsForAPerson.includes(name))
 
+/** Whether what is left of a job would be sent now, as far as rows and time tell. */
+const canGoOn = (gov: Gov, view: View, job: Job): boolean =>
+  denialsOf(gov, view, job).length === 0
+  && orUndefined(() => isInTime(gov, view, job)) !== false
+
 /** Of a job that occupies its connection. */
 const occupiedWay = (
   gov: Gov, view: View, job: Job, way: NextStep, revision: number | undefined,
 ): NextStep => {
   const lasting = lastingProblem(gov, view, job)
   if (lasting !== null) return { text: lasting, command: connectAnew(job), forGood: true }
-  if (job.state !== 'blocked' || job.contacted === 0) return way
+  if (job.state !== 'blocked' || isGivenUpPartly(job)) return way
   const close = { command: closeCapacityLine(job, revision), forGood: false }
+  if (job.contacted === 0) {
+    return canGoOn(gov, view, job) ? way : {
+      text: 'Its local work was begun, and what it was prepared under has ended or ends too soon: '
+        + 'nothing of it is sent. The connection stays occupied until the end of that work is '
+        + 'proved: close its capacity.',
+      ...close,
+    }
+  }
   if (job.created < job.plan.effects) {
-    return denialsOf(gov, view, job).length === 0 ? way : {
-      text: 'A part of it was made, and what it was prepared under has ended: the rest is never '
-        + 'sent. The connection stays occupied until that part is proved: close its capacity.',
+    return canGoOn(gov, view, job) ? way : {
+      text: 'A part of it was made, and what it was prepared under has ended or ends too soon: the '
+        + 'rest is never sent. The connection stays occupied until that part is proved: close its '
+        + 'capacity.',
       ...close,
     }
   }
@@ -91,21 +107,18 @@ const succeededWay = (gov: Gov, view: View, job: Job, way: NextStep): NextStep =
 
 /** Of a job that waits to be sent and occupies nothing. */
 const waitingWay = (gov: Gov, view: View, job: Job, way: NextStep): NextStep =>
-  (denialsOf(gov, view, job).length === 0 ? way : {
-    text: 'What it was prepared under has ended, and nothing new takes it over: prepare it anew, '
-      + 'and give this one up. Nothing of it was sent.',
+  (canGoOn(gov, view, job) ? way : {
+    text: 'What it was prepared under has ended or ends too soon, and nothing new takes it over: '
+      + 'prepare it anew, and give this one up. Nothing of it was sent.',
     command: `sallyport codehost cancel ${job.job_id}`, forGood: false,
   })
-
-const waits = ({ state, contacted, reserved }: Job): boolean => state === 'prepared'
-  || state === 'approved' || (state === 'blocked' && contacted === 0 && !reserved)
 
 const wayOfRows = (
   gov: Gov, view: View, job: Job, revision: number | undefined,
 ): NextStep => {
   const way = nextStep(job, revision)
   if (way.forGood || job.closed !== null) return way
-  if (waits(job)) return waitingWay(gov, view, job, way)
+  if (isIdle(job)) return waitingWay(gov, view, job, way)
   if (job.state === 'succeeded') return succeededWay(gov, view, job, way)
   return job.reserved && job.state !== 'running'
     ? occupiedWay(gov, view, job, way, revision) : way

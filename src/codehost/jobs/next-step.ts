@@ -89,7 +89,14 @@ const resumeWay = ({ job_id }: Job, text: string): NextStep =>
   ({ text, command: `sallyport codehost resume ${job_id}`, forGood: false })
 
 /** Nothing was sent; what was done on this machine may not be over. */
-const unprovedWay = (job: Job): NextStep => (job.reason === 'interrupted_after_spawn'
+const unprovedWay = (job: Job, revision: Revision): NextStep => (isGivenUpPartly(job)
+  ? {
+    text: 'It was given up before anything of it was sent, and its local work was begun. The '
+      + 'connection stays occupied until the end of that is proved: close its capacity.',
+    command: closeCapacityLine(job, revision), forGood: false,
+  } : begunWay(job))
+
+const begunWay = (job: Job): NextStep => (job.reason === 'interrupted_after_spawn'
   ? resumeWay(job, 'Nothing of it was sent, but its local work was begun and nobody saw its end. '
     + 'Going on looks for the proof; the connection stays occupied until then.')
   : {
@@ -108,7 +115,8 @@ const blockedWay = (job: Job, revision: Revision): NextStep => {
   }
   if (job.contacted === 0) {
     return job.reserved
-      ? unprovedWay(job) : resumeWay(job, 'Nothing of it was sent; the connection is free.')
+      ? unprovedWay(job, revision)
+      : resumeWay(job, 'Nothing of it was sent; the connection is free.')
   }
   if (job.reason === 'remote_taken') {
     return {

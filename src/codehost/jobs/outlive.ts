@@ -1,11 +1,14 @@
 /** Whether consent, session and its idle time outlive what a job takes at least. */
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
+import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
 import { rootEndsMs } from '../../governance/session/live.js'
 import type { View } from '../../state/types.js'
+import { occupiedHint } from '../consent-line.js'
 import { postLimits } from '../plan/plan-limits.js'
+import { closeHint } from './close-line.js'
 import type { Job } from './job-rows.js'
 
 /** How long a job takes at least, and how much of its consent and session is left. */
@@ -32,17 +35,31 @@ export const jobTime = (
   }
 }
 
+const isLongEnough = ({ neededMs, consentLeftMs, sessionLeftMs }: JobTime): boolean =>
+  Math.min(consentLeftMs, sessionLeftMs) > neededMs
+
+/** Whether consent and session last for what is left of a job. */
+export const isInTime = (gov: Gov, view: View, job: Job): boolean =>
+  isLongEnough(jobTime(gov, view, job))
+
+/** What is left to do of a job that would not come to its end in time. */
+const inTimeHint = (gov: Gov, view: View, job: Job): string => {
+  if (job.reserved) return closeHint(gov, view, job)
+  const connection = view.get(connectionCollection, job.connection_id)
+  return (connection === undefined ? null : occupiedHint(connection))
+    ?? 'Consent anew for long enough, then prepare it again.'
+}
+
 /** Throws `unauthorized` `codehost_too_short` where the job would outlive what it rests on. */
-export const requireOutlives = (
-  gov: Gov, view: View, job: Pick<Job, 'plan' | 'created' | 'consent' | 'root'>,
-): void => {
-  const { neededMs, consentLeftMs, sessionLeftMs } = jobTime(gov, view, job)
+export const requireOutlives = (gov: Gov, view: View, job: Job): void => {
+  const time = jobTime(gov, view, job)
+  if (isLongEnough(time)) return
+  const { neededMs, consentLeftMs, sessionLeftMs } = time
   const leftMs = Math.min(consentLeftMs, sessionLeftMs)
-  if (leftMs > neededMs) return
   throw fail.unauthorized(
     'codehost_too_short', 'The consent or the session would end before this job can.', {
       reason: consentLeftMs <= sessionLeftMs ? 'consent' : 'session',
-      next: 'Consent anew for long enough, then prepare it again.',
+      next: inTimeHint(gov, view, job),
       details: {
         needed_ms: neededMs, left_ms: leftMs, until: isoFromMs(gov.clock.wallMs() + leftMs),
       },

@@ -4,17 +4,17 @@
  * its kind looks at besides. Nothing is reserved or written by it.
  */
 import type { Clock } from '../../base/clock.js'
-import { fail } from '../../base/errors.js'
+import { fail, type SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
 import type { Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/find-connection.js'
 import { nowIso } from '../../governance/context.js'
 import type { HttpsReply } from '../../net/types.js'
 import { hostAhead, type HostAhead } from '../adapter/host-time.js'
-import { errorOf, refusedError } from '../adapter/look.js'
+import { errorOf, refusedError, remedyOf } from '../adapter/look.js'
 import { readOrder, type Get } from '../adapter/reads.js'
 import {
-  judgeRepositoryReply, type HostRepository, type RepositoryVerdict,
+  judgeRepositoryReply, type HostRepository, type Refused, type RepositoryVerdict,
 } from '../adapter/repository-reply.js'
 import { codehostLimits } from '../constants.js'
 import type { CodehostContext } from '../context.js'
@@ -36,13 +36,16 @@ interface RepositoryLook {
   readonly ahead: HostAhead | null
 }
 
+/** The error of a read that the host refused, for the connection of a job as it stands now. */
+export type Refusal = (refused: Refused) => SallyportError
+
 /** What a kind of job looks at besides the repository, and what it needs of both. */
 export interface Looking<L> {
   readonly needs: { readonly issues?: boolean, readonly push?: boolean }
   /** Asked where the repository gave a reply. */
   look(get: Get): Promise<L>
-  /** Throws what is not as the job needs it. */
-  requires(looked: L): void
+  /** Throws what is not as the job needs it; `refusal`: the error of a read that was refused. */
+  requires(looked: L, refusal: Refusal): void
 }
 
 /** What was looked at; where the repository gave no reply, that alone. */
@@ -144,13 +147,15 @@ export const preflight = async <L>(
 ): Promise<HostAhead | null> => {
   const looks = await lookBefore(ctx, runnable, work.repository, looking)
   if (looks.kind !== 'looked') throw errorOf(looks)
-  const { job } = runnable
+  const { session, job } = runnable
+  const refusal: Refusal = (refused) => refusedError(
+    refused, remedyOf(requireOwnConnection(ctx.gov.store.read(), session, job.connection_id)))
   const { verdict, left, ahead } = looks.repository
-  if (verdict.kind === 'refused') throw refusedError(verdict)
+  if (verdict.kind === 'refused') throw refusal(verdict)
   requireRepository(job, verdict.repository, looking.needs.issues === true)
   if (looking.needs.push === true) requirePush(job, verdict.repository)
   // What is still sent, and the reads that prove it behind its POSTs.
   requireLeft(left, job.plan.effects - job.created + work.proving.length)
-  looking.requires(looks.besides)
+  looking.requires(looks.besides, refusal)
   return ahead
 }

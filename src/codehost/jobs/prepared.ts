@@ -15,7 +15,7 @@ import type { Session } from '../../governance/session/types.js'
 import { secretFingerprint, vaultDigest, vaultIdentity } from '../../governance/vault.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { ArtifactRef, Store, Tx, View } from '../../state/types.js'
-import { consentLine } from '../consent-line.js'
+import { consentWay } from '../consent-line.js'
 import type { CodehostAction } from '../constants.js'
 import { putJob } from './change.js'
 import { authorityDigest, previewDigest } from './digests.js'
@@ -60,7 +60,7 @@ const consentOf = (connection: Connection, actions: readonly CodehostAction[]): 
   const { consent } = connection
   if (consent === null) {
     throw fail.unauthorized('codehost_write_denied', 'Writes need a consent of the connection.', {
-      reason: 'consent_missing', next: `Give one: \`${consentLine(connection, actions)}\`.`,
+      reason: 'consent_missing', next: consentWay(connection, actions),
     })
   }
   return consent

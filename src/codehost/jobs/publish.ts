@@ -24,7 +24,8 @@ export interface PublishRequest {
 /**
  * What is left to do of a publication. `approve` and send; `go_on` with what was never sent, under
  * the approval that it has; nothing where it is `done`; `unsettled`: something may have happened,
- * or was refused, and is never sent again; `no_more`: a process has it, or it ended unsent.
+ * or was refused, and is never sent again; `no_more`: a process has it, it ended unsent, or its
+ * capacity was closed.
  */
 export type PublishStep = 'approve' | 'go_on' | 'done' | 'unsettled' | 'no_more'
 
@@ -41,6 +42,7 @@ const blockedStep = (job: Job): PublishStep => {
 
 /** What is left to do, by the row of the job. */
 export const publishStep = (job: Job): PublishStep => {
+  if (job.closed !== null) return 'no_more'
   switch (job.state) {
     case 'prepared': case 'approved': return 'approve'
     case 'blocked': return blockedStep(job)

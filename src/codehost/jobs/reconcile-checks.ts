@@ -41,16 +41,17 @@ const isOpenSuccess = (view: View, job: Job): boolean =>
   job.state === 'succeeded' && job.task_id !== null
   && findTask(view, job.task_id)?.state === 'blocked'
 
+/** What the host refused whole was never made by it, and is never sent again. */
+export const effectRefused = (job: Job) => refuse(
+  'effect_refused', 'The host refused it: there is nothing to read back.',
+  `The connection stays occupied; use another one: \`${connectAnew(job)}\`.`, job,
+)
+
 /** Throws where nothing of a job waits to be read back. */
 export const requireState = (view: View, job: Job): void => {
   if (job.state === 'unknown_external_effect' || isOpenSuccess(view, job)) return
   if (job.state === 'blocked' && job.contacted > 0) return
-  if (job.state === 'failed') {
-    throw refuse(
-      'effect_refused', 'The host refused it: there is nothing to read back.',
-      `The connection stays occupied; use another one: \`${connectAnew(job)}\`.`, job,
-    )
-  }
+  if (job.state === 'failed') throw effectRefused(job)
   throw fail.conflict('nothing_to_reconcile', 'Nothing of this job waits to be read back.', {
     next: `Look at it: \`sallyport codehost job ${job.job_id}\`.`,
     details: { job_id: job.job_id, state: job.state },
@@ -132,7 +133,9 @@ export const repositoryFailure = (
   job: Job, repository: Sent<RepositoryVerdict>,
 ): SallyportError | null => {
   if (repository.kind !== 'reply') return errorOf(repository)
-  if (repository.verdict.kind === 'refused') return refusedError(repository.verdict)
+  if (repository.verdict.kind === 'refused') {
+    return refusedError(repository.verdict, { keptFor: job.job_id })
+  }
   try {
     requireRepository(job, { ...repository.verdict.repository, archived: false }, false)
     return null
@@ -148,7 +151,9 @@ export const readFailure = (job: Job, wire: Sent<ReadVerdict> | null): Sallyport
   const { verdict } = wire
   if (verdict.kind === 'matches') return null
   const { reason, status, back } = verdict
-  if (!isNoEvidence(reason)) return refusedError({ code: reason, status, back })
+  if (!isNoEvidence(reason)) {
+    return refusedError({ code: reason, status, back }, { keptFor: job.job_id })
+  }
   return fail.blocked(reason, noEvidence[reason], {
     reason, details: { job_id: job.job_id, status },
     next: 'Nothing changed here; look on the host, and try again later. If it stays so, use '

@@ -11,6 +11,7 @@ import { runOrder } from '../../contact/engine.js'
 import type { Closed, Closing, Running, Sent } from '../../contact/order.js'
 import { appendAudit } from '../../governance/audit.js'
 import { requireOwnConnection } from '../../governance/connections/find-connection.js'
+import type { Gov } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
 import { afterRead } from '../after-read.js'
@@ -22,18 +23,19 @@ import type { CodehostContext } from '../context.js'
 import type { Bound } from '../readiness.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import type { Asked } from './boundary.js'
-import { getJob, putJob, requireJobRevision } from './change.js'
+import { getJob, givenUp, isCancelAsked, putJob, requireJobRevision } from './change.js'
 import { askedOf } from './claim.js'
 import { followThroughKind } from './kinds.js'
 import { ledgerOf, noteFound } from './ledger.js'
+import { nextStepNow } from './next-step-now.js'
 import { openWork } from './open-work.js'
 import {
   isProven, rawBytesOf, readEffects, receiptsOfEffects, type ReadEffect,
 } from './read-back.js'
 import { sealJournal, type ReadReceipt } from './receipt.js'
 import {
-  changedMeanwhile, readFailure, remoteIdRequired, repositoryFailure, requireReadable,
-  requireReconcilable, type ReconcileRequest, type Reconciled,
+  changedMeanwhile, effectRefused, readFailure, remoteIdRequired, repositoryFailure,
+  requireReadable, requireReconcilable, type ReconcileRequest, type Reconciled,
 } from './reconcile-checks.js'
 import type { Job } from './job-rows.js'
 import { keepProof, settleProven, type Proven } from './settle.js'
@@ -57,9 +59,16 @@ interface Found {
 
 const resumeCommand = ({ job_id }: Job): string => `sallyport codehost resume ${job_id}`
 
-const nothingToRead = (job: Job) => fail.conflict(
+/** The way on once what was sent is known: the rest, or where that is never sent its proof. */
+const goesOn = (gov: Gov, view: View, job: Job): string => {
+  const { text, command } = nextStepNow(gov, view, job)
+  if (command === resumeCommand(job)) return `Go on with the rest: \`${command}\`.`
+  return command === null ? text : `${text} \`${command}\`.`
+}
+
+const nothingToRead = (gov: Gov, view: View, job: Job) => fail.conflict(
   'nothing_to_reconcile', 'Everything of this job that was sent is known to be made.', {
-    next: `Go on with what was never sent: \`${resumeCommand(job)}\`.`,
+    next: goesOn(gov, view, job),
     details: { job_id: job.job_id, state: job.state },
   },
 )
@@ -70,8 +79,9 @@ const nothingToRead = (job: Job) => fail.conflict(
  * the last one that was answered is looked at before it goes on. The host numbers the last one of a
  * job alone, and nothing is searched for.
  */
-const openNumbers = (view: View, job: Job): readonly number[] | null => {
+const openNumbers = (gov: Gov, view: View, job: Job): readonly number[] | null => {
   const { effects } = ledgerOf(view, job.job_id)
+  if (effects.some(({ standing }) => standing === 'refused')) throw effectRefused(job)
   const isWhole = effects.length === job.plan.effects && effects.every(
     ({ standing, remoteId }) =>
       standing === 'created' || (standing === 'unknown' && remoteId !== null))
@@ -80,7 +90,7 @@ const openNumbers = (view: View, job: Job): readonly number[] | null => {
     .map(({ number }) => number)
   if (open.includes(job.plan.effects)) throw remoteIdRequired(job)
   if (open.length > 0) return open
-  if (job.state === 'blocked') throw nothingToRead(job)
+  if (job.state === 'blocked') throw nothingToRead(gov, view, job)
   if (job.created === 0) throw remoteIdRequired(job)
   return [job.created]
 }
@@ -88,10 +98,10 @@ const openNumbers = (view: View, job: Job): readonly number[] | null => {
 const openTarget = (ctx: CodehostContext, job: Job, readRevision: number): Target => {
   const view = ctx.gov.store.read()
   // Of an issue or a comment its number is asked for before its plan is.
-  if (job.native_kind === followThroughKind) openNumbers(view, job)
+  if (job.native_kind === followThroughKind) openNumbers(ctx.gov, view, job)
   const work = openWork(ctx.gov, view, job)
   try {
-    const open = openNumbers(view, job)
+    const open = openNumbers(ctx.gov, view, job)
     const posts = open === null
       ? work.proving : work.posts.filter(({ number }) => open.includes(number))
     return { job, work, posts, isWhole: open === null, readRevision }
@@ -128,7 +138,7 @@ const failureOf = ({ job }: Target, { repository, effects }: Found): SallyportEr
   return (open === undefined ? null : readFailure(job, open.wire)) ?? changedMeanwhile(job)
 }
 
-const incomplete = (job: Job, isWhole: boolean): SallyportError => {
+const incomplete = (gov: Gov, view: View, job: Job, isWhole: boolean): SallyportError => {
   const told = { reason: job.reason ?? 'incomplete', details: { job_id: job.job_id } }
   return isWhole
     ? fail.blocked(
@@ -137,7 +147,7 @@ const incomplete = (job: Job, isWhole: boolean): SallyportError => {
       })
     : fail.blocked(
       'codehost_incomplete', 'What may have happened did happen. The rest of it was never sent.', {
-        ...told, next: `Go on with the rest: \`${resumeCommand(job)}\`.`,
+        ...told, next: goesOn(gov, view, job),
       })
 }
 
@@ -157,7 +167,8 @@ const settleFound = (
     facts: { created: row.created, effects: job.plan.effects },
   })
   tx.mark()
-  return putJob(tx, now, row, { state: 'blocked', reason: 'incomplete' })
+  const reason = isCancelAsked(tx, job) ? givenUp : 'incomplete'
+  return putJob(tx, now, row, { state: 'blocked', reason })
 }
 
 const settle = (
@@ -183,7 +194,8 @@ const closeReads = (
   }
   requireReadable(tx, job, target.readRevision)
   const settled = settle(asked, target, tx, now, run, job, evidence, sealed)
-  const failure = settled.state === 'succeeded' ? null : incomplete(settled, target.isWhole)
+  const failure = settled.state === 'succeeded' ? null
+    : incomplete(asked.gov, tx, settled, target.isWhole)
   return { kept: { job: settled, failure }, outcome: settled.state, adopts: true }
 }
 

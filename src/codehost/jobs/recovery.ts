@@ -1,45 +1,71 @@
 /**
  * What a run leaves whose process died. Where its ledger has a mark, something may have happened:
- * the job is unknown and keeps its connection. Where local work was begun, something of it may
- * live: the connection stays occupied, whatever the stage says. Where there is neither, nothing
- * left this machine, for a mark is durable before the first byte: the connection is free again.
- * Nothing is sent, started or proved here.
+ * the job keeps its connection, and is unknown but where the ledger has a whole refusal. Where
+ * local work was begun, something of it may live: the connection stays occupied, whatever the stage
+ * says. Where there is neither, nothing left this machine, for a mark is durable before the first
+ * byte: the connection is free again. Nothing is sent, started or proved here.
  */
 import { findTask } from '../../governance/board/place.js'
 import { isOutstanding } from '../../governance/board/states.js'
 import type { CapabilityRecovery } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
+import { orUndefined } from '../../governance/judge/fact.js'
 import type { Task } from '../../governance/rows.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
-import { givenUp, putJob } from './change.js'
-import type { EffectLedger } from './effects.js'
+import { givenUp, isCancelAsked, putJob } from './change.js'
+import type { EffectLedger, LedgerEffect } from './effects.js'
 import { ledgerOf, noteInterrupted } from './ledger.js'
 import { releaseConnection } from './reserve.js'
-import { jobCollection, jobsByState } from './job-rows.js'
+import { jobCollection, jobsByState, type Job } from './job-rows.js'
 import { sweepStages } from './publication/stages.js'
 
-const unknown = {
-  state: 'unknown_external_effect', reason: 'interrupted_after_contact',
-} as const
-
-/** Its own run sent nothing; what an earlier one sent is all known to be made. */
+/**
+ * Its own run sent nothing, as the end of its task says; what an earlier one sent is all known to
+ * be made.
+ */
 const isPartly = (task: Task, { effects, contacted, created }: EffectLedger): boolean =>
-  task.blocked?.kind === incompleteBlock && contacted === created && created < effects.length
+  (task.blocked?.kind === incompleteBlock || task.state === 'cancelled')
+  && contacted === created && created < effects.length
+
+/** What was written down last of an effect that may have happened. */
+const lastOf = ({ effects }: EffectLedger): LedgerEffect | undefined =>
+  effects.findLast(({ standing }) => standing !== 'planned')
+
+/** Why the host refused the last one, with all before it made; null where it did not. */
+const refusedFor = (ledger: EffectLedger): string | null => {
+  const last = lastOf(ledger)
+  return last?.standing === 'refused' && ledger.created === ledger.contacted - 1
+    ? last.reason ?? 'refused' : null
+}
+
+/** What its ledger says stands, as if the run had come to say it. */
+const contactedEnd = (
+  task: Task, ledger: EffectLedger, stopped: string,
+): Pick<Job, 'state' | 'reason'> => {
+  if (isPartly(task, ledger)) return { state: 'blocked', reason: stopped }
+  const refused = refusedFor(ledger)
+  if (refused !== null) return { state: 'failed', reason: refused }
+  const last = lastOf(ledger)
+  return {
+    state: 'unknown_external_effect',
+    reason: (last?.standing === 'unknown' ? last.reason : null) ?? 'interrupted_after_contact',
+  }
+}
 
 const endJob = (tx: Tx, now: string, task: Task): void => {
   const job = tx.get(jobCollection, task.job_id)
   if (job === undefined || job.state !== 'running') return
+  noteInterrupted(tx, now, job)
   const ledger = ledgerOf(tx, job.job_id)
+  const stopped = (reason: string): string => (isCancelAsked(tx, job) ? givenUp : reason)
   if (ledger.contacted > 0) {
-    noteInterrupted(tx, now, job)
-    const reason = task.cancel_requested_at === null ? 'interrupted_before_contact' : givenUp
-    putJob(tx, now, job, isPartly(task, ledger) ? { state: 'blocked', reason } : unknown)
+    putJob(tx, now, job, contactedEnd(task, ledger, stopped('interrupted_before_contact')))
     return
   }
   if (ledger.producer !== null) {
-    putJob(tx, now, job, { state: 'blocked', reason: 'interrupted_after_spawn' })
+    putJob(tx, now, job, { state: 'blocked', reason: stopped('interrupted_after_spawn') })
     return
   }
   releaseConnection(tx, now, job, 'nothing_was_sent', null)
@@ -61,10 +87,11 @@ const leftTasks = ({ store }: Gov, view: View): readonly Task[] =>
 /** How its cut-off tasks end, and what becomes of their jobs in the same record. */
 export const jobRecovery: CapabilityRecovery = {
   rule: () => ({
-    ending: ({ task, contacted }) => {
+    ending: ({ task, contacted }, view) => {
       if (contacted) {
-        const blocked = { kind: effectBlock, reason: 'unknown_external_effect' }
-        return { state: 'blocked', blocked }
+        const isRefused = orUndefined(() => refusedFor(ledgerOf(view, task.job_id))) ?? null
+        const reason = isRefused === null ? 'unknown_external_effect' : 'effect_refused'
+        return { state: 'blocked', blocked: { kind: effectBlock, reason } }
       }
       if (task.cancel_requested_at !== null) {
         return { state: 'cancelled', reason: 'cancelled_by_owner' }

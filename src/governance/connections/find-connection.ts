@@ -46,7 +46,8 @@ export const requireRevision = ({ revision }: Connection, expected: number): voi
 export const requireFree = ({ active_job_id: job }: Connection): void => {
   if (job === null) return
   throw fail.conflict('capacity_reserved', 'A job occupies this connection.', {
-    next: 'Its consent can be revoked at any time: `sallyport codehost revoke CONNECTION`.',
+    next: `Settle that first: \`sallyport codehost job ${job}\`. `
+      + 'A consent can be revoked at any time.',
     details: { job_id: job },
   })
 }

@@ -49,6 +49,9 @@ export type BackupLoss = NonNullable<BackupFacts['loss']>
 /** Top-level entries that are never part of a backup. */
 const leftOut = new Set(['run', 'lock', 'fold', 'aside'])
 
+/** Folders whose files come and go beside the lock: local work, and requests that are kept. */
+const clearedUnlocked = new Set(['stages', 'pending'])
+
 /** Bytes of `backup.json`: canonical JSON, a space, its SHA-256. */
 const encodeFacts = (facts: BackupFacts): Buffer => {
   const text = canonicalJson(facts)
@@ -238,7 +241,7 @@ class Copy {
       if (generation.log === undefined) continue
       this.#copy(log, epoch === generation.epoch ? generation.end : undefined)
     }
-    for (const name of this.#others()) this.#copy(name)
+    for (const name of this.#others()) this.#copyIfThere(name)
     if (this.#lacksWitness()) this.#note('witness_missing', 'The witness log is missing.')
     this.#compare(generation.manifest)
     this.#compareReferences()
@@ -282,7 +285,7 @@ class Copy {
         names.push(...filesBelow(files, join(dir, name)).map((path) => `${name}/${path}`))
       }
     }
-    return names
+    return names.filter((name) => !isTemporary(basename(name)))
   }
 
   #copy(name: string, size?: number, as = name): void {
@@ -298,6 +301,16 @@ class Copy {
       return
     }
     this.#done.set(as, copied)
+  }
+
+  /** Of a folder that others clear without the lock a file may be gone: it is needed no more. */
+  #copyIfThere(name: string): void {
+    try {
+      this.#copy(name)
+    } catch (error) {
+      const isCleared = clearedUnlocked.has(name.split('/')[0] ?? '')
+      if (!isCleared || errnoOf(error) !== 'ENOENT') throw error
+    }
   }
 
   /** A file that is gone although nobody could have removed it: the lock is held. */

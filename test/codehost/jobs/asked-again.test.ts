@@ -68,6 +68,26 @@ for (const [code, change] of approvals) {
   })
 }
 
+const cancels: readonly Between[] = [
+  ['job_closed', altered({ closed })],
+  ['effect_stands', altered({ state: 'unknown_external_effect', contacted: 1, reserved: true })],
+  ['job_not_found', altered({ owner: 'prn_other' })],
+]
+
+for (const [code, change] of cancels) {
+  t.test(`C-022 a job that could be given up when it was looked at is not given up in its record: ${code}`, async (t) => {
+    const at = await working(t)
+    const job = await at.prepare()
+    const session = at.session()
+    let changed: Job | undefined
+    await t.rejects(cancelJob(betweenLookAndRecord(at.gov, async () => {
+      await change(at, job)
+      changed = at.job(job)
+    }), session, job), { code })
+    t.strictSame(at.job(job), changed, 'nothing of it changed')
+  })
+}
+
 t.test('C-012 C-284 approving, adopting and cancelling move the anchor, once', async (t) => {
   const at = await working(t)
   const moves = async (act: () => Promise<unknown>, name: string): Promise<void> => {

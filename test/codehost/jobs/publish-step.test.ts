@@ -5,12 +5,14 @@ import { publishStep } from '../../../src/codehost/jobs/publish.js'
 import type { Job } from '../../../src/codehost/jobs/job-rows.js'
 
 const row = (of: Partial<Job>): Job => ({
-  native_kind: publicationKind, reason: null, contacted: 0, created: 0, reserved: false,
+  native_kind: publicationKind, closed: null, reason: null, contacted: 0, created: 0,
+  reserved: false,
   plan: { artifact_id: 'art_x', sha256: '0'.repeat(64), effects: 6 }, ...of,
 } as Job)
 
 t.test('C-011 only what was never sent goes on: what is lost, refused, given up or wholly sent is left to whoever settles it', (t) => {
   const held = { reserved: true } as const
+  const closed = { closure_id: 'cls_x', at: '2026-01-01T00:00:00.000Z', fence: 1 }
   const partly = { ...held, state: 'blocked', contacted: 3, created: 3 } as const
   for (const [of, step] of [
     [{ state: 'prepared' }, 'approve'], [{ state: 'approved' }, 'approve'],
@@ -27,6 +29,7 @@ t.test('C-011 only what was never sent goes on: what is lost, refused, given up 
     [{ ...partly, reason: 'cancelled_by_owner' }, 'unsettled'],
     [{ ...partly, reason: 'remote_taken' }, 'unsettled'],
     [{ ...partly, contacted: 6, created: 6 }, 'unsettled'],
+    [{ ...partly, reserved: false, closed }, 'no_more'], [{ state: 'blocked', closed }, 'no_more'],
   ] as const) t.equal(publishStep(row(of)), step, JSON.stringify(of))
   t.end()
 })

@@ -10,9 +10,12 @@ import { publicationActions } from '../../../codehost/jobs/publication/prepare.j
 import { onlyConnection, usableConnections } from '../../../codehost/jobs/publication/through.js'
 import { jobDocument } from '../../../codehost/jobs/jobs-contract.js'
 import type { Job } from '../../../codehost/jobs/job-rows.js'
+import { closeLineNow } from '../../../codehost/jobs/close-line.js'
+import type { NextStep } from '../../../codehost/jobs/next-step.js'
 import { onItsWay } from '../../../codehost/jobs/next-step-now.js'
 import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
+import { connectionCollection } from '../../../governance/connections/connection-rows.js'
 import { requireOwnConnection } from '../../../governance/connections/find-connection.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
@@ -132,6 +135,17 @@ const declined = (job: Job) => fail.cancelled('declined', 'Declined; nothing was
   details: { job_id: job.job_id },
 })
 
+/** The same of one that was begun: what there is of it stands, and no cancel takes it back. */
+const stopped = (gov: Gov, job: Job, { command }: NextStep) => {
+  const revision = gov.store.read().get(connectionCollection, job.connection_id)?.revision
+  const close = closeLineNow(gov, job, revision)
+  return fail.cancelled('declined', 'Declined; no more of it was sent.', {
+    next: `It stands as it is: \`${command ?? `sallyport codehost job ${job.job_id}`}\`.`
+      + (command === close ? '' : ` To give the rest up: \`${close}\`.`),
+    details: { job_id: job.job_id },
+  })
+}
+
 /** What a long list may have moved off the screen is said once more beside the question. */
 const lookLines = ({ publication }: PreviewDocument): readonly string[] => {
   const marked = publication?.changes.filter(({ marks }) => marks.length > 0).length ?? 0
@@ -160,5 +174,5 @@ export const continuedByPerson = async (
 ): Promise<void> => {
   const { way } = onItsWay(gov, gov.store.read(), job)
   show(deps, jobText(jobDocument(job, way)))
-  if (!(await prompter.confirm('Send what of it was never sent'))) throw declined(job)
+  if (!(await prompter.confirm('Send what of it was never sent'))) throw stopped(gov, job, way)
 }

@@ -42,20 +42,31 @@ export const fencedRoutes = [
 ] as const
 type FencedRoute = (typeof fencedRoutes)[number]
 
-/** Throws `conflict` `job_closed`, naming the route, unless the job is not closed. */
-export const requireUnclosed = (
-  view: View, job: Pick<Job, 'job_id' | 'closed' | 'fence'>, route: FencedRoute,
-): void => {
-  const closure = closedBy(view, job)
-  if (closure === null) return
-  throw fail.conflict('job_closed', 'The capacity of this job was closed: it never runs again.', {
+type Fenced = Pick<Job, 'job_id' | 'closed' | 'fence'>
+
+const jobClosed = (job: Fenced, closure: string, of: { readonly route?: FencedRoute } = {}) =>
+  fail.conflict('job_closed', 'The capacity of this job was closed: it never runs again.', {
     reason: 'job_closed', next: 'Prepare another job, under a consent of after that closure. See: '
       + '`sallyport codehost closures`.',
     details: {
-      job_id: job.job_id, closure_id: closure, route, reasons: 'job_closed',
+      job_id: job.job_id, closure_id: closure, ...of, reasons: 'job_closed',
       fence: job.closed?.fence ?? job.fence,
     },
   })
+
+/** Throws `conflict` `job_closed`, naming the route, unless the job is not closed. */
+export const requireUnclosed = (view: View, job: Fenced, route: FencedRoute): void => {
+  const closure = closedBy(view, job)
+  if (closure !== null) throw jobClosed(job, closure, { route })
+}
+
+/**
+ * The same for giving a job up: what its closure says of job and task stays true (C-022, C-124). No
+ * route leads on from there, so that nothing of it is written down.
+ */
+export const requireNotClosed = (view: View, job: Fenced): void => {
+  const closure = closedBy(view, job)
+  if (closure !== null) throw jobClosed(job, closure)
 }
 
 interface FenceRejection {

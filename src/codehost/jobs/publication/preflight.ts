@@ -3,9 +3,10 @@
  * the branch that it starts from, and that its own branch is not there.
  */
 import { fail } from '../../../base/errors.js'
+import type { Gov } from '../../../governance/context.js'
 import type { Sent } from '../../../contact/order.js'
 import type { HttpsReply } from '../../../net/types.js'
-import { errorOf, refusedError } from '../../adapter/look.js'
+import { errorOf } from '../../adapter/look.js'
 import type { Get } from '../../adapter/reads.js'
 import { refusalOf, refusedAs, type Refused } from '../../adapter/repository-reply.js'
 import { orUndefined } from '../../../governance/judge/fact.js'
@@ -13,7 +14,8 @@ import { branchRefPrefix } from '../../git/branch-name.js'
 import type { ObjectId } from '../../git/object-id.js'
 import { readReply } from '../../replies/parse-reply.js'
 import { hostPath, repositoryOf } from '../../repository.js'
-import type { Looking } from '../preflight.js'
+import type { Looking, Refusal } from '../preflight.js'
+import { closeHint } from '../close-line.js'
 import type { OpenPublication } from './open.js'
 import type { Job } from '../job-rows.js'
 
@@ -50,19 +52,25 @@ const readBranches = async (
 }
 
 const branchOf = (
-  wire: Sent<BranchLook> | null,
+  wire: Sent<BranchLook> | null, refusal: Refusal,
 ): Exclude<BranchLook, { kind: 'refused' }> => {
   if (wire?.kind !== 'reply') throw errorOf(wire ?? { kind: 'sent', reason: 'not_read' })
-  if (wire.verdict.kind === 'refused') throw refusedError(wire.verdict)
+  if (wire.verdict.kind === 'refused') throw refusal(wire.verdict)
   return wire.verdict
 }
+
+/** Of a job that occupies its connection nothing is prepared anew before that is free. */
+const anewOr = (gov: Gov, job: Job, anew: string): string =>
+  (job.reserved ? closeHint(gov, gov.store.read(), job) : anew)
 
 /**
  * What was previewed is what changes on the approved base: where the branch has gone on, and
  * nothing was sent yet, the publication is prepared anew.
  */
-const requireBase = (job: Job, publication: OpenPublication, look: Sent<BranchLook>) => {
-  const base = branchOf(look)
+const requireBase = (
+  gov: Gov, job: Job, publication: OpenPublication, look: Sent<BranchLook>, refusal: Refusal,
+): void => {
+  const base = branchOf(look, refusal)
   if (base.kind === 'absent') {
     throw fail.remote(
       'base_branch_missing', 'The code host shows no branch of that name to start from.', {
@@ -73,8 +81,8 @@ const requireBase = (job: Job, publication: OpenPublication, look: Sent<BranchLo
   if (job.contacted > 0 || base.commit === publication.base.commit) return
   throw fail.blocked(
     'base_moved', 'The branch that this starts from has gone on since it was approved.', {
-      next: 'End this one, then prepare it anew under another key: '
-        + `\`sallyport codehost cancel ${job.job_id}\`.`,
+      next: anewOr(gov, job, 'End this one, then prepare it anew under another key: '
+        + `\`sallyport codehost cancel ${job.job_id}\`.`),
       details: { job_id: job.job_id },
     },
   )
@@ -82,9 +90,10 @@ const requireBase = (job: Job, publication: OpenPublication, look: Sent<BranchLo
 
 /** A branch of that name is there before this job has sent it. */
 const requireFreeBranch = (
-  job: Job, { posts, commit }: OpenPublication, look: Sent<BranchLook> | null,
+  gov: Gov, job: Job, { posts, commit }: OpenPublication, look: Sent<BranchLook> | null,
+  refusal: Refusal,
 ): void => {
-  const branch = branchOf(look)
+  const branch = branchOf(look, refusal)
   const number = posts.find(({ kind }) => kind === 'ref')?.number ?? 0
   const isMade = job.created >= number
   if (isMade ? branch.kind === 'at' && branch.commit === commit : branch.kind === 'absent') return
@@ -94,7 +103,7 @@ const requireFreeBranch = (
       : 'The repository has a branch of that name: a publication makes a new one.', {
       reason: isMade ? 'branch_differs' : 'branch_exists',
       next: isMade ? 'Look on the host what became of it.'
-        : 'Prepare it anew with another name for the branch.',
+        : anewOr(gov, job, 'Prepare it anew with another name for the branch.'),
       details: { job_id: job.job_id },
     },
   )
@@ -102,12 +111,12 @@ const requireFreeBranch = (
 
 /** What a publication looks at and needs before it is run. */
 export const publicationLooking = (
-  job: Job, publication: OpenPublication,
+  gov: Gov, job: Job, publication: OpenPublication,
 ): Looking<Branches> => ({
   needs: { push: true },
   look: (get) => readBranches(publication, get),
-  requires: ({ base, branch }) => {
-    requireBase(job, publication, base)
-    requireFreeBranch(job, publication, branch)
+  requires: ({ base, branch }, refusal) => {
+    requireBase(gov, job, publication, base, refusal)
+    requireFreeBranch(gov, job, publication, branch, refusal)
   },
 })

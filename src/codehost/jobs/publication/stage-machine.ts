@@ -5,6 +5,7 @@
  */
 import { bindToHere, isHere, requireHere } from '../../../governance/machine-bound.js'
 import type { Store, Tx, View } from '../../../state/types.js'
+import { isIdle } from '../change.js'
 import type { Job } from '../job-rows.js'
 import { ledgerOf } from '../ledger.js'
 
@@ -12,8 +13,10 @@ const kind = 'codehost_job'
 
 type Where = Pick<Store, 'machine'>
 
-const next = ({ job_id: id }: Job): string => 'Do this on that machine. What was never begun can '
-  + `be given up here, and prepared anew: \`sallyport codehost cancel ${id}\`.`
+const next = (job: Job): string => (isIdle(job)
+  ? 'Do this on that machine. What was never begun can be given up here, and prepared anew: '
+    + `\`sallyport codehost cancel ${job.job_id}\`.`
+  : 'Do this on that machine.')
 
 /** Whether a job has a stage: no issue or comment has one, and no publication before approval. */
 const hasStage = ({ approval }: Job): boolean => (approval?.producer ?? null) !== null

@@ -71,7 +71,8 @@ const toRunOf = (
   requireBound(gov, job, publication)
   return {
     operationMsMax: codehostLimits.jobMsMax,
-    look: (ctx, runnable) => preflight(ctx, runnable, work, publicationLooking(job, publication)),
+    look: (ctx, runnable) =>
+      preflight(ctx, runnable, work, publicationLooking(gov, job, publication)),
     begun: (tx, row, as) => {
       requireRunHere(gov.store, tx, row)
       requireBoundAs(tx, row, binding, as)

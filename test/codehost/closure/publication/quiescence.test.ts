@@ -228,7 +228,27 @@ t.test('C-207 C-209 C-268 a supervisor that died before its marker leaves nothin
   await blockedFor(t, at, job, 'producer_marker_missing')
 })
 
-t.test('C-205 C-207 C-224 a parent that died just as its supervisor started: recovery frees nothing, and closing frees the connection by the marker', async (t) => {
+/** Whatever is asked of it, from either session: it stays what its closure says of it. */
+const staysClosed = async (t: Test, at: PublicationClosing, job: string): Promise<void> => {
+  const rows = () => ({ job: at.job(job), task: at.task(at.job(job).task_id ?? '') })
+  const before = rows()
+  const { job: { preview_sha256: digest } } = before
+  const cancelled = (await at.run(['codehost', 'cancel', job, '--json'])).error()
+  t.equal(cancelled.code, 'job_closed')
+  t.match(cancelled.hint, '`sallyport codehost closures`')
+  t.equal((await at.run(['codehost', 'publish', job, '--preview-digest', digest, '--json']))
+    .error().code, 'job_closed')
+  t.equal((await at.run(['codehost', 'approve', job, '--preview-digest', digest, '--json']))
+    .error().code, 'job_state')
+  must(await at.run(['login', '--replace']))
+  const other = (await at.run(['codehost', 'preview', job, '--json'])).error()
+  t.equal(other.code, 'root_replaced')
+  t.match(other.hint, `\`sallyport codehost job ${job}\``, 'no line that would be refused')
+  t.equal((await at.run(['codehost', 'cancel', job, '--json'])).error().code, 'job_closed')
+  t.strictSame(rows(), before)
+}
+
+t.test('C-022 C-205 C-207 C-224 a parent that died just as its supervisor started: recovery frees nothing, and closing frees the connection by the marker', async (t) => {
   const at = await publicationClosing(t)
   const job = await at.approvedPublication()
   await at.place.spawn(['codehost', 'run', job, '--json'], {
@@ -254,6 +274,7 @@ t.test('C-205 C-207 C-224 a parent that died just as its supervisor started: rec
   t.hasStrict(at.job(job), { state: 'blocked', reserved: false, contacted: 0 })
   const check = await at.run(['state', 'check'])
   t.equal(check.status, 0, check.stderr)
+  await staysClosed(t, at, job)
 })
 
 t.test('C-077 a run that goes on while the supervisor of a dead process still lives waits for its proof, and a closure says that it lives', async (t) => {
