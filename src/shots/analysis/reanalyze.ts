@@ -10,9 +10,9 @@ import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
-import type { AnalysisStatus, ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
+import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { classificationNow, currentFacts, statusNow } from '../observations/as-of-now.js'
+import { currentFacts } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
 import { findObservations } from '../observations/find.js'
 import { imageBound, routeStatusOf } from '../gates.js'
@@ -23,15 +23,11 @@ import { resolveSettings, savedSettings } from '../source/settings.js'
 import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
 import { earlierCall } from './earlier-call.js'
+import { isOfGroup } from './group.js'
 import { requireRoute } from './send-image.js'
 import { hasSize, type IntegrityReason } from './integrity.js'
 import { isSourceGone } from './privacy.js'
-import { unsettled } from '../observations/unsettled.js'
 import type { AnalysisReceipt } from '../receipts/analysis.js'
-
-const statusOfGroup: Readonly<Record<ReanalyzeGroup, AnalysisStatus>> = {
-  blocked: 'blocked', failed: 'failed', needs: 'needs_reanalysis',
-}
 
 /** The row that is meant by an id or an absolute path. Throws `not_found`. */
 const findTarget = (ctx: ShotsContext, view: View, target: string): Observation => {
@@ -128,12 +124,15 @@ export const reanalyzeOne = async (
   requireRowHere(ctx.gov.store, view, row)
   requireRoute(routeStatusOf(ctx, view))
   if (released === true) await release(ctx, session, row)
-  const receipt = await reanalyzeRows(ctx, [row], reason, released)
+  const receipt = await reanalyzeRows(ctx, [row], {
+    reason, group: null, released: released === true,
+  })
   return { observationId: row.observation_id, receipt }
 }
 
 /** What a bulk reanalysis would do, to be shown before anybody says yes. */
 export interface ReanalyzePlan {
+  readonly group: ReanalyzeGroup
   readonly rows: readonly Observation[]
   /** How many there are, the limit left aside. */
   readonly found: number
@@ -194,8 +193,7 @@ export const planReanalysis = (
   let needRetryReason = 0
   let sourceGone = 0
   const isGone = goneReader(ctx, view)
-  const meant = (key: CountKey): boolean => statusNow(key, now) === statusOfGroup[group]
-    && classificationNow(key, now) === null && key.reason !== unsettled
+  const meant = (key: CountKey): boolean => isOfGroup(key, now, group)
   for (const row of now.folderDigest === null
     ? [] : findObservations(view, { folderDigest: now.folderDigest, meant })) {
     if (row.analyzer.contact === 'claimed') continue
@@ -216,7 +214,7 @@ export const planReanalysis = (
   const saved = savedSettings(view)
   const boundMicrousd = imageBound(saved, setup)
   return {
-    rows, found, needRetryReason, sourceGone, boundMicrousd,
+    group, rows, found, needRetryReason, sourceGone, boundMicrousd,
     atMostMicrousd: boundMicrousd * rows.length,
     earlierMicrousd: average(rows),
     callsLeft: callsLeft(budgetStatus(view, ctx.gov.clock.wallMs(), saved), boundMicrousd),
@@ -226,4 +224,6 @@ export const planReanalysis = (
 /** Does what was planned and said yes to. */
 export const reanalyzePlanned = (
   ctx: ShotsContext, plan: ReanalyzePlan, reason: ReanalyzeReason,
-): Promise<AnalysisReceipt> => reanalyzeRows(ctx, plan.rows, reason)
+): Promise<AnalysisReceipt> => reanalyzeRows(ctx, plan.rows, {
+  reason, group: plan.group, released: false,
+})
