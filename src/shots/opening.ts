@@ -31,6 +31,7 @@ const settingFlags: Readonly<Partial<Record<GateReason, readonly string[]>>> = {
   data_collection_not_denied: ['--data-collection deny'],
   zdr_not_on: ['--zdr on'],
   budget_not_set: ['--budget-microusd N'],
+  budget_below_bound: ['--budget-microusd N'],
   budget_requests_not_set: ['--budget-requests N'],
   request_bound_not_set: ['--request-cost-bound-microusd N'],
 }

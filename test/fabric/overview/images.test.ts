@@ -126,7 +126,7 @@ t.test('a budget that is overspent waits in both; one that is used up and frees 
   await become(world, blockedBy('budget_exhausted'))
   await settings(world, '--budget-requests', '1')
   t.strictSame(await both(world), { page: [], report: 0, all: [] }, 'it frees itself')
-  await settings(world, '--budget-microusd', '1')
+  await settings(world, '--budget-microusd', '1', '--request-cost-bound-microusd', '1')
   const over = await both(world)
   t.match(over.page[0]?.text, /^The budget of the day is overspent by \$/)
   t.equal(over.page[0]?.command, 'sallyport shots config set --budget-microusd N')
