@@ -1,5 +1,5 @@
 /** Reanalysis: one reason, same gates, same row. */
-import { utimesSync } from 'node:fs'
+import { mkdirSync, utimesSync } from 'node:fs'
 import type { Test } from 'tap'
 import { nowIso } from '../../src/governance/context.js'
 import { shotsReanalyze } from '../../src/shots/analysis/analysis-contract.js'
@@ -20,7 +20,8 @@ import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import {
-  analyze, betweenLookAndClaim, healthy, holding, rowOf as rowNamed, sent, set, take,
+  analyze, betweenLookAndClaim, healthy, holding, nextImage, rowOf as rowNamed, scan, sent, set,
+  take,
 } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 
@@ -318,4 +319,42 @@ t.test('S-160 a bulk of what another model made old sends none that is new by th
   const receipt = await reanalyzePlanned(ctx, planReanalysis(ctx, 'needs', reason), reason)
   t.hasStrict(receipt, { skipped: 1, items: [] })
   t.equal(sent(world), before)
+})
+
+t.test('S-179 a bulk takes no image that it cannot open, so that every other one has its turn', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  const behind = Buffer.from('behind the end')
+  for (const name of ['a.png', 'b.png']) {
+    world.file(name, Buffer.concat([nextImage(), behind]), '2026-11-20T10:00:00.000Z')
+  }
+  await scan(world)
+  t.hasStrict((await analyze(world)).json(), { blocked: 2 })
+  await set(world, '--recursive', 'on')
+  mkdirSync(`${world.folder}/below`)
+  world.file('below/c.png', nextImage(), '2026-11-20T10:01:00.000Z')
+  world.file('d.png', nextImage(), '2026-11-20T10:02:00.000Z')
+  world.file('e.png', nextImage(), '2026-11-20T10:03:00.000Z')
+  await scan(world)
+  const blocked = (name: string, reason: string): Observation => {
+    const row = rowOf(world, name)
+    return { ...row, analysis_status: 'blocked', analyzer: { ...row.analyzer, reason } }
+  }
+  await world.put(
+    blocked('below/c.png', 'recursive_off'), blocked('d.png', 'file_unreadable'),
+    blocked('e.png', 'before_consent'),
+  )
+  await set(world, '--recursive', 'off')
+  const bulk = async (): Promise<Ran> => must(world.run([
+    'shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request', '--limit', '1',
+    '--yes', '--json',
+  ]))
+  const first = await bulk()
+  t.hasStrict(first.json(), { analyzed: 1 })
+  t.equal(rowOf(world, 'e.png').analysis_status, 'succeeded')
+  t.match(first.stderr, '2 found, 1 would be sent')
+  t.match(first.stderr, '2 left out: no whole images')
+  t.match(first.stderr, '1 left out: they lie in subfolders, and recursive is off')
+  await bulk()
+  t.equal(rowOf(world, 'd.png').analysis_status, 'succeeded', 'one that can be read by now')
 })
