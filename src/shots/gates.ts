@@ -207,7 +207,7 @@ interface ImageCase extends BuyingCase {
   readonly saved: SavedShotSettings
 }
 
-/** What is held for one call fits into the budget of a day, unspent; one that is not set says so. */
+/** What is held for one call fits into the budget of a whole day; one not set is told as such. */
 export const budgetFacts = [
   {
     name: 'budget_below_bound', kind: 'blocked', phases: ['status', 'admit'],

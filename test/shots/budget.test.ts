@@ -146,7 +146,8 @@ t.test('S-016 S-205 a budget below the bound of one request never frees itself: 
   const reason = 'budget_below_bound'
   const asked = world.calls().length
   const errors = [
-    await analyze(world), await world.prove('report'), await world.run(['shots', 'digest', '--json']),
+    await analyze(world), await world.prove('report'),
+    await world.run(['shots', 'digest', '--json']),
     await world.run(['shots', 'report', '--since', moment(20), '--conclude', '--json']),
     await world.run(['shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request']),
   ]
