@@ -109,7 +109,9 @@ export const buyingWords = (slot: SlotUse['slot']) => {
       text: 'The sealed deployment profile names no gateway.',
       next: 'A gateway is named at init (--profile FILE) and never later.',
     },
-    model_not_set: { text: 'No vision model is set.', next: setup('--model M') },
+    model_not_set: {
+      text: 'No vision model is set.', next: setup('--model M --upstream-allow SLUG'),
+    },
     model_not_exact: {
       text: 'The vision model is not of the form gateway/<provider>/<model>.',
       next: setup('--model M'),

@@ -62,7 +62,8 @@ export const gatewayReasons = {
   },
   slot_not_set: {
     status: 'configuration_required',
-    text: 'No model is set. Set one with `sallyport gateway setup --slot S --model M`.',
+    text: 'No model is set. Set one with'
+      + ' `sallyport gateway setup --slot S --model M --upstream-allow SLUG`.',
   },
   ...storeWords,
   fixed_route_mismatch: {

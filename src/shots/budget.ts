@@ -12,7 +12,7 @@ import { reviewFirst } from '../governance/ledger/due.js'
 import { overrunsToReview } from '../governance/ledger/find-reservation.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { View } from '../state/types.js'
-import { usedUp } from './gates.js'
+import { belowBound, usedUp } from './gates.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 /** Purposes whose calls count; the proof of a slot is a call of its purpose. */
@@ -90,10 +90,20 @@ const nextOfRefused = (disputed: readonly string[]): string => (disputed.length 
   ? 'Nothing was sent. See `sallyport shots status`.'
   : `Nothing was sent. ${reviewFirst(disputed)}${usedUp.next}`)
 
-/** Throws `budget` `budget_exhausted` when a call of this bound does not fit (S-016, S-205). */
+/**
+ * Throws `budget` `budget_exhausted` when a call of this bound does not fit (S-016, S-205), and
+ * `blocked` `budget_below_bound` when none ever would.
+ */
 export const requireBudget = (view: View, nowMs: number, boundMicrousd: number): void => {
   const standing = budgetStatus(view, nowMs)
   if (callsLeft(standing, boundMicrousd) > 0) return
+  const { budgetMicrousd } = standing
+  if (budgetMicrousd !== null && budgetMicrousd < boundMicrousd) {
+    throw fail.blocked('budget_below_bound', belowBound.text, {
+      reason: 'budget_below_bound', next: belowBound.next,
+      details: { budget_microusd: budgetMicrousd, bound_microusd: boundMicrousd },
+    })
+  }
   throw fail.budget('budget_exhausted', 'The budget of the last 24 hours is used up.', {
     reason: 'budget_exhausted', next: nextOfRefused(disputedCharges(view, nowMs)),
     details: {

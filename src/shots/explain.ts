@@ -21,6 +21,7 @@ import {
   shotCollections as c, type FileName, type Observation, type SeenFile,
 } from './observations/observation-rows.js'
 import { fileNameOf } from './scan/names.js'
+import { needsReading } from './scan/needs-reading.js'
 import { isSameFile } from './scan/same-file.js'
 import { ignoredOf } from './source/ignored.js'
 import { isRecursive, savedSettings } from './source/settings.js'
@@ -191,8 +192,18 @@ const unselected = (
     ? ignore(`it lies deeper than ${shotLimits.recursiveDepthMax} folders`) : null
 }
 
+const whyRead = (again: boolean, changed: boolean | null): string => {
+  if (again) return 'the image that it led to is archived, or its file was missed'
+  return changed === true ? 'it changed since it was read' : 'it was never read'
+}
+
+/** What is known of a file, and the observation that it led to. */
+interface Looked extends Seen {
+  readonly observation: Observation | undefined
+}
+
 const wouldOf = (
-  found: Found, { folder, row }: Seen, recursive: boolean,
+  found: Found, { folder, row, observation }: Looked, recursive: boolean,
 ): Explanation['now'] => {
   const { stat } = found
   if (stat === null) {
@@ -203,7 +214,8 @@ const wouldOf = (
   const facts = { exists: true, changed }
   const aside = unselected(found, stat, folder, recursive)
   if (aside !== null) return { ...facts, ...aside }
-  if (changed === false) {
+  const again = changed === false && row !== undefined && needsReading(row, observation)
+  if (changed === false && !again) {
     return { ...facts, scan_would: 'skip_known', why: 'it is known and has not changed since' }
   }
   if (stat.size > BigInt(shotLimits.imageBytesMax)) {
@@ -212,8 +224,7 @@ const wouldOf = (
       why: `it has more than ${shotLimits.imageBytesMax} bytes`,
     }
   }
-  const why = changed === true ? 'it changed since it was read' : 'it was never read'
-  return { ...facts, scan_would: 'read', why }
+  return { ...facts, scan_would: 'read', why: whyRead(again, changed) }
 }
 
 /** Like images are of one format: that of the observation that the file led to. */
@@ -248,14 +259,14 @@ const gateOf = (
 }
 
 const nowOf = (
-  view: View, found: Found, seen: Seen, { elsewhere }: CurrentFacts,
+  view: View, found: Found, looked: Looked, { elsewhere }: CurrentFacts,
 ): Explanation['now'] => {
-  const { folder } = seen
+  const { folder } = looked
   if (folder !== null && elsewhere?.has(folderDigestOf(folder)) === true) {
     const why = 'its folder lies on another machine'
     return { exists: found.stat !== null, changed: null, ...ignore(why) }
   }
-  return wouldOf(found, seen, isRecursive(savedSettings(view)))
+  return wouldOf(found, looked, isRecursive(savedSettings(view)))
 }
 
 /** Explains a file by its absolute path. */
@@ -279,6 +290,6 @@ export const explainPath = (ctx: ShotsContext, view: View, path: string): Explan
     sha256: row?.sha256 ?? null,
     visual_gate: gateOf(view, row, observation),
     observation: observation === undefined ? null : listedOf(observation, now),
-    now: nowOf(view, found, seen, now),
+    now: nowOf(view, found, { ...seen, observation }, now),
   }
 }

@@ -69,7 +69,8 @@ const explainImage = (ctx: ShotsContext, view: View, row: Observation): Explaine
       [row.archived_at, 'archived']),
     next: [...new Set([
       ...(classified === null ? blocked?.next ?? [] : []), `sallyport shots show ${id}`,
-      ...(status === 'failed'
+      // Only what is meant still, of the folder in force, is sent again.
+      ...(status === 'failed' && classified === null && row.root_digest === now.folderDigest
         ? [`sallyport shots reanalyze ${id} --reason provider_failure_retry`] : []),
     ])],
   }

@@ -92,8 +92,15 @@ const releaseNext = 'Look at it; to send it all the same, where its size is know
 /** Where the budget of the day has no room and no charge in it is disputed. */
 export const usedUp = {
   text: 'The budget of the last 24 hours is used up.',
+  // Money or requests may be short: raised together, there is room whichever it was.
   next: 'It frees itself hour by hour; or raise it: '
-    + '`sallyport shots config set --budget-microusd N`.',
+    + '`sallyport shots config set --budget-microusd N --budget-requests N`.',
+} as const
+
+/** A budget that no request fits, however little of it is used: no hour frees it. */
+export const belowBound = {
+  text: 'The budget of money for a day is less than one request may cost.',
+  next: setNext('--budget-microusd N'),
 } as const
 
 /** Reasons of one image, which no scan looks for. */
@@ -125,6 +132,7 @@ const lateGates = {
     next: releaseNext,
   },
   budget_exhausted: usedUp,
+  budget_below_bound: belowBound,
   ceiling_exceeded: { text: 'The ceiling has no room for another request.', next: ceilingText },
 } as const
 
@@ -199,6 +207,18 @@ interface ImageCase extends BuyingCase {
   readonly saved: SavedShotSettings
 }
 
+/** What is held for one call fits into the budget of a whole day; one not set is told as such. */
+export const budgetFacts = [
+  {
+    name: 'budget_below_bound', kind: 'blocked', phases: ['status', 'admit'],
+    holds: (one) => {
+      const slot = slotOf(one)
+      const { budget_microusd: budget } = one.saved
+      return slot === null || budget === null || budget < 1 || one.bound(slot) <= budget
+    },
+  },
+] as const satisfies readonly Fact<ImageCase>[]
+
 /** Everything that sending an image rests on, most telling first. */
 const imageRoute = [
   ...settingFacts,
@@ -206,7 +226,7 @@ const imageRoute = [
     name: 'gateway_not_in_profile', kind: 'blocked', phases: ['status', 'admit'],
     holds: ({ gateway }: ImageCase) => gateway.apiBase !== null,
   },
-  ...routeFacts, ...slotFacts, ...boundFacts, ...consentFacts, ...proofFacts,
+  ...routeFacts, ...slotFacts, ...boundFacts, ...budgetFacts, ...consentFacts, ...proofFacts,
 ] as const
 
 const hasWords = (name: string): name is GateReason =>

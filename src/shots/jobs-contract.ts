@@ -50,7 +50,7 @@ const callsOf = ({ receipt }: JobTurn): readonly CallMoney[] => {
 
 /** What closes a route of texts that was open: anything else says that nobody set it up. */
 const closesOpenRoute: ReadonlySet<string> =
-  new Set(['proof_stale', 'budget_exhausted', 'ceiling_exceeded'])
+  new Set(['proof_stale', 'budget_exhausted', 'budget_below_bound', 'ceiling_exceeded'])
 
 /** Whoever has images analysed and no digests written has no failing job. */
 const isNotSetUp = ({ status, reason, paused_until: until }: DigestReceipt): boolean =>

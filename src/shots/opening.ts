@@ -31,6 +31,7 @@ const settingFlags: Readonly<Partial<Record<GateReason, readonly string[]>>> = {
   data_collection_not_denied: ['--data-collection deny'],
   zdr_not_on: ['--zdr on'],
   budget_not_set: ['--budget-microusd N'],
+  budget_below_bound: ['--budget-microusd N'],
   budget_requests_not_set: ['--budget-requests N'],
   request_bound_not_set: ['--request-cost-bound-microusd N'],
 }
@@ -45,6 +46,10 @@ const flagsOf = (
 const isRouteBare = (gates: readonly GateReason[]): boolean =>
   gates.includes('model_not_set') && gates.includes('key_missing')
 
+/** The slot is named where a flag is about it: with no other flag it is refused. */
+const slotPart = (route: string): string =>
+  (/--model|--upstream-allow/.test(route) ? '--slot screenshot ' : '')
+
 /**
  * The commands, without `sallyport`. A proof is made after its route and after the settings. A
  * consent reaches forward only: what was taken in before it is sent by the last one, by name.
@@ -57,7 +62,7 @@ export const openingCommands = (gates: readonly GateReason[]): readonly string[]
     || isRouteBare(gates)
   if (route === '' && settings === '' && !needsProof) return []
   return [
-    ...(route === '' ? [] : [`gateway setup --slot screenshot ${route}`]),
+    ...(route === '' ? [] : [`gateway setup ${slotPart(route)}${route}`]),
     ...(settings === '' ? [] : [`shots config set ${settings}`]),
     ...(needsProof ? ['gateway prove screenshot'] : []),
     route.includes('--consent')

@@ -11,13 +11,35 @@ import { dayStatus } from './budget.js'
 import type { ShotsContext } from './context.js'
 import { disputedOf } from './disputed.js'
 import { gateTextOf } from './gates.js'
-import { classificationNow, currentFacts } from './observations/as-of-now.js'
+import { classificationNow, currentFacts, type CurrentFacts } from './observations/as-of-now.js'
 import { shotCollections as c } from './observations/observation-rows.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 /** What a person does about images that failed. */
-export const retryNext = 'One more request for each, which costs again: '
+const retryNext = 'One more request for each, which costs again: '
   + '`sallyport shots reanalyze --failed --reason provider_failure_retry`.'
+
+/** No folder can be told, and so none of its images is sent. */
+const folderNext = 'Name their folder first: `sallyport shots config set --folder DIR`.'
+
+/** What is told of images that failed. */
+interface FailedNext {
+  readonly next: string
+  readonly needsPerson: boolean
+}
+
+/**
+ * What a person does about failed images of a folder: only those of the one in force are sent
+ * again. Of any other what was analysed stays, and they wait for nobody.
+ */
+export const failedNext = (
+  { folderDigest }: Pick<CurrentFacts, 'folderDigest'>, rootDigest: string,
+): FailedNext => {
+  if (folderDigest === rootDigest) return { next: retryNext, needsPerson: true }
+  return folderDigest === null ? { next: folderNext, needsPerson: true } : {
+    next: 'Their folder is not in force; what was analysed of them stays.', needsPerson: false,
+  }
+}
 
 /** What a person has switched off waits for nobody; what was never set does. */
 const isSwitchedOff = (
@@ -53,12 +75,12 @@ const failed = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
   const now = currentFacts(ctx, view)
   const reasons = new ReasonCounts()
   for (const { doc } of view.all(c.counts)) {
-    const isMeant = !doc.archived && classificationNow(doc, now) === null
-    if (isMeant && doc.analysis_status === 'failed') {
-      reasons.add(doc.reason ?? notRecorded, doc.count)
-    }
+    const isMeant = !doc.archived && doc.analysis_status === 'failed'
+      && classificationNow(doc, now) === null && failedNext(now, doc.root_digest).needsPerson
+    if (isMeant) reasons.add(doc.reason ?? notRecorded, doc.count)
   }
-  return reasons.list().map((one) => ({ ...one, status: 'failed', text: null, next: retryNext }))
+  const next = now.folderDigest === null ? folderNext : retryNext
+  return reasons.list().map((one) => ({ ...one, status: 'failed', text: null, next }))
 }
 
 const blocked = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {

@@ -1,5 +1,6 @@
 /** An answer that was paid for stays within reach, unless consent or session really ended. */
 import { systemClock } from '../../src/base/clock.js'
+import type { NextStep } from '../../src/base/next-step.js'
 import { latestConsent } from '../../src/governance/policy/consents.js'
 import { newestTask } from '../support/board.js'
 import { checkLedger } from '../support/ledger.js'
@@ -119,9 +120,14 @@ t.test('A-168 A-184 a closing record that meets a save holds the answer for a pe
     const task = newestTask(rig)
     t.hasStrict(task.blocked, { kind: 'answer_held', reason: 'alpha_save_in_between' })
     t.equal((await rig.run(['alpha', 'output', task.task_id])).status, 7, 'nothing is released')
-    const reviewed = must(await rig.run([
-      'alpha', 'review', task.task_id, '--accept-held', '--json',
-    ]))
+    const decisions = ['--accept-held', '--reject']
+      .map((flag) => `sallyport task review ${task.task_id} ${flag}`)
+    for (const verb of [['review', '--approve'], ['cancel']]) {
+      const refused = await rig.run(['task', ...verb, task.task_id, '--json'])
+      t.equal(refused.error().code, 'task_blocked')
+      t.strictSame(refused.error().next.map(({ command }: NextStep) => command), decisions)
+    }
+    const reviewed = must(await rig.run([...decisions[0]?.split(' ').slice(1) ?? [], '--json']))
     t.equal(reviewed.json().state, 'succeeded')
     must(await rig.run(['alpha', 'output', task.task_id]))
     t.equal(rig.inferences().length, 1)

@@ -45,8 +45,11 @@ t.test('limits, windows and gates', async (t) => {
     ],
     ['S-015', ['--zdr', 'off'], ['--zdr', 'on'], 'zdr_not_on'],
     [
+      'S-016', ['--budget-requests', '1'], ['--budget-requests', '1000'], 'budget_exhausted',
+    ],
+    [
       'S-016', ['--budget-microusd', '1'], ['--budget-microusd', '1000000'],
-      'budget_exhausted',
+      'budget_below_bound',
     ],
   ]
   await t.test('S-132 the rest follows', async (t) => {

@@ -4,9 +4,12 @@ import { systemClock } from '../../src/base/clock.js'
 import { collections } from '../../src/governance/rows.js'
 import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { greyPng } from '../support/png.js'
+import { must } from '../support/must.js'
+import { analyze, set, take } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
+import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 
 t.test('S-124 an unknown charge is held in the day of the budget until its bill is recorded',
@@ -117,4 +120,48 @@ t.test('a request that was ended before its first byte counts in no budget, and 
   t.equal(world.calls().length, 1, 'the proof alone')
   const after = await budget()
   t.strictSame(after, { ...before, since: after.since })
+})
+
+t.test('S-016 S-205 a budget of requests that is used up is raised by what the refusal names', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await set(world, '--budget-requests', '1')
+  must(await world.prove('screenshot'))
+  await take(world, 'a.png')
+  const refused = await analyze(world)
+  t.equal(refused.error().reason, 'budget_exhausted')
+  const command = refused.error().next[0]?.command ?? ''
+  t.match(command, / --budget-microusd N --budget-requests N$/)
+  const line = command.split(' ').slice(1)
+  must(await world.run(line.map((word: string) => (word === 'N' ? '1000000' : word))))
+  t.hasStrict(must(await analyze(world)).json(), { analyzed: 1 })
+})
+
+t.test('S-016 S-205 a budget below the bound of one request never frees itself: it is told so, and waits for a person', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  must(await world.prove('screenshot'))
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  await take(world, 'b.png')
+  await set(world, '--budget-microusd', '99999')
+  const reason = 'budget_below_bound'
+  const asked = world.calls().length
+  const errors = [
+    await analyze(world), await world.prove('report'),
+    await world.run(['shots', 'digest', '--json']),
+    await world.run(['shots', 'report', '--since', moment(20), '--conclude', '--json']),
+    await world.run(['shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request']),
+  ]
+  for (const ran of errors) {
+    t.not(ran.status, 0)
+    t.match(ran.stdout + ran.stderr, 'shots config set --budget-microusd N')
+    t.notMatch(ran.stdout + ran.stderr, 'frees itself')
+  }
+  t.equal(errors[0]?.error().reason, reason)
+  t.equal(errors[1]?.error().code, reason)
+  t.equal(world.calls().length, asked)
+  t.strictSame((await world.json(['shots', 'status'])).remote_vision.unsafe_reasons, [reason])
+  const { waiting } = await world.json(['status'])
+  t.match(JSON.stringify(waiting), 'less than one request may cost')
+  await set(world, '--budget-microusd', '1000000')
+  t.hasStrict(must(await analyze(world)).json(), { analyzed: 1 })
 })

@@ -1,9 +1,12 @@
 /** `shots report --conclude`: one text for one set of inputs, bought once, shown ever after. */
 import { verifyDigests } from '../../src/shots/digest/verify-digests.js'
 import { verifyConclusions } from '../../src/shots/report/verify-reports.js'
+import { concludeReport } from '../../src/shots/report/conclude.js'
 import { conclusionCollections } from '../../src/shots/report/report-rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { movedClock } from '../support/clock.js'
+import { must } from '../support/must.js'
+import { betweenLookAndClaim } from '../support/shots.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
@@ -144,4 +147,46 @@ t.test('S-169 a gateway that refused is not asked for a conclusion until its tim
   world.say('A reply has lifted it.')
   t.hasStrict((await report()).json().conclusion, { bought: true })
   checkLedger(t, world)
+})
+
+t.test('a conclusion that was asked for after it was looked for is not paid for again', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const period = { since: moment(20), until: moment(0), timeZone: 'UTC' }
+  const report = (...flags: string[]) => world.run([
+    'shots', 'report', '--json', '--since', period.since, '--until', period.until, '--conclude',
+    ...flags,
+  ])
+  const besides = async (meanwhile: () => Promise<unknown>, retry: boolean): Promise<void> => {
+    const asked = world.asked().length
+    await t.rejects(concludeReport(betweenLookAndClaim(world, meanwhile), period, { retry }),
+      { kind: 'conflict', code: 'conclusion_asked_meanwhile' })
+    t.equal(world.asked().length, asked + 1, 'only what came between')
+    checkLedger(t, world)
+  }
+  await world.analysed({ name: 'a.png', at: moment(4, 1) })
+  await besides(async () => {
+    world.say('It was a good day.')
+    await must(report())
+  }, false)
+  t.hasStrict((await report()).json(), {
+    conclusion: { bought: false },
+    report: { model_text: { conclusion: { text: 'It was a good day.' } } },
+  }, 'what the refusal names shows it')
+
+  await world.analysed({ name: 'b.png', at: moment(4, 2) })
+  world.say('The password: sk-live-abcdefghijklmnop0123456789ABCD')
+  t.equal((await report()).status, 9)
+  await besides(() => {
+    world.say('The password: sk-live-abcdefghijklmnop0123456789ABCD')
+    return report('--retry')
+  }, true)
+  await besides(async () => {
+    world.say('A better one.')
+    await must(report('--retry'))
+  }, true)
+  t.hasStrict((await report('--retry')).json(), {
+    conclusion: { bought: false },
+    report: { model_text: { conclusion: { text: 'A better one.', current: true } } },
+  }, 'it is not written over')
 })

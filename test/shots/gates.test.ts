@@ -123,6 +123,10 @@ const alone: readonly (readonly [title: string, broken: GateFacts, reason: strin
     `S-016 a budget of ${budget}`, withSaved({ budget_microusd: budget }), 'budget_not_set',
   ] as const),
   [
+    'S-016 a budget of money below the bound of a request', withSaved({ budget_microusd: 99 }),
+    'budget_below_bound',
+  ],
+  [
     'S-016 no budget of requests', withSaved({ budget_requests: null }),
     'budget_requests_not_set',
   ],

@@ -1,15 +1,17 @@
 /** All closed gates are told at once, as commands that open them when they are typed. */
-import type { NextStep } from '../../src/base/next-step.js'
+import { nextStepsOf, type NextStep } from '../../src/base/next-step.js'
+import { buyingWords } from '../../src/gateway/buying.js'
 import { openingCommands } from '../../src/shots/opening.js'
-import { analyze, nextImage, scan } from '../support/shots.js'
+import { analyze, holding, nextImage, scan } from '../support/shots.js'
 import { must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
-import { gatewayKey } from '../world/gateway.js'
-import { World } from '../world/world.js'
+import { forImages, gatewayKey } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { World, type Placed } from '../world/world.js'
 
 /** What a person writes for the words in capitals, by the flag before them. */
 const given: Readonly<Record<string, string>> = {
-  '--model': 'gateway/acme/screenshot-1', '--upstream-allow': 'acme-host',
+  '--slot': 'report', '--model': 'gateway/acme/screenshot-1', '--upstream-allow': 'acme-host',
   '--api-key-file': 'the-key', '--spend-ceiling-microusd': '1000000',
   '--budget-microusd': '500000', '--budget-requests': '50',
   '--request-cost-bound-microusd': '20000',
@@ -18,6 +20,15 @@ const given: Readonly<Record<string, string>> = {
 const typed = ({ command }: NextStep): string[] =>
   command.split(' ').slice(1).map((word, at, words) =>
     (/^[A-Z]+$/.test(word) ? given[words[at - 1] ?? ''] ?? word : word))
+
+/** A person answers every question with yes, each of which starts unchecked. */
+const typeAll = async (world: Placed, steps: readonly NextStep[]): Promise<void> => {
+  for (const step of steps) {
+    const terminal = step.needs_person
+      ? { terminal: { stdin: true, stdout: true, stderr: true }, answers: [true] } : {}
+    must(await world.run(typed(step), terminal))
+  }
+}
 
 t.test('S-008 from a scanned folder to the first analysis it is four commands, typed as they are '
   + 'told', async (t) => {
@@ -29,12 +40,7 @@ t.test('S-008 from a scanned folder to the first analysis it is four commands, t
   const steps = told.json<{ next: NextStep[] }>().next
   t.strictSame(steps.map(({ needs_person }) => needs_person), [true, true, false, true])
   t.ok(steps.length + 1 <= 6, `${steps.length + 1} commands, the first refusal counted`)
-  for (const step of steps) {
-    // A person answers every question with yes, each of which starts unchecked.
-    const terminal = step.needs_person
-      ? { terminal: { stdin: true, stdout: true, stderr: true }, answers: [true] } : {}
-    must(await world.run(typed(step), terminal))
-  }
+  await typeAll(world, steps)
   const [row] = world.rows()
   t.equal(row?.analysis_status, 'succeeded', 'the image was analysed')
   const text = await world.run(['shots', 'analyze'])
@@ -60,4 +66,40 @@ t.test('a closed gate alone asks for its own command, and an open route for none
     ['shots config set --zdr on --budget-microusd N', 'shots analyze'])
   t.strictSame(openingCommands(['proof_stale']), ['gateway prove screenshot', 'shots analyze'])
   t.strictSame(openingCommands(['save_in_progress']), [], 'no command opens what only time does')
+})
+
+const closings: Readonly<Record<string, readonly string[]>> = {
+  'a revoked policy': ['policy', 'revoke'],
+  'a disabled route': ['gateway', 'setup', '--disable'],
+  'a key that was removed': ['gateway', 'setup', '--remove-key'],
+  'a slot that was removed': ['gateway', 'setup', '--remove-slot', 'screenshot'],
+}
+
+for (const [name, closing] of Object.entries(closings)) {
+  t.test(`what a refusal names opens ${name} as it is typed`, async (t) => {
+    const world = await World.in(t).sandbox().state().session()
+      .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png'))
+    world.place.write('the-key', `${gatewayKey}\n`)
+    must(await world.run([...closing, '--json']))
+    const { next } = (await analyze(world)).json<{ next: NextStep[] }>()
+    await typeAll(world, next)
+    t.equal(world.rows()[0]?.analysis_status, 'succeeded', JSON.stringify(next))
+  })
+}
+
+t.test('what is told of a slot that is not set up sets it up', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages)
+  must(await world.run(['gateway', 'setup', '--remove-slot', 'report', '--json']))
+  const refused = await world.run(['gateway', 'prove', 'report', '--json'])
+  t.equal(refused.error().reason, 'slot_not_set', refused.stdout)
+  const shown = (await must(world.run(['gateway', 'show', '--json']))).json()
+  const told = [
+    ...refused.error().next, ...nextStepsOf(shown.gateway.slots.report.reason),
+    ...nextStepsOf(buyingWords('report').model_not_set.next),
+  ]
+  t.equal(told.length, 3)
+  for (const step of told) {
+    await typeAll(world, [step])
+    must(await world.run(['gateway', 'setup', '--remove-slot', 'report', '--json']))
+  }
 })

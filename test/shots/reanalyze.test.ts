@@ -1,8 +1,15 @@
 /** Reanalysis: one reason, same gates, same row. */
-import { utimesSync } from 'node:fs'
+import { mkdirSync, utimesSync } from 'node:fs'
+import type { Test } from 'tap'
 import { nowIso } from '../../src/governance/context.js'
 import { shotsReanalyze } from '../../src/shots/analysis/analysis-contract.js'
-import { reanalyzeReasons } from '../../src/shots/constants.js'
+import {
+  planReanalysis, reanalyzeOne, reanalyzePlanned,
+} from '../../src/shots/analysis/reanalyze.js'
+import {
+  analysisPromptVersion, reanalyzeGroups, reanalyzeReasons, type ReanalyzeGroup,
+  type ReanalyzeReason,
+} from '../../src/shots/constants.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
 import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { checkLedger } from '../support/ledger.js'
@@ -12,7 +19,10 @@ import { allowed } from '../world/images.js'
 import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
-import { analyze, sent, take } from '../support/shots.js'
+import {
+  analyze, betweenLookAndClaim, healthy, holding, nextImage, rowOf as rowNamed, scan, sent, set,
+  take,
+} from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 
 /** One image that was analysed. */
@@ -21,15 +31,14 @@ const analysed = async (world: AnalysisWorld): Promise<void> => {
   await must(analyze(world))
 }
 
-const rowOf = (world: AnalysisWorld): Observation => {
-  const row = world.rows().find(({ paths }) => paths[0]?.name.text === 'a.png')
-  if (row === undefined) throw new Error('no row')
-  return row
-}
+const rowOf = (world: AnalysisWorld, name = 'a.png'): Observation => rowNamed(world, name)
 
-const put = async (world: AnalysisWorld, change: (row: Observation) => Observation) => {
+const put = async (
+  world: AnalysisWorld, name: string, change: (row: Observation) => Observation,
+): Promise<void> => {
   const { gov } = world.ctx('write')
-  await gov.store.transact('test', (tx) => putObservation(tx, nowIso(gov), change(rowOf(world))))
+  await gov.store.transact('test', (tx) =>
+    putObservation(tx, nowIso(gov), change(rowOf(world, name))))
   gov.store.close()
 }
 
@@ -165,7 +174,7 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
 
   await t.test('S-156 S-157 an older prompt or schema is detected and written down', async (t) => {
     for (const name of ['prompt_version', 'schema_version'] as const) {
-      await put(world, (row) => ({
+      await put(world, 'a.png', (row) => ({
         ...row, analysis_status: 'succeeded',
         payload: row.payload === null ? null : { ...row.payload, [name]: 'svc.older.v0' },
       }))
@@ -228,4 +237,124 @@ t.test('S-168 failed images are sent again for provider_failure_retry alone; a b
   t.equal(rowOf(world).analysis_status, 'succeeded')
   const none = await world.run([...bulk, 'manual_operator_request', '--json'])
   t.hasStrict(none.json(), { scanned: 0 }, 'without any there is nothing to refuse')
+})
+
+/** What makes two images one of each group, without a call. */
+const groups: Readonly<Record<ReanalyzeGroup, readonly [
+  reason: ReanalyzeReason, prepare: (world: AnalysisWorld) => Promise<unknown>,
+]>> = {
+  blocked: ['manual_operator_request', async (world) => {
+    await set(world, '--cloud-upload', 'off')
+    await analyze(world)
+    await set(world, '--cloud-upload', 'on')
+  }],
+  failed: ['provider_failure_retry', (world) => {
+    world.sandbox.faults.set('shot_prose', { service: 'gateway', times: 2 })
+    return analyze(world)
+  }],
+  needs: ['prompt_version_changed', async (world) => {
+    await must(analyze(world))
+    for (const name of ['a.png', 'b.png']) {
+      await put(world, name, (row) => ({
+        ...row, payload: row.payload && { ...row.payload, prompt_version: 'svc.older.v0' },
+      }))
+    }
+  }],
+}
+
+for (const group of reanalyzeGroups) {
+  const [reason, prepare] = groups[group]
+  const begun = async (t: Test): Promise<AnalysisWorld> => World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+    .with(holding('a.png', 'b.png')).with(prepare)
+  const bulk = (world: AnalysisWorld, meanwhile: () => Promise<unknown>) => {
+    const ctx = betweenLookAndClaim(world, meanwhile)
+    return reanalyzePlanned(ctx, planReanalysis(ctx, group, reason), reason)
+  }
+
+  t.test(`S-160 what was analysed after a bulk of ${group} was shown is not paid for again`,
+    async (t) => {
+      const world = await begun(t)
+      const before = sent(world)
+      const receipt = await bulk(world, () => group === 'blocked'
+        ? must(analyze(world))
+        : must(world.run(['shots', 'reanalyze', `--${group}`, '--reason', reason, '--yes'])))
+      t.equal(sent(world), before + 2, 'each image once')
+      t.hasStrict(receipt, { analyzed: 0, failed: 0, skipped: 2, items: [] })
+      t.ok(world.rows().every(({ analysis_status: status }) => status === 'succeeded'))
+      await healthy(t, world)
+    })
+}
+
+t.test('S-168 a retry that failed again after it was shown is left to another look', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(analysed)
+  world.sandbox.faults.set('shot_prose', { service: 'gateway', times: 3 })
+  await again(world, rowOf(world).observation_id, 'manual_operator_request')
+  const before = sent(world)
+  const retry = 'provider_failure_retry'
+  const ctx = betweenLookAndClaim(world, () => again(world, rowOf(world).observation_id, retry))
+  const bulk = await reanalyzePlanned(ctx, planReanalysis(ctx, 'failed', retry), retry)
+  t.hasStrict(bulk, { skipped: 1, items: [] })
+  t.equal(sent(world), before + 1)
+  const named = betweenLookAndClaim(world, () => again(world, rowOf(world).observation_id, retry))
+  const target = rowOf(world).observation_id
+  const { receipt } = await reanalyzeOne(named, world.session(), { target, reason: retry })
+  t.hasStrict(receipt, { skipped: 1, items: [] })
+  t.equal(sent(world), before + 2, 'nor one that is asked for by name')
+  await healthy(t, world)
+})
+
+t.test('S-160 a bulk of what another model made old sends none that is new by then', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(analysed)
+  await put(world, 'a.png', (row) => ({
+    ...row, payload: row.payload && { ...row.payload, prompt_version: 'svc.older.v0' },
+  }))
+  const before = sent(world)
+  const reason = 'prompt_version_changed'
+  const ctx = betweenLookAndClaim(world, () => put(world, 'a.png', (row) => ({
+    ...row, payload: row.payload && { ...row.payload, prompt_version: analysisPromptVersion },
+  })))
+  const receipt = await reanalyzePlanned(ctx, planReanalysis(ctx, 'needs', reason), reason)
+  t.hasStrict(receipt, { skipped: 1, items: [] })
+  t.equal(sent(world), before)
+})
+
+t.test('S-179 a bulk takes no image that it cannot open, so that every other one has its turn', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  const behind = Buffer.from('behind the end')
+  for (const name of ['a.png', 'b.png']) {
+    world.file(name, Buffer.concat([nextImage(), behind]), '2026-11-20T10:00:00.000Z')
+  }
+  await scan(world)
+  t.hasStrict((await analyze(world)).json(), { blocked: 2 })
+  await set(world, '--recursive', 'on')
+  mkdirSync(`${world.folder}/below`)
+  world.file('below/c.png', nextImage(), '2026-11-20T10:01:00.000Z')
+  world.file('d.png', nextImage(), '2026-11-20T10:02:00.000Z')
+  world.file('e.png', nextImage(), '2026-11-20T10:03:00.000Z')
+  await scan(world)
+  const blocked = (name: string, reason: string): Observation => {
+    const row = rowOf(world, name)
+    return { ...row, analysis_status: 'blocked', analyzer: { ...row.analyzer, reason } }
+  }
+  await world.put(
+    blocked('below/c.png', 'recursive_off'), blocked('d.png', 'file_unreadable'),
+    blocked('e.png', 'before_consent'),
+  )
+  await set(world, '--recursive', 'off')
+  const bulk = async (): Promise<Ran> => must(world.run([
+    'shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request', '--limit', '1',
+    '--yes', '--json',
+  ]))
+  const first = await bulk()
+  t.hasStrict(first.json(), { analyzed: 1 })
+  t.equal(rowOf(world, 'e.png').analysis_status, 'succeeded')
+  t.match(first.stderr, '2 found, 1 would be sent')
+  t.match(first.stderr, '2 left out: no whole images')
+  t.match(first.stderr, '1 left out: they lie in subfolders, and recursive is off')
+  await bulk()
+  t.equal(rowOf(world, 'd.png').analysis_status, 'succeeded', 'one that can be read by now')
 })

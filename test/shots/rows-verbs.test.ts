@@ -454,3 +454,23 @@ t.test('S-050 S-146 status, list, show, explain and settings make no network han
     rmSync(file)
   }
 })
+
+t.test('a file that was taken in, and archived since, is explained as one that a scan reads', async (t) => {
+  const world = await World.in(t).state().session().images()
+  world.file('a.png', greyPng(64, 48, 1))
+  world.file('twin.png', greyPng(64, 48, 1), '2026-11-20T10:00:05.000Z')
+  await json(world, 'shots', 'scan')
+  const other = world.place.path('other')
+  mkdirSync(other)
+  await json(world, 'shots', 'config', 'set', '--folder', other)
+  await json(world, 'shots', 'clear-stale', '--yes')
+  await json(world, 'shots', 'config', 'set', '--folder', world.folder)
+  for (const name of ['a.png', 'twin.png']) {
+    const { now } = await json(world, 'shots', 'explain', join(world.folder, name))
+    t.hasStrict(now, { changed: false, scan_would: 'read' })
+    t.match(now.why, 'archived')
+  }
+  t.hasStrict(await json(world, 'shots', 'scan'), { ingested: 1 })
+  const { now } = await json(world, 'shots', 'explain', join(world.folder, 'a.png'))
+  t.hasStrict(now, { changed: false, scan_would: 'skip_known' })
+})

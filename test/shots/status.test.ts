@@ -306,7 +306,8 @@ t.test('a place with a gateway', async (t) => {
       ['fallbacks_not_denied', ['--fallbacks', 'allow'], ['--fallbacks', 'deny']],
       ['data_collection_not_denied', ['--data-collection', 'allow'], ['--data-collection', 'deny']],
       ['zdr_not_on', ['--zdr', 'off'], ['--zdr', 'on']],
-      ['budget_not_set', ['--unset', 'budget_microusd'], ['--budget-microusd', '5']],
+      ['budget_not_set', ['--unset', 'budget_microusd'], ['--budget-microusd', '1000000']],
+      ['budget_below_bound', ['--budget-microusd', '5'], ['--budget-microusd', '1000000']],
     ]
     for (const [reason, close, open] of gates) {
       await world.run(['shots', 'config', 'set', ...close])

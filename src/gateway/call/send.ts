@@ -29,7 +29,8 @@ import { noteContact } from '../usage/usage-rows.js'
 
 const notSetUp = (): SallyportError =>
   fail.unauthorized('gateway_not_set_up', 'This slot of the gateway is not set up.', {
-    reason: 'slot_not_set', next: 'Run `sallyport gateway setup --slot S --model M`.',
+    reason: 'slot_not_set',
+    next: 'Run `sallyport gateway setup --slot S --model M --upstream-allow SLUG`.',
   })
 
 /** What a claim of the engine holds: the call, and what the capability's own claim read. */

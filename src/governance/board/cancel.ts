@@ -7,7 +7,7 @@ import type { Session } from '../session/types.js'
 import { moveTask } from './move.js'
 import { putTask } from './place.js'
 import { getTask, requireOwnTask } from './visible-tasks.js'
-import { costLiability, isHeld } from './states.js'
+import { costLiability, heldAnswerNext, isHeld } from './states.js'
 
 const refuse = (task: Task): never => {
   const details = { task_id: task.task_id, state: task.state }
@@ -15,7 +15,7 @@ const refuse = (task: Task): never => {
     const { reason } = task.blocked
     if (task.blocked.kind === costLiability || isHeld(task)) {
       throw fail.blocked('task_blocked', 'A blocked task cannot be cancelled: its money stands.', {
-        reason, next: 'Run `sallyport ledger reservations`.', details,
+        reason, next: heldAnswerNext(task) ?? 'Run `sallyport ledger reservations`.', details,
       })
     }
     throw fail.blocked('task_blocked', 'A blocked task cannot be cancelled: what it did stands.', {

@@ -7,6 +7,7 @@ import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import type { Session } from '../session/types.js'
 import { putTask } from './place.js'
+import { heldAnswerNext } from './states.js'
 import { requireOwnTask } from './visible-tasks.js'
 
 /** What a person decides about a succeeded task. */
@@ -17,7 +18,7 @@ const requireReviewable = (view: View, task: Task): void => {
   if (task.blocked !== null) {
     throw fail.blocked('task_blocked', 'A blocked task cannot be reviewed.', {
       reason: task.blocked.reason,
-      next: moneyNext(view, task.operation_id),
+      next: heldAnswerNext(task) ?? moneyNext(view, task.operation_id),
       details,
     })
   }

@@ -31,6 +31,13 @@ export const costLiability = 'cost_liability'
 /** What a task is blocked on while its result is paid for, kept, and waits for a person. */
 const heldResults: ReadonlySet<string> = new Set(['cost_overrun', 'answer_held'])
 
+/** What a person does about a task whose result a save made wait; null for any other task. */
+export const heldAnswerNext = (
+  { task_id: id, blocked }: { readonly task_id: string; readonly blocked: { kind: string } | null },
+): string | null => (blocked?.kind === 'answer_held'
+  ? `Run \`sallyport task review ${id} --accept-held\` or \`sallyport task review ${id} --reject\`.`
+  : null)
+
 /** Whether the result of the task is paid for, kept, and waits for a person. */
 export const isHeld = ({ blocked }: { readonly blocked: { kind: string } | null }): boolean =>
   blocked !== null && heldResults.has(blocked.kind)

@@ -7,7 +7,7 @@
 import { SallyportError } from '../../base/errors.js'
 import { nowIso } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
-import type { ReanalyzeReason } from '../constants.js'
+import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { disputedIn } from '../disputed.js'
 import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
@@ -65,6 +65,8 @@ interface Batch {
   readonly limit: number
   /** Null for the job's own analysis of pending rows. */
   readonly reason: ReanalyzeReason | null
+  /** What the images were chosen by together; null where they were not. */
+  readonly group: ReanalyzeGroup | null
   /** A person released the image by name, damaged or cut as it is. */
   readonly released: boolean
   readonly startedMs: number
@@ -193,7 +195,7 @@ const placesTaken = ({ items }: Batch): number =>
 const sendSet = async (
   batch: Batch, rows: readonly Observation[], examiner: Examiner, known: Known,
 ): Promise<void> => {
-  const { ctx, settings, reason, released } = batch
+  const { ctx, settings, reason, group, released } = batch
   const timeoutMs = settings.jobTimeoutSeconds.value * 1_000
   const recursive = isRecursive(savedSettings(ctx.gov.store.read()))
   const preparing = { recursive, examiner, released }
@@ -203,7 +205,7 @@ const sendSet = async (
       batch.skipped += 1
       continue
     }
-    const end = await endImage(ctx, one, { reason, timeoutMs, ...known })
+    const end = await endImage(ctx, one, { reason, group, timeoutMs, ...known })
     addItem(batch, one.row, end)
     ctx.gov.observer.counts?.({ what: 'analysis', done: batch.items.length, of: null })
     batch.stop = end.stop
@@ -412,15 +414,17 @@ const close = async (batch: Batch): Promise<AnalysisReceipt> => {
   }
 }
 
+/** Why images are analysed again, and how they were chosen. */
+type Asked = Pick<Batch, 'reason' | 'group' | 'released'>
+
 const newBatch = (
-  ctx: ShotsContext, options: AnalyzeOptions,
-  { reason, released }: Pick<Batch, 'reason' | 'released'>,
+  ctx: ShotsContext, options: AnalyzeOptions, asked: Asked,
 ): Batch => {
   const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
-  const asked = options.limit ?? settings.analysisLimit.value
+  const most = options.limit ?? settings.analysisLimit.value
   return {
-    ctx, options, settings, reason, released, startedMs: ctx.gov.clock.monotonicMs(), items: [],
-    limit: options.scheduled ? Math.min(asked, settings.concurrency.value) : asked,
+    ctx, options, settings, ...asked, startedMs: ctx.gov.clock.monotonicMs(), items: [],
+    limit: options.scheduled ? Math.min(most, settings.concurrency.value) : most,
     skipped: 0, restored: 0, needs: 0, stale: 0, passedOver: 0, passedOverReasons: [],
     consentId: null, stop: null, pausedBy: null, renewal: null, closed: null,
     gates: [],
@@ -444,15 +448,15 @@ const finish = async (batch: Batch, doIt: () => Promise<void>): Promise<Analysis
 export const analyzeBatch = async (
   ctx: ShotsContext, options: AnalyzeOptions,
 ): Promise<AnalysisReceipt> => {
-  const batch = newBatch(ctx, options, { reason: null, released: false })
+  const batch = newBatch(ctx, options, { reason: null, group: null, released: false })
   return finish(batch, () => work(batch))
 }
 
 /** Analyses these very rows for one reason, with the same gates and the same receipt. */
 export const reanalyzeRows = async (
-  ctx: ShotsContext, rows: readonly Observation[], reason: ReanalyzeReason, released = false,
+  ctx: ShotsContext, rows: readonly Observation[], asked: Asked,
 ): Promise<AnalysisReceipt> => {
-  const batch = newBatch(ctx, { scheduled: false, limit: rows.length }, { reason, released })
+  const batch = newBatch(ctx, { scheduled: false, limit: rows.length }, asked)
   return finish(batch, async () => {
     if (!await begin(batch)) {
       batch.skipped = rows.length

@@ -1,6 +1,6 @@
 /** One image from its row to its outcome; what ends the whole batch is told apart. */
 import { SallyportError } from '../../base/errors.js'
-import type { ReanalyzeReason } from '../constants.js'
+import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { countingLock } from '../locked.js'
 import { pauseBehind } from '../paused.js'
@@ -99,6 +99,7 @@ const refused = async (
 /** What is asked for. */
 interface OneRequest {
   readonly reason: ReanalyzeReason | null
+  readonly group: ReanalyzeGroup | null
   readonly timeoutMs: number
   /** What this pass knows of images that were described; null: each is asked anew. */
   readonly described: DescribedBefore | null
@@ -123,7 +124,7 @@ const sendOne = async (
 
 /** Ends one image: sent, a repeat of one that was, or refused with the row saying why. */
 export const endImage = async (
-  ctx: ShotsContext, { row, verdict }: Prepared, { reason, timeoutMs, ...known }: OneRequest,
+  ctx: ShotsContext, { row, verdict }: Prepared, { reason, group, timeoutMs, ...known }: OneRequest,
 ): Promise<OneEnd> => {
   try {
     if (verdict.kind === 'source_missing') {
@@ -134,7 +135,7 @@ export const endImage = async (
       await blockRows(ctx, [row.observation_id], verdict.reason)
       return { ...without, outcome: 'blocked', reason: verdict.reason }
     }
-    return await sendOne({ ctx, row, image: verdict, reason, timeoutMs }, known)
+    return await sendOne({ ctx, row, image: verdict, reason, group, timeoutMs }, known)
   } catch (error) {
     return refused(ctx, row, error)
   }

@@ -10,28 +10,24 @@ import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
-import type { AnalysisStatus, ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
+import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { classificationNow, currentFacts, statusNow } from '../observations/as-of-now.js'
+import { currentFacts } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
 import { findObservations } from '../observations/find.js'
 import { imageBound, routeStatusOf } from '../gates.js'
 import { folderProblem } from '../source/folder.js'
 import { locateHere, requireRowHere } from '../source/folder-machine.js'
 import type { CountKey, Observation } from '../observations/observation-rows.js'
-import { resolveSettings, savedSettings } from '../source/settings.js'
+import { isRecursive, resolveSettings, savedSettings } from '../source/settings.js'
 import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
 import { earlierCall } from './earlier-call.js'
+import { isOfGroup } from './group.js'
 import { requireRoute } from './send-image.js'
 import { hasSize, type IntegrityReason } from './integrity.js'
-import { isSourceGone } from './privacy.js'
-import { unsettled } from '../observations/unsettled.js'
+import { isRowSelected, isSourceGone } from './privacy.js'
 import type { AnalysisReceipt } from '../receipts/analysis.js'
-
-const statusOfGroup: Readonly<Record<ReanalyzeGroup, AnalysisStatus>> = {
-  blocked: 'blocked', failed: 'failed', needs: 'needs_reanalysis',
-}
 
 /** The row that is meant by an id or an absolute path. Throws `not_found`. */
 const findTarget = (ctx: ShotsContext, view: View, target: string): Observation => {
@@ -128,19 +124,30 @@ export const reanalyzeOne = async (
   requireRowHere(ctx.gov.store, view, row)
   requireRoute(routeStatusOf(ctx, view))
   if (released === true) await release(ctx, session, row)
-  const receipt = await reanalyzeRows(ctx, [row], reason, released)
+  const receipt = await reanalyzeRows(ctx, [row], {
+    reason, group: null, released: released === true,
+  })
   return { observationId: row.observation_id, receipt }
 }
 
+/** What a bulk cannot take, by why: it would come up again each time. */
+interface LeftOut {
+  /** They failed or are uncertain, and the reason is not the one for that. */
+  readonly needRetryReason: number
+  /** They have an analysis, which stays, and their files are gone. */
+  readonly sourceGone: number
+  /** They are no whole images: only a person releases one, by name. */
+  readonly notWhole: number
+  /** They lie in subfolders, and recursive is off. */
+  readonly notSelected: number
+}
+
 /** What a bulk reanalysis would do, to be shown before anybody says yes. */
-export interface ReanalyzePlan {
+export interface ReanalyzePlan extends LeftOut {
+  readonly group: ReanalyzeGroup
   readonly rows: readonly Observation[]
   /** How many there are, the limit left aside. */
   readonly found: number
-  /** Left out: they failed or are uncertain, and the reason is not the one for that. */
-  readonly needRetryReason: number
-  /** Left out: they have an analysis, which stays, and their files are gone. */
-  readonly sourceGone: number
   /** Most that one request can cost, micro-USD. */
   readonly boundMicrousd: number
   /** Most that all of these can cost. */
@@ -178,8 +185,25 @@ const goneReader = (ctx: ShotsContext, view: View): ((row: Observation) => boole
     ? (row) => row.payload !== null && isSourceGone(row) : () => false
 }
 
+/** Why a bulk cannot take a row; null where it can. */
+const leavesOut = (
+  ctx: ShotsContext, view: View, reason: ReanalyzeReason,
+): ((row: Observation, before: ReturnType<typeof earlierCall>) => keyof LeftOut | null) => {
+  const isGone = goneReader(ctx, view)
+  const recursive = isRecursive(savedSettings(view))
+  return (row, { kind }) => {
+    if (reason !== 'provider_failure_retry' && kind !== 'none') return 'needRetryReason'
+    if (isGone(row)) return 'sourceGone'
+    if (!isRowSelected(row, recursive)) return 'notSelected'
+    const isNotWhole = row.analysis_status === 'blocked'
+      && row.analyzer.reason?.startsWith('image_') === true
+    return isNotWhole ? 'notWhole' : null
+  }
+}
+
 /**
- * Plans a bulk reanalysis, oldest first. Throws `blocked` while a gate is closed and `rejected`
+ * Plans a bulk reanalysis, oldest first; files that could not be read come last, so that those
+ * which stay so keep no other from its turn. Throws `blocked` while a gate is closed and `rejected`
  * `reason_not_for_failed` where all that is meant needs `provider_failure_retry`.
  */
 export const planReanalysis = (
@@ -189,36 +213,34 @@ export const planReanalysis = (
   const { setup } = requireRoute(routeStatusOf(ctx, view))
   const now = currentFacts(ctx, view)
   const most = limit ?? resolveSettings(view, ctx.env).analysisLimit.value
-  const rows: Observation[] = []
+  const [rows, unreadable]: [Observation[], Observation[]] = [[], []]
   let found = 0
-  let needRetryReason = 0
-  let sourceGone = 0
-  const isGone = goneReader(ctx, view)
-  const meant = (key: CountKey): boolean => statusNow(key, now) === statusOfGroup[group]
-    && classificationNow(key, now) === null && key.reason !== unsettled
+  const leftOut = { needRetryReason: 0, sourceGone: 0, notWhole: 0, notSelected: 0 }
+  const why = leavesOut(ctx, view, reason)
+  const meant = (key: CountKey): boolean => isOfGroup(key, now, group)
   for (const row of now.folderDigest === null
     ? [] : findObservations(view, { folderDigest: now.folderDigest, meant })) {
     if (row.analyzer.contact === 'claimed') continue
-    const { kind } = earlierCall(ctx, view, row)
-    if (kind === 'running') continue
-    if (reason !== 'provider_failure_retry' && kind !== 'none') {
-      needRetryReason += 1
-      continue
-    }
-    if (isGone(row)) {
-      sourceGone += 1
+    const before = earlierCall(ctx, view, row)
+    if (before.kind === 'running') continue
+    const left = why(row, before)
+    if (left !== null) {
+      leftOut[left] += 1
       continue
     }
     found += 1
-    if (rows.length < most) rows.push(row)
+    const turn = row.analyzer.reason === 'file_unreadable' ? unreadable : rows
+    if (turn.length < most) turn.push(row)
   }
+  const { needRetryReason } = leftOut
   if (found === 0 && needRetryReason > 0) throw wrongReason(needRetryReason)
+  const taken = [...rows, ...unreadable].slice(0, most)
   const saved = savedSettings(view)
   const boundMicrousd = imageBound(saved, setup)
   return {
-    rows, found, needRetryReason, sourceGone, boundMicrousd,
-    atMostMicrousd: boundMicrousd * rows.length,
-    earlierMicrousd: average(rows),
+    group, rows: taken, found, ...leftOut, boundMicrousd,
+    atMostMicrousd: boundMicrousd * taken.length,
+    earlierMicrousd: average(taken),
     callsLeft: callsLeft(budgetStatus(view, ctx.gov.clock.wallMs(), saved), boundMicrousd),
   }
 }
@@ -226,4 +248,6 @@ export const planReanalysis = (
 /** Does what was planned and said yes to. */
 export const reanalyzePlanned = (
   ctx: ShotsContext, plan: ReanalyzePlan, reason: ReanalyzeReason,
-): Promise<AnalysisReceipt> => reanalyzeRows(ctx, plan.rows, reason)
+): Promise<AnalysisReceipt> => reanalyzeRows(ctx, plan.rows, {
+  reason, group: plan.group, released: false,
+})

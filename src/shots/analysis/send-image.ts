@@ -13,7 +13,8 @@ import { registerArtifact } from '../../governance/artifacts.js'
 import type { Tx, View } from '../../state/types.js'
 import { requireBudget } from '../budget.js'
 import {
-  analysisPromptVersion, analysisSchemaVersion, shotLabels, type ReanalyzeReason,
+  analysisPromptVersion, analysisSchemaVersion, shotLabels, type ReanalyzeGroup,
+  type ReanalyzeReason,
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import {
@@ -24,11 +25,12 @@ import { openingHint } from '../opening.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { putObservation } from '../observations/observation-store.js'
 import {
-  shotCollections as c, type Observation, type PayloadRef,
+  countKeyOf, shotCollections as c, type Observation, type PayloadRef,
 } from '../observations/observation-rows.js'
 import { belowFolder } from '../source/closing.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { contentCalls, earlierCall, inputDigestOf } from './earlier-call.js'
+import { isOfGroup } from './group.js'
 import { folderChanged, rowAfter, sourceChanged, sourceMissing } from './outcome.js'
 import { judgeAnalysis } from '../payload/parse.js'
 import { isSelected, isSourceGone, isUnchanged, type ReadyImage } from './privacy.js'
@@ -43,6 +45,8 @@ export interface Attempt {
   readonly image: ReadyImage
   /** Null for the job's own analysis of a pending row. */
   readonly reason: ReanalyzeReason | null
+  /** What it was chosen by together with others; null where it was not. */
+  readonly group: ReanalyzeGroup | null
   readonly timeoutMs: number
 }
 
@@ -80,10 +84,21 @@ const requireFolder = (
   if (currentFacts(ctx, view).folderDigest !== folder) throw changed(folderChanged)
 }
 
+/**
+ * Whoever asks for an image again chose it by what stood then, and time passes before its turn
+ * comes: a prompt waits, others go first. An analysis of meanwhile is not paid for once more.
+ */
+const requireChosen = (now: Observation, { ctx, row, group }: Attempt, view: View): void => {
+  const isTried = now.analyzer.attempts !== row.analyzer.attempts
+    || now.analyzer.operation_id !== row.analyzer.operation_id
+  if (isTried) throw changed('analysed_meanwhile')
+  if (group === null) return
+  if (!isOfGroup(countKeyOf(now), currentFacts(ctx, view), group)) throw changed('not_in_group')
+}
+
 /** Whether the row may be claimed now, by whom asks. Throws `conflict` or `blocked`. */
-const requireClaimable = (
-  tx: Tx, { ctx, row: { observation_id: id }, reason }: Attempt,
-): Observation => {
+const requireClaimable = (tx: Tx, attempt: Attempt): Observation => {
+  const { ctx, row: { observation_id: id }, reason } = attempt
   const row = tx.get(c.observations, id)
   if (row === undefined || row.archived_at !== null) throw changed('archived')
   if (row.analyzer.contact === 'claimed') throw changed('analysis_in_progress')
@@ -92,6 +107,7 @@ const requireClaimable = (
   if (reason === null && (row.analysis_status !== 'pending' || row.classification !== null)) {
     throw changed('not_pending')
   }
+  if (reason !== null) requireChosen(row, attempt, tx)
   const { kind } = earlierCall(ctx, tx, row)
   if (kind === 'running') throw changed('analysis_in_progress')
   if (kind !== 'none' && reason !== 'provider_failure_retry') {

@@ -51,6 +51,8 @@ interface Concluding extends ConcludeOptions {
   readonly period: ReportPeriod
   readonly sources: ConclusionSources
   readonly route: TextRoute
+  /** Of the call, as it was when this one looked. */
+  readonly number: number
 }
 
 /** The number of the next call. Throws `blocked` where one must not be repeated by itself. */
@@ -78,6 +80,21 @@ const nextNumber = (
   )
 }
 
+/**
+ * The number of this call, while nobody asked since it looked: a retry is of what it saw, and no
+ * conclusion that was made meanwhile is bought again or written over.
+ */
+const requireTurn = (one: Concluding, tx: Tx): number => {
+  const { ctx, sources: { digest }, number } = one
+  const isMade = Boolean(tx.get(c.conclusions, digest)?.made)
+  if (!isMade && nextNumber(ctx, tx, digest, one) === number) return number
+  throw fail.conflict(
+    'conclusion_asked_meanwhile',
+    'This conclusion was asked for meanwhile; nothing was sent.',
+    { next: 'Run it again.' },
+  )
+}
+
 const claim = (
   one: Concluding, tx: Tx,
 ): { readonly inputDigest: string; readonly claimed: null } => {
@@ -90,7 +107,7 @@ const claim = (
       reason: 'inputs_changed', next: 'Run it again.',
     })
   }
-  const number = nextNumber(ctx, tx, sources.digest, one)
+  const number = requireTurn(one, tx)
   requireTextBudget(ctx, tx, now.boundMicrousd)
   const inputDigest = digestOf({
     call: 'shots.conclusion', source_digest: sources.digest, model: route.setup.model,
@@ -215,10 +232,10 @@ export const concludeReport = async (
   }
   const known = view.get(c.conclusions, sources.digest)?.made
   if (known) return { bought: false, made: known, receipt: null }
-  nextNumber(ctx, view, sources.digest, options)
+  const number = nextNumber(ctx, view, sources.digest, options)
   const route = requireTextRoute(ctx, view, 'gateway.report')
   if (!options.retry) requireNoPause(ctx, view)
-  const one: Concluding = { ctx, period, sources, route, ...options }
+  const one: Concluding = { ctx, period, sources, route, number, ...options }
   const result = await sendCall(ctx.gateway, orderOf(one, view))
   if (result.made === null) throw callError(names, result)
   return { bought: true, made: result.made, receipt: result.receipt }

@@ -11,21 +11,24 @@ import type { ShotsContext } from '../context.js'
 import { disputedOf } from '../disputed.js'
 import { gateTextOf, routeStatusOf } from '../gates.js'
 import { dueFactsOf } from '../money.js'
+import { currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
 import type { Observation } from '../observations/observation-rows.js'
-import { retryNext, waitsForPerson } from '../waiting.js'
+import { failedNext, waitsForPerson } from '../waiting.js'
 
 const blockedText = (reason: string): string | null => (reason === reasonGone
   ? 'Nothing stands in their way any more.' : gateTextOf(reason)?.text ?? null)
 
-const failedReasons = (rows: readonly Observation[]): ScreenReason[] => {
+const failedReasons = (now: CurrentFacts, rows: readonly Observation[]): ScreenReason[] => {
   const found = new Map<string, ScreenReason>()
-  for (const { analysis_status: status, analyzer } of rows) {
+  for (const { analysis_status: status, analyzer, root_digest: folder } of rows) {
     if (status !== 'failed') continue
     const reason = analyzer.reason ?? notRecorded
-    const before = found.get(reason)
-    found.set(reason, {
+    const told = failedNext(now, folder)
+    const key = `${reason} ${told.next}`
+    const before = found.get(key)
+    found.set(key, {
       status, reason, count: (before?.count ?? 0) + 1, text: before?.text ?? analyzer.detail,
-      next: retryNext, needsPerson: true,
+      ...told,
     })
   }
   return [...found.values()]
@@ -41,7 +44,7 @@ export const reasonsFor = (
   const isWaiting = waitsForPerson(ctx, view)
   for (const row of rows) if (row.analysis_status === 'blocked') blocked.add(reasonOf(row), 1)
   return [
-    ...failedReasons(rows),
+    ...failedReasons(currentFacts(ctx, view), rows),
     ...blocked.list().map(({ reason, count }): ScreenReason => ({
       status: 'blocked', reason, count, text: blockedText(reason),
       next: blockedNext(reason, disputed),

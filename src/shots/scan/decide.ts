@@ -11,7 +11,8 @@ import type {
 } from '../observations/observation-rows.js'
 import type { IgnoredHere } from '../source/ignored.js'
 import { capturedAtOf } from './captured-at.js'
-import { gate, standsForOthers, type GateDecision } from './gate.js'
+import { gate, type GateDecision } from './gate.js'
+import { needsReading, standsForOthers } from './needs-reading.js'
 import { quarterOf } from './run.js'
 import { isSameFile } from './same-file.js'
 import type { Representative, TakenFile } from './types.js'
@@ -49,18 +50,6 @@ export type Decision =
     readonly changed: Observation | null
   }
   | GateDecision<Observation>
-
-/**
- * Whether a known file must be read again: its observation was missed there or archived, or the one
- * that it looks like no longer stands for it.
- */
-export const needsReading = (
-  seen: Pick<SeenFile, 'outcome'>, observation: Observation | undefined,
-): boolean => {
-  if (observation === undefined) return false
-  if (seen.outcome === 'suppressed') return !standsForOthers(observation)
-  return observation.archived_at !== null || observation.classification === 'source_missing'
-}
 
 /** Rows of the scanned folder count unless archived; of others those that are still in force. */
 const countsAsTwin = (row: Observation, { folderDigest, now }: Loaded): boolean => {

@@ -8,6 +8,7 @@ import { visualLimit } from '../../images/image-limits.js'
 import type { PixelRect } from '../../images/types.js'
 import type { Observation } from '../observations/observation-rows.js'
 import type { IgnoredHere } from '../source/ignored.js'
+import { standsForOthers } from './needs-reading.js'
 import { extended, lengthWith, type RunHolder } from './run.js'
 import type { Confirmation, Representative, TakenFile } from './types.js'
 
@@ -51,15 +52,6 @@ export type GateDecision<R> =
   }
   /** Nothing is decided before it was compared with this row's picture. */
   | { readonly kind: 'unconfirmed'; readonly representative: R }
-
-/**
- * Whether an observation may stand for look-alikes: its picture can still be looked at, or was. One
- * whose file is gone before it was ever analysed would hide them all.
- */
-export const standsForOthers = (
-  row: Pick<Observation, 'archived_at' | 'classification' | 'payload'>,
-): boolean =>
-  row.archived_at === null && (row.classification !== 'source_missing' || row.payload !== null)
 
 const fresh = <R>(
   reason: string, measured: Measured | null = null, compared: Compared | null = null,

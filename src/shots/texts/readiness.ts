@@ -16,7 +16,7 @@ import { judge, toldName } from '../../governance/judge/fact.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { isRoomReason, roomNext } from '../disputed.js'
-import { gateTextOf, imageBound, settingFacts } from '../gates.js'
+import { budgetFacts, gateTextOf, imageBound, settingFacts } from '../gates.js'
 import { savedSettings, type SavedShotSettings } from '../source/settings.js'
 
 /** The two purposes of the `report` slot. */
@@ -66,7 +66,7 @@ const textRoute = [
     name: 'slot_not_set', kind: 'blocked', phases: ['status', 'admit'],
     holds: (one: TextCase) => slotOf(one) !== null,
   },
-  ...consentFacts, ...boundFacts, ...proofFacts,
+  ...consentFacts, ...boundFacts, ...budgetFacts, ...proofFacts,
 ] as const
 
 /** The route of a purpose. Throws `blocked` `text_route_not_ready` with the first reason. */

@@ -19,6 +19,7 @@ import { forImages } from '../../world/gateway.js'
 import { allowed, type Images } from '../../world/images.js'
 import type { SignedIn } from '../../world/session.js'
 import type { Stateful } from '../../world/state.js'
+import type { Loose, RunOptions } from '../../world/place.js'
 import { World, type Placed } from '../../world/world.js'
 
 type Begun = Placed & Stateful & SignedIn & Images
@@ -125,7 +126,7 @@ t.test('a budget that is overspent waits in both; one that is used up and frees 
   await become(world, blockedBy('budget_exhausted'))
   await settings(world, '--budget-requests', '1')
   t.strictSame(await both(world), { page: [], report: 0, all: [] }, 'it frees itself')
-  await settings(world, '--budget-microusd', '1')
+  await settings(world, '--budget-microusd', '1', '--request-cost-bound-microusd', '1')
   const over = await both(world)
   t.match(over.page[0]?.text, /^The budget of the day is overspent by \$/)
   t.equal(over.page[0]?.command, 'sallyport shots config set --budget-microusd N')
@@ -138,15 +139,31 @@ t.test('images of a folder that is not in force any more, or cannot be used, wai
   await scanned(world, 'a.png')
   must(await world.run(['shots', 'analyze', '--json']))
   await become(world, failedBy('http_status_500'))
+  const shown = async (options: RunOptions = {}): Promise<Loose> =>
+    must(await world.run(['shots', 'report', '--json'], options)).json().report.course.reasons[0]
   const other = world.place.path('other')
   mkdirSync(other)
   await settings(world, '--folder', other)
   const moved = await both(world)
-  t.equal(moved.page.length > 0, moved.report > 0, 'both or neither')
-  t.equal(moved.report, 1, 'it was analysed once: the report holds it')
+  t.strictSame(moved, { page: [], report: 0, all: [] }, 'no step would send them again')
+  const [row] = world.rows()
+  const steps = async (): Promise<string> =>
+    JSON.stringify((await must(world.run(['explain', row?.observation_id ?? '', '--json']))).json())
+  t.notMatch(await steps(), 'shots reanalyze', 'nor is one named for the image')
+  t.equal((await shown()).count, 1, 'the report says that it failed')
+  t.match((await shown()).next, 'not in force')
   await settings(world, '--unset', 'screenshot_folder')
   const none = await both(world)
-  t.strictSame([none.page.length, none.report], [1, 1])
+  t.strictSame(none, { page: [], report: 0, all: [] }, 'another one is in force')
+  t.match((await shown({ env: { SVC_SCREENSHOT_FOLDER: 'nowhere' } })).next,
+    '`sallyport shots config set --folder DIR`')
+  await settings(world, '--folder', world.folder)
+  t.match((await shown()).next, 'shots reanalyze --failed')
+  t.match(await steps(), 'shots reanalyze')
+  await become(world, (one) => ({ ...one, archived_at: new Date().toISOString() }))
+  t.notMatch(await steps(), 'shots reanalyze', 'an archived one is not sent again')
+  await become(world, (one) => ({ ...one, archived_at: null }))
+  await settings(world, '--unset', 'screenshot_folder')
   await become(world, blockedBy('image_damaged'))
   const damaged = await both(world)
   t.strictSame([damaged.page.length, damaged.report], [1, 1])

@@ -49,6 +49,12 @@ const planLines = (plan: ReanalyzePlan): string[] => [
   ...(plan.sourceGone === 0 ? [] : [
     `${plan.sourceGone} left out: their files are gone; what was analysed stays`,
   ]),
+  ...(plan.notWhole === 0 ? [] : [
+    `${plan.notWhole} left out: no whole images; a person releases one by name`,
+  ]),
+  ...(plan.notSelected === 0 ? [] : [
+    `${plan.notSelected} left out: they lie in subfolders, and recursive is off`,
+  ]),
   `each holds ${moneyText(plan.boundMicrousd)}, all together at `
     + `most ${moneyText(plan.atMostMicrousd)}`,
   ...(plan.earlierMicrousd === null
