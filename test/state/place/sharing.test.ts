@@ -242,6 +242,20 @@ t.test('machines that are gone are left out together, also one that was retired 
   await put(store, 2)
 })
 
+t.test('a server that another machine goes on at meanwhile is given nothing back', async (t) => {
+  const { store, server } = await replicas(t)
+  await put(store, 1)
+  server.isChanged = true
+  const { place } = store
+  const { accept } = place
+  place.accept = async (last, lost) => {
+    server.records.pop()
+    return accept(last, lost)
+  }
+  await t.rejects(acceptServer(store), { kind: 'conflict', code: 'server_moved' })
+  t.equal(server.records.length, 1)
+})
+
 t.test('a machine that was retired accepts nothing', async (t) => {
   const { store, next, server } = await replicas(t)
   const other = await next()
