@@ -16,8 +16,8 @@ const texts: Readonly<Record<Exclude<AnchorStatus, 'ok'>, string>> = {
 /** A replica is not made to count by itself: others would not know of it. */
 const waysOn: Readonly<Record<Store['keptIn'], string>> = {
   directory: 'Put the newest copy back, or make one count: `sallyport state restore DIR`',
-  place: 'Put the newest copy of the server back, or retire this machine on another one and join '
-    + 'anew',
+  place: 'Put the newest copy of the server back, or leave this machine out on another one: '
+    + '`sallyport state accept-server --without NAME`',
 }
 
 const notVouchedFor = (

@@ -82,7 +82,7 @@ const remaining = [
   'status', 'doctor', 'shots status', 'policy revoke',
   'state path', 'state check', 'state repair', 'state backup', 'state restore', 'state kept',
   'state verify',
-  'codehost verify', 'machine list', 'state accept-server',
+  'codehost verify', 'machine list', 'state accept-server', 'state unshare',
 ]
 
 const lineOf = (name: string): string[] => [...name.split(' '), ...(words[name] ?? []), '--json']

@@ -4,6 +4,7 @@ import { fail } from '../../base/errors.js'
 import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
+import { collections } from '../../governance/rows.js'
 import { rootEndsMs } from '../../governance/session/live.js'
 import type { View } from '../../state/types.js'
 import { occupiedHint } from '../consent-line.js'
@@ -38,9 +39,14 @@ export const jobTime = (
 const isLongEnough = ({ neededMs, consentLeftMs, sessionLeftMs }: JobTime): boolean =>
   Math.min(consentLeftMs, sessionLeftMs) > neededMs
 
-/** Whether consent and session last for what is left of a job. */
-export const isInTime = (gov: Gov, view: View, job: Job): boolean =>
-  isLongEnough(jobTime(gov, view, job))
+/** Whether consent and session last for what is left of a job, once its session is used again. */
+export const isInTime = (gov: Gov, view: View, job: Job): boolean => {
+  const root = view.get(collections.roots, job.root)
+  const endsMs = root === undefined ? 0 : msFromIso(root.expires_at)
+  return isLongEnough({
+    ...jobTime(gov, view, job), sessionLeftMs: Math.max(0, endsMs - gov.clock.wallMs()),
+  })
+}
 
 /** What is left to do of a job that would not come to its end in time. */
 const inTimeHint = (gov: Gov, view: View, job: Job): string => {

@@ -35,7 +35,7 @@ const heldResults: ReadonlySet<string> = new Set(['cost_overrun', 'answer_held']
 export const heldAnswerNext = (
   { task_id: id, blocked }: { readonly task_id: string; readonly blocked: { kind: string } | null },
 ): string | null => (blocked?.kind === 'answer_held'
-  ? `Run \`sallyport task review ${id} --accept-held\` or \`sallyport task review ${id} --reject\`.`
+  ? `Look at it: \`sallyport task show ${id}\`. Then review it with --accept-held, or --reject.`
   : null)
 
 /** Whether the result of the task is paid for, kept, and waits for a person. */

@@ -70,7 +70,8 @@ const candidate = (view: View, name: string | undefined): Principal | undefined 
 export const takesPassphrase = (view: View, owner: string | undefined): boolean =>
   candidate(view, owner)?.passphrase !== null
 
-const noteRefusal = (gov: Gov, subject: string | null): Promise<void> =>
+/** Records that somebody was not let in. `subject`: the id of the owner; null of an unknown one. */
+export const noteRefusal = (gov: Gov, subject: string | null): Promise<void> =>
   gov.store.transact('login', (tx) => {
     const face = gov.face
     const entry = { what: 'session.login_refused', principal: null, root: null, subject }

@@ -54,6 +54,12 @@ const knownHere = ({ replica, seal }: PlacedStore): Position => {
   return { sequence: last.sequence, link: seal.link(last.chain) }
 }
 
+const notHere = (): Error =>
+  fail.blocked('records_folded', 'What the server lost is not in this machine\'s log.', {
+    next: 'Run it on a machine that was joined longer. Where none has it, leave this machine out on '
+      + 'another one: `sallyport state accept-server --without NAME`.',
+  })
+
 const lostOf = (
   store: PlacedStore, last: PlacedRecord, own: Position,
 ): readonly PlacedRecord[] => {
@@ -62,11 +68,7 @@ const lostOf = (
   const at = known.findIndex(({ sequence }) => sequence === last.sequence)
   const found = known[at]
   // An anchor may tell of more than the log still has.
-  if (found === undefined || known.at(-1)?.sequence !== own.sequence) {
-    throw fail.blocked('records_folded', 'What the server lost is not in this machine\'s log.', {
-      next: 'Run it on a machine that was joined longer, or put the server back further.',
-    })
-  }
+  if (found === undefined || known.at(-1)?.sequence !== own.sequence) throw notHere()
   if (!store.seal.link(found.chain).equals(last.link)) throw otherHistory()
   const records = (behind?.records ?? []).filter(({ sequence }) => sequence > last.sequence)
   const before = new Map(known.map(({ sequence, chain }) => [sequence, chain]))
@@ -112,10 +114,14 @@ export const acceptServer = async (
   return { gave_back: given, without: gone.map(({ name }) => name) }
 }
 
-/** This machine lacks nothing, and another one does: it waits until all have said how far. */
+/**
+ * This machine lacks nothing, and another one does: it waits until all have said how far. One that
+ * has nothing to give back of what its anchor tells of is left out by another one.
+ */
 const vouchForOthers = async (store: PlacedStore): Promise<void> => {
   await store.fresh()
   if (!isLacking(store.stops, store.replica.end.sequence)) return
+  if (stoppedBehind(store.stops, store.settings.machine)) throw notHere()
   await store.place.vouch(knownHere(store))
 }
 

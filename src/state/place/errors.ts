@@ -11,7 +11,8 @@ const waysOn = {
   run: 'It was promoted, restored or made anew: name the server that has every record, or go on at '
     + 'this one: `sallyport state accept-server`, on each machine.',
   behind: 'It lacks records that a machine has. Put its newest copy back, or go on at this one: '
-    + '`sallyport state accept-server`, on each machine.',
+    + '`sallyport state accept-server`, on each machine; --without NAME leaves one out that cannot '
+    + 'give them back.',
   store_missing: 'It has no such state: name the server that has.',
 } as const
 

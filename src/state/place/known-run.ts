@@ -7,6 +7,15 @@
 /** System identifier and timeline, as a server names its run. */
 export const runForm = /^\d{1,20}\/[\dA-F]{8}$/
 
+/**
+ * Whether a run came behind another one of the same server: each promotion begins a later timeline,
+ * so that whoever knows the earlier one is late, and has left nothing.
+ */
+export const isLaterRun = (run: string, than: string): boolean => {
+  const [[system, line = ''], [before, known = '']] = [run.split('/'), than.split('/')]
+  return system === before && Number.parseInt(line, 16) > Number.parseInt(known, 16)
+}
+
 /** What a machine remembers of it. */
 export interface KnownRun {
   /** Null while it knows none: the first that answers is known from then on. */

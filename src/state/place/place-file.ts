@@ -72,10 +72,10 @@ const parsed = (bytes: Buffer): v.InferOutput<typeof placeShape> => {
   }
 }
 
-/** Another one whenever the file was written; it is put in its place whole. */
-export const placeFileStamp = (files: Files, keyFolder: string, storeId: string): string => {
+/** Another one whenever the file was written, which comes to its place whole; null without one. */
+export const placeFileStamp = (files: Files, keyFolder: string, storeId: string): string | null => {
   const facts = files.stat(pathOf(keyFolder, storeId))
-  return `${facts?.ino} ${facts?.mtimeMs}`
+  return facts === undefined ? null : `${facts.ino} ${facts.mtimeMs}`
 }
 
 /** Reads it. `blocked` `place_file_missing`; `damaged` `place_file_damaged`. */

@@ -154,7 +154,8 @@ export class PlacedStore implements Store {
     let read = placeFileStamp(files, keyPlaces.dir, storeId)
     const settings = (): PlaceSettings => {
       const stamp = placeFileStamp(files, keyPlaces.dir, storeId)
-      if (stamp !== read) {
+      // Without one the state was taken back: its place says so.
+      if (stamp !== null && stamp !== read) {
         this.#settings = readPlaceFile(files, keyPlaces.dir, keys, storeId)
         read = stamp
       }

@@ -72,6 +72,18 @@ t.test('the cost is a number of micro-USD in JSON, and dollars on a terminal', a
   t.match(must(await at.run(line)).stdout, `"amount_microusd":${cost.amount_microusd}`)
 })
 
+t.test('a charge that nobody has told yet is told as not known, never as none', async (t) => {
+  const at = await World.in(t).sandbox().state().session().alpha()
+  at.sandbox.faults.set('billing_status_500', { service: 'provider' })
+  t.not((await at.ask()).status, 0)
+  const [task] = await at.json(['task', 'list'])
+  const { files } = await exported(at, task.id)
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  const line = ['receipt', 'verify', files.receipt, '--key', files.key]
+  const seen = must(await at.run(line, { terminal, columns: 400 })).stdout
+  t.match(seen, /^cost: +charge not known, .*state unknown/m)
+})
+
 t.test('the same facts give the same bytes, and making a receipt changes no byte of the state', async (t) => {
   const at = await World.in(t).sandbox().state().session().alpha()
   const { task } = must(await at.ask()).json()

@@ -20,3 +20,11 @@ t.test('a process that goes on living leaves a server that another one of its ma
   await store.fresh()
   must(await one.run(['goal', 'add', 'on']))
 })
+
+t.test('a process that goes on living is told that the state was taken back', async (t) => {
+  const server = await startPostgres(t)
+  const one = await firstMachine(t, server.url)
+  await one.gov.store.fresh()
+  must(await one.run(['state', 'unshare', '--yes']))
+  await t.rejects(one.gov.store.fresh(), { code: 'state_moved' })
+})

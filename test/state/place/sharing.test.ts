@@ -229,6 +229,23 @@ t.test('a machine of which the newest part is gone says by its anchor how far it
   t.strictSame(await acceptServer(store, ['b']), { gave_back: 0, without: ['b'] })
 })
 
+t.test('a machine whose records are gone here and at the server is told that another one goes on without', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  await put(store, 1)
+  await other.fresh()
+  const { files, keyPlaces: { anchor }, keys, storeId, end } = other.replica
+  writeAnchor(files, anchor, keys, storeId, {
+    number: 99, sequence: end.sequence, chain: '0'.repeat(64), policy_revision: null,
+  })
+  await other.fresh()
+  await store.fresh()
+  await t.rejects(put(store, 2), { code: 'server_changed', reason: 'behind', next: /--without/ })
+  await t.rejects(acceptServer(other), { code: 'records_folded', next: /--without/ })
+  t.strictSame(await acceptServer(store, ['b']), { gave_back: 0, without: ['b'] })
+  await put(store, 2)
+})
+
 t.test('machines that are gone are left out together, also one that was retired with what it knew', async (t) => {
   const { store, next, server } = await replicas(t)
   const [b] = [await next('b'), await next('c')]

@@ -80,7 +80,7 @@ export const ceilings: readonly Ceiling[] = [
   of('shots day 2026-11-20 --from 10:00 --to 12:00', [7, 187, 0, 0], [7, 20], [330, 6500]),
   of('edge list', [7, 119, 0, 1], [9, 20], [33, 900]),
   of('edge artifacts', [7, 119, 0, 1], [9, 20], [33, 900]),
-  of('codehost connections', [7, 170, 0, 1], [9, 20], [34, 950]),
+  of('codehost connections', [7, 171, 0, 1], [9, 20], [34, 950]),
   of('codehost grants', [7, 142, 0, 1], [9, 20], [33, 900]),
   of('codehost jobs', [7, 187, 0, 1], [10, 20], [34, 950]),
   of('codehost closures', [7, 137, 0, 0], [9, 20], [33, 900]),
@@ -109,7 +109,7 @@ export const ceilings: readonly Ceiling[] = [
   of('timers show', [11, 148, 0, 0], [8, 20], [43, 1200]),
   of('schema', [26, 490, 0, 0], [0, 0], [0, 0]),
   of('completion bash', [26, 487, 0, 0], [0, 0], [0, 0]),
-  of('help', [24, 242, 0, 0], [0, 0], [0, 0]),
+  of('help', [24, 243, 0, 0], [0, 0], [0, 0]),
 ]
 
 const acts = 'changes something: what it costs is its records'

@@ -20,13 +20,17 @@ const factText = (value: unknown): string =>
 
 const isAmount = (value: unknown): value is number => Number.isSafeInteger(value)
 
+/** States of a charge that nobody has told yet: what was not told is not nothing. */
+const openStates: ReadonlySet<unknown> = new Set(['unknown', 'contacted', 'reserved'])
+
 /** For a person: what it comes to, and what else the receipt says of it. */
 const costText = (cost: object): string => {
   const { amount_microusd: amount, ...others } = cost as Readonly<Record<string, unknown>>
   const told = Object.entries(others).filter(([, value]) => value !== null)
     .map(([name, value]) => (name.endsWith('_microusd') && isAmount(value)
       ? `${name.replace('_microusd', '')} ${moneyText(value)}` : `${name} ${factText(value)}`))
-  return [isAmount(amount) ? moneyText(amount) : 'no charge', ...told].join(', ')
+  const bare = openStates.has(others['state']) ? 'charge not known' : 'no charge'
+  return [isAmount(amount) ? moneyText(amount) : bare, ...told].join(', ')
 }
 
 const factLines = (view: View, facts: Readonly<Record<string, unknown>>) =>

@@ -42,9 +42,12 @@ What to do, in this order:
 
 On a shared state the server has every record, and a machine that lacks some
 follows them. An anchor that stays behind says that the server lost what this
-machine had seen. Put the server's newest copy back. Where there is none, or an
-anchor is lost, leave this machine out and join anew in new directories:
+machine had seen, and nobody writes there. Put the server's newest copy back. Or
+go on without, on another machine; it counts as a restore:
+       $ sallyport state accept-server --without NAME
+Where an anchor is lost alone, retire its machine on another one:
        $ sallyport machine retire NAME
+Either way the machine joins anew, in new directories:
        $ sallyport machine invite NAME --to FILE
 Where this is the only machine, a backup of it becomes a directory of its own:
 see sallyport help shared.

@@ -2,7 +2,8 @@
 import {
   placeTimes, type PlacedRecord, type Position, type Standing, type StopRow,
 } from '../place.js'
-import { serverChanged, serverLeft } from '../errors.js'
+import { machineRetired, serverChanged, serverLeft } from '../errors.js'
+import { isLaterRun } from '../known-run.js'
 import { textOf, type Row } from './connection.js'
 import { machineRows, machinesOf } from './machines.js'
 import {
@@ -41,18 +42,22 @@ interface VoucherText {
 
 /**
  * See `Place.standing`. A server that this machine has left takes itself for the one that it was:
- * nobody is led back to it (`server_changed` `left`).
+ * nobody is led back to it (`server_changed` `left`). `machine_retired` of one that was.
  */
 export const standing = async (
-  { connection, storeId, run }: Asking,
+  { connection, storeId, run, machine }: Asking,
 ): Promise<Standing> => {
   const [row] = await connection.ask({ text: standingText, values: [storeId] })
   if (row === undefined || row['changed'] === null || row['sequence'] === null) {
     throw serverChanged('store_missing')
   }
   const isChanged = row['changed'] === true
-  const known = run.known()
-  if (!isChanged && known !== null && known !== row['run']) throw serverLeft()
+  const machines = machinesOf(textOf(row, 'machines'))
+  const here = machines.find((one) => one.machine === machine.machine)
+  if (here !== undefined && here.retired !== null) throw machineRetired()
+  const [known, now] = [run.known(), textOf(row, 'run')]
+  const isOther = known !== null && known !== now && !isLaterRun(now, known)
+  if (!isChanged && isOther) throw serverLeft()
   if (!isChanged) noteRun(run, row)
   const vouchers = JSON.parse(row['vouchers'] === null ? '[]' : textOf(row, 'vouchers')) as
     readonly VoucherText[]
@@ -62,7 +67,7 @@ export const standing = async (
     vouchers: vouchers.map(({ machine, sequence, link, same }) => ({
       machine, sequence: Number(sequence), link: Buffer.from(link, 'hex'), isOther: same === false,
     })),
-    machines: machinesOf(textOf(row, 'machines')),
+    machines,
   }
 }
 

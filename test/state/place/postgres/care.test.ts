@@ -143,6 +143,24 @@ t.test('a server that a machine had left takes itself for the one it was, and le
   t.equal(run.noted.length, 1)
 })
 
+t.test('who knows an earlier timeline of the same server is late, and a machine that was retired hears that', async (t) => {
+  const { store, place, machine, other, second } = await two(t)
+  await place.follow(7, 1)
+  const [row] = await server.query<{ run: string }>(
+    'select run from sallyport.stores where store = $1', [store.storeId])
+  const [system = '', line = ''] = (row?.run ?? '').split('/')
+  const timeline = Number.parseInt(line, 16)
+  const runOf = (number: number): string =>
+    `${system}/${number.toString(16).toUpperCase().padStart(8, '0')}`
+  const late = ofRun(runOf(timeline - 1))
+  t.equal((await store.placeOf(machine, { run: late }).standing()).isChanged, false)
+  t.strictSame(late.noted, [row?.run])
+  await t.rejects(store.placeOf(machine, { run: ofRun(runOf(timeline + 1)) }).standing(),
+    { code: 'server_changed', reason: 'left' })
+  await place.retire(second)
+  await t.rejects(other.standing(), { kind: 'blocked', code: 'machine_retired' })
+})
+
 t.test('what a machine said counts for a day, and tells whether its history is the one of the server', async (t) => {
   const { store, place, other, second } = await two(t)
   await changed(store)
