@@ -8,6 +8,7 @@ import {
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
+import { Script } from 'node:vm'
 import type { Test } from 'tap'
 import { version } from '../../src/cli/version.js'
 import { World } from '../world/world.js'

@@ -56,8 +56,8 @@ const knownHere = ({ replica, seal }: PlacedStore): Position => {
 
 const notHere = (): Error =>
   fail.blocked('records_folded', 'What the server lost is not in this machine\'s log.', {
-    next: 'Run it on a machine that was joined longer. Where none has it, leave this machine out on '
-      + 'another one: `sallyport state accept-server --without NAME`.',
+    next: 'Run it on a machine that was joined longer. Where none has it, leave this one out on '
+      + 'another machine: `sallyport state accept-server --without NAME`.',
   })
 
 const lostOf = (
