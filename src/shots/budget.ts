@@ -12,7 +12,7 @@ import { reviewFirst } from '../governance/ledger/due.js'
 import { overrunsToReview } from '../governance/ledger/find-reservation.js'
 import { rowsUnder } from '../state/indexes.js'
 import type { View } from '../state/types.js'
-import { belowBound, usedUp } from './gates.js'
+import { belowBound, isBelowBound, usedUp } from './gates.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 /** Purposes whose calls count; the proof of a slot is a call of its purpose. */
@@ -98,7 +98,7 @@ export const requireBudget = (view: View, nowMs: number, boundMicrousd: number):
   const standing = budgetStatus(view, nowMs)
   if (callsLeft(standing, boundMicrousd) > 0) return
   const { budgetMicrousd } = standing
-  if (budgetMicrousd !== null && budgetMicrousd < boundMicrousd) {
+  if (isBelowBound(budgetMicrousd, boundMicrousd)) {
     throw fail.blocked('budget_below_bound', belowBound.text, {
       reason: 'budget_below_bound', next: belowBound.next,
       details: { budget_microusd: budgetMicrousd, bound_microusd: boundMicrousd },

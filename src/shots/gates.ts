@@ -207,6 +207,10 @@ interface ImageCase extends BuyingCase {
   readonly saved: SavedShotSettings
 }
 
+/** Whether no request of a bound fits a budget of a whole day, micro-USD; null: there is none. */
+export const isBelowBound = (budget: number | null, bound: number): boolean =>
+  budget !== null && budget < bound
+
 /** What is held for one call fits into the budget of a whole day; one not set is told as such. */
 export const budgetFacts = [
   {
@@ -214,7 +218,7 @@ export const budgetFacts = [
     holds: (one) => {
       const slot = slotOf(one)
       const { budget_microusd: budget } = one.saved
-      return slot === null || budget === null || budget < 1 || one.bound(slot) <= budget
+      return slot === null || (budget ?? 0) < 1 || !isBelowBound(budget, one.bound(slot))
     },
   },
 ] as const satisfies readonly Fact<ImageCase>[]

@@ -23,14 +23,13 @@ import { vaultDigest } from '../../governance/vault.js'
 import { rowsUnder } from '../../state/indexes.js'
 import { ofRows } from '../../state/row-memo.js'
 import type { View } from '../../state/types.js'
-import { occupiedHint } from '../consent-line.js'
 import { closedBy } from './closed/fence.js'
 import { isWholeApproval } from './digests.js'
 import { publicationKind, publicCapabilities } from './kinds.js'
 import { holdsConnection } from './reserve.js'
 import { closedByConsent, jobCollection, standingCollection, type Job } from './job-rows.js'
 import { isCurrent } from './standing-rule.js'
-import { closeHint } from './close-line.js'
+import { endedHint } from './close-line.js'
 
 /** Where the job is under way; null before it runs. */
 interface UnderWay {
@@ -255,14 +254,8 @@ export const writeDenials = (
   }, phase)
 }
 
-/** What is left to do of a job that rests on what has ended. */
-const anewHint = ({ gov }: Asked, view: View, job: Job): string => {
-  if (job.reserved && job.state === 'blocked') return closeHint(gov, view, job)
-  const connection = view.get(connectionCollection, job.connection_id)
-  return (connection === undefined ? null : occupiedHint(connection))
-    ?? 'A new consent takes over no job: consent anew, then prepare it again. See: '
-      + '`sallyport codehost connections`'
-}
+const consentAnew = 'A new consent takes over no job: consent anew, then prepare it again. See: '
+  + '`sallyport codehost connections`'
 
 /** Throws what stands against a job, the first reason foremost. */
 export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): void => {
@@ -274,7 +267,7 @@ export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): 
     details: { connection_id: job.connection_id },
     next: isApproval
       ? `Look at it first: \`sallyport codehost preview ${job.job_id}\`.`
-      : anewHint(asked, view, job),
+      : endedHint(asked.gov, view, job, consentAnew),
   })
 }
 

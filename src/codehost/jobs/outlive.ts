@@ -1,15 +1,13 @@
 /** Whether consent, session and its idle time outlive what a job takes at least. */
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
-import { connectionCollection } from '../../governance/connections/connection-rows.js'
 import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
 import { collections } from '../../governance/rows.js'
 import { rootEndsMs } from '../../governance/session/live.js'
 import type { View } from '../../state/types.js'
-import { occupiedHint } from '../consent-line.js'
 import { postLimits } from '../plan/plan-limits.js'
-import { closeHint } from './close-line.js'
+import { endedHint } from './close-line.js'
 import type { Job } from './job-rows.js'
 
 /** How long a job takes at least, and how much of its consent and session is left. */
@@ -48,14 +46,6 @@ export const isInTime = (gov: Gov, view: View, job: Job): boolean => {
   })
 }
 
-/** What is left to do of a job that would not come to its end in time. */
-const inTimeHint = (gov: Gov, view: View, job: Job): string => {
-  if (job.reserved) return closeHint(gov, view, job)
-  const connection = view.get(connectionCollection, job.connection_id)
-  return (connection === undefined ? null : occupiedHint(connection))
-    ?? 'Consent anew for long enough, then prepare it again.'
-}
-
 /** Throws `unauthorized` `codehost_too_short` where the job would outlive what it rests on. */
 export const requireOutlives = (gov: Gov, view: View, job: Job): void => {
   const time = jobTime(gov, view, job)
@@ -65,7 +55,7 @@ export const requireOutlives = (gov: Gov, view: View, job: Job): void => {
   throw fail.unauthorized(
     'codehost_too_short', 'The consent or the session would end before this job can.', {
       reason: consentLeftMs <= sessionLeftMs ? 'consent' : 'session',
-      next: inTimeHint(gov, view, job),
+      next: endedHint(gov, view, job, 'Consent anew for long enough, then prepare it again.'),
       details: {
         needed_ms: neededMs, left_ms: leftMs, until: isoFromMs(gov.clock.wallMs() + leftMs),
       },

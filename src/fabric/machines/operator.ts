@@ -7,7 +7,7 @@ import { collections, type Principal } from '../../governance/rows.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import { noteRefusal, proveOwner, type LoginRequest } from '../../governance/session/login.js'
 import type { Session } from '../../governance/session/types.js'
-import { fail, type SallyportError } from '../../base/errors.js'
+import { fail } from '../../base/errors.js'
 import type { Tx } from '../../state/types.js'
 
 /** An owner, and the session that he asks through; null where he asks through none. */
@@ -20,20 +20,14 @@ export interface Operator {
 export const operatorOf = ({ principal, root }: Session): Operator =>
   ({ principal, root: root.root_id })
 
+/** A refusal where nothing can be recorded is one all the same. */
+const noteIfAny: typeof noteRefusal = (gov, subject) =>
+  noteRefusal(gov, subject).catch(() => undefined)
+
 /** Who proves himself without one. Throws as `proveOwner`. */
 export const provenOperator = async (
   gov: Gov, request: Pick<LoginRequest, 'owner' | 'passphrase'>,
-): Promise<Operator> => {
-  try {
-    return { principal: await proveOwner(gov.store.read(), request), root: null }
-  } catch (error) {
-    // Where nothing can be recorded, nobody was let in all the same.
-    if ((error as SallyportError).code === 'login_refused') {
-      await noteRefusal(gov, null).catch(() => undefined)
-    }
-    throw error
-  }
-}
+): Promise<Operator> => ({ principal: await proveOwner(gov, request, noteIfAny), root: null })
 
 /** Throws `unauthorized` where session or owner ended meanwhile. */
 export const requireOperator = (tx: Tx, now: string, { principal, root }: Operator): void => {

@@ -1,5 +1,5 @@
 /** Giving a state to a place, and taking it back; who did so is in the audit. */
-import { fail, SallyportError } from '../../base/errors.js'
+import { fail } from '../../base/errors.js'
 import { requireAnchored } from '../../governance/anchored.js'
 import { appendAudit } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
@@ -9,7 +9,7 @@ import { directoryOf } from '../../state/directory.js'
 import type { FileStore } from '../../state/file-store.js'
 import { parsePlaceAddress } from '../../state/place/address.js'
 import type { Reaching } from '../../state/place/share.js'
-import { shareDirectory, unshareDirectory } from '../../state/place/sharing.js'
+import { isEnded, shareDirectory, unshareDirectory } from '../../state/place/sharing.js'
 import type { Tx } from '../../state/types.js'
 import type { SharedHere } from './machines-contract.js'
 import { operatorOf, requireOperator, type Operator } from './operator.js'
@@ -58,16 +58,8 @@ export const shareState = async (
   }
 }
 
-/** Whether this state was taken back before; who did and was cut off may do it again. */
-export const isTakenBack = async ({ store }: Gov): Promise<boolean> => {
-  try {
-    await sharedOf(store).fresh()
-    return false
-  } catch (error) {
-    if (error instanceof SallyportError && error.code === 'state_unshared') return true
-    throw error
-  }
-}
+/** Whether this state was taken back before. */
+export const isTakenBack = ({ store }: Gov): Promise<boolean> => isEnded(sharedOf(store))
 
 /**
  * Takes a shared state back. Throws `rejected` `not_shared`, and as `unshareDirectory`. Where it

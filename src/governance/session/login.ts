@@ -70,14 +70,6 @@ const candidate = (view: View, name: string | undefined): Principal | undefined 
 export const takesPassphrase = (view: View, owner: string | undefined): boolean =>
   candidate(view, owner)?.passphrase !== null
 
-/** Records that somebody was not let in. `subject`: the id of the owner; null of an unknown one. */
-export const noteRefusal = (gov: Gov, subject: string | null): Promise<void> =>
-  gov.store.transact('login', (tx) => {
-    const face = gov.face
-    const entry = { what: 'session.login_refused', principal: null, root: null, subject }
-    appendAudit(tx, nowIso(gov), { ...entry, facts: { face } })
-  })
-
 const makeRoot = (gov: Gov, request: LoginRequest, principal: Principal, token: string): Root => {
   const issuedMs = gov.clock.wallMs()
   return {
@@ -92,16 +84,26 @@ const makeRoot = (gov: Gov, request: LoginRequest, principal: Principal, token: 
   }
 }
 
+/** Records that somebody was not let in. */
+export const noteRefusal = (gov: Gov, subject: string | null): Promise<void> =>
+  gov.store.transact('login', (tx) => {
+    const face = gov.face
+    const entry = { what: 'session.login_refused', principal: null, root: null, subject }
+    appendAudit(tx, nowIso(gov), { ...entry, facts: { face } })
+  })
+
 /**
- * The owner, by what a login takes, over the rows that are known here; nothing is written. Throws
- * `unauthorized`/`login_refused` and `usage`/`owner_required`.
+ * The owner, by what a login takes; checked outside the lock. A refusal is recorded by `note`, with
+ * the id of the owner or null of an unknown one. Throws `unauthorized`/`login_refused`, the same
+ * for a wrong passphrase, an unknown and a disabled owner; `usage`/`owner_required`.
  */
 export const proveOwner = async (
-  view: View, { owner, passphrase }: Pick<LoginRequest, 'owner' | 'passphrase'>,
+  gov: Gov, { owner, passphrase }: Pick<LoginRequest, 'owner' | 'passphrase'>, note = noteRefusal,
 ): Promise<Principal> => {
-  const known = candidate(view, owner)
-  if (!(await verifyPassphrase(known, passphrase)) || known === undefined) throw refused()
-  return known
+  const known = candidate(gov.store.read(), owner)
+  if (await verifyPassphrase(known, passphrase) && known !== undefined) return known
+  await note(gov, known?.principal_id ?? null)
+  throw refused()
 }
 
 /**
@@ -116,11 +118,7 @@ export const login = async (
   request: LoginRequest,
 ): Promise<{ readonly root: Root; readonly token: string }> => {
   requireLimits(request)
-  const known = candidate(gov.store.read(), request.owner)
-  if (!(await verifyPassphrase(known, request.passphrase)) || known === undefined) {
-    await noteRefusal(gov, known?.principal_id ?? null)
-    throw refused()
-  }
+  const known = await proveOwner(gov, request)
   const token = newToken()
   const root = makeRoot(gov, request, known, token)
   const gone = await gov.store.transact('login', (tx) => {

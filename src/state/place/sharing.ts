@@ -79,13 +79,16 @@ const atWork = (): Error =>
     next: 'Wait until it has ended: `sallyport status` on each machine, then run it again.',
   })
 
-/** Has everything that was placed. False where a run of before has ended it: it is as then. */
-const followLast = async (store: PlacedStore): Promise<boolean> => {
+/**
+ * Follows everything that was placed, and says whether the place was ended before: it is as it was
+ * then, and who ended it and was cut off may do it again.
+ */
+export const isEnded = async (store: PlacedStore): Promise<boolean> => {
   try {
     await store.fresh()
-    return true
+    return false
   } catch (error) {
-    if (error instanceof SallyportError && error.code === 'state_unshared') return false
+    if (error instanceof SallyportError && error.code === 'state_unshared') return true
     throw error
   }
 }
@@ -99,9 +102,9 @@ const followLast = async (store: PlacedStore): Promise<boolean> => {
  */
 export const unshareDirectory = async (store: PlacedStore): Promise<void> => {
   const { replica, place, storeId, seal } = store
-  const isOpen = await followLast(store)
   // What other machines have under way at a place that has ended comes to nothing there.
-  if ((isOpen ? store.holds : replica.holds).live() > 0) throw atWork()
+  const holds = await isEnded(store) ? replica.holds : store.holds
+  if (holds.live() > 0) throw atWork()
   const { sequence, chain } = replica.end
   requireNotBehind(store.stops, sequence)
   const stops = await place.end({ sequence, link: seal.link(chain) })

@@ -2,7 +2,7 @@
  * What was looked at is asked again in the record that rests on it: whoever changes a row in
  * between is not passed over, and what is decided moves the anchor.
  */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { adoptJob } from '../../../src/codehost/jobs/adopt.js'
 import { approveJob } from '../../../src/codehost/jobs/approve.js'
 import { cancelJob } from '../../../src/codehost/jobs/cancel.js'
@@ -22,6 +22,22 @@ const closed = { closure_id: 'cls_other', at: '2026-01-01T00:00:00.000Z', fence:
 /** What happens in between, and how it is told. */
 type Between = readonly [string, (at: Working, job: string) => Promise<unknown>]
 
+/** An act that is refused in its record, where nothing of the job changed but what happened. */
+const refusedInRecord = async (t: Test, at: Working, { job, act, change, code }: {
+  readonly job: string
+  readonly act: typeof adoptJob | typeof cancelJob
+  readonly change: Between[1]
+  readonly code: string
+}): Promise<void> => {
+  let changed: Job | undefined
+  const session = at.session()
+  await t.rejects(act(betweenLookAndRecord(at.gov, async () => {
+    await change(at, job)
+    changed = at.job(job)
+  }), session, job), { code })
+  t.strictSame(at.job(job), changed, 'nothing of it changed')
+}
+
 const sessionEnds: Between = ['session_ended', async (at) => must(await at.run(['logout']))]
 
 const adoptions: readonly Between[] = [
@@ -35,13 +51,7 @@ for (const [code, change] of adoptions) {
   t.test(`C-011 C-284 an adoption that was right when it was looked at is refused in its record: ${code}`, async (t) => {
     const at = await working(t)
     const job = await reconciled(at)
-    const session = at.session()
-    let changed: Job | undefined
-    await t.rejects(adoptJob(betweenLookAndRecord(at.gov, async () => {
-      await change(at, job)
-      changed = at.job(job)
-    }), session, job), { code })
-    t.strictSame(at.job(job), changed, 'nothing of it changed')
+    await refusedInRecord(t, at, { job, act: adoptJob, change, code })
     t.not(at.task(at.job(job).task_id ?? '')?.state, 'succeeded')
   })
 }
@@ -78,13 +88,7 @@ for (const [code, change] of cancels) {
   t.test(`C-022 a job that could be given up when it was looked at is not given up in its record: ${code}`, async (t) => {
     const at = await working(t)
     const job = await at.prepare()
-    const session = at.session()
-    let changed: Job | undefined
-    await t.rejects(cancelJob(betweenLookAndRecord(at.gov, async () => {
-      await change(at, job)
-      changed = at.job(job)
-    }), session, job), { code })
-    t.strictSame(at.job(job), changed, 'nothing of it changed')
+    await refusedInRecord(t, at, { job, act: cancelJob, change, code })
   })
 }
 

@@ -6,7 +6,7 @@ import { collections } from '../../../src/governance/rows.js'
 import { acceptMachineServer } from '../../../src/fabric/machines/accept.js'
 import { inviteMachine } from '../../../src/fabric/machines/invite.js'
 import { joinMachine } from '../../../src/fabric/machines/join.js'
-import { operatorOf } from '../../../src/fabric/machines/operator.js'
+import { operatorOf, provenOperator } from '../../../src/fabric/machines/operator.js'
 import { machineToRetire, retireMachine } from '../../../src/fabric/machines/retire.js'
 import { bindToHere, machineOf } from '../../../src/governance/machine-bound.js'
 import { unshareState } from '../../../src/fabric/machines/sharing.js'
@@ -109,6 +109,18 @@ t.test('what is done to machines is told by the audit, and no old copy goes on w
     t.equal(marks(), before + 1, what)
     t.ok(store.read().all(collections.audit).some(({ doc }) => doc.what === what), what)
   }
+})
+
+t.test('an owner who does not prove himself is told so in the record, where one is taken', async (t) => {
+  const { gov, store, server } = await signedIn(t)
+  const refusals = () =>
+    store.read().all(collections.audit).filter(({ doc }) => doc.what === 'session.login_refused')
+  const told = { kind: 'unauthorized', code: 'login_refused' }
+  await t.rejects(provenOperator(gov, { owner: 'nobody' }), told)
+  t.equal(refusals().length, 1)
+  server.isChanged = true
+  await t.rejects(provenOperator(gov, { owner: 'nobody' }), told)
+  t.equal(refusals().length, 1)
 })
 
 t.test('a state whose anchor is gone is not taken back from its place', async (t) => {
