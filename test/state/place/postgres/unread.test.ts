@@ -74,5 +74,6 @@ t.test('an answer that does not end is not waited for', async (t) => {
   await t.rejects(place.follow(7, 1), { kind: 'locked', code: 'place_unreachable' })
   await place.close()
   const most = Math.max(...sent)
-  t.ok(most > 100 && most < 200, `${sent.join(', ')} MiB`)
+  // The limit is 128 MiB; what systems keep between the two ends is on either side of it.
+  t.ok(most > 64 && most < 256, `${sent.join(', ')} MiB`)
 })
