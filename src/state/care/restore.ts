@@ -9,9 +9,9 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { readAnchor } from '../anchor.js'
 import { verifyBackup, type BackupFacts } from './backup.js'
-import { copyFile, copyTree, digestFile, filesBelow } from './copy.js'
+import { copyFile, copyTree, digestFile, filesBelow, placeCopy } from './copy.js'
 import {
-  ensureDir, ensureDirs, publish, readWhole, syncDir, temporaryName, withFile, type Files,
+  ensureDir, ensureDirs, publish, readWhole, syncDir, withFile, type Files,
 } from '../files.js'
 import { stateElsewhere } from '../directory.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
@@ -341,17 +341,14 @@ const restoreArtifacts = (
       files.rename(target, join(aside, `untrue-${stored}`))
       syncDir(files, aside)
     }
-    const temporary = join(dirname(target), temporaryName())
-    copyFile(files, join(from, name), temporary)
-    files.rename(temporary, target)
-    syncDir(files, dirname(target))
+    placeCopy(files, join(from, name), target)
   }
 }
 
 /** Copies what is not there yet. */
 const addMissing = (files: Files, from: string, to: string): void => {
   if (files.stat(from)?.kind === 'file') {
-    if (files.stat(to) === undefined) copyFile(files, from, to)
+    if (files.stat(to) === undefined) placeCopy(files, from, to)
     return
   }
   ensureDirs(files, to)
@@ -359,8 +356,7 @@ const addMissing = (files: Files, from: string, to: string): void => {
     const target = join(to, name)
     if (files.stat(target) !== undefined) continue
     ensureDirs(files, dirname(target))
-    copyFile(files, join(from, name), target)
-    syncDir(files, dirname(target))
+    placeCopy(files, join(from, name), target)
   }
 }
 
