@@ -4,7 +4,6 @@
  * revision beyond the anchor (the `afterRestore` hook) the store is behind its anchor and contacts
  * nobody: a crash in between leaves it refused, never forgetful.
  */
-import { randomBytes } from 'node:crypto'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { readAnchor } from '../anchor.js'
@@ -36,6 +35,8 @@ import { FileStore } from '../file-store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import { careFailure } from './unreadable.js'
 import { asideName, siteOf, type Site, type StatePlace } from './use-case.js'
+import { isOwnState } from '../own-entries.js'
+import { removeUnfinished, sweepUnfinished, unfinishedPlace } from '../unfinished.js'
 import { forgetArrivals } from '../arrivals.js'
 
 interface RestoreOptions extends StatePlace, Layout {
@@ -235,7 +236,25 @@ const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): 
   const { files, dir } = site
   const parent = dirname(dir)
   ensureDirs(files, parent)
-  const made = join(parent, `.${basename(dir)}.new-${randomBytes(6).toString('hex')}`)
+  sweepUnfinished(files, parent, site.clock.wallMs(), (path) => isOwnState(files, path))
+  const made = unfinishedPlace(dir)
+  try {
+    fillFresh(site, source, made, { floor, layout })
+    files.rename(made, dir)
+  } catch (error) {
+    removeUnfinished(files, made)
+    throw error
+  }
+  syncDir(files, parent)
+  return null
+}
+
+/** Everything of a restored state, durable, where nothing is yet. */
+const fillFresh = (
+  site: Site, source: Source, made: string,
+  { floor, layout }: { readonly floor: number, readonly layout: Layout },
+): void => {
+  const { files } = site
   const places = placesOf(made)
   files.mkdir(made)
   for (const folder of [places.wal, places.collections, places.run]) files.mkdir(folder)
@@ -251,9 +270,6 @@ const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): 
   foundFrom(site, places, source, { epoch: source.epoch + 1, floor, layout })
   syncDir(files, places.run)
   syncDir(files, made)
-  files.rename(made, dir)
-  syncDir(files, parent)
-  return null
 }
 
 const placeOver = async (
