@@ -63,6 +63,7 @@ export const setupStatus = async (
   const [{ dir }, { name: profile }] = [gov.store, deploymentProfile(gov.store)]
   const hasGateway = routePlaces(gov).gateway.baseUrl !== null
   const noGateway = open('the sealed profile has no gateway', false)
+  const shots = shotsOf(gov, lines['shots'], isLoggedIn)
   return {
     state: {
       done: true, possible: false,
@@ -71,8 +72,12 @@ export const setupStatus = async (
     session: { done: isLoggedIn, told: isLoggedIn ? 'logged in' : 'none', possible: !isLoggedIn },
     alpha: ofLine(lines['alpha'], isLoggedIn),
     gateway: hasGateway ? ofLine(lines['gateway'], isLoggedIn) : noGateway,
-    shots: shotsOf(gov, lines['shots'], isLoggedIn),
+    shots,
     proof: hasGateway ? proofOf(gov, isLoggedIn) : noGateway,
-    timers: { done: scheduler !== null, told: scheduler ?? 'none', possible: true },
+    // All that they run is about screenshots.
+    timers: {
+      done: scheduler !== null, told: scheduler ?? 'none',
+      possible: scheduler !== null || shots.done,
+    },
   }
 }
