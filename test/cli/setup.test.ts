@@ -281,7 +281,7 @@ t.test('the last step installs timers, for the state that was named', async (t) 
       ...host.options, terminal, answers: [...answers],
     })
   const without = await walk([false, false, false])
-  t.match(without.json().next, [/^sallyport setup /, /^sallyport status /],
+  t.match(String(without.json().next), /^sallyport setup /,
     'timers are not asked for before there is a folder')
   mkdirSync(world.place.path('shots'))
   await world.json(['shots', 'config', 'set', '--folder', world.place.path('shots')])
