@@ -17,28 +17,28 @@ const never = ['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1',
 
 t.test('special addresses are dialled in no mode', async (t) => {
   for (const address of never) {
-    t.notOk(mayDial(address, false), `public ${address}`)
-    t.notOk(mayDial(address, true), `loopback ${address}`)
+    t.notOk(mayDial(address, 'public'), `public ${address}`)
+    t.notOk(mayDial(address, 'loopback'), `loopback ${address}`)
   }
 })
 
 t.test('public addresses pass, and loopback ones only where every host is loopback', async (t) => {
   for (const address of ['8.8.8.8', '1.1.1.1', '93.184.216.34', '172.15.0.1', '172.32.0.1',
     '100.63.255.255', '100.128.0.1', '2606:4700::1111', '2a00:1450::1', '64:ff9b::8.8.8.8']) {
-    t.ok(mayDial(address, false), address)
-    t.notOk(mayDial(address, true), address)
+    t.ok(mayDial(address, 'public'), address)
+    t.notOk(mayDial(address, 'loopback'), address)
   }
   for (const address of ['127.0.0.1', '127.255.255.254', '::1']) {
-    t.ok(mayDial(address, true), address)
-    t.notOk(mayDial(address, false), address)
+    t.ok(mayDial(address, 'loopback'), address)
+    t.notOk(mayDial(address, 'public'), address)
   }
 })
 
 t.test('no address is both public and loopback, and nothing crashes the check', async (t) => {
   const text = fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), fc.string({ maxLength: 20 }))
   forAll(t, fc.property(text, (address) => {
-    const both = mayDial(address, true) && mayDial(address, false)
-    const unread = isIP(address) === 0 && (mayDial(address, true) || mayDial(address, false))
+    const both = mayDial(address, 'loopback') && mayDial(address, 'public')
+    const unread = isIP(address) === 0 && (mayDial(address, 'loopback') || mayDial(address, 'public'))
     return !both && !unread
   }), { numRuns: 2_000 })
 })
@@ -46,12 +46,12 @@ t.test('no address is both public and loopback, and nothing crashes the check', 
 t.test('the addresses of an answer are dialled in its order, when all of them pass', async (t) => {
   const four = { address: '8.8.8.8', family: 4 } as const
   const six = { address: '2606:4700::1111', family: 6 } as const
-  t.strictSame(dialableAddresses('h.test', [six, four], false), [six, four])
-  t.strictSame(dialableAddresses('h.test', [four, six], false), [four, six])
+  t.strictSame(dialableAddresses('h.test', [six, four], 'public'), [six, four])
+  t.strictSame(dialableAddresses('h.test', [four, six], 'public'), [four, six])
   t.strictSame(
-    dialableAddresses('h.test', [{ ...six, family: 4 }], false), [six], 'family as it is')
-  t.throws(() => dialableAddresses('h.test', [], false), { code: 'dns_failed' })
-  t.throws(() => dialableAddresses('h.test', [four, { address: '10.0.0.1', family: 4 }], false),
+    dialableAddresses('h.test', [{ ...six, family: 4 }], 'public'), [six], 'family as it is')
+  t.throws(() => dialableAddresses('h.test', [], 'public'), { code: 'dns_failed' })
+  t.throws(() => dialableAddresses('h.test', [four, { address: '10.0.0.1', family: 4 }], 'public'),
     { code: 'address_refused', contact: 'none' })
 })
 
@@ -67,5 +67,5 @@ t.test('literals are known from names', async (t) => {
 t.test('the machine’s own resolver gives localhost as loopback', async (t) => {
   const found = await lookUp('localhost')
   t.ok(found.length > 0)
-  t.ok(found.every(({ address }) => mayDial(address, true)))
+  t.ok(found.every(({ address }) => mayDial(address, 'loopback')))
 })
