@@ -12,19 +12,21 @@ export interface Bridge {
   leadTo(port: number): void
 }
 
-/** Opens one; it ends with the test. */
-export const openBridge = async (t: Teardown): Promise<Bridge> => {
+/** Opens one; it ends with the test, or at once where its port is for somebody else. */
+export const openBridge = async (
+  t: Teardown, { held = true }: { readonly held?: boolean } = {},
+): Promise<Bridge> => {
   let [to, count] = [0, 0]
   const open = new Set<Socket>()
-  const held = (socket: Socket): Socket => {
+  const kept = (socket: Socket): Socket => {
     open.add(socket)
     return socket.on('error', () => undefined).on('close', () => open.delete(socket))
   }
   const server = createServer((from) => {
     count += 1
-    held(from)
+    kept(from)
     if (to === 0) return void from.destroy()
-    const there = held(connect({ host: '127.0.0.1', port: to }))
+    const there = kept(connect({ host: '127.0.0.1', port: to }))
     from.pipe(there).on('close', () => from.destroy())
     there.pipe(from).on('close', () => there.destroy())
   })
@@ -35,5 +37,6 @@ export const openBridge = async (t: Teardown): Promise<Bridge> => {
     for (const socket of open) socket.destroy()
   })
   const { port } = server.address() as AddressInfo
+  if (!held) await new Promise((resolve) => server.close(resolve))
   return { port, count: () => count, leadTo: (port) => void (to = port) }
 }
