@@ -1,4 +1,5 @@
 /** Starting the service: its lasting key and port, its listeners, and its end. */
+import { setMaxListeners } from 'node:events'
 import { createServer as createPlainServer } from 'node:http'
 import { createServer } from 'node:https'
 import * as v from 'valibot'
@@ -286,6 +287,8 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
   const { world, place } = order
   // What devices and scripts send would be printed, tokens and pictures included.
   refuseLeakyRuntime(world.env, world.execArgv)
+  // Each answer that is kept back waits for the end, too: as many as there are connections.
+  setMaxListeners(0, world.stop)
   const store = await openingAny(() => openState(place, 'write'))
   try {
     const gov = govOf(store, world)

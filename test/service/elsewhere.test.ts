@@ -15,6 +15,7 @@ import { askBy, serving, type Asking, type Got, type Serving } from '../support/
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { t } from '../support/tests-in-slices.js'
+import { until } from '../support/until.js'
 import { World } from '../world/world.js'
 
 const name = 'desk.example'
@@ -219,17 +220,51 @@ t.test('whoever holds connections to the place by the hundred keeps out no devic
   t.equal((await at.ask('GET', '/api/session')).status, 200)
 })
 
+t.test('a device that has shown its credential is no newcomer: what it sends is not cut off, however many come behind it', async (t) => {
+  const { world, at, place, bridge, ask } = await elsewhere(t)
+  const { pin, certificate } = at.started.identity
+  const line = await offeredAt(world, { origin: at.started.identity.public?.origin ?? '', pin })
+  const paired = await ask('POST', '/api/edge/pairings', {
+    body: { code: codeOf(line), device_name: 'far' },
+  })
+  const body = image(1)
+  const uploads = httpsRequest({
+    port: bridge.port, host: '127.0.0.1', method: 'POST', path: '/api/edge/artifacts', agent: false,
+    ca: [certificate], checkServerIdentity: () => undefined, headers: {
+      'Host': place, 'Authorization': `Bearer ${String(paired.json().credential)}`,
+      'Content-Type': 'image/png', 'Content-Length': String(body.length), 'Expect': '100-continue',
+      'Sallyport-Edge-Upload': headText(headOf(body, 1)),
+    },
+  })
+  const answered = once(uploads, 'response')
+  await once(uploads, 'continue')
+  const held = Array.from({ length: 200 }, () =>
+    tcpConnect({ host: '127.0.0.1', port: bridge.port }).on('error', () => undefined))
+  t.teardown(() => held.forEach((one) => one.destroy()))
+  await Promise.all(held.map((one) => once(one, 'connect')))
+  await until('the oldest newcomers to go', () => held.some(({ closed }) => closed))
+  uploads.end(body)
+  const [response] = await answered
+  t.equal(response.statusCode, 201)
+  response.resume()
+})
+
 t.test('wrong codes from elsewhere end no code and keep no right one waiting', async (t) => {
   const { world, at, ask } = await elsewhere(t)
   const { pin } = at.started.identity
   const line = await offeredAt(world, { origin: at.started.identity.public?.origin ?? '', pin })
   const redeem = (code: string): Promise<Got> =>
     ask('POST', '/api/edge/pairings', { body: { code, device_name: 'far' } })
+  const warned: string[] = []
+  const hear = ({ name: kind }: Error): void => void warned.push(kind)
+  process.on('warning', hear)
+  t.teardown(() => void process.off('warning', hear))
   const wrong = Array.from({ length: 40 }, () => redeem('A'.repeat(22)).catch(() => null))
   t.equal((await redeem(codeOf(line))).status, 201)
   t.strictSame(errorOf(await redeem(codeOf(line)) as Got).at(-1), 'edge_code_refused', 'once')
   await at.stop()
   await Promise.all(wrong)
+  t.strictSame(warned, [], 'nor is a log in JSON broken by a warning')
 })
 
 t.test('the log tells what came from elsewhere, and it takes no line of what was asked here', async (t) => {
