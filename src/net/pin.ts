@@ -55,13 +55,10 @@ export const requirePinnable = (origin: string, pin: string): Pinnable => {
   )
 }
 
-/** What is of this machine by its spelling stays there, whatever a resolver says. */
+/** The name of this machine stays there, whatever a resolver says. */
 const reachOf = (host: string): Reach | null => {
   const literal = literalAddress(host)
-  if (literal === null) {
-    if (host === 'localhost') return 'loopback'
-    return isHostName(host) ? 'near' : null
-  }
-  if (mayDial(literal.address, 'loopback')) return 'loopback'
-  return mayDial(literal.address, 'near') ? 'near' : null
+  if (literal !== null) return mayDial(literal.address, 'near') ? 'near' : null
+  if (host === 'localhost') return 'loopback'
+  return isHostName(host) ? 'near' : null
 }
