@@ -1,9 +1,12 @@
 /** Where the way in for machines elsewhere listens, and whom it lets go. */
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
 import { fail } from '../../src/base/errors.js'
+import { holdService, runningService } from '../../src/governance/service/running.js'
 import { listenElsewhere } from '../../src/service/elsewhere.js'
 import { closeServer, listenLoopback, type AnyServer } from '../../src/service/http/listen.js'
 import { Newcomers } from '../../src/service/http/newcomers.js'
@@ -30,6 +33,18 @@ t.test('another port is taken where somebody else has that of before, and for no
     await t.rejects(listenElsewhere(() => make, place, before), error)
     t.equal(made, 1)
   }
+})
+
+t.test('what an earlier program says of a service that runs is read, and tells of no such place', async (t) => {
+  const dir = t.testdir({ run: {} })
+  const since = '2026-11-20T12:00:00.000Z'
+  const held = await holdService(dir, since)
+  t.teardown(() => held.release())
+  held.listensAt('https://127.0.0.1:1', 'https://desk.example:8443')
+  t.equal(runningService(dir)?.public, 'https://desk.example:8443')
+  const said = { pid: 7, since, origin: 'https://127.0.0.1:1' }
+  writeFileSync(join(dir, 'run', 'service'), JSON.stringify(said))
+  t.strictSame(runningService(dir), { ...said, public: null })
 })
 
 t.test('of connections that show no credential the oldest one ends where there are too many; one that has shown one stays', async (t) => {

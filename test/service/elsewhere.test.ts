@@ -261,7 +261,7 @@ t.test('wrong codes from elsewhere end no code and keep no right one waiting', a
   t.teardown(() => void process.off('warning', hear))
   const wrong = Array.from({ length: 40 }, () => redeem('A'.repeat(22)).catch(() => null))
   t.equal((await redeem(codeOf(line))).status, 201)
-  t.strictSame(errorOf(await redeem(codeOf(line)) as Got).at(-1), 'edge_code_refused', 'once')
+  t.strictSame(errorOf(await redeem(codeOf(line))).at(-1), 'edge_code_refused', 'once')
   await at.stop()
   await Promise.all(wrong)
   t.strictSame(warned, [], 'nor is a log in JSON broken by a warning')
