@@ -224,8 +224,8 @@ export const createHttpsClient = (deps: HttpsClientDeps): SessionClient => {
 /**
  * The client of one origin that is known by its key alone: the service that a device was paired
  * with, of this machine or of another. In the place of chain, name and time the key of the
- * certificate must be that of `deps.pin`; another key is `tls_failed` with nothing sent. Every other
- * rule is as above. Nothing but `deps.origin` is contacted (`url_refused`); where that is of
+ * certificate must be that of `deps.pin`; another key is `tls_failed` with nothing sent. Every
+ * other rule is as above. Nothing but `deps.origin` is contacted (`url_refused`); where that is of
  * loopback, nothing else is dialled. See docs/decisions/edge-pin.md.
  *
  * Throws `url_refused` or `pin_refused` at once where origin or pin cannot be such.

@@ -137,7 +137,9 @@ t.test('devices of other machines: each command of the page answers what the pag
   const { port } = await openBridge(t, { held: false })
   await typePage(t, pages['devices-elsewhere'], {
     ...reader, env: { ...reader.env, PLACE: `127.0.0.1:${port}`, ADDRESS: '127.0.0.1' },
-    before: `${setUp}sallyport sandbox samples ~/samples > /dev/null\ncp ~/samples/board.png shot.png\n`,
+    before: `${setUp}sallyport sandbox samples ~/samples > /dev/null
+cp ~/samples/board.png shot.png
+`,
   })
 })
 

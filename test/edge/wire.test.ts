@@ -33,9 +33,11 @@ const python = {
 const asks = async (t: Parameters<typeof World.in>[0]) => {
   const { place } = await World.in(t)
   const device = place.write('device.py', vectorOf('python'))
-  return { place, run: (...words: string[]): Promise<Said> => foreign('python3', [device, ...words], {
-    env: { DEVICE_STATE: place.path('device.json') },
-  }) }
+  const env = { DEVICE_STATE: place.path('device.json') }
+  return {
+    place,
+    run: (...words: string[]): Promise<Said> => foreign('python3', [device, ...words], { env }),
+  }
 }
 
 /** Vectors in the words of the device in Python; its file is `device`. */
@@ -179,7 +181,8 @@ t.test('S-027 S-195 S-197 S-198 the Python of the page pairs, sends and reads ba
 t.test('S-197 the Python of the page sends no byte of a request to a service of another key', python, async (t) => {
   const world = await World.in(t).state().session()
   const key = await newKey()
-  const server = await serve((socket) => void socket.destroy(), {}, await selfSigned(key, ['localhost']))
+  const certificate = await selfSigned(key, ['localhost'])
+  const server = await serve((socket) => void socket.destroy(), {}, certificate)
   t.teardown(server.close)
   const gov = { ...world.gov, store: world.open('write') }
   const { pairing } = await offerPairing(gov, world.session(), {

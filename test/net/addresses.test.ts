@@ -15,10 +15,15 @@ const never = ['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1',
   '2001:db8::1', '2001:2::1', '2001:10::1', '2002:7f00:1::1', '3fff::1', '5f00::1', '4000::1',
   '127.1', '0177.0.0.1', '0x7f.0.0.1', '2130706433', '', 'localhost', '127.0.0.1 ', '1.2.3.4.5']
 
-t.test('special addresses are dialled in no mode', async (t) => {
+/** Of a local network: a device may find its service there, and nobody else is dialled there. */
+const local = new Set(['10.0.0.1', '10.255.255.255', '100.64.0.1', '100.127.255.254', '172.16.0.1',
+  '172.31.255.255', '192.168.0.1', 'fc00::1', 'fd12:3456::1'])
+
+t.test('special addresses are dialled in no mode, local ones only by a device', async (t) => {
   for (const address of never) {
     t.notOk(mayDial(address, 'public'), `public ${address}`)
     t.notOk(mayDial(address, 'loopback'), `loopback ${address}`)
+    t.equal(mayDial(address, 'near'), local.has(address), `near ${address}`)
   }
 })
 
@@ -37,9 +42,9 @@ t.test('public addresses pass, and loopback ones only where every host is loopba
 t.test('no address is both public and loopback, and nothing crashes the check', async (t) => {
   const text = fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), fc.string({ maxLength: 20 }))
   forAll(t, fc.property(text, (address) => {
-    const both = mayDial(address, 'loopback') && mayDial(address, 'public')
-    const unread = isIP(address) === 0 && (mayDial(address, 'loopback') || mayDial(address, 'public'))
-    return !both && !unread
+    const [here, out] = [mayDial(address, 'loopback'), mayDial(address, 'public')]
+    const near = mayDial(address, 'near')
+    return !(here && out) && !(isIP(address) === 0 && near) && (near || !(here || out))
   }), { numRuns: 2_000 })
 })
 

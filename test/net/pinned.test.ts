@@ -115,7 +115,8 @@ t.test('only an https origin of one machine may be pinned, and only with a whole
   }
   for (const origin of [
     'http://127.0.0.1:4000', 'https://192.0.2.1:4000', 'https://0.0.0.0:1', 'https://224.0.0.1:1',
-    'https://169.254.169.254:1', 'https://[fe80::1]:1', 'https://a_b.example:1', 'https://a.example.:1',
+    'https://169.254.169.254:1', 'https://[fe80::1]:1', 'https://a_b.example:1',
+    'https://a.example.:1',
     'https://127.0.0.1:4000/', 'https://127.0.0.1:4000/p',
     'https://u:p@127.0.0.1:4000', 'https://[::ffff:127.0.0.1]:4000', 'https://127.1:4000',
     'https://LOCALHOST:4000', 'localhost:4000', '', 'https://[2001:db8::1]:4000',
@@ -168,7 +169,8 @@ t.test('S-197 a name that is no spelling of this machine may stand for any one m
   t.equal(there.status, 200)
   t.match(server.requests[0]?.head.toLowerCase(), `\r\nhost: desk.example:${server.port}\r\n`)
   t.equal(server.serverNames[0], 'desk.example', 'asked for by its name in the handshake')
-  for (const address of ['169.254.169.254', '224.0.0.1', '0.0.0.0', 'fe80::1', '::ffff:127.0.0.1']) {
+  const none = ['169.254.169.254', '224.0.0.1', '0.0.0.0', 'fe80::1', '::ffff:127.0.0.1']
+  for (const address of none) {
     const failed = await failureOf(named(address).request(ask(at(server, 'desk.example'))))
     t.strictSame([failed.code, failed.contact], ['address_refused', 'none'], address)
   }

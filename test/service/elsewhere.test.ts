@@ -110,13 +110,15 @@ t.test('S-178 S-188 S-195 by the place for machines elsewhere nothing else is th
     })
     t.strictSame(errorOf(got), [421, 'http_host'], one)
   }
-  for (const path of ['/', '/page.js', '/api/page/day', '/api/nothing', '/api/edge/artifacts/a/b']) {
+  const none = ['/', '/page.js', '/api/page/day', '/api/nothing', '/api/edge/artifacts/a/b']
+  for (const path of none) {
     t.strictSame(errorOf(await ask('GET', path)), [421, 'http_host'], path)
   }
-  for (const path of [`/api/edge/artifacts/edge_art_${id}`, `/api/edge/artifacts/edge_art_${id}/bytes`]) {
+  const artifact = `/api/edge/artifacts/edge_art_${id}`
+  for (const path of [artifact, `${artifact}/bytes`]) {
     const got = await ask('GET', path, { token: at.token() })
     t.strictSame(errorOf(got), [401, 'edge_credential_invalid'], 'a session opens nothing there')
-    t.strictSame(errorOf(await at.ask('GET', path)), [404, 'edge_artifact_not_found'], 'here it does')
+    t.strictSame(errorOf(await at.ask('GET', path)), [404, 'edge_artifact_not_found'], 'but here')
   }
   t.equal((await at.ask('GET', '/api/session')).status, 200, 'what is asked here goes on')
 })
@@ -184,11 +186,12 @@ t.test('it listens on loopback alone, and on the same port at each start; withou
   const second = await serving(t, world, { public: `${name}:8443` })
   const port = forwardOf(second)
   t.not(port, second.started.identity.port)
-  await t.rejects(once(tcpConnect({ host: '127.0.0.2', port }), 'connect'), { code: 'ECONNREFUSED' })
+  const refused = { code: 'ECONNREFUSED' }
+  await t.rejects(once(tcpConnect({ host: '127.0.0.2', port }), 'connect'), refused)
   await second.stop()
   const third = await serving(t, world)
   t.equal(third.started.identity.public, null)
-  await t.rejects(once(tcpConnect({ host: '127.0.0.1', port }), 'connect'), { code: 'ECONNREFUSED' })
+  await t.rejects(once(tcpConnect({ host: '127.0.0.1', port }), 'connect'), refused)
   const pair = async (...more: string[]): Promise<string> =>
     must(await world.run(['edge', 'pair', '--json', '--file', world.place.path(`p${Math.random()}`),
       ...more])).json().origin

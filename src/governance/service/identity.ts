@@ -131,7 +131,8 @@ const put = (
  * the caller goes on with what that one made.
  */
 export const keepService = async (
-  gov: Gov, before: ServiceRow | undefined, { port, certificate, key, public: elsewhere }: ServiceParts,
+  gov: Gov, before: ServiceRow | undefined,
+  { port, certificate, key, public: elsewhere }: ServiceParts,
 ): Promise<ServiceIdentity> => {
   const { store } = gov
   const pin = key === undefined ? before?.pin : pinOfKey(key)

@@ -47,7 +47,8 @@ export const runningService = (stateDir: string): RunningService | null => {
 
 /** Who serves and since when, in words; `time` is how the reader is told a time. */
 export const runningText = (
-  { pid, since, origin, public: elsewhere }: RunningService, time: (iso: string) => string = (iso) => iso,
+  { pid, since, origin, public: elsewhere }: RunningService,
+  time: (iso: string) => string = (iso) => iso,
 ): string => [
   `process ${pid ?? 'unknown'}`, ...(since === null ? [] : [`since ${time(since)}`]),
   ...(origin === null ? [] : [`at ${origin}`]),

@@ -67,7 +67,8 @@ export const started = async (
     child, ended, told: told as Told, err, status,
     ask: (method: string, path: string, asking: Asking = {}) => askOver(
       {
-        identity, certificateFile: '', portChanged: false, publicPortChanged: false, pid: 1, page: null, offered: null,
+        identity, certificateFile: '', portChanged: false, publicPortChanged: false, pid: 1,
+        page: null, offered: null,
         stop: async () => undefined,
       },
       method, path, { token: loadToken(tokenPath(place.stateDir)) ?? '', ...asking }),

@@ -55,8 +55,8 @@ export const pair: VerbRecord<PairOptions, Paired> = {
     + 'nothing that a device sends is analysed, and it does not replace the image folder. A '
     + 'capture that declares egress is taken only where the pairing allows it, each kind by '
     + 'its own flag. It is kept with the capture and sends nothing. The service must have been '
-    + 'started once. Where it was started with --public, the line names that place, for a device of '
-    + 'another machine. With --here it names this one.',
+    + 'started once. Where it was started with --public, the line names that place, for a device '
+    + 'of another machine. With --here it names this one.',
   examples: [
     '$ sallyport edge pair --file pairing.txt',
     '$ sallyport edge pair --name camera',

@@ -85,9 +85,9 @@ const carriedHere = async (deps: VerbDeps): Promise<() => Carried> => {
 }
 
 const begin = async (
-  { port, page, open, log_requests: all = false, public: place }: ReturnType<typeof serveContract.request>,
-  deps: VerbDeps,
+  request: ReturnType<typeof serveContract.request>, deps: VerbDeps,
 ): Promise<Served> => {
+  const { port, page, open, log_requests: all = false, public: place } = request
   const { stateDir, configDir } = deps.places
   const carried = await carriedHere(deps)
   const openFor = await openerOf(open === true, deps)
@@ -122,9 +122,9 @@ export const serve: VerbRecord<ServeOptions, Served> = {
     + 'besides, on its own port of loopback. --public names a place by which devices of other '
     + 'machines find it: a host and a port that you forward to a port of loopback, which it tells. '
     + 'It listens on loopback all the same. What comes in by that port gets pairing, upload and '
-    + 'readback of devices, and nothing else. --open makes a private file that opens the page once, '
-    + 'within a minute, for the session in use. Where the service runs already, --open asks it for '
-    + 'a new one and ends.',
+    + 'readback of devices, and nothing else. --open makes a private file that opens the page '
+    + 'once, within a minute, for the session in use. Where the service runs already, --open asks '
+    + 'it for a new one and ends.',
   examples: [
     '$ sallyport serve',
     '$ sallyport serve --open',
