@@ -183,6 +183,7 @@ export const saveAlpha = async (
       expectedRevision: save.expectedPolicyRevision,
       accepts: save.accepts,
       decide: decide(gov, provider, save, supplied),
+      closed: () => (plan.next.enabled ? [] : [{ kind: 'alpha', target: provider.name }]),
       credential: secret === null || plan.keyChange === 'none'
         ? null : { ref: alphaCredentialRef, secret },
       removesKey: plan.keyChange === 'removed' ? alphaCredentialRef : undefined,
