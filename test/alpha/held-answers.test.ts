@@ -308,6 +308,7 @@ t.test('A-128 A-168 what comes to wait after the list was shown is not given up 
     })
     t.equal(refused.status, 5, refused.stderr)
     t.hasStrict(refused.error(), { code: 'save_voids_answers', details: { tasks: later } })
+    t.match(refused.error().hint, 'wait for what is under way; other owners release theirs.')
     t.match(refused.error().message, later, 'each is named')
     t.equal(await rig.revision(), before)
     must(await rig.run(['alpha', 'review', later, '--accept-overrun']))
