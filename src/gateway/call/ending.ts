@@ -18,8 +18,9 @@ const passesBound = ({ outcome, receipt: { cost } }: CallResult): boolean =>
   outcome === 'reply_rejected' && (cost.amount_microusd ?? 0) > cost.bound_microusd
 
 const overBound = {
-  kind: 'blocked', text: 'The reply was refused, and its charge passed the request bound: it stands '
-    + 'and needs a review.',
+  kind: 'blocked',
+  text: 'The reply was refused, and its charge passed the request bound: it stands and needs a '
+    + 'review.',
 } as const
 
 /** The error of a call that gave its caller nothing; the details name its operation. */
