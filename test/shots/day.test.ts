@@ -6,6 +6,7 @@ import { isoFromMs } from '../../src/base/clock.js'
 import stringWidth from 'fast-string-width'
 import { dayText } from '../../src/cli/commands/shots/day-text.js'
 import type { View } from '../../src/cli/output.js'
+import { addSpend } from '../../src/gateway/call/spend.js'
 import { episodesCalendar, episodesCsv } from '../../src/shots/told-day/files.js'
 import type {
   DayDocument, DayEpisode, ToldDay,
@@ -72,6 +73,31 @@ t.test('S-026 a day and hours of it are told by what the model named, with exact
   const zone = await world.run(['shots', 'day', day, '--time-zone', 'Europe/Nowhere', '--json'])
   t.equal(zone.error().code, 'time_zone_unknown')
   t.equal((await world.run(['shots', 'day', '2026-02-30'])).status, 3)
+})
+
+t.test('what a call cost is told of one period of each kind: that in which its hour, UTC, begins', async (t) => {
+  const world = await World.still(t, Date.parse('2026-11-21T12:00:00.000Z')).state().session()
+  await world.transact((tx) => {
+    for (const [at, settledMicrousd] of [
+      ['2026-11-20T00:07:00.000Z', 1_000], ['2026-11-20T18:45:00.000Z', 20_000],
+    ] as const) {
+      addSpend(tx, { purpose: 'gateway.vision', at }, { requests: 1, settledMicrousd })
+    }
+  })
+  const costs = async (...words: readonly string[]): Promise<number> =>
+    (await world.run(['shots', 'day', ...words, '--json'])).json().spent_microusd
+  const utc = ['2026-11-20', '--time-zone', 'UTC'] as const
+  t.equal(await costs(...utc), 21_000)
+  t.equal(await costs(...utc, '--from', '00:20', '--to', '00:30'), 0)
+  t.equal(await costs(...utc, '--to', '00:20'), 1_000)
+  const kolkata = ['--time-zone', 'Asia/Kolkata']
+  t.equal(await costs('2026-11-20', ...kolkata), 20_000 + 1_000)
+  t.equal(await costs('2026-11-21', ...kolkata), 0, 'where it is 00:15 of the next day')
+  const text = async (...words: readonly string[]): Promise<string> =>
+    (await world.run(['shots', 'day', ...words])).stdout
+  t.match(await text(...utc), /^cost {2}\$0\.021 /m)
+  t.match(await text(...utc, '--from', '00:20'),
+    /^cost of the hours \(UTC\) that begin in it {2}\$0\.02 /m)
 })
 
 t.test('a window that began before the hours asked for keeps its sentence', async (t) => {

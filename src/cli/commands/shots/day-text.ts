@@ -82,9 +82,14 @@ const episodeLine = (
   return cut(`  ${when}  ${words}`, columnsMax, widthOf)
 }
 
+/** Money is counted by whole hours of UTC. */
+const costText = ({ since, until }: DayDocument): string =>
+  ([since, until].every((at) => at.endsWith(':00:00.000Z'))
+    ? 'cost' : 'cost of the hours (UTC) that begin in it')
+
 const endLines = (told: DayDocument, view: View): string[] => [
   `What waits for you: ${view.command('status')}`,
-  `cost  ${moneyText(told.spent_microusd)}`
+  `${costText(told)}  ${moneyText(told.spent_microusd)}`
     + (told.held_microusd === 0 ? '' : `, ${moneyText(told.held_microusd)} held`),
 ]
 
