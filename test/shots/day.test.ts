@@ -130,7 +130,7 @@ t.test('a text has at most 60 lines of 80 columns, and tells what it leaves out'
   t.notMatch(piped.stdout, /\u001b/, 'also where it goes into a mail')
 })
 
-t.test('wide names and sentences of others end before column 80, too', async (t) => {
+t.test('wide names and sentences of others end before the last column, too, of a narrow terminal as well', async (t) => {
   const wide = (name: string): DayEpisode => ({
     ...episode(name), start: at('14:00'), end: at('14:30'),
   })
@@ -141,11 +141,18 @@ t.test('wide names and sentences of others end before column 80, too', async (t)
     time: { activity: sums, application: [], project: [] },
     episodes: ['文'.repeat(70), '👩‍👩‍👧'.repeat(60), `${'文'.repeat(32)}a`].map(wide),
   } as unknown as DayDocument
-  const view = {
-    foreign: (text: string) => text, paint: (_: string, text: string) => text,
-    command: (words: string) => words,
-  } as unknown as View
-  const lines = (await dayText(told, view)).trimEnd().split('\n')
+  const linesAt = async (columns: number): Promise<readonly string[]> => {
+    const view = {
+      foreign: (text: string) => text, paint: (_: string, text: string) => text,
+      command: (words: string) => words, columns,
+    } as unknown as View
+    return (await dayText(told, view)).trimEnd().split('\n')
+  }
+  const narrow = await linesAt(60)
+  t.strictSame(narrow.filter((one) => stringWidth(one) > 60), [])
+  t.equal(narrow.filter((one) => one.endsWith(' 1 min')).length, 2)
+  t.equal((await linesAt(200)).join('\n'), (await linesAt(80)).join('\n'), 'as a mail has it')
+  const lines = await linesAt(80)
   t.strictSame(lines.filter((one) => stringWidth(one) > 80), [])
   t.ok(lines.every((one) => one.length < 800), 'nor is a line long by marks without a width')
   t.equal(lines.filter((one) => one.endsWith('…')).length, 3, 'two sentences and the model')
