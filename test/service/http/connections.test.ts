@@ -1,5 +1,6 @@
 /** Connections of clients that send half of something, take nothing, or go on behind a refusal. */
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import {
   createServer, type IncomingMessage, type Server, type ServerResponse,
 } from 'node:http'
@@ -261,6 +262,12 @@ const clientOf = (t: Test, server: Server): Socket => {
   t.teardown(() => void client.destroy())
   return client
 }
+
+t.test('each listener takes 512 connections, whatever another one has', async (t) => {
+  const servers = [await attached(t, () => undefined), await attached(t, () => undefined)]
+  t.strictSame(servers.map(({ maxConnections }) => maxConnections), [512, 512])
+  t.match(readFileSync('docs/service.md', 'utf8'), /Each listener takes at most 512 connections/)
+})
 
 t.test('a refused connection whose client says nothing more and keeps it open is ended', async (t) => {
   const server = await attached(t, () => undefined)
