@@ -436,6 +436,7 @@ complete -c sallyport -n '__sallyport_in "receipt verify"' -l help -d 'show this
 complete -c sallyport -n '__sallyport_in "receipt verify"' -F
 complete -c sallyport -n '__sallyport_in "edge pair"' -l name -x -d 'what the device is called here'
 complete -c sallyport -n '__sallyport_in "edge pair"' -l file -rF -d 'write the line to this new file (600) and not to stdout'
+complete -c sallyport -n '__sallyport_in "edge pair"' -l here -d 'for a device of this machine, though others find the service, too'
 complete -c sallyport -n '__sallyport_in "edge pair"' -l allow-cloud-egress -d 'take captures that declare egress to a cloud'
 complete -c sallyport -n '__sallyport_in "edge pair"' -l allow-model-egress -d 'take captures that declare egress to a model'
 complete -c sallyport -n '__sallyport_in "edge pair"' -l max-bytes -x -d 'store at most so many bytes (5 GiB unless said) (1 to 1099511627776)'
@@ -709,6 +710,7 @@ complete -c sallyport -n '__sallyport_in "serve"' -l port -x -d 'listen on this 
 complete -c sallyport -n '__sallyport_in "serve"' -l log-requests -d 'tell every request on stderr, one line of JSON each'
 complete -c sallyport -n '__sallyport_in "serve"' -l page -d 'serve a page for a browser, too'
 complete -c sallyport -n '__sallyport_in "serve"' -l open -d 'serve it and make a way into it'
+complete -c sallyport -n '__sallyport_in "serve"' -l public -x -d 'let devices of other machines in, by this place'
 complete -c sallyport -n '__sallyport_in "serve"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "sandbox start"' -l dir -rF -d 'folder of the sandbox; sallyport-sandbox in $XDG_STATE_HOME or ~/.local/state unless given'
 complete -c sallyport -n '__sallyport_in "sandbox start"' -l background -d 'return once it serves; `sandbox stop` ends it'
