@@ -243,7 +243,7 @@ complete -c sallyport -n '__sallyport_in "session revoke"' -a '(__sallyport_ids 
 complete -c sallyport -n '__sallyport_in "principal add"' -l passphrase-file -rF -d 'the passphrase; - for stdin (asked for on a terminal)'
 complete -c sallyport -n '__sallyport_in "principal add"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "principal list"' -l help -d 'show this help'
-complete -c sallyport -n '__sallyport_in "principal disable"' -l yes -d 'do not ask'
+complete -c sallyport -n '__sallyport_in "principal disable"' -l yes -d 'do not ask; where nobody can answer, nothing is asked'
 complete -c sallyport -n '__sallyport_in "principal disable"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "principal enable"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "goal add"' -l help -d 'show this help'
