@@ -21,6 +21,7 @@ import {
   closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,
 } from './http/listen.js'
 import { ownHosts, type Listener } from './http/raw-check.js'
+import { edgeCollections } from '../edge/edge-rows.js'
 import { edgeEndpoints } from './edge-endpoints.js'
 import {
   certificateFileOf, materialOf, Renewal, secureOptions, writeCertificate, type Shows,
@@ -208,6 +209,15 @@ const startIn = async (
     endpoints: firstEndpoints, all: () => allEndpoints(order, desk),
     page: await endpointsOfPage(desk),
     houseMs: order.houseMs, keepsHouse: (now) => renewal.look(now),
+    takesIn: async (now, stop) => {
+      const view = requireAnchored(now.store)
+      if (view.range(edgeCollections.devices, { limit: 1 }).length === 0) return { left: 0 }
+      // Loaded once there is a device.
+      const [{ takeInCaptures }, { shotsContext }] = await Promise.all([
+        import('../shots/captures/take-in.js'), import('../fabric/contexts/shots.js'),
+      ])
+      return takeInCaptures({ ...shotsContext(world, now), signal: stop })
+    },
   })
   let hosts: readonly string[] = []
   const listener = (): Listener => ({ hosts, scheme: 'https' })

@@ -5,6 +5,8 @@
 
 /** Where an observation comes from (S-060). */
 export const screenshotSource = 'screenshot_folder'
+/** The same of what a paired device captured and the service stored. */
+export const edgeSource = 'edge'
 
 /** Versions of prompt and schema that an analysis is made with (S-078, S-079). */
 export const analysisSchemaVersion = 'svc.screenshot_analysis.v1'

@@ -12,6 +12,7 @@ import { imageLimits, visualLimit } from '../images/image-limits.js'
 import type { View } from '../state/types.js'
 import { shotLimits } from './constants.js'
 import { differenceUnits } from './explain-reasons.js'
+import { imageFolders } from './captures/device-place.js'
 import type { ShotsContext } from './context.js'
 import { currentFacts, type CurrentFacts } from './observations/as-of-now.js'
 import { listedOf, listedShape } from './observations/facts.js'
@@ -142,7 +143,7 @@ const isBelow = (folder: string, path: string): boolean => {
 
 /** Folders that may have seen it: the one in force first, then known ones, the nearest first. */
 const foldersFor = (view: View, found: Found, current: string | null): string[] => {
-  const known = view.all(c.folders).map(({ doc }) => doc.root)
+  const known = imageFolders(view).map(({ root }) => root)
     .sort((a, b) => b.length - a.length)
   return [...new Set([...current === null ? [] : [current], ...known])]
     .filter((folder) => isBelow(folder, found.path))

@@ -1,5 +1,5 @@
 /** What the page shows of a day, made of what the service tells of it: times and words alone. */
-import type { DayEpisode, DaySum, ToldDay } from '../../shots/told-day/told-day-contract.js'
+import type { DayEpisode, DayPicture, DaySum, ToldDay } from '../../shots/told-day/told-day-contract.js'
 import type { Seen } from './picture-view.js'
 import { countOf, dollars, span, wordly } from './words.js'
 
@@ -53,6 +53,14 @@ const clockIn = (timeZone: string): ClockOf => {
 
 const hourOf = (clock: string): number => Number(clock.slice(0, 2))
 
+/** When, from where, and what was written of it. */
+const captionOf = (
+  { captured_at: at, filename, device_name: device, summary }: DayPicture, clockOf: ClockOf,
+): string => [
+  clockOf(at), device === null ? filename : `device ${device}`,
+  ...(summary === null ? [] : [summary]),
+].join(' · ')
+
 const episodeOf = (one: DayEpisode, clockOf: ClockOf): Episode => {
   const [start, end] = [clockOf(one.start), clockOf(one.end)]
   // What ends at 15:00 does not reach into that hour.
@@ -63,9 +71,8 @@ const episodeOf = (one: DayEpisode, clockOf: ClockOf): Episode => {
     text: one.text ?? '',
     by: one.model === null || one.written_at === null
       ? '' : `Written by ${one.model}, ${clockOf(one.written_at)}`,
-    pictures: one.pictures.map(({ observation_id: id, captured_at: at, filename, summary }) => ({
-      observationId: id,
-      caption: [clockOf(at), filename, ...(summary === null ? [] : [summary])].join(' · '),
+    pictures: one.pictures.map((seen) => ({
+      observationId: seen.observation_id, caption: captionOf(seen, clockOf),
     })),
   }
 }
@@ -84,7 +91,9 @@ export const dayOf = (told: ToldDay): ShownDay => {
   return {
     day: told.day, today: told.today, hours: told.hours,
     figures: pictures === 0 ? 'No picture was taken in of this day.'
-      : `${span(seconds)} seen, ${countOf(pictures, 'picture')}, ${analysed} described`,
+      : [`${span(seconds)} seen, ${countOf(pictures, 'picture')}, ${analysed} described`,
+        ...told.devices.map((one) => `${one.pictures} from the device ${one.device_name}`),
+      ].join(', '),
     spent: `${dollars(spent)}${held === 0 ? '' : `, and ${dollars(held)} held`}`,
     sums: { ...told.time, activity: told.time.activity.map(({ name, seconds: some }) =>
       ({ name: wordly(name), seconds: some })) },

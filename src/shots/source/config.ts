@@ -17,6 +17,7 @@ import { closeBySave } from '../../governance/stops/restrictive-save.js'
 import { requestsDocument, requestsShape } from '../../governance/stops/requests.js'
 import type { SaveAim } from '../../governance/stops/stop.js'
 import type { View } from '../../state/types.js'
+import { imageFolders } from '../captures/device-place.js'
 import { shotCollections as c } from '../observations/observation-rows.js'
 import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
@@ -280,7 +281,7 @@ const foldersInUse = (ctx: ShotsContext, view: View): FoldersInUse => {
   const world = { ...ctx, env: { ...ctx.env, [folderVariable]: undefined } }
   return {
     saved: (settings) => orUndefined(() => locateFolder(world, settings))?.folderDigest ?? null,
-    known: view.all(c.folders).map(({ id }) => id),
+    known: imageFolders(view).map(({ root_digest: id }) => id),
   }
 }
 

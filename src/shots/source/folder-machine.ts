@@ -7,6 +7,7 @@ import {
   bindToHere, isBound, isHere, isInherited, ofOtherMachine,
 } from '../../governance/machine-bound.js'
 import type { Store, Tx, View } from '../../state/types.js'
+import { imageFolders } from '../captures/device-place.js'
 import type { ShotsContext } from '../context.js'
 import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
 import { locateFolder, type ResolvedFolder } from './folder.js'
@@ -76,6 +77,6 @@ export const takeFolder = (store: Where, tx: Tx, named: Named): void => {
 /** Digests of the scanned folders that lie on other machines. */
 export const foldersElsewhere = (store: Where, view: View): ReadonlySet<string> => {
   if (store.machine === null) return new Set()
-  return new Set(view.all(c.folders).map(({ id }) => id)
+  return new Set(imageFolders(view).map(({ root_digest: id }) => id)
     .filter((id) => !isHere(store, view, kind, id)))
 }

@@ -3,6 +3,7 @@ import type { View } from '../../state/types.js'
 import { SallyportError } from '../../base/errors.js'
 import { blockedReasons, quickLooksMs } from '../analysis/blocked.js'
 import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
+import { imageFolders } from '../captures/device-place.js'
 import { analysisStatuses } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../observations/as-of-now.js'
@@ -115,7 +116,7 @@ export const scannedFolders = (
   const counts = view.all(c.counts).map(({ doc }) => doc)
   const isCurrent = (folder: ShotFolder): boolean => folder.root_digest === now.folderDigest
   const latest = (folder: ShotFolder): string => folder.latest_captured_at ?? ''
-  return view.all(c.folders).map(({ doc }) => doc)
+  return imageFolders(view)
     .sort((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || (latest(a) < latest(b) ? 1 : -1))
     .slice(0, foldersShownMax)
     .map((folder) => ({

@@ -58,6 +58,9 @@ const hoursText = ({ since, until, time_zone: name }: DayDocument): string => {
   return from === '00:00' && to === '00:00' ? '' : `, ${from} to ${to}`
 }
 
+/** Devices that are told of. */
+const devicesMax = 4
+
 const headLines = (told: DayDocument, view: View): string[] => {
   const { day, time_zone: zone, pictures, analysed, seconds } = told
   const missing = pictures - analysed
@@ -65,6 +68,9 @@ const headLines = (told: DayDocument, view: View): string[] => {
     view.paint('bold', `${longDay(day)}${hoursText(told)} (${zone})`),
     pictures === 0 ? 'No screenshot of it is in the reports.'
       : `${countText(pictures, 'screenshot')}, ${duration(seconds)} on the screen`,
+    ...told.devices.slice(0, devicesMax).map(({ device_name: name, pictures: some }) =>
+      `${countText(some, 'screenshot')} of them from the device `
+        + `${visibleLine(view.foreign(name))}`),
     ...(missing <= 0 ? [] : [
       `${countText(missing, 'screenshot')} not described yet: the times below are a part.`,
     ]),

@@ -109,8 +109,10 @@ export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
   text: scanReceiptText,
   run: async (options, deps) => {
     const input = await inputOf(options, deps)
-    const { scanFolder } = await import('../../../shots/scan/scan.js')
-    const receipt = await withJobs(deps, async (ctx) => {
+    const [{ scanFolder }, { withCaptures }] = await Promise.all([
+      import('../../../shots/scan/scan.js'), import('../../../shots/captures/take-in.js'),
+    ])
+    const receipt = await withJobs(deps, (ctx) => withCaptures(ctx, async () => {
       const scanned = await scanFolder(ctx, {
         ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
         ...(input.limit === undefined ? {} : { limit: input.limit }),
@@ -118,7 +120,7 @@ export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
       const note = otherFolderNote(ctx, scanned)
       if (note !== null) deps.note(note)
       return scanned
-    })
+    }))
     return shotsScan.answer(receipt)
   },
 }
