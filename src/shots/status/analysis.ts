@@ -34,7 +34,7 @@ export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPar
   counted_root: null, observation_count: null, total_historical_observation_count: null,
   status_mix: null, blocked_reasons: null, blocked_looked_at: null, failed_reasons: null,
   reused_count: null, active_backlog: null, active_failures: null,
-  source_missing_count: null,
+  source_missing_count: null, device_observation_count: null,
   stale_cleanup: { stale_root_count: null, archived_count: null },
   visual_run_count: null, visual_suppression_count: null, db_lock: lockOf(dir),
   latest_observation_at: null, latest_analyzed_at: null, digest_count: null,
@@ -84,6 +84,7 @@ export const analysisPart = (
     active_failures: sum(active.filter((one) => one.analysis_status === 'failed')),
     source_missing_count:
       sum(here.filter((one) => classificationNow(one, now) === 'source_missing')),
+    device_observation_count: sum(all.filter((one) => one.edge === true)),
     stale_cleanup: {
       stale_root_count: sum(all.filter((one) => isStale(one, now))),
       archived_count: sum(all.filter((one) => one.archived)),

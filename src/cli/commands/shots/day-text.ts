@@ -61,7 +61,7 @@ const hoursText = ({ since, until, time_zone: name }: DayDocument): string => {
 /** Devices that are told of. */
 const devicesMax = 4
 
-const headLines = (told: DayDocument, view: View): string[] => {
+const headLines = (told: DayDocument, view: View, widthOf: WidthOf): string[] => {
   const { day, time_zone: zone, pictures, analysed, seconds } = told
   const missing = pictures - analysed
   return [
@@ -69,8 +69,8 @@ const headLines = (told: DayDocument, view: View): string[] => {
     pictures === 0 ? 'No screenshot of it is in the reports.'
       : `${countText(pictures, 'screenshot')}, ${duration(seconds)} on the screen`,
     ...told.devices.slice(0, devicesMax).map(({ device_name: name, pictures: some }) =>
-      `${countText(some, 'screenshot')} of them from the device `
-        + `${visibleLine(view.foreign(name))}`),
+      cut(`${countText(some, 'screenshot')} of them from the device `
+        + visibleLine(view.foreign(name)), columnsMax, widthOf)),
     ...(missing <= 0 ? [] : [
       `${countText(missing, 'screenshot')} not described yet: the times below are a part.`,
     ]),
@@ -95,8 +95,9 @@ const endLines = (told: DayDocument, view: View): string[] => [
 ]
 
 /** All that others wrote of a day: what is wide in a terminal is in it. */
-const foreignIn = ({ time, models, episodes }: DayDocument): string => [
+const foreignIn = ({ time, models, episodes, devices }: DayDocument): string => [
   ...Object.values(time).flat().map(({ name }) => name), ...models,
+  ...devices.map(({ device_name: name }) => name),
   ...episodes.flatMap(({ text }) => (text === null ? [] : [text])),
 ].join('\n')
 
@@ -113,7 +114,7 @@ export const dayText = async (told: DayDocument, view: View): Promise<string> =>
     ...linesOf('Time by application; several may be visible at once', time.application),
     ...(models.length === 0 ? [] : [cut(namedBy, columnsMax, widthOf)]),
   ]
-  const [head, end] = [headLines(told, view), endLines(told, view)]
+  const [head, end] = [headLines(told, view, widthOf), endLines(told, view)]
   const room = linesMax - head.length - sums.length - end.length - 2
   const shown = episodes.length <= room ? episodes : episodes.slice(0, room - 1)
   const left = episodes.length - shown.length
