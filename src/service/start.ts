@@ -30,6 +30,7 @@ import { ServiceLog, type LogOrder } from './log.js'
 import { PageDesk, type OfferedPage } from './page/desk.js'
 import { healthz, withDescription } from './plain-endpoints.js'
 import { govOf, operatorEndpoint, Service, type Endpoint } from './service.js'
+import type { TakesIn } from './taking-in.js'
 import { Threads } from './threads.js'
 
 /** Starting the service. */
@@ -95,6 +96,8 @@ export interface ServeOrder {
   readonly pid: number
   /** How often what waits for its time is looked at, ms; left out: each minute. */
   readonly houseMs?: number
+  /** Takes in what devices stored; left out: it becomes observations. */
+  readonly takesIn?: TakesIn
   /** Where it tells what it does; left out: nowhere. */
   readonly log?: Pick<LogOrder, 'write' | 'all'> | undefined
 }
@@ -185,6 +188,17 @@ const stopAll = async (
   await endConnections(servers, closed)
 }
 
+/** Has what devices stored become observations. */
+const takesInFor = (world: World): TakesIn => async (gov, stop) => {
+  const view = requireAnchored(gov.store)
+  if (view.range(edgeCollections.devices, { limit: 1 }).length === 0) return { left: 0 }
+  // Loaded once there is a device.
+  const [{ takeInCaptures }, { shotsContext }] = await Promise.all([
+    import('../shots/captures/take-in.js'), import('../fabric/contexts/shots.js'),
+  ])
+  return takeInCaptures({ ...shotsContext(world, gov), signal: stop })
+}
+
 /** Starts it in the place that it holds. */
 const startIn = async (
   order: ServeOrder, gov: Gov, held: HeldService,
@@ -209,15 +223,7 @@ const startIn = async (
     endpoints: firstEndpoints, all: () => allEndpoints(order, desk),
     page: await endpointsOfPage(desk),
     houseMs: order.houseMs, keepsHouse: (now) => renewal.look(now),
-    takesIn: async (now, stop) => {
-      const view = requireAnchored(now.store)
-      if (view.range(edgeCollections.devices, { limit: 1 }).length === 0) return { left: 0 }
-      // Loaded once there is a device.
-      const [{ takeInCaptures }, { shotsContext }] = await Promise.all([
-        import('../shots/captures/take-in.js'), import('../fabric/contexts/shots.js'),
-      ])
-      return takeInCaptures({ ...shotsContext(world, now), signal: stop })
-    },
+    takesIn: order.takesIn ?? takesInFor(world),
   })
   let hosts: readonly string[] = []
   const listener = (): Listener => ({ hosts, scheme: 'https' })

@@ -1,8 +1,11 @@
 /** What paired devices stored becomes observations of its owner, each capture once. */
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { devicePlace } from '../../../src/shots/captures/device-place.js'
-import { shotCollections as c } from '../../../src/shots/observations/observation-rows.js'
+import {
+  shotCollections as c, type Observation,
+} from '../../../src/shots/observations/observation-rows.js'
+import { verifyShots } from '../../../src/shots/verify-shots.js'
 import { becameOf, cameraOf, captured, takeIn } from '../../support/edge/captured.js'
 import { must } from '../../support/must.js'
 import { after } from '../../support/observations.js'
@@ -185,6 +188,39 @@ t.test('another picture that came to stand meanwhile is the one that a capture i
   })
   t.strictSame(outcomes(world, camera.id), ['ingested', 'ingested', 'suppressed'])
   await sound(world)
+})
+
+t.test('a folder that is not there fails its scan as ever, and keeps no capture waiting', async (t) => {
+  const world = await withFolder(t)
+  const camera = await cameraOf(world)
+  await camera.store(image(1))
+  rmSync(world.folder, { recursive: true })
+  const ran = await world.run(['shots', 'scan', '--json'])
+  t.equal(ran.error().code, 'folder_missing')
+  t.equal(captured(world).length, 1)
+})
+
+t.test('a row that says it is of a device and is not, or lies at another place, is told by a check', async (t) => {
+  for (const forged of [
+    (row: Observation): Observation => ({ ...row, edge: undefined }),
+    (row: Observation): Observation => ({ ...row, source: 'screenshot_folder' }),
+    (row: Observation): Observation => ({
+      ...row, ...(row.edge === undefined ? {} : { edge: { ...row.edge, device_id: 'edge_dev_x' } }),
+    }),
+  ]) {
+    const world = await withFolder(t)
+    const camera = await cameraOf(world)
+    await camera.store(image(1))
+    await takeIn(world)
+    const [row] = captured(world)
+    if (row === undefined) throw new Error('it was taken in')
+    await camera.gov.store.transact('test', (tx) => {
+      const { edge, ...rest } = forged(row)
+      tx.put(c.observations, row.observation_id, edge === undefined ? rest : { ...rest, edge })
+    })
+    const problems = verifyShots(world.view()).map(({ code }) => code)
+    t.ok(problems.includes('observation_root_mismatch'), problems.join())
+  }
 })
 
 const steps = ['capture.read', 'capture.writing', 'capture.written'] as const
