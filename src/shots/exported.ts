@@ -4,7 +4,6 @@
  * default one. Counters and heads follow from them.
  */
 import { everybodys, nobodys, own, type Exported, type Taker } from '../governance/exported.js'
-import { isDevicePlace } from './captures/device-place.js'
 import { defaultPrincipal } from '../governance/principals.js'
 import { runningCollection } from './analysis/analysis-rows.js'
 import { digestDueCollection } from './digest/due.js'
@@ -12,6 +11,7 @@ import { digestCollections as digests } from './digest/digest-rows.js'
 import { shotCollections as shots } from './observations/observation-rows.js'
 import { receiptCollections as receipts } from './receipts/receipt-rows.js'
 import { conclusionCollections as conclusions } from './report/report-rows.js'
+import { isDevicePlace } from './source/folder-digest.js'
 import { settingsCollection } from './source/settings.js'
 
 /** Whether the observation of an id may be given out: captures are of the owner of the device. */

@@ -8,7 +8,7 @@ import { ledgerFacts } from '../../governance/ledger/facts.js'
 import { balances } from '../../governance/ledger/find-reservation.js'
 import type { Tx, View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
-import { fromDevice } from '../captures/unsent.js'
+import { fromDevice } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import {
   classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow, type CurrentFacts,

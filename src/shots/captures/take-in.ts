@@ -11,6 +11,7 @@ import { defaultPrincipal } from '../../governance/principals.js'
 import type { Examined } from '../../images/types.js'
 import type { StoredCapture, StoredCaptures } from '../../observations/captures.js'
 import type { Tx, View } from '../../state/types.js'
+import { fromDevice } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
 import { currentFacts } from '../observations/as-of-now.js'
@@ -20,10 +21,9 @@ import { writeBatch, type BatchRules } from '../scan/commit.js'
 import { makeExaminer } from '../scan/examiner.js'
 import type { Confirmation, Examiner, FileOutcome, TakenFile } from '../scan/types.js'
 import { Unconfirmed } from '../scan/unconfirmed.js'
+import { devicePlace } from '../source/folder-digest.js'
 import { ignoredOf } from '../source/ignored.js'
 import { resolveSettings, savedSettings } from '../source/settings.js'
-import { devicePlace } from './device-place.js'
-import { unsentCapture } from './unsent.js'
 
 /** How many captures became what. */
 export interface TakenIn {
@@ -208,7 +208,7 @@ class Intake {
       refreshMs: settings.refreshMinutes.value * 60_000,
       facts: (tx) => currentFacts(ctx, tx),
       ignored: (tx) => ignoredOf(savedSettings(tx).ignore),
-      newStatus: () => unsentCapture,
+      newStatus: () => ({ analysis_status: 'blocked', reason: fromDevice }),
       // No request was ever made for what a device captured.
       takeOver: (_tx, row) => row,
     }

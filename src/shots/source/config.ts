@@ -17,7 +17,6 @@ import { closeBySave } from '../../governance/stops/restrictive-save.js'
 import { requestsDocument, requestsShape } from '../../governance/stops/requests.js'
 import type { SaveAim } from '../../governance/stops/stop.js'
 import type { View } from '../../state/types.js'
-import { imageFolders } from '../captures/device-place.js'
 import { shotCollections as c } from '../observations/observation-rows.js'
 import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
@@ -27,7 +26,9 @@ import {
   type ResolvedFolder,
 } from './folder.js'
 import { folderDigestOf } from './folder-digest.js'
-import { isFolderHere, requireFolderHere, takeFolder } from './folder-machine.js'
+import {
+  imageFolders, isFolderHere, requireFolderHere, takeFolder,
+} from './folder-machine.js'
 import { changedIgnore, type ToldArea } from './ignored.js'
 import {
   configuredFolder, parseSettingsChange, resolveSettings, reusesAnalyses, savedSettings,

@@ -3,7 +3,6 @@ import type { View } from '../../state/types.js'
 import { SallyportError } from '../../base/errors.js'
 import { blockedReasons, quickLooksMs } from '../analysis/blocked.js'
 import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
-import { imageFolders } from '../captures/device-place.js'
 import { analysisStatuses } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../observations/as-of-now.js'
@@ -13,6 +12,7 @@ import {
   shotCollections as c, type ShotCount, type ShotFolder,
 } from '../observations/observation-rows.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
+import { imageFolders } from '../source/folder-machine.js'
 import { lastScanOf } from '../scan/last-scan.js'
 import type { AnalysisStatusPart, ScannedFolder } from './shape.js'
 

@@ -1,7 +1,7 @@
 /** What paired devices stored becomes observations of its owner, each capture once. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { devicePlace } from '../../../src/shots/captures/device-place.js'
+import { devicePlace } from '../../../src/shots/source/folder-digest.js'
 import {
   shotCollections as c, type Observation,
 } from '../../../src/shots/observations/observation-rows.js'

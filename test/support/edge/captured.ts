@@ -1,6 +1,6 @@
 /** Captures of paired devices as observations: what is stored, and what is taken in of it. */
 import { takeInCaptures, type TakenIn } from '../../../src/shots/captures/take-in.js'
-import { devicePlace } from '../../../src/shots/captures/device-place.js'
+import { devicePlace } from '../../../src/shots/source/folder-digest.js'
 import type { EdgeParty } from '../../../src/edge/credential.js'
 import type { EdgeArtifact } from '../../../src/edge/edge-rows.js'
 import type { Gov } from '../../../src/governance/context.js'
