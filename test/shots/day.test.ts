@@ -112,7 +112,8 @@ t.test('wide names and sentences of others end before column 80, too', async (t)
   const told = {
     ...dayOf([]), time_zone: 'UTC', since: at('00:00'), until: at('24:00'), pictures: 3,
     analysed: 3, seconds: 60, models: ['model/'.repeat(40)],
-    devices: [{ device_id: 'edge_dev_1', device_name: '端末'.repeat(32), pictures: 2 }], spent_microusd: 0, held_microusd: 0,
+    devices: [{ device_id: 'edge_dev_1', device_name: '端末'.repeat(32), pictures: 2 }],
+    spent_microusd: 0, held_microusd: 0,
     time: { activity: sums, application: [], project: [] },
     episodes: ['文'.repeat(70), '👩‍👩‍👧'.repeat(60), `${'文'.repeat(32)}a`].map(wide),
   } as unknown as DayDocument

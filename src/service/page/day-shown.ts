@@ -1,5 +1,7 @@
 /** What the page shows of a day, made of what the service tells of it: times and words alone. */
-import type { DayEpisode, DayPicture, DaySum, ToldDay } from '../../shots/told-day/told-day-contract.js'
+import type {
+  DayEpisode, DayPicture, DaySum, ToldDay,
+} from '../../shots/told-day/told-day-contract.js'
 import type { Seen } from './picture-view.js'
 import { countOf, dollars, span, wordly } from './words.js'
 

@@ -9,7 +9,8 @@ import { shotLimits } from '../constants.js'
 import { noteDigestDue } from '../digest/due.js'
 import { folderDigestOf } from '../source/folder-digest.js'
 import {
-  contentIdOf, countIdOf, countKeyOf, shotCollections as c, type FileName, type Observation, type ShotFolder,
+  contentIdOf, countIdOf, countKeyOf, shotCollections as c, type FileName, type Observation,
+  type ShotFolder,
 } from './observation-rows.js'
 import { isSource } from '../texts/sources.js'
 import { isHeld } from './unsettled.js'

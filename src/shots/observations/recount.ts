@@ -7,7 +7,8 @@ import type { Entry } from '../../state/types.js'
 import { TextBalance, TextSet } from '../../state/text-sums.js'
 import { folderDigestOf } from '../source/folder-digest.js'
 import {
-  contentIdOf, countIdOf, countKeyOf, shotCollections, type Observation, type ShotCount, type ShotFolder,
+  contentIdOf, countIdOf, countKeyOf, shotCollections, type Observation, type ShotCount,
+  type ShotFolder,
 } from './observation-rows.js'
 
 /** Facts of a folder that follow from its observations. */
