@@ -67,12 +67,20 @@ t.test('what a device captured stands on the day of its owner, beside what the f
   t.equal(readToldDay(world.ctx(), ada, day).pictures, 2)
   const text = must(await world.run(['shots', 'day', day], { env: { TZ: 'UTC' } })).stdout
   t.match(text, /2 screenshots of them from the device camera/)
-  const [artifact] = world.view().all(edgeCollections.artifacts)
-  camera.gov.store.artifacts.remove(artifact?.doc.ref.stored_sha256 ?? '')
+  const [artifact, another] = world.view().all(edgeCollections.artifacts)
+  if (artifact === undefined || another === undefined) throw new Error('two were stored')
+  const put = (doc = artifact.doc) => camera.gov.store.transact('test', (tx) => {
+    tx.put(edgeCollections.artifacts, artifact.id, doc)
+  })
+  await put({ ...artifact.doc, ref: another.doc.ref })
+  await t.rejects(openPicture(world.ctx(), ada, second?.observation_id ?? ''),
+    { code: 'picture_gone' }, 'other bytes are not what was observed')
+  await put()
+  camera.gov.store.artifacts.remove(artifact.doc.ref.stored_sha256)
   await t.rejects(openPicture(world.ctx(), ada, second?.observation_id ?? ''),
     { code: 'evidence_missing' })
   await camera.gov.store.transact('test', (tx) => {
-    tx.remove(edgeCollections.artifacts, artifact?.id ?? '')
+    tx.remove(edgeCollections.artifacts, artifact.id)
   })
   await t.rejects(openPicture(world.ctx(), ada, second?.observation_id ?? ''),
     { code: 'picture_gone' })

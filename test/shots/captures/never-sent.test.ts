@@ -1,4 +1,5 @@
 /** What a device captured is sent to no model, however wide every gate stands open. */
+import { waitingImages } from '../../../src/shots/waiting.js'
 import { cameraOf, captured, takeIn } from '../../support/edge/captured.js'
 import { must } from '../../support/must.js'
 import { after } from '../../support/observations.js'
@@ -78,8 +79,9 @@ t.test('S-024 captures wait for nobody, are counted by themselves, and are told 
   const told = must(await world.run(['explain', id, '--json'])).stdout
   t.match(told, /A paired device captured it/)
   t.match(told, artifact)
-  const waits = must(await world.run(['status', '--json'])).stdout
-  t.notMatch(waits, /from_device/)
+  const waiting = waitingImages(world.ctx(), world.view())
+  t.strictSame(waiting.map(({ reason, count }) => [reason, count]), [['analysis_off', 1]],
+    'the image of the folder alone')
   const report = must(await world.run(
     ['shots', 'report', '--since', after(-1), '--until', after(120_000), '--json'])).json()
   t.hasStrict(report.report.provenance, {

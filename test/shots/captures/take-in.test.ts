@@ -1,6 +1,7 @@
 /** What paired devices stored becomes observations of its owner, each capture once. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { edgeCollections } from '../../../src/edge/edge-rows.js'
 import { devicePlace } from '../../../src/shots/source/folder-digest.js'
 import {
   shotCollections as c, type Observation,
@@ -26,6 +27,9 @@ const again = (i: number): Buffer => greyPng(64, 48, i, 1)
 const outcomes = (world: ImageWorld, deviceId: string): string[] =>
   [...becameOf(world, deviceId).values()]
     .sort((a, b) => Number(a.inode) - Number(b.inode)).map(({ outcome }) => outcome)
+
+const takenUpTo = (world: ImageWorld, id: string): number | undefined =>
+  world.view().get(c.folders, devicePlace(id).folderDigest)?.taken_sequence
 
 const sound = async (world: ImageWorld): Promise<void> =>
   void must(await world.run(['state', 'check', '--json']))
@@ -148,7 +152,6 @@ t.test('numbers that a device left out, and ids out of their order, hide no capt
   // Its id says that it came before all others: the clock was set back.
   const { artifact_id: id } = await camera.store(image(2), 120_000, { sequence: 90 })
   const early = `edge_art_01000000-0000-7000-8000-${id.slice(-12)}`
-  const { edgeCollections } = await import('../../../src/edge/edge-rows.js')
   await gov.store.transact('test', (tx) => {
     const row = tx.get(edgeCollections.artifacts, id)
     if (row === undefined) throw new Error('it is stored')
@@ -157,7 +160,34 @@ t.test('numbers that a device left out, and ids out of their order, hide no capt
   })
   t.hasStrict(await takeIn(world), { taken: { ingested: 2 }, left: 0 })
   t.strictSame(captured(world).map((row) => row.edge?.sequence), [1, 70, 90])
-  t.equal(world.view().get(c.folders, devicePlace(camera.id).folderDigest)?.taken_sequence, 90)
+  t.equal(takenUpTo(world, camera.id), 90)
+})
+
+t.test('a number whose capture is gone is looked for once', async (t) => {
+  const world = await withFolder(t)
+  const camera = await cameraOf(world)
+  await camera.store(image(1))
+  const { artifact_id: id } = await camera.store(image(2))
+  await camera.gov.store.transact('test', (tx) => tx.remove(edgeCollections.artifacts, id))
+  t.hasStrict(await takeIn(world), { taken: { ingested: 1 }, left: 0 })
+  t.equal(takenUpTo(world, camera.id), 2)
+  const { sequence } = world.view()
+  await takeIn(world)
+  t.equal(world.view().sequence, sequence, 'nothing more is written')
+})
+
+t.test('whoever ends later sets no device back behind what others took in meanwhile', async (t) => {
+  const world = await withFolder(t)
+  const camera = await cameraOf(world)
+  await camera.store(image(1))
+  let inside = false
+  await takeIn(world, async (step) => {
+    if (step !== 'capture.written' || inside) return
+    inside = true
+    await camera.store(image(2))
+    t.hasStrict(await takeIn(world), { taken: { ingested: 1 } })
+  })
+  t.equal(takenUpTo(world, camera.id), 2)
 })
 
 t.test('two processes that take in one device at once give each capture once', async (t) => {
