@@ -34,8 +34,8 @@ export const acknowledge: VerbRecord<AcknowledgeOptions, AlphaShow> = {
     let acknowledged = options.acknowledgePlaintextEgress === true
     if (acknowledged || deps.interactive) deps.note(`\n${alphaConsentStatement(provider).text}`)
     if (!acknowledged && deps.interactive) {
-      const prompter = await deps.ask('Give --acknowledge-plaintext-egress.')
-      acknowledged = await prompter.confirm('I acknowledge this plaintext egress')
+      await deps.confirm('I acknowledge this plaintext egress', '--acknowledge-plaintext-egress')
+      acknowledged = true
     }
     return alphaAcknowledge.answer(
       await acknowledgeAlpha(gov, session, provider, { consentId, acknowledged }),
