@@ -136,7 +136,9 @@ const upload: Endpoint = {
     if (begun.kind === 'known') return { status: 200, body: edgeUpload.answer(begun.artifact) }
     try {
       await pour(exchange, begun)
-      return { status: 201, body: edgeUpload.answer(await begun.finish()) }
+      const body = edgeUpload.answer(await begun.finish())
+      site.takeIn()
+      return { status: 201, body }
     } finally {
       begun.abandon()
     }

@@ -114,6 +114,10 @@ const lateGates = {
     text: 'Its region went on changing, and a later image stands for it.',
     next: 'To have those sent as well: `sallyport shots analyze --include unsettled`.',
   },
+  from_device: {
+    text: 'A paired device captured it, and what devices capture is sent to no model.',
+    next: 'See `sallyport edge list`.',
+  },
   recursive_off: {
     text: 'The image lies in a subfolder, and recursive is off.',
     next: setNext('--recursive on'),

@@ -8,6 +8,7 @@ import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
 import { unsettled } from './observations/unsettled.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
 import { dayStatus } from './budget.js'
+import { fromDevice } from './constants.js'
 import type { ShotsContext } from './context.js'
 import { disputedOf } from './disputed.js'
 import { gateTextOf } from './gates.js'
@@ -55,8 +56,8 @@ export const waitsForPerson = (ctx: ShotsContext, view: View): WaitsForPerson =>
   const disputed = disputedOf(ctx, view)
   const saved = savedSettings(view)
   return (reason) => (reason === 'budget_exhausted' ? disputed.budget_exhausted.length > 0
-    // A person chose that it is so, and a later image stands for each.
-    : reason !== reasonGone && reason !== unsettled && !isSwitchedOff(reason, saved))
+    // A person chose that it is so, and a later image stands for each; captures stay here.
+    : ![reasonGone, unsettled, fromDevice].includes(reason) && !isSwitchedOff(reason, saved))
 }
 
 /** Images that wait for one step of a person. */

@@ -10,7 +10,7 @@ import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
-import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
+import { fromDevice, type ReanalyzeGroup, type ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
@@ -50,6 +50,11 @@ const requireAnalyzable = (
   if (row.archived_at !== null) {
     const see = `See \`sallyport shots show ${row.observation_id}\`.`
     throw refuse('archived', 'This observation is archived.', see)
+  }
+  if (row.edge !== undefined) {
+    throw refuse(fromDevice,
+      'A paired device captured this picture, and what devices capture is sent to no model.',
+      'It is in reports and on the page of its day.')
   }
   if (row.root_digest !== now.folderDigest) {
     throw refuse(

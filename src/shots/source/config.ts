@@ -26,7 +26,9 @@ import {
   type ResolvedFolder,
 } from './folder.js'
 import { folderDigestOf } from './folder-digest.js'
-import { isFolderHere, requireFolderHere, takeFolder } from './folder-machine.js'
+import {
+  imageFolders, isFolderHere, requireFolderHere, takeFolder,
+} from './folder-machine.js'
 import { changedIgnore, type ToldArea } from './ignored.js'
 import {
   configuredFolder, parseSettingsChange, resolveSettings, reusesAnalyses, savedSettings,
@@ -280,7 +282,7 @@ const foldersInUse = (ctx: ShotsContext, view: View): FoldersInUse => {
   const world = { ...ctx, env: { ...ctx.env, [folderVariable]: undefined } }
   return {
     saved: (settings) => orUndefined(() => locateFolder(world, settings))?.folderDigest ?? null,
-    known: view.all(c.folders).map(({ id }) => id),
+    known: imageFolders(view).map(({ root_digest: id }) => id),
   }
 }
 

@@ -21,6 +21,10 @@ import type { LineOf, VerbRecord } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
 import { noteNextPage } from './next-page-note.js'
 
+/** What tells a person which picture it is. */
+const fileOf = ({ path, device_name: name }: Listed): string =>
+  (name === null ? path : `device ${name}`)
+
 /** Flags of `shots list`. */
 type ShotsListOptions = LineOf<typeof shotsList>
 
@@ -31,7 +35,8 @@ const reasonOf = ({ analysis_status: status, reason }: Listed): string =>
 export const list: VerbRecord<ShotsListOptions, Listed[]> = {
   summary: 'list observations, newest capture first',
   description:
-    'Lists observations of every folder that are not archived. The status is the one of now. An '
+    'Lists observations of every folder that are not archived, and what paired devices of the '
+    + 'default owner captured. The status is the one of now. An '
     + 'analysis of another model, prompt or schema shows as needs_reanalysis, an incomplete row of '
     + 'another folder as stale_root. Nobody is contacted and no byte is changed.',
   examples: [
@@ -59,7 +64,7 @@ export const list: VerbRecord<ShotsListOptions, Listed[]> = {
       view.id(row.observation_id), view.time(row.captured_at),
       row.classification ?? (row.archived_at === null ? row.analysis_status : 'archived'),
       row.width === null ? row.format : `${row.width}x${row.height} ${row.format}`,
-      String(row.suppressed_count), row.path, reasonOf(row),
+      String(row.suppressed_count), fileOf(row), reasonOf(row),
     ]),
   ),
   run: async (options, deps) => {
@@ -92,6 +97,15 @@ const analysisText = (one: ObservationDocument, view: View): [string, string][] 
 const payloadText = (payload: Readonly<Record<string, unknown>>): string =>
   `\nWritten by the model:\n${JSON.stringify(payload, null, 2)}\n`
 
+/** Where it lies: below a folder, or sealed as a device sent it. */
+const placeText = (
+  { root, paths, device_id: device, device_name: name }: ObservationDocument,
+  shown: (text: string) => string,
+): [string, string][] => (device === null
+  ? [['folder', shown(root)], ...paths.map(({ path }): [string, string] => ['file', shown(path)])]
+  : [['device', `${shown(name ?? '')} (${device})`],
+    ...paths.map(({ path }): [string, string] => ['capture', path])])
+
 const showText = (one: ObservationDocument, view: View): string => {
   const shown = (text: string): string => visibleLine(view.foreign(text))
   const size = one.width === null ? 'dimensions unknown' : `${one.width}x${one.height}`
@@ -99,8 +113,7 @@ const showText = (one: ObservationDocument, view: View): string => {
   const facts = fieldLines([
     ['observation', one.observation_id],
     ['source', one.source],
-    ['folder', shown(one.root)],
-    ...one.paths.map(({ path }): [string, string] => ['file', shown(path)]),
+    ...placeText(one, shown),
     ['captured', view.time(one.captured_at)
       + (one.captured_in_future ? ' (ahead of the clock)' : '')],
     ['observed', view.time(one.observed_at)],
