@@ -191,7 +191,7 @@ const closureKind: ExplainedKind = {
       facts: { fence: one.fence },
       related: idsOf(one.job_id, one.connection_id, one.root, one.artifact.artifact_id),
       events: eventsOf([one.closed_at, 'closed']),
-      next: [`sallyport codehost closures ${id}`, `sallyport explain ${one.job_id}`],
+      next: [`sallyport codehost recover closures ${id}`, `sallyport explain ${one.job_id}`],
     }
   },
 }

@@ -111,10 +111,11 @@ t.test('with --no-input what contacts, pays, settles, approves or revokes takes 
 
 /** The verbs that a script may give no short id, besides those that take none. */
 const decisive = [
-  'alpha ask', 'alpha review', 'codehost adopt', 'codehost approve', 'codehost close-capacity',
+  'alpha ask', 'alpha review', 'codehost recover adopt', 'codehost approve',
+  'codehost close-capacity',
   'codehost connect', 'codehost consent', 'codehost disconnect',
-  'codehost mode', 'codehost observe', 'codehost prepare',
-  'codehost preview', 'codehost publish', 'codehost reconcile', 'codehost resume',
+  'codehost mode', 'codehost recover observe', 'codehost prepare',
+  'codehost preview', 'codehost publish', 'codehost recover reconcile', 'codehost resume',
   'codehost revoke', 'codehost run',
   'edge revoke', 'ledger review', 'ledger settle', 'session revoke', 'shots reanalyze',
   'task review',

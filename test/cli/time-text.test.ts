@@ -238,8 +238,8 @@ t.test('how long something lasts is told as people say it on a terminal, and exa
 
 t.test('receipts, consents and previews tell exact times on a terminal, too', async (t) => {
   const sealed = new Set([
-    'codehost consent', 'codehost approve', 'codehost close-capacity', 'codehost verify',
-    'codehost observe', 'audit show',
+    'codehost consent', 'codehost approve', 'codehost close-capacity', 'codehost recover verify',
+    'codehost recover observe', 'audit show',
   ])
   const all = (await verbsWithTimes()).filter(({ name }) => sealed.has(name))
   t.equal(all.length, sealed.size)

@@ -112,7 +112,7 @@ t.test('close an unknown publication: each command that the text names does what
   await typePage(t, pages['close-an-unknown-publication'], readerAt(at, { JOB: job }, {
     'codehost close-capacity JOB --retry': { exit: 7 },
     // It is not decided.
-    'codehost discard JOB': { exit: 5 },
+    'codehost recover discard JOB': { exit: 5 },
   }))
 })
 

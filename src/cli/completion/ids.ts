@@ -18,7 +18,7 @@ const kinds: Readonly<Record<IdName, readonly [begins: string, list: string]>> =
   capture: ['edge_art_', 'edge artifacts'],
   job: ['job_', 'codehost jobs'],
   'job or folder': ['job_', 'codehost jobs'],
-  closure: ['cls_', 'codehost closures'],
+  closure: ['cls_', 'codehost recover closures'],
 }
 
 /** Stands for the list that what was typed so far says by how it begins. */

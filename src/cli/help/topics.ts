@@ -162,7 +162,7 @@ One ledger with one ceiling covers every route of the state directory:
 What would exceed the ceiling is refused before contact (status 8). The hold is
 a rule of this machine; the provider enforces no maximum. A charge above the
 bound stands, and its answer waits for your review (status 7):
-  sallyport alpha review TASK
+  sallyport task review TASK
 An unknown charge blocks its task until you settle it by hand:
   sallyport ledger settle --help
 `

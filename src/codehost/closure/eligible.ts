@@ -83,13 +83,13 @@ export const appliedClosure = (view: View, job: Job, read: ReadRequest): Closure
     if (bound.job_id === job.job_id && bound.request === read.canonical) return bound
     throw fail.conflict(
       'idempotency_conflict', 'This key has been used for another request.', {
-        next: 'A key stands for one request. See `sallyport codehost closures`.', details,
+        next: 'A key stands for one request. See `sallyport codehost recover closures`.', details,
       },
     )
   }
   if (closedBy(view, job) === null) return null
   throw fail.conflict('job_closed', 'The capacity of this job was closed by another request.', {
-    next: 'See `sallyport codehost closures`.', details,
+    next: 'See `sallyport codehost recover closures`.', details,
   })
 }
 

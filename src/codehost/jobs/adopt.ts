@@ -113,7 +113,7 @@ const refuse = (view: View, job: Job, denials: readonly Denial[]): never => {
     code: 'codehost_not_adopted', message: 'What proves this job does not stand for its task.',
     details: { job_id: job.job_id },
     next: stale
-      ? `Read it back anew: \`sallyport codehost reconcile ${job.job_id} `
+      ? `Read it back anew: \`sallyport codehost recover reconcile ${job.job_id} `
         + `--expected-read-revision ${revision}\`.`
       : `See \`sallyport codehost job ${job.job_id}\`.`,
   })

@@ -101,7 +101,7 @@ const succeededWay = (gov: Gov, view: View, job: Job, way: NextStep): NextStep =
   const text = 'It happened and was read back after its run'
   return isLive(gov, view, job) ? {
     text: `${text}: its task counts as done once you adopt it.`,
-    command: `sallyport codehost adopt ${job.job_id}`, forGood: false,
+    command: `sallyport codehost recover adopt ${job.job_id}`, forGood: false,
   } : { text: `${text}. Its session has ended: its task stays blocked.`, ...nothing }
 }
 

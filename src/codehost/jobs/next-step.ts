@@ -18,7 +18,7 @@ type Revision = number | undefined
 
 const reconcileWay = ({ job_id: id }: Job, revision: Revision, text: string): NextStep => ({
   text, forGood: false,
-  command: `sallyport codehost reconcile ${id} --expected-read-revision ${revision ?? 'N'}`,
+  command: `sallyport codehost recover reconcile ${id} --expected-read-revision ${revision ?? 'N'}`,
 })
 
 /**
@@ -171,7 +171,7 @@ export const nextStep = (job: Job, revision?: number): NextStep => {
     return {
       text: 'Its capacity was closed by proof: the connection is free, nothing else of it changed, '
         + 'and it never runs again.',
-      command: `sallyport codehost closures ${job.closed.closure_id}`, forGood: false,
+      command: `sallyport codehost recover closures ${job.closed.closure_id}`, forGood: false,
     }
   }
   switch (job.state) {

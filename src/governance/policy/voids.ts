@@ -86,7 +86,7 @@ export const requireAcceptedVoids = (voids: SaveVoids, accepted: AcceptedVoids):
     'save_voids_answers',
     `This save ends the consent that paid results rest on: ${namesOf(lost)}.`,
     {
-      next: 'Nothing was changed. Release the held ones first (`sallyport alpha review TASK`) and '
+      next: 'Nothing was changed. Release the held ones first (`sallyport task review TASK`) and '
         + 'for the others, or give --void-answers.',
       details: { tasks: voids.tasks.join(','), operations: voids.operations.join(',') },
     },

@@ -83,7 +83,7 @@ export const ceilings: readonly Ceiling[] = [
   of('codehost connections', [7, 171, 0, 1], [9, 20], [34, 950]),
   of('codehost grants', [7, 142, 0, 1], [9, 20], [33, 900]),
   of('codehost jobs', [7, 187, 0, 1], [10, 20], [34, 950]),
-  of('codehost closures', [7, 137, 0, 0], [9, 20], [33, 900]),
+  of('codehost recover closures', [7, 137, 0, 0], [9, 20], [33, 900]),
   of('config show', [7, 153, 0, 1], [11, 20], [45, 1200]),
   of('task list', [7, 167, 0, 1], [9, 20], [51, 1100]),
   of('task list --state failed --limit 10', [7, 167, 0, 1], [9, 20], [59, 1300]),
@@ -129,20 +129,22 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'alpha review, alpha cancel, alpha drop, gateway setup, shots setup, shots clear-stale, '
     + 'edge pair, edge revoke, codehost connect, codehost mode, codehost disconnect, '
     + 'codehost consent, codehost revoke, codehost prepare, codehost approve, codehost cancel, '
-    + 'codehost adopt, codehost discard, config save, task review, task cancel, task recover, '
+    + 'codehost recover adopt, codehost recover discard, config save, task review, task cancel, '
+    + 'task recover, '
     + 'task close, policy revoke, ledger review, ledger settle, state repair, state restore, '
     + 'state compact, state prune, state destroy, timers install, timers remove, at add, '
     + 'at remove, machine invite, machine join, machine retire, state share, state unshare, '
     + 'state accept-server'),
   ...named(contacts, 'alpha ask, gateway prove, shots run, shots analyze, shots reanalyze, '
-    + 'shots digest, codehost preview, codehost run, codehost resume, codehost reconcile, '
-    + 'codehost close-capacity, codehost observe, codehost publish, machine list'),
+    + 'shots digest, codehost preview, codehost run, codehost resume, codehost recover reconcile, '
+    + 'codehost close-capacity, codehost recover observe, codehost publish, machine list'),
   ...named(whole, 'state check, state backup, state verify, state export'),
   ...named(folder, 'shots scan, shots watch, shots estimate, edge capture'),
   ...named(stays, 'serve, edge daemon, demo, sandbox start, sandbox stop, sandbox status, '
     + 'sandbox fault, '
     + 'sandbox faults, sandbox samples'),
-  ...named(rare, 'edge show, codehost job, codehost inspect, codehost verify, receipt verify'),
+  ...named(rare, 'edge show, codehost job, codehost recover inspect, codehost recover verify, '
+    + 'receipt verify'),
 }
 
 /** What a run of a line asked for more than it may, one line each. */

@@ -43,7 +43,7 @@ export const job = verbOf(codehost.job, {
     'Shows where a job stands, what may have happened, whether it occupies its connection, and '
     + 'what you can do. With --history it prints the canonical lines of one of its append-only '
     + 'histories, as their limits count them: effects, artifacts, checkpoints or reads. With '
-    + '--readback it prints one sealed readback, which `codehost verify` checks offline.',
+    + '--readback it prints one sealed readback, which `codehost recover verify` checks offline.',
   examples: [
     '$ sallyport codehost job JOB', '$ sallyport codehost job JOB --history effects',
     '$ sallyport codehost job JOB --readback ID > r.json',
@@ -77,11 +77,13 @@ export const adopt = verbOf(operation(codehostAdopt, 'mutate', ({ gov, session }
   adoptJob(gov, session, job)), {
   summary: 'let the task of a reconciled job count as done',
   description:
-    'Takes over what `codehost reconcile` proved, for the task that the job ran as. The receipt '
-    + 'that counts is the one in the rows; session, goal, credential and revision of the '
+    'Takes over what `codehost recover reconcile` proved, for the task that the job ran as. The '
+    + 'receipt that counts is the one in the rows; session, goal, credential and revision of the '
     + 'connection must be what it says. It contacts nobody; where the connection has changed '
     + 'since, it asks for another readback.',
-  examples: ['$ sallyport codehost adopt JOB', '$ sallyport codehost adopt JOB --json'],
+  examples: [
+    '$ sallyport codehost recover adopt JOB', '$ sallyport codehost recover adopt JOB --json',
+  ],
   of: 'job',
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
@@ -95,7 +97,9 @@ export const discard = verbOf(operation(codehostDiscard, 'read', ({ gov, session
     'Inspects the kept request anew and drops it where it was applied or never can be; where '
     + 'neither is proved it stays. Whatever is asked for after that is acknowledged anew, under '
     + 'a new key and the numbers of then.',
-  examples: ['$ sallyport codehost discard JOB', '$ sallyport codehost discard JOB --json'],
+  examples: [
+    '$ sallyport codehost recover discard JOB', '$ sallyport codehost recover discard JOB --json',
+  ],
   of: 'job',
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],
   flags: (command) => command
@@ -114,7 +118,8 @@ export const inspect = verb(codehostInspect, {
     + 'proved. Without --from it takes the request kept for the job. It changes nothing, and asks '
     + 'nobody.',
   examples: [
-    '$ sallyport codehost inspect JOB', '$ sallyport codehost inspect JOB --from request.json',
+    '$ sallyport codehost recover inspect JOB',
+    '$ sallyport codehost recover inspect JOB --from request.json',
   ],
   of: 'job',
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],

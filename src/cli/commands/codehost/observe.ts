@@ -15,7 +15,7 @@ import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
-/** Argument and flags of `codehost observe`. */
+/** Argument and flags of `codehost recover observe`. */
 interface ObserveOptions extends LineOf<typeof codehostObserve> {
   readonly from?: string
 }
@@ -57,9 +57,9 @@ export const observe: VerbRecord<ObserveOptions, ObservationDocument> = {
     + 'history. It frees nothing, reserves nothing, settles nothing and removes no fence, whatever '
     + 'it finds.',
   examples: [
-    '$ sallyport codehost observe JOB --acknowledged-closure-observation '
+    '$ sallyport codehost recover observe JOB --acknowledged-closure-observation '
       + '--expected-read-revision 2',
-    '$ sallyport codehost observe JOB --from request.json --json',
+    '$ sallyport codehost recover observe JOB --from request.json --json',
   ],
   ids: { job: 'job' },
   contacts: true,

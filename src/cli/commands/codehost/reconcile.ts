@@ -13,14 +13,15 @@ export const reconcile = verbOf(operation(codehostReconcile, 'mutate',
   description:
     'Reads what the job made, and compares it with what was sealed. It reads by the exact number '
     + 'that the host gave, git objects by the id known before, a branch by its name. What matches '
-    + 'settles the job and frees its connection; `codehost adopt` then lets its task count as '
+    + 'settles the job and frees its connection; `codehost recover adopt` then lets its task '
+    + 'count as '
     + 'done. Of a publication of which some was never sent, `codehost resume` sends the rest then. '
     + 'It works in every mode of the connection and whatever became of the consent. It needs the '
     + 'session that prepared the job and the token it was sent with. What has no number, because '
     + 'its reply was lost, is never searched for.',
   examples: [
-    '$ sallyport codehost reconcile JOB --expected-read-revision 3',
-    '$ sallyport codehost reconcile JOB --expected-read-revision 3 --json',
+    '$ sallyport codehost recover reconcile JOB --expected-read-revision 3',
+    '$ sallyport codehost recover reconcile JOB --expected-read-revision 3 --json',
   ],
   of: 'job',
   contacts: true,

@@ -17,7 +17,7 @@ export const run = verb(codehostRun, {
     + 'frees the connection. A publication is made once by git on this machine first. Then '
     + 'each of its creations is sent in order, and the first that is not answered as made ends '
     + 'the run. What may have been sent is never sent again. A reply that is lost leaves the '
-    + 'job unknown; `codehost reconcile` settles what can be read back. With --approved it '
+    + 'job unknown; `codehost recover reconcile` settles what can be read back. With --approved it '
     + 'runs every job that waits, for a scheduler.',
   examples: ['$ sallyport codehost run JOB', '$ sallyport codehost run --approved --json'],
   ids: { job: 'job' },
@@ -53,7 +53,8 @@ export const resume = verbOf(operation(codehostResume, 'mutate',
   summary: 'go on with a job of which something was never sent',
   description:
     'Goes on under the same approval, consent and session, and sends only what provably never '
-    + 'left this machine. What may have been sent is read back by `codehost reconcile`, not '
+    + 'left this machine. What may have been sent is read back by `codehost recover reconcile`, '
+    + 'not '
     + 'sent again.',
   examples: ['$ sallyport codehost resume JOB', '$ sallyport codehost resume JOB --json'],
   of: 'job',

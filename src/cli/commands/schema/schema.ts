@@ -3,10 +3,10 @@ import {
   schemaShow, type JsonSchemaDocument, type SchemaRow,
 } from '../../../base/json-schema-contract.js'
 import { fail } from '../../../base/errors.js'
-import { verbAt } from '../../line.js'
+import { verbNamed } from '../../line.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import { nameOf, type VerbRecord, type VerbDeps } from '../../verb.js'
+import type { VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Arguments and flags of `schema`. */
 interface SchemaOptions {
@@ -21,13 +21,15 @@ const unknown = () => fail.notFound('schema_not_found', 'There is no such schema
 })
 
 const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
-  const [first, second] = words
-  const entry = deps.commands.find((one) => nameOf(one) === first)
-  const verb = entry !== undefined && 'noun' in entry
-    ? entry.verbs.find((one) => one.verb === second) : entry
-  if (verb === undefined || words.length !== (entry === verb ? 1 : 2)) throw unknown()
-  const noun = entry !== undefined && 'noun' in entry ? entry.noun : null
-  const { json } = (await verbAt(noun, verb, deps)).meta
+  const named = await verbNamed(deps.commands, words, deps)
+  if (named === null || named.words.length > 1) throw unknown()
+  const { meta } = named.verb
+  const [by] = named.words
+  // `shots list search` is what `shots list --search` prints.
+  const given = by === undefined
+    ? meta : meta.joined.find((one) => one.by.replace(/^--/, '').split(' ')[0] === by)?.meta
+  if (given === undefined) throw unknown()
+  const { json } = given
   if (json === null) {
     throw fail.notFound('schema_not_found', 'This command prints no JSON.', {
       next: 'The list: `sallyport schema`.',
@@ -67,8 +69,8 @@ export const schema: VerbRecord<SchemaOptions, Shown> = {
     const { command: words, input = false } = requestOf(schemaShow, { command: [], ...options })
     const schemas = await import('../../schemas.js')
     if (words.length === 0) {
-      const { describeTree } = await import('../../tree.js')
-      const all = schemas.allSchemas(await describeTree(deps))
+      const { describeOlder, describeTree } = await import('../../tree.js')
+      const all = schemas.allSchemas([...await describeTree(deps), ...await describeOlder(deps)])
       return schemaShow.answer(
         all.map(({ schema, kind, commands }) => ({ schema, kind, commands })))
     }

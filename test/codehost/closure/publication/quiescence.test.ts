@@ -235,7 +235,7 @@ const staysClosed = async (t: Test, at: PublicationClosing, job: string): Promis
   const { job: { preview_sha256: digest } } = before
   const cancelled = (await at.run(['codehost', 'cancel', job, '--json'])).error()
   t.equal(cancelled.code, 'job_closed')
-  t.match(cancelled.hint, '`sallyport codehost closures`')
+  t.match(cancelled.hint, '`sallyport codehost recover closures`')
   t.equal((await at.run(['codehost', 'publish', job, '--preview-digest', digest, '--json']))
     .error().code, 'job_closed')
   t.equal((await at.run(['codehost', 'approve', job, '--preview-digest', digest, '--json']))

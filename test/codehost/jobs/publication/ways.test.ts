@@ -58,7 +58,7 @@ const places: readonly (readonly [
   ['a lost reply', async (at, job) => {
     lose(at, 2)
     await at.runJob(job)
-  }, [['codehost reconcile', 7], ['codehost resume', 0]], false],
+  }, [['codehost recover reconcile', 7], ['codehost resume', 0]], false],
   ['a lost number', async (at, job) => {
     lose(at, 6)
     await at.runJob(job)

@@ -1,0 +1,119 @@
+/** Older names of verbs: each goes on working as it did, and is shown nowhere but to who types it. */
+import { readFileSync } from 'node:fs'
+import { olderNames } from '../../src/cli/commands/older.js'
+import { completionScript, shells } from '../../src/cli/completion/scripts.js'
+import { describingDeps } from '../../src/cli/describing.js'
+import { generatedFiles } from '../../src/cli/generate.js'
+import { describeNouns } from '../../src/cli/tree.js'
+import { failure, must } from '../support/must.js'
+import { t } from '../support/tests-in-slices.js'
+import { allVerbs, olderVerbs } from '../world/program.js'
+import { World } from '../world/world.js'
+
+const verbs = await allVerbs()
+const older = await olderVerbs()
+
+t.test('an older name is no name of today, and every line of today in its place is one', (t) => {
+  const names = verbs.map(({ meta }) => meta.name)
+  for (const { name, today } of olderNames) {
+    t.notOk(names.includes(name), name)
+    for (const line of today) {
+      const found = verbs.filter(({ meta }) => `${line} `.startsWith(`${meta.name} `))
+        .sort((a, b) => b.meta.name.length - a.meta.name.length)[0]
+      const rest = line.slice(found?.meta.name.length).trim()
+      const flags = rest.split(' ').filter((word) => word.startsWith('--'))
+      const known = found?.flags.map(({ long }) => long) ?? []
+      t.ok(found !== undefined && flags.every((flag) => known.includes(flag)), `${name}: ${line}`)
+    }
+  }
+  t.equal(new Set(olderNames.map(({ name }) => name)).size, olderNames.length)
+  t.end()
+})
+
+t.test('an older name is in no help, man page or completion, and its own help names today’s', async (t) => {
+  const { place } = World.in(t)
+  const files = await generatedFiles(describingDeps())
+  const pages = [...files].flatMap(([path, text]) => (path.startsWith('docs/') ? [] : [text]))
+  const overview = (await place.run(['--help'])).stdout
+  const scripts = shells.map((shell) =>
+    completionScript(shell, verbs, describeNouns(describingDeps())))
+  for (const { name, today } of olderNames) {
+    const words = name.replaceAll('-', '\\-')
+    const text = new RegExp(`sallyport ${name}(?! ?[-\\w])|^\\.SH ${words.toUpperCase()}$`, 'm')
+    for (const page of [...pages, overview, ...scripts]) t.notMatch(page, text, name)
+    const { stdout } = await place.run([...name.split(' '), '--help'])
+    t.match(stdout, `Usage: sallyport ${name}`)
+    for (const line of today) {
+      t.ok(stdout.replace(/\s+/g, ' ').includes(`\`sallyport ${line}\``), `${name}: ${line}`)
+    }
+    t.equal((await place.run(['help', ...name.split(' ')])).stdout, stdout, name)
+  }
+})
+
+t.test('every older name stands in the page of upgrades, beside the lines of today', (t) => {
+  const page = readFileSync('docs/upgrade.md', 'utf8')
+  for (const { name, today } of olderNames) {
+    const row = `| \`${name}\` | ${today.map((line) => `\`${line}\``).join(', ')} |`
+    t.ok(page.includes(row), row)
+  }
+  t.end()
+})
+
+t.test('every older name has the schema that it had', async (t) => {
+  const { place } = World.in(t)
+  for (const { meta } of older) {
+    const { stdout } = await place.run(['schema', ...meta.name.split(' ')])
+    t.equal(JSON.parse(stdout).$id, meta.json?.schemaName, meta.name)
+  }
+})
+
+/** An older line, and the line of today that gives the same document. */
+const same: readonly (readonly [older: string, today: string])[] = [
+  ['codehost closures', 'codehost recover closures'],
+  ['codehost adopt job_x', 'codehost recover adopt job_x'],
+  ['codehost discard job_x', 'codehost recover discard job_x'],
+  ['codehost inspect job_x', 'codehost recover inspect job_x'],
+  ['codehost reconcile job_x --expected-read-revision 1',
+    'codehost recover reconcile job_x --expected-read-revision 1'],
+  ['codehost observe job_x --acknowledged-closure-observation --expected-read-revision 1',
+    'codehost recover observe job_x --acknowledged-closure-observation --expected-read-revision 1'],
+  ['codehost verify receipt', 'codehost recover verify receipt'],
+]
+
+/** Older names whose document is a part of that of today, under the name that it always had. */
+const narrower = ['alpha tasks', 'alpha task', 'alpha review', 'alpha cancel']
+
+t.test('an older line gives the document, the refusal and the status of the line of today', async (t) => {
+  const world = await World.in(t).sandbox().state().session().alpha()
+  world.place.write('receipt', '{}')
+  const tried = new Set(same.map(([line]) => line.split(' ').slice(0, 2).join(' ')))
+  t.strictSame(
+    [...tried, ...narrower].sort(), olderNames.map(({ name }) => name).sort(), 'each is tried')
+  for (const [before, now] of same) {
+    const told = async (line: string) => {
+      const ran = await world.run([...line.split(' '), '--json'])
+      return [ran.status, ran.stdout, ran.stderr]
+    }
+    t.strictSame(await told(before), await told(now), before)
+  }
+})
+
+t.test('the names of the text capability show, review and cancel tasks as `task` does', async (t) => {
+  const world = await World.in(t).sandbox().state().session().alpha()
+  const { task } = must(await world.ask()).json()
+  t.strictSame((await world.json(['alpha', 'tasks'])).map(({ id }: { id: string }) => id), [task.id])
+  t.hasStrict(await world.json(['alpha', 'task', task.id]), { task: { id: task.id } })
+  const reviewed = await world.json(['alpha', 'review', task.id, '--approve'])
+  t.hasStrict(reviewed, { schema: 'sallyport.alpha.task.v1', review: 'approved' })
+  t.hasStrict((await world.json(['task', 'show', task.id])).task, { review: 'approved' })
+  const cancelled = await world.run(['alpha', 'cancel', 'task_none', '--json'])
+  t.hasStrict(failure(cancelled), { status: 6, code: 'task_not_found' })
+})
+
+t.test('a word that is no command leads to the lines that are meant', async (t) => {
+  const { place } = World.in(t)
+  const next = async (...line: string[]) => (await place.run([...line, '--json'])).error().next
+  t.strictSame(await next('ask'), [{ command: 'sallyport alpha ask', needs_person: false }])
+  t.strictSame(await next('version'), [{ command: 'sallyport --version', needs_person: false }])
+  t.hasStrict(await next('list'), [{ command: 'sallyport --help' }], 'too many to choose from')
+})
