@@ -4,6 +4,7 @@ import { Degraded } from '../base/contract.js'
 import { errnoOf } from '../base/errno.js'
 import { fail, type ErrorDetails, type SallyportError } from '../base/errors.js'
 import { pageDocument } from '../base/page.js'
+import { commandLine } from '../base/told.js'
 import { nextPage } from './next-page.js'
 import { endedByDamage, markedForDamage, markedResult } from './damage.js'
 import { addMoneySisters, withMoney } from './flags.js'
@@ -139,7 +140,7 @@ const sooner = (thrown: unknown, deps: VerbDeps): unknown => {
 
 /** Which line is today's, of a verb that was named by an older name. */
 const todayText = ({ today }: VerbMeta): string => (today === null ? ''
-  : `An older name. Today's: ${today.map((line) => `\`sallyport ${line}\``).join(', ')}.\n\n`)
+  : `An older name. Today's: ${today.map((line) => `\`${commandLine(line)}\``).join(', ')}.\n\n`)
 
 const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command => {
   const command = new Command(`sallyport ${meta.name}`)

@@ -91,7 +91,7 @@ const earlierConsent = (site: ExplainSite, id: string): Explained | undefined =>
     state: 'replaced', text: 'It is an earlier consent of a connection, which has another by now.',
     facts: { repository: job.repository, expires_at: job.consent.expires_at },
     related: idsOf(job.connection_id, job.job_id), events: [],
-    next: [`sallyport explain ${job.connection_id}`, 'sallyport codehost grants'],
+    next: [`sallyport explain ${job.connection_id}`, 'sallyport codehost connections --grants'],
   }
 }
 
@@ -111,7 +111,7 @@ const consentKind: ExplainedKind = {
       },
       related: idsOf(one.connection_id, consent.root),
       events: eventsOf([consent.issued_at, 'given'], [consent.ended?.at, 'ended']),
-      next: ['sallyport codehost grants', ...(state === 'issued'
+      next: ['sallyport codehost connections --grants', ...(state === 'issued'
         ? [`sallyport codehost revoke ${one.connection_id}`] : [])],
     }
   },
@@ -130,7 +130,7 @@ const standingKind: ExplainedKind = {
         + 'the end of its consent.',
       facts: { actions: one.actions.join(', '), jobs_max: one.jobs_max },
       related: idsOf(one.connection_id, one.consent_id, one.root, ...one.jobs),
-      events: eventsOf([one.issued_at, 'given']), next: ['sallyport codehost grants'],
+      events: eventsOf([one.issued_at, 'given']), next: ['sallyport codehost connections --grants'],
     }
   },
 }

@@ -46,7 +46,7 @@ const budgetWaits = ({ course: { spend } }: ScreenReport): Waits[] => {
   const over = spend === null ? null : overspentBy(spend)
   return over === null ? [] : [{
     head: `The budget of the day is overspent by ${dollarsText(over)}.`,
-    next: 'Wait, or raise it: `sallyport shots config set --budget-microusd N`.',
+    next: 'Wait, or raise it: `sallyport shots setup --budget-microusd N`.',
     code: null, part: 'spend',
   }]
 }

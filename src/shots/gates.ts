@@ -23,7 +23,7 @@ import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
-const setNext = (flag: string): string => `Run \`sallyport shots config set ${flag}\`.`
+const setNext = (flag: string): string => `Run \`sallyport shots setup ${flag}\`.`
 
 /** Switches of the source's own settings: what opens each, in the order in which they are told. */
 const switchGates = {
@@ -94,7 +94,7 @@ export const usedUp = {
   text: 'The budget of the last 24 hours is used up.',
   // Money or requests may be short: raised together, there is room whichever it was.
   next: 'It frees itself hour by hour; or raise it: '
-    + '`sallyport shots config set --budget-microusd N --budget-requests N`.',
+    + '`sallyport shots setup --budget-microusd N --budget-requests N`.',
 } as const
 
 /** A budget that no request fits, however little of it is used: no hour frees it. */

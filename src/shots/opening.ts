@@ -23,7 +23,7 @@ const routeFlags: Readonly<Partial<Record<GateReason, readonly string[]>>> = {
   principal_disabled: ['--consent gateway.vision'],
 }
 
-/** Flags of `shots config set`. */
+/** Flags of `shots setup`. */
 const settingFlags: Readonly<Partial<Record<GateReason, readonly string[]>>> = {
   analysis_off: ['--analysis on'],
   cloud_upload_off: ['--cloud-upload on'],
@@ -63,7 +63,7 @@ export const openingCommands = (gates: readonly GateReason[]): readonly string[]
   if (route === '' && settings === '' && !needsProof) return []
   return [
     ...(route === '' ? [] : [`gateway setup ${slotPart(route)}${route}`]),
-    ...(settings === '' ? [] : [`shots config set ${settings}`]),
+    ...(settings === '' ? [] : [`shots setup ${settings}`]),
     ...(needsProof ? ['gateway prove screenshot'] : []),
     route.includes('--consent')
       ? 'shots reanalyze --blocked --reason manual_operator_request' : 'shots analyze',

@@ -167,7 +167,7 @@ t.test('the text names kind and id, tells what happened with its times and by wh
   t.match(stdout, /task\.moved/)
   const at2 = lines.indexOf('what can be done:')
   t.strictSame(lines.slice(at2 + 1, -1).map((line) => line.trim()),
-    [`sallyport alpha output ${id}`, `sallyport task review ${id} --approve`,
+    [`sallyport task show ${id} --output`, `sallyport task review ${id} --approve`,
       `sallyport task review ${id} --reject`, `sallyport task show ${id}`])
   t.ok(wordsOf(lines[at2 + 1] ?? '').length > 0)
 })

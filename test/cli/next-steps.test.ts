@@ -111,7 +111,7 @@ t.test('no command is told past the place that renders it', async (t) => {
 })
 
 /** Lines that go on until they are stopped. */
-const goesOn = /^(?:serve|sandbox start|edge daemon|shots watch|shots run)\b/
+const goesOn = /^(?:serve|sandbox start|edge daemon|shots run)\b/
 
 t.test('a next step is no misuse: what it leaves out is asked for, or not needed', async (t) => {
   const { place } = World.in(t)
@@ -187,7 +187,7 @@ t.test('every command that is told means the state of its line, wherever it is t
   hear(['goal', 'add'], await place.run(['goal', 'add', 'a goal', '--json']))
   must(await place.run(['login', '--json']))
   for (const shown of [
-    'alpha show', 'gateway show', 'shots status', 'shots config show', 'status', 'doctor',
+    'alpha show', 'gateway show', 'shots status', 'shots show', 'status', 'doctor',
     'ledger show', 'timers show', 'edge list',
   ]) {
     for (const more of [['--json'], []]) {
@@ -227,8 +227,7 @@ t.test('no next step says yes by itself, and what would say yes needs a person',
   }
   for (const { meta, flags } of tree) {
     if (!flags.some(({ long }) => saysYes.test(long))) continue
-    const line = meta.name === 'shots config' ? 'shots config set' : meta.name
-    t.ok(needsPerson(line), meta.name)
+    t.ok(needsPerson(meta.name), meta.name)
   }
   for (const one of personCommands) {
     const words = one.split(' ')

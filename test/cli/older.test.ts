@@ -12,6 +12,7 @@ import { World } from '../world/world.js'
 
 const verbs = await allVerbs()
 const older = await olderVerbs()
+const digest = 'epi_01890000-0000-7000-8000-000000000000'
 
 t.test('an older name is no name of today, and every line of today in its place is one', (t) => {
   const names = verbs.map(({ meta }) => meta.name)
@@ -69,6 +70,18 @@ t.test('every older name has the schema that it had', async (t) => {
 
 /** An older line, and the line of today that gives the same document. */
 const same: readonly (readonly [older: string, today: string])[] = [
+  ['alpha output TASK', 'task show TASK --output'],
+  ['alpha output task_none', 'task show task_none --output'],
+  ['shots config show', 'shots show'],
+  ['shots config set --analysis off', 'shots setup --analysis off'],
+  ['shots config set --budget-requests x', 'shots setup --budget-requests x'],
+  ['shots find nowhere --limit 2', 'shots list --search nowhere --limit 2'],
+  ['shots find a', 'shots list --search a'],
+  ['shots digests --limit 1', 'shots list --digests --limit 1'],
+  [`shots digests ${digest}`, `shots show ${digest}`],
+  ['shots explain x.png', 'shots show x.png'],
+  ['shots watch', 'shots run --watch'],
+  ['codehost grants', 'codehost connections --grants'],
   ['codehost closures', 'codehost recover closures'],
   ['codehost adopt job_x', 'codehost recover adopt job_x'],
   ['codehost discard job_x', 'codehost recover discard job_x'],
@@ -78,24 +91,60 @@ const same: readonly (readonly [older: string, today: string])[] = [
   ['codehost observe job_x --acknowledged-closure-observation --expected-read-revision 1',
     'codehost recover observe job_x --acknowledged-closure-observation --expected-read-revision 1'],
   ['codehost verify receipt', 'codehost recover verify receipt'],
+  ['policy history --limit 1', 'policy show --history --limit 1'],
+  ['policy history', 'policy show --history'],
+  ['state kept', 'state prune --show'],
+  ['state kept --remove x --yes', 'state prune --kept x --yes'],
+  ['sandbox faults', 'sandbox fault list'],
 ]
 
-/** Older names whose document is a part of that of today, under the name that it always had. */
-const narrower = ['alpha tasks', 'alpha task', 'alpha review', 'alpha cancel']
+/** Older names whose document is another than that of today: it is as it always was. */
+const apart = [
+  'alpha tasks', 'alpha task', 'alpha review', 'alpha cancel', 'config show', 'config save',
+]
+
+/** The line that prints more of a list is told as it was typed. */
+const untold = (text: string): string => text.replace(/(next_page": "|More: )[^"\n]*/g, '$1')
 
 t.test('an older line gives the document, the refusal and the status of the line of today', async (t) => {
   const world = await World.in(t).sandbox().state().session().alpha()
+  const { task } = must(await world.ask()).json()
   world.place.write('receipt', '{}')
   const tried = new Set(same.map(([line]) => line.split(' ').slice(0, 2).join(' ')))
-  t.strictSame(
-    [...tried, ...narrower].sort(), olderNames.map(({ name }) => name).sort(), 'each is tried')
+  t.strictSame([...tried, ...apart].sort(), olderNames.map(({ name }) => name).sort())
   for (const [before, now] of same) {
     const told = async (line: string) => {
-      const ran = await world.run([...line.split(' '), '--json'])
-      return [ran.status, ran.stdout, ran.stderr]
+      const ran = await world.run([...line.replace('TASK', task.id).split(' '), '--json'])
+      return [ran.status, untold(ran.stdout), untold(ran.stderr)]
     }
     t.strictSame(await told(before), await told(now), before)
   }
+})
+
+t.test('a flag of the one verb is refused beside the word that makes it the other', async (t) => {
+  const { place } = await World.in(t).state().session()
+  for (const line of [
+    'shots list --search x --status failed', 'shots list --search x --digests',
+    'shots show --analysis', 'shots run --watch --once', 'state prune --show --older-than 30d',
+    'sandbox fault list delay',
+  ]) {
+    t.hasStrict(failure(await place.run([...line.split(' '), '--json'])),
+      { status: 2, code: 'flag_not_with', out: '' }, line)
+  }
+  t.hasStrict(failure(await place.run(['policy', 'show', '--limit', '1', '--json'])),
+    { status: 2, code: 'history_needed', out: '' })
+})
+
+t.test('the whole configuration is shown and saved by its older names', async (t) => {
+  const world = await World.in(t).sandbox().state().session().alpha()
+  const shown = await world.json(['config', 'show'])
+  t.hasStrict(shown, {
+    schema: 'sallyport.configuration.v1', alpha_text: (await world.json(['alpha', 'show'])).alpha_text,
+    gateway: (await world.json(['gateway', 'show'])).gateway,
+  })
+  const file = world.place.write('save.json', JSON.stringify({ alpha_text: { enabled: false } }))
+  t.hasStrict(await world.json(['config', 'save', '--from', file]),
+    { schema: 'sallyport.configuration.v1', alpha_text: { enabled: false } })
 })
 
 t.test('the names of the text capability show, review and cancel tasks as `task` does', async (t) => {

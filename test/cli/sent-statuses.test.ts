@@ -36,9 +36,9 @@ t.test('the sentence about requests is derived from one table, in the topic and 
     + 'With 13 something was done, and may have been paid for.')
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)
   t.strictSame(contacting.sort(), [
-    'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost recover observe',
-    'codehost prepare', 'codehost preview', 'codehost publish', 'codehost recover reconcile',
-    'codehost resume', 'codehost run', 'edge daemon', 'gateway prove', 'setup', 'shots analyze',
+    'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost prepare',
+    'codehost preview', 'codehost publish', 'codehost recover observe',
+    'codehost recover reconcile', 'codehost resume', 'codehost run', 'edge daemon', 'gateway prove', 'setup', 'shots analyze',
     'shots digest', 'shots reanalyze', 'shots report', 'shots run',
   ])
   for (const { meta } of verbs) {

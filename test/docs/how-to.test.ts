@@ -30,7 +30,7 @@ sallyport alpha setup --enable --acknowledge-plaintext-egress --expected-policy-
 
 /** Pictures may be analysed. */
 const described = `
-sallyport shots config set --analysis on --cloud-upload on --fallbacks deny \\
+sallyport shots setup --analysis on --cloud-upload on --fallbacks deny \\
   --data-collection deny --zdr on --budget 0.20usd --budget-requests 40 --request-cost-bound 0.02usd
 revision=$(sallyport gateway show --json | jq -r .policy_revision)
 sallyport gateway setup --slot screenshot --model gateway/acme/sees-1 --upstream-allow acme-host \\
@@ -189,7 +189,7 @@ const afterwards: Readonly<Record<string, {
     },
   },
   'run-on-a-timer': {
-    more: 'sallyport sandbox samples ~/screens\nsallyport shots config set --folder ~/screens\n',
+    more: 'sallyport sandbox samples ~/screens\nsallyport shots setup --folder ~/screens\n',
   },
 }
 

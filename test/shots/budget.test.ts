@@ -153,7 +153,7 @@ t.test('S-016 S-205 a budget below the bound of one request never frees itself: 
   ]
   for (const ran of errors) {
     t.not(ran.status, 0)
-    t.match(ran.stdout + ran.stderr, 'shots config set --budget-microusd N')
+    t.match(ran.stdout + ran.stderr, 'shots setup --budget-microusd N')
     t.notMatch(ran.stdout + ran.stderr, 'frees itself')
   }
   t.equal(errors[0]?.error().reason, reason)

@@ -25,19 +25,37 @@ const moved = (name: string, today: string): OlderName => {
   return { name, today: [today], load: () => entry.load() }
 }
 
-/** A verb that others of today do beside their own. */
-const joined = (
-  name: string, today: readonly string[], load: () => Promise<VerbRecord>,
-): OlderName => ({ name, today, load })
+/** A verb that others of today do beside their own: the record that they act by. */
+const joined = <Verb extends string>(
+  name: `${string} ${Verb}`, today: readonly string[],
+  load: () => Promise<{ readonly [Name in Verb]: VerbRecord }>,
+): OlderName =>
+  ({ name, today, load: async () => (await load())[name.split(' ')[1] as Verb] })
 
 /** All of them, by the nouns that they had. */
 export const olderNames: readonly OlderName[] = [
-  joined('alpha tasks', ['task list'], async () => (await import('./alpha/tasks.js')).tasks),
-  joined('alpha task', ['task show'], async () => (await import('./alpha/tasks.js')).task),
-  joined('alpha review', ['task review'], async () => (await import('./alpha/review.js')).review),
-  joined('alpha cancel', ['task cancel'], async () => (await import('./alpha/review.js')).cancel),
+  joined('alpha tasks', ['task list'], () => import('./alpha/tasks.js')),
+  joined('alpha task', ['task show TASK'], () => import('./alpha/tasks.js')),
+  joined('alpha output', ['task show TASK --output'], () => import('./alpha/tasks.js')),
+  joined('alpha review', ['task review TASK'], () => import('./alpha/review.js')),
+  joined('alpha cancel', ['task cancel TASK'], () => import('./alpha/review.js')),
+  joined('shots config', ['shots setup', 'shots show'], () => import('./shots/config.js')),
+  joined('shots watch', ['shots run --watch'], () => import('./shots/scan.js')),
+  joined('shots find', ['shots list --search TEXT'], () => import('./shots/observations.js')),
+  joined('shots digests', ['shots list --digests', 'shots show DIGEST'],
+    () => import('./shots/digests.js')),
+  joined('shots explain', ['shots show FILE'], () => import('./shots/explain.js')),
+  joined('codehost grants', ['codehost connections --grants'],
+    () => import('./codehost/connections.js')),
   ...['reconcile', 'adopt', 'closures', 'inspect', 'discard', 'observe', 'verify']
     .map((verb) => moved(`codehost ${verb}`, `codehost recover ${verb}`)),
+  joined('config show', ['alpha show', 'gateway show'], () => import('./config/config.js')),
+  joined('config save', ['alpha setup --from FILE', 'gateway setup --from FILE'],
+    () => import('./config/config.js')),
+  joined('policy history', ['policy show --history'], () => import('./policy/policy.js')),
+  joined('state kept', ['state prune --show', 'state prune --kept NAME'],
+    () => import('./state/backup.js')),
+  joined('sandbox faults', ['sandbox fault list'], () => import('./sandbox/faults.js')),
 ]
 
 /** The older name that a line begins with; null for none. */

@@ -13,7 +13,7 @@ const kinds: Readonly<Record<IdName, readonly [begins: string, list: string]>> =
   audit: ['aud_', 'audit list'],
   observation: ['obs_', 'shots list'],
   'observation or path': ['obs_', 'shots list'],
-  digest: ['epi_', 'shots digests'],
+  digest: ['epi_', 'shots list --digests'],
   device: ['edge_dev_', 'edge list'],
   capture: ['edge_art_', 'edge artifacts'],
   job: ['job_', 'codehost jobs'],

@@ -93,7 +93,7 @@ export const jsonText = ({ json }: VerbMeta): string => {
 
 /** What help says of the verbs that a flag or a word makes of one: what they give and need. */
 export const joinedText = ({ joined, session }: VerbMeta): string[] =>
-  joined.map(({ by, meta }) => `With ${by}: ${jsonText(meta)}`
+  joined.map(({ by, meta }) => `With ${by}: JSON is ${meta.json?.schemaName ?? 'none'}`
     + (meta.session === session ? '' : `; ${sessionText[meta.session]}`))
 
 /** Two columns, indented as commander indents its own. */

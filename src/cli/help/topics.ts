@@ -139,7 +139,7 @@ analysis and cloud upload, the controls, a budget, consent to gateway.vision.
 The controls are fallbacks and data collection denied, zero data retention on. A
 consent reaches forward only: images taken in before it stay here. Digests and
 conclusions send stored analyses under gateway.digest and gateway.report. See:
-  sallyport shots config show
+  sallyport shots show
 
 The provider receives the question in plaintext and could keep it. TLS protects
 the way there. Nothing is claimed about what runs at the other end.

@@ -6,7 +6,7 @@ import { fail } from '../../../base/errors.js'
 import { verbNamed } from '../../line.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import type { VerbRecord, VerbDeps } from '../../verb.js'
+import type { JoinedMeta, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Arguments and flags of `schema`. */
 interface SchemaOptions {
@@ -20,6 +20,10 @@ const unknown = () => fail.notFound('schema_not_found', 'There is no such schema
   next: 'The list: `sallyport schema`.',
 })
 
+/** What stands for a verb that a flag or a word makes of another: `search` for `--search TEXT`. */
+const wordOf = ({ by }: JoinedMeta): string =>
+  (by.split(' ')[0] ?? '').replace(/^--/, '').toLowerCase()
+
 const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
   const named = await verbNamed(deps.commands, words, deps)
   if (named === null || named.words.length > 1) throw unknown()
@@ -27,7 +31,7 @@ const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
   const [by] = named.words
   // `shots list search` is what `shots list --search` prints.
   const given = by === undefined
-    ? meta : meta.joined.find((one) => one.by.replace(/^--/, '').split(' ')[0] === by)?.meta
+    ? meta : meta.joined.find((one) => wordOf(one) === by)?.meta
   if (given === undefined) throw unknown()
   const { json } = given
   if (json === null) {
@@ -44,7 +48,8 @@ export const schema: VerbRecord<SchemaOptions, Shown> = {
   description:
     'Prints the JSON Schema (2020-12) of what a command prints with --json, of each line '
     + 'where it prints several. With --input of the request it stands for, in the names of the '
-    + 'HTTP service. `error` names the schema of every failure. Without words it lists all. '
+    + 'HTTP service. `shots list search` is what `shots list --search` prints. `error` names '
+    + 'the schema of every failure. Without words it lists all. '
     + 'Fields are only ever added under one version, so a reader skips those it does not know. '
     + 'It needs no state and touches nothing.',
   examples: [

@@ -1,4 +1,4 @@
-/** Flags of `shots config set`: one per setting, named as the setting is. */
+/** Flags of `shots setup`: one per setting, named as the setting is. */
 import { Option, type Command } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { shotLimits as limits } from '../../../shots/constants.js'

@@ -145,7 +145,7 @@ const fillConfigForm = async (
   deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings, samples: SamplesOffer | null,
 ): Promise<Change> => {
   const prompter = await deps.ask(
-    'Give the settings as flags: `sallyport shots config set --help`.')
+    'Give the settings as flags: `sallyport shots setup --help`.')
   deps.note(`${folderText}\n`)
   const change = await askFolder(prompter, ctx, saved.screenshot_folder, {
     home: deps.home, samples,

@@ -162,13 +162,13 @@ const tellWhatLacks = (
       + 'Privacy & Security, or every run will fail.')
   }
   if (local.length > 0) {
-    deps.note(`Set here and not for timers: ${local.join(', ')}. Save them with \`shots config\`.`)
+    deps.note(`Set here and not for timers: ${local.join(', ')}. Save them with \`shots setup\`.`)
   }
   if (!jobs.some(({ name }) => name === 'analyze')) {
     deps.note('Analysis is off, so only the scan runs. After it is on, install them again.')
   } else if (timerStatus(gov).renew_proof !== true) {
     deps.note('A proof is stale after 24 h, and nothing is sent then. To let jobs renew it: '
-      + '`sallyport shots config set --renew-proof on`')
+      + '`sallyport shots setup --renew-proof on`')
   }
 }
 
