@@ -13,7 +13,7 @@ import { helpSections } from './help/sections.js'
 import { withWholeIds } from './short-ids.js'
 import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
 import {
-  camelCase, metaOf, type CommandTable, type Joined, type NounEntry, type VerbMeta,
+  camelCase, joinedOf, metaOf, type CommandTable, type NounEntry, type VerbMeta,
   type VerbRecord, type VerbEntry, type VerbDeps,
 } from './verb.js'
 
@@ -25,13 +25,13 @@ export interface Verb {
 
 /** A verb under its words, ready to parse a line. */
 export const verbFor = (
-  record: VerbRecord, name: string, deps: VerbDeps, today: readonly string[] | null = null,
+  record: VerbRecord, name: string, deps: VerbDeps, told: Parameters<typeof metaOf>[2] = {},
 ): Verb => {
-  const meta = metaOf(record, name, today)
+  const meta = metaOf(record, name, told)
   const command = withFlags(bareCommand(deps, meta), record)
   command.addHelpText('after', () => helpSections(meta))
   command.action(async () => {
-    const acting = actingOf({ record, meta, line: lineOf(command) })
+    const acting = await actingOf({ record, meta, line: lineOf(command) })
     deps.heedDamage(acting.meta.damage)
     deps.anchor = acting.meta.anchor ?? 'vouches'
     try {
@@ -63,19 +63,19 @@ interface Acting {
   readonly line: object
 }
 
-const actingOf = (named: Acting): Acting => {
+const actingOf = async (named: Acting): Promise<Acting> => {
   const { record: { joins = [] }, meta: { name }, line } = named
   for (const one of joins) {
     const own = one.line({ ...line })
     if (own === null) continue
-    const { record } = one
-    return { record, meta: metaOf(record, name), line: lineOfJoined(one, own) }
+    const record = await one.load()
+    return { record, meta: metaOf(record, name), line: lineOfJoined(one.by, record, own) }
   }
   return named
 }
 
 /** A line with what it left out. Throws `usage` for a flag that is the other verb's alone. */
-const lineOfJoined = ({ by, record }: Joined, line: object): object => {
+const lineOfJoined = (by: string, record: VerbRecord, line: object): object => {
   const command = withFlags(new Command(), record)
   const names = [
     ...command.options.map((option) => option.attributeName()),
@@ -87,12 +87,13 @@ const lineOfJoined = ({ by, record }: Joined, line: object): object => {
   return { ...command.opts(), ...line }
 }
 
-/** The verb of an entry of the table, ready to parse a line. */
+/** The verb of an entry of the table, ready to parse a line; whole where it is to be described. */
 export const verbAt = async (
-  noun: string | null, entry: VerbEntry, deps: VerbDeps,
+  noun: string | null, entry: VerbEntry, deps: VerbDeps, isWhole = true,
 ): Promise<Verb> => {
   const name = noun === null ? entry.verb : `${noun} ${entry.verb}`
-  return verbFor(await entry.load(), name, deps)
+  const record = await entry.load()
+  return verbFor(record, name, deps, isWhole ? { joined: await joinedOf(record, name) } : {})
 }
 
 const countOf = (words: string): number => words.split(' ').length
@@ -110,21 +111,25 @@ interface Named {
   readonly words: readonly string[]
 }
 
-/** The verb that a line names, by its name of today or by an older one; null for none. */
+/**
+ * The verb that a line names, by its name of today or by an older one; null for none. Of one that
+ * is run what its line may mean besides is not loaded.
+ */
 export const verbNamed = async (
-  table: CommandTable, line: readonly string[], deps: VerbDeps,
+  table: CommandTable, line: readonly string[], deps: VerbDeps, isRun = false,
 ): Promise<Named | null> => {
   const noun = nounAt(table, line)
   const at = noun === null ? 0 : countOf(noun.noun)
   const entry = (noun?.verbs ?? table).find((one) => 'verb' in one && one.verb === line[at])
   if (entry !== undefined && 'verb' in entry) {
-    const verb = await verbAt(noun?.noun ?? null, entry, deps)
+    const isWhole = !isRun || line.includes('--help') || line.includes('-h')
+    const verb = await verbAt(noun?.noun ?? null, entry, deps, isWhole)
     return { verb, words: line.slice(at + 1) }
   }
   const { olderNamed } = await import('./commands/older.js')
   const older = olderNamed(line)
   if (older === null) return null
-  const verb = verbFor(await older.load(), older.name, deps, older.today)
+  const verb = verbFor(await older.load(), older.name, deps, { today: older.today })
   return { verb, words: line.slice(countOf(older.name)) }
 }
 

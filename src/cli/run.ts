@@ -65,7 +65,7 @@ const runLine = async (
     const { overview } = await import('./help/overview.js')
     return writeHelp(bound, await overview(bound))
   }
-  const named = await verbNamed(table, rest, bound)
+  const named = await verbNamed(table, rest, bound, true)
   if (named === null) return withoutVerb(rest, bound, seen)
   seen.usage = usageOf(named.verb)
   await runVerb(named.verb, named.words, bound)

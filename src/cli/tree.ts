@@ -62,7 +62,7 @@ export const describeTree = async (deps: VerbDeps): Promise<readonly DescribedVe
 /** The verbs that have another name today, under the older one. */
 export const describeOlder = async (deps: VerbDeps): Promise<readonly DescribedVerb[]> =>
   Promise.all(olderNames.map(async ({ name, today, load }) =>
-    described(null, name, verbFor(await load(), name, deps, today))))
+    described(null, name, verbFor(await load(), name, deps, { today }))))
 
 const describe = async (
   noun: string | null, entry: VerbEntry, deps: VerbDeps,

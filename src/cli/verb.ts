@@ -91,7 +91,8 @@ export interface VerbMeta extends VerbFacts {
 export interface Joined {
   /** As help says it: `--search TEXT`. */
   readonly by: string
-  readonly record: VerbRecord
+  /** Loaded where a line means it, or where it is described. */
+  load(): Promise<VerbRecord> | VerbRecord
   /** The line of this verb; null where the other line does not mean it. */
   line(line: Readonly<Record<string, unknown>>): object | null
 }
@@ -162,16 +163,22 @@ export const verb = <C extends AnyContract, Line extends object = LineOf<C>>(
   },
 })
 
+/** What is told of the verbs that a line of a record may mean besides. */
+export const joinedOf = async (
+  { joins = [] }: VerbRecord, name: string,
+): Promise<readonly JoinedMeta[]> =>
+  Promise.all(joins.map(async ({ by, load }) => ({ by, meta: metaOf(await load(), name) })))
+
 /** What opening a state and asking for its operator ends with. */
 const loginExits: readonly ExitName[] = ['unauthorized', 'no_state', 'damaged']
 
 /** What a record says of its verb, and what it left out. */
 export const metaOf = (
-  record: VerbRecord, name: string, today: readonly string[] | null = null,
+  record: VerbRecord, name: string,
+  { today = null, joined = [] }: Partial<Pick<VerbMeta, 'today' | 'joined'>> = {},
 ): VerbMeta => {
-  const { damage = 'refuses', exits = [], joins = [] } = record
+  const { damage = 'refuses', exits = [] } = record
   const { session = damage === 'unasked' ? 'none' : 'required' } = record
-  const joined = joins.map(({ by, record: other }) => ({ by, meta: metaOf(other, name) }))
   const all = [
     ...exits, ...session === 'required' ? loginExits : [],
     ...joined.flatMap(({ meta }) => meta.exits),

@@ -36,7 +36,8 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'codehost approve': ['job_x', '--preview-digest', 'x'],
   'codehost publish': ['job_x', '--preview-digest', 'x'],
   ...Object.fromEntries([
-    'preview', 'run', 'resume', 'job', 'cancel', 'adopt', 'inspect', 'discard',
+    'preview', 'run', 'resume', 'job', 'cancel', 'recover adopt', 'recover inspect',
+    'recover discard',
   ].map((verb) => [`codehost ${verb}`, ['job_x']])),
   'codehost close-capacity': [
     'job_x', '--acknowledged-capacity-close', '--expected-job-revision', '1',

@@ -71,7 +71,7 @@ export const connections = verbOf(codehost.connections, {
   ],
   flags: (command) => command.option('--grants', 'what they allow, and until when'),
   joins: [{
-    by: '--grants', record: grants,
+    by: '--grants', load: () => grants,
     line: ({ grants: asked, ...line }) => (asked === undefined ? null : line),
   }],
   text: (rows, view) => renderTable(

@@ -54,7 +54,7 @@ export const show = verbOf(policy.show, {
   flags: (command) => historyFlags(
     command.option('--history', 'list the revisions, newest first'), partFlag('most revisions')),
   joins: [{
-    by: '--history', record: history,
+    by: '--history', load: () => history,
     line: ({ history: asked, ...line }) => (asked === undefined ? null : line),
   }],
   text: ({ policy: head, usable, block, witness, consents }, view) => [

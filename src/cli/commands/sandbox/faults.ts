@@ -112,7 +112,8 @@ export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
       .addOption(integerFlag('--value <n>', "the fault's number", { min: 0, max: valueMax }))
   },
   joins: [{
-    by: 'list', record: faults, line: ({ action, ...line }) => (action === 'list' ? line : null),
+    by: 'list', load: () => faults,
+    line: ({ action, ...line }) => (action === 'list' ? line : null),
   }],
   text: ({ cleared, faults }) => ({
     out: faults.map((fault) => `${faultLine(fault)}\n`).join(''),

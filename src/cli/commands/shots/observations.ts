@@ -19,9 +19,6 @@ import { renderTable } from '../../table.js'
 import { bytesText, fieldLines, visibleLine } from '../../text.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
-import { settings } from './config.js'
-import { digests } from './digests.js'
-import { explain } from './explain.js'
 import { noteNextPage } from './next-page-note.js'
 
 const notesOf = (
@@ -70,6 +67,8 @@ export const find = verbOf(operation(shotsFind, 'read', async ({ gov, world, cut
   complete: withSince,
 })
 
+const loadDigests = async () => (await import('./digests.js')).digests
+
 /** Flags of `shots list`. */
 type ShotsListOptions = LineOf<typeof shotsList>
 
@@ -110,10 +109,10 @@ export const list: VerbRecord<ShotsListOptions, Listed[]> = {
     .option('--digests', 'digests of windows in the place of observations')
     .option('--after <observation>', 'only those captured before this one'),
   joins: [{
-    by: '--search TEXT', record: find,
+    by: '--search TEXT', load: () => find,
     line: ({ search, ...line }) => (search === undefined ? null : { ...line, text: search }),
   }, {
-    by: '--digests', record: digests,
+    by: '--digests', load: loadDigests,
     line: ({ digests: asked, ...line }) => (asked === undefined ? null : line),
   }],
   text: (rows, view) => renderTable(
@@ -204,12 +203,13 @@ export const show = verbOf(shots.show, {
     .argument('[id]', 'id of the observation or the digest, or the path of a file')
     .option('--analysis', 'print what the model wrote, too'),
   joins: [{
-    by: 'nothing', record: settings, line: ({ id, ...line }) => (id === undefined ? line : null),
+    by: 'nothing', load: async () => (await import('./config.js')).settings,
+    line: ({ id, ...line }) => (id === undefined ? line : null),
   }, {
-    by: 'FILE', record: explain,
+    by: 'FILE', load: async () => (await import('./explain.js')).explain,
     line: ({ id, ...line }) => (isPath(id) ? { ...line, path: id } : null),
   }, {
-    by: 'DIGEST', record: digests,
+    by: 'DIGEST', load: loadDigests,
     line: ({ id, ...line }) => (String(id).startsWith('epi_') ? { ...line, episode: id } : null),
   }],
   text: showText,

@@ -7,7 +7,6 @@ import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { analysisStatusText } from './analyze.js'
 import { withJobs } from './open.js'
-import { watch } from './scan.js'
 
 /** Flags of `shots run`. */
 type RunOptions = LineOf<typeof shotsRun>
@@ -59,7 +58,7 @@ export const run: VerbRecord<RunOptions, RunDocument> = {
     .option('--once', 'one turn of each job, then end')
     .option('--watch', 'take in new screenshots as they appear, and nothing else'),
   joins: [{
-    by: '--watch', record: watch,
+    by: '--watch', load: async () => (await import('./scan.js')).watch,
     line: ({ watch: asked, ...line }) => (asked === undefined ? null : line),
   }],
   text: (line) => `${lineText(line)}\n`,

@@ -10,7 +10,6 @@ import { requestOf } from '../../request.js'
 import { bytesText } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
-import { kept } from './backup.js'
 
 /** Flags of `state prune`. */
 interface PruneOptions extends LineOf<typeof statePrune> {
@@ -53,6 +52,8 @@ const look = async (deps: VerbDeps, request: PruneRequest): Promise<StatePruneDo
   return lookForOld(gov, request)
 }
 
+const loadKept = async () => (await import('./backup.js')).kept
+
 export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
   summary: 'remove old ended tasks, and what else a person may let go',
   description:
@@ -83,10 +84,10 @@ export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
     .option('--kept <name>', 'remove the kept artifact of this name for good')
     .option('--yes', 'do not ask'),
   joins: [{
-    by: '--show', record: kept,
+    by: '--show', load: loadKept,
     line: ({ show, ...line }) => (show === undefined ? null : line),
   }, {
-    by: '--kept NAME', record: kept,
+    by: '--kept NAME', load: loadKept,
     line: ({ kept: name, ...line }) => (name === undefined ? null : { ...line, remove: name }),
   }],
   text: pruneText,

@@ -11,7 +11,6 @@ import { verb } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
 import { workFor } from '../../work.js'
 import { withVerdict } from '../alpha/review.js'
-import { output } from '../alpha/tasks.js'
 
 export const list = verbOf(tasks.list, {
   summary: 'list your tasks of every kind, newest first',
@@ -52,7 +51,7 @@ export const show = verbOf(tasks.show, {
   exits: ['rejected', 'not_found'],
   flags: (command) => command.option('--output', 'the answer of a question again'),
   joins: [{
-    by: '--output', record: output,
+    by: '--output', load: async () => (await import('../alpha/tasks.js')).output,
     line: ({ output: asked, ...line }) => (asked === undefined ? null : line),
   }],
   text: ({ task }, view) => boardTaskText(task, view),
