@@ -176,18 +176,16 @@ _sallyport() {
       case "$prev" in
         --max-output-tokens) COMPREPLY=(); return ;;
         --timeout-seconds) COMPREPLY=(); return ;;
-        --request-cost-bound-microusd) COMPREPLY=(); return ;;
         --request-cost-bound) COMPREPLY=(); return ;;
-        --spend-ceiling-microusd) COMPREPLY=(); return ;;
         --spend-ceiling) COMPREPLY=(); return ;;
         --api-key-file) compopt -o default 2>/dev/null; return ;;
-        --expected-policy-revision) COMPREPLY=(); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
         --from) compopt -o default 2>/dev/null; return ;;
       esac
-      _sallyport_reply "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --request-cost-bound --spend-ceiling-microusd --spend-ceiling --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound --spend-ceiling --api-key-file --acknowledge --expected-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "alpha acknowledge")
-      _sallyport_reply "--acknowledge-plaintext-egress --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--acknowledge --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "alpha show")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
@@ -215,18 +213,16 @@ _sallyport() {
         --slot) COMPREPLY=($(compgen -W "chat report screenshot" -- "$cur")); return ;;
         --model) COMPREPLY=(); return ;;
         --upstream-allow) COMPREPLY=(); return ;;
-        --request-cost-bound-microusd) COMPREPLY=(); return ;;
         --request-cost-bound) COMPREPLY=(); return ;;
         --timeout-seconds) COMPREPLY=(); return ;;
         --remove-slot) COMPREPLY=($(compgen -W "chat report screenshot" -- "$cur")); return ;;
         --api-key-file) compopt -o default 2>/dev/null; return ;;
-        --spend-ceiling-microusd) COMPREPLY=(); return ;;
         --spend-ceiling) COMPREPLY=(); return ;;
         --consent) COMPREPLY=($(compgen -W "gateway.chat gateway.report gateway.digest gateway.vision" -- "$cur")); return ;;
-        --expected-policy-revision) COMPREPLY=(); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
         --from) compopt -o default 2>/dev/null; return ;;
       esac
-      _sallyport_reply "--slot --model --upstream-allow --request-cost-bound-microusd --request-cost-bound --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --spend-ceiling --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--slot --model --upstream-allow --request-cost-bound --timeout-seconds --remove-slot --api-key-file --spend-ceiling --consent --enable --disable --acknowledge --expected-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "gateway show")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
@@ -247,29 +243,17 @@ _sallyport() {
         --reuse) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
         --settle-seconds) COMPREPLY=(); return ;;
         --key-alone) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
-        --budget-microusd) COMPREPLY=(); return ;;
         --budget) COMPREPLY=(); return ;;
         --budget-requests) COMPREPLY=(); return ;;
-        --request-cost-bound-microusd) COMPREPLY=(); return ;;
         --request-cost-bound) COMPREPLY=(); return ;;
-        --visual-run-refresh-minutes) COMPREPLY=(); return ;;
-        --ingest-enabled) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
-        --ingest-interval-minutes) COMPREPLY=(); return ;;
-        --ingest-limit) COMPREPLY=(); return ;;
-        --analysis-limit) COMPREPLY=(); return ;;
-        --analysis-concurrency) COMPREPLY=(); return ;;
-        --analysis-interval-seconds) COMPREPLY=(); return ;;
         --analysis-job-timeout-seconds) COMPREPLY=(); return ;;
-        --digest-enabled) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
-        --digest-interval-minutes) COMPREPLY=(); return ;;
-        --digest-window-minutes) COMPREPLY=(); return ;;
-        --digest-max-chars) COMPREPLY=(); return ;;
+        --set) COMPREPLY=($(compgen -W "visual_run_refresh_minutes= ingest_enabled= ingest_interval_minutes= ingest_limit= analysis_limit= analysis_concurrency= analysis_interval_seconds= digest_enabled= digest_interval_minutes= digest_window_minutes= digest_max_chars=" -- "$cur")); return ;;
         --ignore) COMPREPLY=(); return ;;
         --no-ignore) COMPREPLY=(); return ;;
         --unset) COMPREPLY=($(compgen -W "screenshot_folder recursive analysis cloud_upload fallbacks data_collection zdr renew_proof reuse settle_seconds key_alone budget_microusd budget_requests request_cost_bound_microusd visual_run_refresh_minutes ingest_enabled ingest_interval_minutes ingest_limit analysis_limit analysis_concurrency analysis_interval_seconds analysis_job_timeout_seconds digest_enabled digest_interval_minutes digest_window_minutes digest_max_chars ignore" -- "$cur")); return ;;
         --from) compopt -o default 2>/dev/null; return ;;
       esac
-      _sallyport_reply "--folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --settle-seconds --key-alone --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --settle-seconds --key-alone --budget --budget-requests --request-cost-bound --analysis-job-timeout-seconds --set --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "shots scan")
       case "$prev" in
@@ -405,9 +389,9 @@ _sallyport() {
     "edge daemon")
       case "$prev" in
         --pair-file) compopt -o default 2>/dev/null; return ;;
-        --device-name) COMPREPLY=(); return ;;
+        --name) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--once --pair-file --device-name --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--once --pair-file --name --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "codehost connect")
       case "$prev" in
@@ -521,13 +505,13 @@ _sallyport() {
         --remote-commit-id) COMPREPLY=(); return ;;
         --pr-number) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--from --retry --acknowledged-capacity-close --expected-job-revision --expected-connection-revision --expected-connection-fence --idempotency-key --remote-id --remote-commit-id --pr-number --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      _sallyport_reply "--from --retry --acknowledge --expected-job-revision --expected-connection-revision --expected-connection-fence --idempotency-key --remote-id --remote-commit-id --pr-number --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost recover reconcile")
       case "$prev" in
-        --expected-read-revision) COMPREPLY=(); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      _sallyport_reply "--expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost recover adopt")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
@@ -555,9 +539,9 @@ _sallyport() {
     "codehost recover observe")
       case "$prev" in
         --from) compopt -o default 2>/dev/null; return ;;
-        --expected-read-revision) COMPREPLY=(); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--from --acknowledged-closure-observation --expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      _sallyport_reply "--from --acknowledge --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost recover verify")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
@@ -613,11 +597,10 @@ _sallyport() {
     "ledger settle")
       case "$prev" in
         --where) COMPREPLY=(); return ;;
-        --amount-microusd) COMPREPLY=(); return ;;
         --amount) COMPREPLY=(); return ;;
         --note-file) compopt -o default 2>/dev/null; return ;;
       esac
-      _sallyport_reply "--where --amount-microusd --amount --note-file --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "ledger reservations" ""
+      _sallyport_reply "--where --amount --note-file --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "ledger reservations" ""
       ;;
     "audit list")
       case "$prev" in
@@ -738,18 +721,17 @@ _sallyport() {
     "state destroy")
       case "$prev" in
         --acknowledged-destroy) COMPREPLY=(); return ;;
-        --acknowledged-open-microusd) COMPREPLY=(); return ;;
         --acknowledged-open) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--acknowledged-destroy --acknowledged-open-microusd --acknowledged-open --dry-run --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--acknowledged-destroy --acknowledged-open --dry-run --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "timers install")
       case "$prev" in
         --with) COMPREPLY=($(compgen -W "systemd launchd cron" -- "$cur")); return ;;
-        --check-age) COMPREPLY=(); return ;;
+        --max-age) COMPREPLY=(); return ;;
         --mail-to) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--with --check-age --mail-to --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--with --max-age --mail-to --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "timers remove")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""

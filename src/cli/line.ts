@@ -7,7 +7,7 @@ import { pageDocument } from '../base/page.js'
 import { commandLine } from '../base/told.js'
 import { nextPage } from './next-page.js'
 import { endedByDamage, markedForDamage, markedResult } from './damage.js'
-import { addMoneySisters, withMoney } from './flags.js'
+import { addTodaysFlags, asRead } from './flags.js'
 import { helpColumns } from './wrap.js'
 import { helpSections } from './help/sections.js'
 import { withWholeIds } from './short-ids.js'
@@ -53,7 +53,7 @@ export const verbFor = (
 const withFlags = (bare: Command, record: VerbRecord): Command => {
   const { of } = record
   const named = of === undefined ? bare : bare.argument(`<${of}>`, `id of the ${of}`)
-  return addMoneySisters(record.flags?.(named) ?? named)
+  return addTodaysFlags(record.flags?.(named) ?? named)
 }
 
 /** What acts on a line: the verb that was named, or one that it joins, and the line of that. */
@@ -214,7 +214,7 @@ const lineOf = (command: Command): object => {
     (argument, at) => [camelCase(argument.name()), command.processedArgs[at] as unknown] as const,
   )
   const given = named.filter(([, value]) => value !== undefined)
-  return { ...withMoney(command, command.opts()), ...Object.fromEntries(given) }
+  return { ...asRead(command, command.opts()), ...Object.fromEntries(given) }
 }
 
 const snakeCase = (name: string): string =>

@@ -1,6 +1,6 @@
 /** The whole command tree as data: what man pages, completions and tests are made from. */
 import type { Command, Option } from 'commander'
-import { offeredFor } from './flags.js'
+import { offeredFor, todayOf } from './flags.js'
 import { olderNames } from './commands/older.js'
 import { usageOf, verbAt, verbFor, type Verb } from './line.js'
 import type { VerbMeta, VerbEntry, VerbDeps } from './verb.js'
@@ -34,6 +34,8 @@ export interface DescribedVerb {
   readonly help: string
   readonly arguments: readonly DescribedArgument[]
   readonly flags: readonly DescribedFlag[]
+  /** Flags that it takes by older names, with what is typed today. */
+  readonly olderFlags: readonly { readonly long: string, readonly today: string }[]
 }
 
 /** One noun. */
@@ -85,6 +87,10 @@ const described = (noun: string | null, name: string, verb: Verb): DescribedVerb
       ...command.options.filter((option) => !option.hidden).map(describeFlag),
       { short: '-h', long: '--help', value: null, text: 'show this help', choices: [] },
     ],
+    olderFlags: command.options.flatMap((option) => {
+      const today = todayOf(option)
+      return today === null ? [] : [{ long: option.long ?? option.flags, today }]
+    }),
   }
 }
 

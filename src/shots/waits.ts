@@ -15,7 +15,7 @@ import { overspent, waitingImages, type WaitingImages } from './waiting.js'
 
 const budgetWaits = (over: number | null): readonly OwnWaiting[] => (over === null ? [] : [{
   what: 'budget', count: 1, text: `The budget of the day is overspent by ${moneyText(over)}.`,
-  command: 'sallyport shots setup --budget-microusd N',
+  command: 'sallyport shots setup --budget USD',
 }])
 
 /** Sends images again: nobody does that before they looked at which. */

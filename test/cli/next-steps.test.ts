@@ -86,6 +86,8 @@ const filled: Readonly<Record<string, string>> = {
   '--duration': '30m', '--consent': 'gateway.chat', '--slot': 'screenshot',
   '--model': 'gateway/acme/model-1', '--upstream-allow': 'acme', '--idempotency-key':
   '0190f000-0000-4000-8000-000000000001', '--older-than': '30d', prove: 'screenshot',
+  '--amount': '0.01usd', '--budget': '0.50usd', '--request-cost-bound': '0.02usd',
+  '--spend-ceiling': '1.00usd',
 }
 /** What a terminal asks for, each in a form of its own: see the tests of those verbs. */
 const askedFor =

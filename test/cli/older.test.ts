@@ -1,10 +1,15 @@
 /** Older names of verbs: each goes on working as it did, and is shown nowhere but to who types it. */
 import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { changeOfFlags } from '../../src/cli/commands/shots/config-flags.js'
 import { olderNames } from '../../src/cli/commands/older.js'
+import { commands } from '../../src/cli/commands/table.js'
 import { completionScript, shells } from '../../src/cli/completion/scripts.js'
 import { describingDeps } from '../../src/cli/describing.js'
+import { addTodaysFlags, asRead, todayOf } from '../../src/cli/flags.js'
 import { generatedFiles } from '../../src/cli/generate.js'
 import { describeNouns } from '../../src/cli/tree.js'
+import type { VerbRecord } from '../../src/cli/verb.js'
 import { failure, must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import { allVerbs, olderVerbs } from '../world/program.js'
@@ -12,6 +17,9 @@ import { World } from '../world/world.js'
 
 const verbs = await allVerbs()
 const older = await olderVerbs()
+const everyEntry: readonly { load(): Promise<VerbRecord> }[] = [
+  ...commands.flatMap((one) => ('load' in one ? [one] : one.verbs)), ...olderNames,
+]
 const digest = 'epi_01890000-0000-7000-8000-000000000000'
 
 t.test('an older name is no name of today, and every line of today in its place is one', (t) => {
@@ -58,6 +66,55 @@ t.test('every older name stands in the page of upgrades, beside the lines of tod
     t.ok(page.includes(row), row)
   }
   t.end()
+})
+
+/** Older flags with what is typed today in their place, each once. */
+const olderFlags = [...new Map([...verbs, ...older].flatMap((verb) => verb.olderFlags)
+  .map(({ long, today }) => [`${long} ${today}`, { long, today }] as const)).values()]
+
+t.test('A-036 an older flag is in no help, and stands in the page of upgrades', async (t) => {
+  const page = readFileSync('docs/upgrade.md', 'utf8')
+  t.ok(olderFlags.length > 20)
+  for (const { long, today } of olderFlags) {
+    const row = `| \`${long}\` | \`${today}\` |`
+    t.ok(page.includes(row), row)
+    for (const { meta, help } of verbs) t.notMatch(help, new RegExp(`${long}\\b(?!-)`), meta.name)
+  }
+})
+
+/** What is typed behind a flag by its older name, and by that of today. */
+const valuesOf = (long: string, takes: boolean): readonly [string[], string[]] => {
+  if (!takes) return [[], []]
+  if (long.endsWith('-microusd')) return [['20000'], ['0.02usd']]
+  return /enabled$/.test(long) ? [['off'], ['off']] : [['7'], ['7']]
+}
+
+t.test('A-036 a flag by its older name is read as by that of today', async (t) => {
+  let read = 0
+  for (const { load } of everyEntry) {
+    const record = await load()
+    const parsed = (words: readonly string[]) => {
+      const command = addTodaysFlags(record.flags?.(new Command()) ?? new Command())
+      command.parseOptions([...words])
+      return asRead(command, command.opts())
+    }
+    const command = addTodaysFlags(record.flags?.(new Command()) ?? new Command())
+    for (const option of command.options) {
+      const today = todayOf(option)
+      const long = option.long ?? ''
+      if (today === null) continue
+      const [before, now] = valuesOf(long, option.required)
+      const [flag = '', name] = today.split(' ')
+      const line = name === undefined
+        ? [flag, ...now] : [flag, name.replace('VALUE', now[0] ?? '')]
+      const of = (words: readonly string[]) =>
+        (name === undefined ? parsed(words) : changeOfFlags(parsed(words)))
+      t.strictSame(of([long, ...before]), of(line), `${long} ${today}`)
+      t.not(Object.keys(of(line)).length, 0, long)
+      read += 1
+    }
+  }
+  t.ok(read > 25, `${read} flags`)
 })
 
 t.test('every older name has the schema that it had', async (t) => {

@@ -63,7 +63,7 @@ t.test('with --no-input no step consents by being run', async (t) => {
 t.test('a closed gate alone asks for its own command, and an open route for none', async (t) => {
   t.strictSame(openingCommands([]), [])
   t.strictSame(openingCommands(['zdr_not_on', 'budget_not_set']),
-    ['shots setup --zdr on --budget-microusd N', 'shots analyze'])
+    ['shots setup --zdr on --budget USD', 'shots analyze'])
   t.strictSame(openingCommands(['proof_stale']), ['gateway prove screenshot', 'shots analyze'])
   t.strictSame(openingCommands(['save_in_progress']), [], 'no command opens what only time does')
 })

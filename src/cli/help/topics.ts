@@ -148,10 +148,10 @@ the way there. Nothing is claimed about what runs at the other end.
 const money = `Money
 
 Amounts are integers of micro-USD: 1000000 is one dollar. People read them as
-$0.0138 (13,800 µUSD); JSON has integers alone. Each flag that ends with
--microusd has a sister in dollars without that end, --spend-ceiling 5.00usd,
-taken by its digits: at most six decimals, never rounded, and one of the two at
-a time. Nothing is rounded down, clipped or estimated from token prices.
+$0.0138 (13,800 µUSD); JSON has integers alone. A flag takes dollars, as in
+--spend-ceiling 5.00usd, by their digits: at most six decimals, never rounded.
+Its older name ends with -microusd and takes the integer; give one of the two.
+Nothing is rounded down, clipped or estimated from token prices.
 
 One ledger with one ceiling covers every route of the state directory:
   reserve   the full request bound is held before contact

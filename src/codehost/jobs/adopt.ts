@@ -114,7 +114,7 @@ const refuse = (view: View, job: Job, denials: readonly Denial[]): never => {
     details: { job_id: job.job_id },
     next: stale
       ? `Read it back anew: \`sallyport codehost recover reconcile ${job.job_id} `
-        + `--expected-read-revision ${revision}\`.`
+        + `--expected-revision ${revision}\`.`
       : `See \`sallyport codehost job ${job.job_id}\`.`,
   })
 }

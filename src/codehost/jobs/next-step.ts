@@ -18,7 +18,7 @@ type Revision = number | undefined
 
 const reconcileWay = ({ job_id: id }: Job, revision: Revision, text: string): NextStep => ({
   text, forGood: false,
-  command: `sallyport codehost recover reconcile ${id} --expected-read-revision ${revision ?? 'N'}`,
+  command: `sallyport codehost recover reconcile ${id} --expected-revision ${revision ?? 'N'}`,
 })
 
 /**

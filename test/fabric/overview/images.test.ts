@@ -129,7 +129,7 @@ t.test('a budget that is overspent waits in both; one that is used up and frees 
   await settings(world, '--budget-microusd', '1', '--request-cost-bound-microusd', '1')
   const over = await both(world)
   t.match(over.page[0]?.text, /^The budget of the day is overspent by \$/)
-  t.equal(over.page[0]?.command, 'sallyport shots setup --budget-microusd N')
+  t.equal(over.page[0]?.command, 'sallyport shots setup --budget USD')
   t.strictSame([over.page.length, over.report], [1, 1])
 })
 

@@ -1,7 +1,7 @@
 import { codehostReconcile } from '../../../codehost/jobs/jobs-contract.js'
 import { reconcileJob } from '../../../codehost/jobs/reconcile.js'
 import { operation } from '../../../fabric/operation.js'
-import { numberFlag } from '../../flags.js'
+import { numberFlag, renamed } from '../../flags.js'
 import { verbOf } from '../../verb-of.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
@@ -20,14 +20,15 @@ export const reconcile = verbOf(operation(codehostReconcile, 'mutate',
     + 'session that prepared the job and the token it was sent with. What has no number, because '
     + 'its reply was lost, is never searched for.',
   examples: [
-    '$ sallyport codehost recover reconcile JOB --expected-read-revision 3',
-    '$ sallyport codehost recover reconcile JOB --expected-read-revision 3 --json',
+    '$ sallyport codehost recover reconcile JOB --expected-revision 3',
+    '$ sallyport codehost recover reconcile JOB --expected-revision 3 --json',
   ],
   of: 'job',
   contacts: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
   flags: (command) => command
-    .addOption(numberFlag(
-      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it')),
+    .addOption(renamed(numberFlag(
+      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it',
+    ), '--expected-revision')),
   text: jobText,
 })

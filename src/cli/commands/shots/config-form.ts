@@ -189,7 +189,7 @@ export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
     saved = await saveShotsConfig(ctx, session, change, before)
     for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
     tellTyped(deps, [
-      ...made === null ? [] : [made.typed], ['shots', 'config', 'set', ...flagsOfChange(change)],
+      ...made === null ? [] : [made.typed], ['shots', 'setup', ...flagsOfChange(change)],
     ])
     const override = overrideNote(ctx, parseSettingsChange(change))
     if (override !== null) deps.note(override)
