@@ -58,8 +58,8 @@ _sallyport() {
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "setup scan run day estimate analyze reanalyze list show clear-stale status digest report --help" -- "$cur")); return ;;
     "receipt") COMPREPLY=($(compgen -W "export key verify --help" -- "$cur")); return ;;
-    "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
-    "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent revoke publish prepare preview approve run resume jobs job cancel close-capacity recover --help" -- "$cur")); return ;;
+    "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts capture daemon --help" -- "$cur")); return ;;
+    "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent revoke publish prepare preview approve run jobs cancel close-capacity recover --help" -- "$cur")); return ;;
     "codehost recover") COMPREPLY=($(compgen -W "reconcile adopt closures inspect discard observe verify --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke --help" -- "$cur")); return ;;
@@ -67,7 +67,7 @@ _sallyport() {
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
     "at") COMPREPLY=($(compgen -W "add list remove --help" -- "$cur")); return ;;
     "machine") COMPREPLY=($(compgen -W "list invite join retire --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export keys prune share unshare accept-server destroy --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact export keys prune share unshare accept-server destroy --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start stop status fault samples --help" -- "$cur")); return ;;
     "help session") COMPREPLY=($(compgen -W "show list revoke" -- "$cur")); return ;;
@@ -77,8 +77,8 @@ _sallyport() {
     "help gateway") COMPREPLY=($(compgen -W "setup show prove" -- "$cur")); return ;;
     "help shots") COMPREPLY=($(compgen -W "setup scan run day estimate analyze reanalyze list show clear-stale status digest report" -- "$cur")); return ;;
     "help receipt") COMPREPLY=($(compgen -W "export key verify" -- "$cur")); return ;;
-    "help edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon" -- "$cur")); return ;;
-    "help codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent revoke publish prepare preview approve run resume jobs job cancel close-capacity recover" -- "$cur")); return ;;
+    "help edge") COMPREPLY=($(compgen -W "pair list revoke artifacts capture daemon" -- "$cur")); return ;;
+    "help codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent revoke publish prepare preview approve run jobs cancel close-capacity recover" -- "$cur")); return ;;
     "help codehost recover") COMPREPLY=($(compgen -W "reconcile adopt closures inspect discard observe verify" -- "$cur")); return ;;
     "help task") COMPREPLY=($(compgen -W "list show review cancel recover close" -- "$cur")); return ;;
     "help policy") COMPREPLY=($(compgen -W "show revoke" -- "$cur")); return ;;
@@ -86,7 +86,7 @@ _sallyport() {
     "help audit") COMPREPLY=($(compgen -W "list show" -- "$cur")); return ;;
     "help at") COMPREPLY=($(compgen -W "add list remove" -- "$cur")); return ;;
     "help machine") COMPREPLY=($(compgen -W "list invite join retire" -- "$cur")); return ;;
-    "help state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export keys prune share unshare accept-server destroy" -- "$cur")); return ;;
+    "help state") COMPREPLY=($(compgen -W "path check repair backup restore compact export keys prune share unshare accept-server destroy" -- "$cur")); return ;;
     "help timers") COMPREPLY=($(compgen -W "install remove show" -- "$cur")); return ;;
     "help sandbox") COMPREPLY=($(compgen -W "start stop status fault samples" -- "$cur")); return ;;
     "setup"|"setup "*)
@@ -366,17 +366,12 @@ _sallyport() {
       ;;
     "edge artifacts")
       case "$prev" in
+        --out) compopt -o default 2>/dev/null; return ;;
         --device) COMPREPLY=($(compgen -W "$(_sallyport_ids "edge list")" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
         --before) COMPREPLY=($(compgen -W "$(_sallyport_ids "edge artifacts")" -- "$cur")); return ;;
       esac
-      _sallyport_reply "--device --limit --before --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "edge show")
-      case "$prev" in
-        --out) compopt -o default 2>/dev/null; return ;;
-      esac
-      _sallyport_reply "--out --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "edge artifacts" ""
+      _sallyport_reply "--out --device --limit --before --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "edge artifacts" ""
       ;;
     "edge capture")
       case "$prev" in
@@ -470,26 +465,18 @@ _sallyport() {
       _sallyport_reply "--preview-digest --standing --connection --action --until --max-jobs --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost run")
-      _sallyport_reply "--approved --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
-      ;;
-    "codehost resume")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      _sallyport_reply "--approved --resume --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost jobs")
       case "$prev" in
+        --history) COMPREPLY=($(compgen -W "effects artifacts checkpoints reads" -- "$cur")); return ;;
+        --readback) COMPREPLY=(); return ;;
         --connection) COMPREPLY=($(compgen -W "$(_sallyport_ids "codehost connections")" -- "$cur")); return ;;
         --state) COMPREPLY=($(compgen -W "prepared approved running succeeded unknown_external_effect blocked failed cancelled" -- "$cur")); return ;;
         --after) COMPREPLY=($(compgen -W "$(_sallyport_ids "codehost jobs")" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--connection --state --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "codehost job")
-      case "$prev" in
-        --history) COMPREPLY=($(compgen -W "effects artifacts checkpoints reads" -- "$cur")); return ;;
-        --readback) COMPREPLY=(); return ;;
-      esac
-      _sallyport_reply "--history --readback --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      _sallyport_reply "--history --readback --connection --state --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost cancel")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
@@ -654,7 +641,7 @@ _sallyport() {
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "state check")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
       ;;
     "state repair")
       case "$prev" in
@@ -665,9 +652,6 @@ _sallyport() {
       ;;
     "state backup")
       _sallyport_reply "--salvage --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
-      ;;
-    "state verify")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
       ;;
     "state restore")
       case "$prev" in

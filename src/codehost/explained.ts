@@ -45,7 +45,7 @@ const explainJob = (site: ExplainSite, job: Job): Explained => {
     events: eventsOf([job.created_at, 'prepared'], [job.approval?.at, 'approved'],
       [job.closed?.at, 'capacity closed'], [job.updated_at, `last changed, ${job.state}`]),
     next: [...new Set([
-      ...(command === null ? [] : [command]), `sallyport codehost job ${job.job_id}`,
+      ...(command === null ? [] : [command]), `sallyport codehost jobs ${job.job_id}`,
     ])],
   }
 }
@@ -147,7 +147,7 @@ const readbackKind: ExplainedKind = {
       facts: { effect: receipt.effect.number, action: receipt.effect.action },
       related: idsOf(job.job_id), events: eventsOf([receipt.read_at, 'read back']),
       next: [
-        `sallyport codehost job ${job.job_id} --history reads`, `sallyport explain ${job.job_id}`,
+        `sallyport codehost jobs ${job.job_id} --history reads`, `sallyport explain ${job.job_id}`,
       ],
     }
   },

@@ -53,7 +53,7 @@ t.test('on a terminal of 60 columns no line of the story is wider, but for a wor
 })
 
 const scenes = [
-  ['alpha', 'alpha review'], ['shots', 'shots digest'], ['edge', 'edge show'],
+  ['alpha', 'task review'], ['shots', 'shots digest'], ['edge', 'edge artifacts'],
   ['codehost', 'codehost recover verify'],
 ] as const
 for (const [scene, line] of scenes) {
@@ -86,10 +86,10 @@ t.test('the whole demo runs every capability against the sandbox, shows each lin
   }
   // One lost reply; both publications were opened as pull requests.
   t.match(ran.stdout, /codehost run \S+\n[^$]*succeeded[^$]*host numbered it 3/)
-  t.match(ran.stdout, /codehost resume \S+\n[^$]*succeeded[^$]*host numbered it 4/)
+  t.match(ran.stdout, /codehost run \S+ --resume\n[^$]*succeeded[^$]*host numbered it 4/)
   // One capacity closed by proof, never run again; one refused; one receipt verified.
   t.match(ran.stdout, /codehost close-capacity \S+ [^$]*closure: {4,}cls_[^$]*free/)
-  t.match(ran.stdout, /codehost resume \S+\n[^$]*never runs again[^$]*exit status 5/)
+  t.match(ran.stdout, /codehost run \S+ --resume\n[^$]*never runs again[^$]*exit status 5/)
   const successor = /Another job|A successor runs[^$]*\$ sallyport codehost run \S+\n[^$]*succeeded/
   t.match(ran.stdout, successor)
   t.match(ran.stdout, /--remote-id N[^$]*exit status 7/)

@@ -138,6 +138,12 @@ const same: readonly (readonly [older: string, today: string])[] = [
   [`shots digests ${digest}`, `shots show ${digest}`],
   ['shots explain x.png', 'shots show x.png'],
   ['shots watch', 'shots run --watch'],
+  ['edge show edge_art_01890000-0000-7000-8000-000000000000',
+    'edge artifacts edge_art_01890000-0000-7000-8000-000000000000'],
+  ['codehost job job_x', 'codehost jobs job_x'],
+  ['codehost job job_x --history effects', 'codehost jobs job_x --history effects'],
+  ['codehost resume job_x', 'codehost run job_x --resume'],
+  ['state verify none', 'state check none'],
   ['codehost grants', 'codehost connections --grants'],
   ['codehost closures', 'codehost recover closures'],
   ['codehost adopt job_x', 'codehost recover adopt job_x'],
@@ -183,13 +189,18 @@ t.test('a flag of the one verb is refused beside the word that makes it the othe
   for (const line of [
     'shots list --search x --status failed', 'shots list --search x --digests',
     'shots show --analysis', 'shots run --watch --once', 'state prune --show --older-than 30d',
-    'sandbox fault list delay',
+    'sandbox fault list delay', 'codehost jobs job_x --state failed',
+    'edge artifacts edge_art_x --limit 2', 'codehost run job_x --resume --approved',
   ]) {
     t.hasStrict(failure(await place.run([...line.split(' '), '--json'])),
       { status: 2, code: 'flag_not_with', out: '' }, line)
   }
   t.hasStrict(failure(await place.run(['policy', 'show', '--limit', '1', '--json'])),
     { status: 2, code: 'history_needed', out: '' })
+  t.hasStrict(failure(await place.run(['codehost', 'jobs', '--readback', 'x', '--json'])),
+    { status: 2, code: 'job_needed', out: '' })
+  t.hasStrict(failure(await place.run(['edge', 'artifacts', '--out', 'x', '--json'])),
+    { status: 2, code: 'capture_needed', out: '' })
 })
 
 t.test('the whole configuration is shown and saved by its older names', async (t) => {

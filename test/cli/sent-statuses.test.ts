@@ -38,7 +38,8 @@ t.test('the sentence about requests is derived from one table, in the topic and 
   t.strictSame(contacting.sort(), [
     'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost prepare',
     'codehost preview', 'codehost publish', 'codehost recover observe',
-    'codehost recover reconcile', 'codehost resume', 'codehost run', 'edge daemon', 'gateway prove', 'setup', 'shots analyze',
+    'codehost recover reconcile', 'codehost run', 'edge daemon', 'gateway prove', 'setup',
+    'shots analyze',
     'shots digest', 'shots reanalyze', 'shots report', 'shots run',
   ])
   for (const { meta } of verbs) {

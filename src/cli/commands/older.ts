@@ -45,6 +45,9 @@ export const olderNames: readonly OlderName[] = [
   joined('shots digests', ['shots list --digests', 'shots show DIGEST'],
     () => import('./shots/digests.js')),
   joined('shots explain', ['shots show FILE'], () => import('./shots/explain.js')),
+  joined('edge show', ['edge artifacts CAPTURE'], () => import('./edge/edge.js')),
+  joined('codehost job', ['codehost jobs JOB'], () => import('./codehost/jobs.js')),
+  joined('codehost resume', ['codehost run JOB --resume'], () => import('./codehost/run.js')),
   joined('codehost grants', ['codehost connections --grants'],
     () => import('./codehost/connections.js')),
   ...['reconcile', 'adopt', 'closures', 'inspect', 'discard', 'observe', 'verify']
@@ -53,6 +56,7 @@ export const olderNames: readonly OlderName[] = [
   joined('config save', ['alpha setup --from FILE', 'gateway setup --from FILE'],
     () => import('./config/config.js')),
   joined('policy history', ['policy show --history'], () => import('./policy/policy.js')),
+  joined('state verify', ['state check BACKUP'], () => import('./state/backup.js')),
   joined('state kept', ['state prune --show', 'state prune --kept NAME'],
     () => import('./state/backup.js')),
   joined('sandbox faults', ['sandbox fault list'], () => import('./sandbox/faults.js')),

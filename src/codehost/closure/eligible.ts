@@ -25,7 +25,7 @@ export const closableStates: readonly JobState[] = ['unknown_external_effect', '
 const connectAnew = 'The connection stays occupied for good; save another one: '
   + '`sallyport codehost connect --repo OWNER/NAME --token-file F`.'
 
-const look = (job: Job): string => `Look at it: \`sallyport codehost job ${job.job_id}\`.`
+const look = (job: Job): string => `Look at it: \`sallyport codehost jobs ${job.job_id}\`.`
 
 /** A job with its connection. */
 export interface Identified {

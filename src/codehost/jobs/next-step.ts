@@ -86,7 +86,7 @@ const unknownWay = (job: Job, revision: Revision): NextStep => {
 }
 
 const resumeWay = ({ job_id }: Job, text: string): NextStep =>
-  ({ text, command: `sallyport codehost resume ${job_id}`, forGood: false })
+  ({ text, command: `sallyport codehost run ${job_id} --resume`, forGood: false })
 
 /** Nothing was sent; what was done on this machine may not be over. */
 const unprovedWay = (job: Job, revision: Revision): NextStep => (isGivenUpPartly(job)
@@ -186,7 +186,7 @@ export const nextStep = (job: Job, revision?: number): NextStep => {
       }
     case 'running':
       return {
-        text: 'A process works on it.', command: `sallyport codehost job ${id}`, forGood: false,
+        text: 'A process works on it.', command: `sallyport codehost jobs ${id}`, forGood: false,
       }
     case 'succeeded':
       return { text: 'It happened and was read back.', command: null, forGood: false }

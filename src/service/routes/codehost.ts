@@ -174,7 +174,7 @@ export const codehostRoutes: readonly Route[] = [
     ],
   }),
   routeOf(codehost.job, `GET ${job}`, 'One job, its way on, its closure.', {
-    verb: 'codehost job', query: [historyField],
+    verb: 'codehost jobs JOB', query: [historyField],
   }),
   routeOf(codehost.closures, `GET ${base}/closures`, 'Closures, newest first.', {
     verb: 'codehost recover closures', paged: true, query: pageFields,

@@ -81,7 +81,7 @@ t.test('a publication that was sent in part says that the rest is never sent onc
       if (step === 'codehost.post_3_of_6') stop.abort()
     },
   })
-  t.equal(await told(t, at, job, false), `sallyport codehost resume ${job}`)
+  t.equal(await told(t, at, job, false), `sallyport codehost run ${job} --resume`)
   must(await at.run(['codehost', 'revoke', at.id]))
   const { revision, active_fence: fence } = at.connection()
   const line = `sallyport codehost close-capacity ${job} --expected-job-revision `

@@ -92,7 +92,7 @@ export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
     .option('--retry', 'send the kept request of this job again')
     .addOption(acknowledgeFlag('--acknowledged-capacity-close',
       'I know that this closes capacity and proves nothing else'))
-    .addOption(numberFlag('--expected-job-revision <n>', 'as `codehost job` shows it'))
+    .addOption(numberFlag('--expected-job-revision <n>', 'as `codehost jobs JOB` shows it'))
     .addOption(numberFlag(
       '--expected-connection-revision <n>', 'as `codehost connections` shows it'))
     .addOption(numberFlag('--expected-connection-fence <n>', 'the fence of the job'))

@@ -67,7 +67,7 @@ const playClosed = async (demo: ClosingDemo): Promise<string> => {
   const job = await lose(demo, 'Mend the index')
   await stage.play({
     say: 'It is unknown and occupies its connection; nothing else may be sent through it.',
-    argv: ['codehost', 'job', job],
+    argv: ['codehost', 'jobs', job],
   })
   await stage.play({
     say: 'Look on the host yourself, and close the capacity with its number. It is read by GET, '
@@ -76,7 +76,7 @@ const playClosed = async (demo: ClosingDemo): Promise<string> => {
   })
   await stage.play({
     say: 'The job stays unknown, and never runs again, whoever asks.',
-    argv: ['codehost', 'resume', job], status: exitStatus.conflict,
+    argv: ['codehost', 'run', job, '--resume'], status: exitStatus.conflict,
   })
   await demo.consent()
   const successor = await demo.approve('Mend the index, once more')

@@ -137,7 +137,8 @@ const playPublications = async (
     status: exitStatus.blocked,
   })
   await stage.play({
-    say: 'Go on with the rest; nothing is sent twice.', argv: ['codehost', 'resume', second],
+    say: 'Go on with the rest; nothing is sent twice.',
+    argv: ['codehost', 'run', second, '--resume'],
   })
 }
 

@@ -145,8 +145,8 @@ export const verify = verb(stateVerify, {
     'sealed with the key of the key folder. It writes nothing and needs no state of its own. So ' +
     'it may run on the machine that holds the backups, beside a copy of the keys.',
   examples: [
-    '$ sallyport state verify /mnt/backup/sallyport-monday',
-    "$ sallyport state verify /mnt/backup/sallyport-monday --json | jq '.problems'",
+    '$ sallyport state check /mnt/backup/sallyport-monday',
+    "$ sallyport state check /mnt/backup/sallyport-monday --json | jq '.problems'",
   ],
   anchor: 'any',
   damage: 'unasked',

@@ -30,7 +30,7 @@ const refused = (reason: string, cause?: unknown): SallyportError => fail.reject
   'receipt_invalid', 'This is no receipt, or not byte for byte the one that was printed.', {
     reason, cause,
     next: 'Print it anew into a file: `sallyport codehost recover closures CLOSURE --receipt`, or '
-      + '`sallyport codehost job JOB --readback ID`.',
+      + '`sallyport codehost jobs JOB --readback ID`.',
   },
 )
 

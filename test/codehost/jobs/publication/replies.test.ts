@@ -53,7 +53,7 @@ t.test('C-104 C-105 C-107 a lost reply leaves the job unknown; what was made is 
     }
     const back = await at.reconcile(job)
     t.hasStrict(back.error(), { code: 'codehost_incomplete', reason: 'incomplete' })
-    t.match(await nextStep(at, job), `codehost resume ${job}`)
+    t.match(await nextStep(at, job), `codehost run ${job} --resume`)
     t.hasStrict(at.job(job), {
       state: 'blocked', reason: 'incomplete', contacted: number, created: number, reserved: true,
     })
