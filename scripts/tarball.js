@@ -142,8 +142,8 @@ const playOnArm64 = async (tarball) => {
 }
 
 try {
-  const nodes = new Map()
-  for (const major of majors) nodes.set(major, await nodeOf(major))
+  const nodes = new Map(await Promise.all(
+    majors.map(async (major) => [major, await nodeOf(major)])))
   const others = [...nodes.values()].filter((node) => node !== process.execPath)
   await must(process.execPath, [`${root}/scripts/build.js`, ...others])
   await must(process.execPath, [`${root}/scripts/sbom.js`])

@@ -1,5 +1,5 @@
 // `npm test`: installs what is missing, builds, checks the source, proves each numbered requirement
-// once, runs what a change reaches and what else fits into 540 processor seconds (`--seconds N`),
+// once, runs what a change reaches and what else fits into 490 processor seconds (`--seconds N`),
 // the tables of cases by slices; it ends with what it left.
 // `npm test -- --all`: every file with every cell and every round, and coverage.
 // `npm test -- test/cli/process.test.ts …`: builds and runs these files only, all of their cells

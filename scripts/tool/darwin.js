@@ -1,6 +1,6 @@
 // Test files that are run as on a Mac, too: what stands for the system there is loaded into their
 // process and into every program that they start.
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 
 /** State, locks, scan, watch, edge, service, screenshots and alpha; names below test. */
 export const darwinSuites = [
@@ -20,7 +20,11 @@ const sourceOf = (name) => `test/${name}.test.ts`
  */
 export const asOnMac = (dir) => {
   const preload = join(dir, 'test/support/darwin.cjs')
-  return { NODE_OPTIONS: `--require ${preload}`, SALLYPORT_TEST_PRELOAD: preload }
+  const { SALLYPORT_TEST_PRELOAD: given } = process.env
+  return {
+    NODE_OPTIONS: `--require ${preload}`,
+    SALLYPORT_TEST_PRELOAD: given === undefined ? preload : `${given}${delimiter}${preload}`,
+  }
 }
 
 /**

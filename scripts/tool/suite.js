@@ -113,6 +113,9 @@ const preloaded = Object.entries(preloads).flatMap(([name, file]) => (process.en
   ? ['--import', `${treeDir}/test/support/children/${file}.js`] : []))
 
 const quick = quickStart()
+const light = `${root}/test/support/light-scrypt.cjs`
+// Programs that tests start preload it, too: what one derives another one compares.
+env.SALLYPORT_TEST_PRELOAD = light
 
 /** Starts processes that run these compiled files; beyond `t.jobs` they wait for their turn. */
 const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
@@ -127,7 +130,7 @@ const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
   const own = shares ? args : [...args, ...noted]
   // To read the maps of all that it loads takes a process longer than most small files take.
   const mapped = many ? [] : ['--enable-source-maps']
-  const spawned = t.spawn(node, [...quick, ...mapped, ...preloaded, ...own, line], {
+  const spawned = t.spawn(node, [...quick, '--require', light, ...mapped, ...preloaded, ...own, line], {
     name: shares ? `${severalFiles}${name} and ${files.length - 1} more` : name,
     buffered: true,
     timeout: fileTimeoutMs,

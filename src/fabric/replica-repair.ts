@@ -10,6 +10,7 @@ import { storedPath } from '../state/artifact-folder.js'
 import { readAnchor } from '../state/anchor.js'
 import type { CheckReport } from '../state/care/check.js'
 import { digestFile } from '../state/care/copy.js'
+import { rebuiltState } from '../state/care/rebuilt-state.js'
 import { note } from '../state/care/repair-report.js'
 import { salvage } from '../state/care/salvage.js'
 import type { StatePlace } from '../state/care/use-case.js'
@@ -37,10 +38,12 @@ export interface DamagedReplica {
   ): Promise<readonly Problem[]>
 }
 
-const stateAt = (dir: string): StateFile | undefined => {
+const stateAt = ({ dir, configDir }: StatePlace): StateFile | undefined => {
   const places = placesOf(resolve(dir))
-  return looseStateFile(nodeFiles, places.state)
-    ?? salvage(nodeFiles, places).standing?.manifest.state
+  const state = looseStateFile(nodeFiles, places.state)
+  if (state !== undefined) return state
+  const copy = salvage(nodeFiles, places).standing?.manifest.state
+  return copy && rebuiltState(nodeFiles, keyPlaces(resolve(configDir), copy.store_id).dir, copy)
 }
 
 /** Numbers of records: the last one at the place, and the last one that the anchor tells of. */
@@ -101,7 +104,7 @@ const giveBack = async (
 
 /** What a repair needs to know of a replica; null of a state in a directory. */
 export const replicaToRepair = async (site: StatePlace): Promise<DamagedReplica | null> => {
-  const state = stateAt(site.dir)
+  const state = stateAt(site)
   if (state?.kept_in !== 'place') return null
   const known = await recordsAt(site, state.store_id)
   return {

@@ -83,7 +83,8 @@ const digestKind: ExplainedKind = {
     const row = found === undefined ? undefined : view.get(digestCollections.episodes, found.id)
     return row === undefined ? undefined : {
       state: null,
-      text: `It sums up ${countText(row.observation_count, 'image')} of a window of half an hour.`,
+      text: `It sums up ${countText(row.observation_count, 'image')} of ${
+        countText((Date.parse(row.window_end) - Date.parse(row.window_start)) / 60_000, 'minute')}.`,
       facts: {
         window_start: row.window_start, window_end: row.window_end, revision: row.revision,
         model: row.model, cost_microusd: row.cost_microusd,

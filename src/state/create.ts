@@ -1,12 +1,12 @@
 /** Makes a state directory: everything under a temporary name, synced, then one rename. */
-import { randomBytes, randomUUID } from 'node:crypto'
-import { basename, dirname, join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { dirname } from 'node:path'
 import { isoFromMs } from '../base/clock.js'
 import { digestOf } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
 import { writeAnchor } from './anchor.js'
 import {
-  ensureDurableDirs, ioFailure, publish, removeTree, syncDir, withFile, writeAll, type Files,
+  ensureDurableDirs, ioFailure, publish, syncDir, withFile, writeAll, type Files,
 } from './files.js'
 import { KeyRing, keyText, makeKey } from './keys.js'
 import { encodeLogHeader, firstChain } from './log/format.js'
@@ -15,7 +15,9 @@ import { formatVersion, keyPlaces, placesOf } from './paths.js'
 import { firstManifest } from './snapshot/founding.js'
 import { encodeManifest, type Manifest } from './snapshot/manifest.js'
 import { requireLocks } from './kernel-lock.js'
+import { isOwnState } from './own-entries.js'
 import { encodeStateFile, profileSealText, type StateFile } from './state-file.js'
+import { removeUnfinished, sweepUnfinished, unfinishedPlace } from './unfinished.js'
 
 /** What a new state directory is made from. */
 interface CreateParts {
@@ -39,11 +41,6 @@ export interface ReplicaOf {
   readonly machine?: string
 }
 
-/** Leftovers of a creation that died are removed when older than this. */
-const leftoverAgeMs = 10 * 60 * 1000
-
-const leftoverPrefix = (dir: string): string => `.${basename(dir)}.new-`
-
 /**
  * Makes the directory and its key and anchor; answers the store id. A crash leaves nothing at
  * `dir` or the whole of it. `conflict`/`state_exists` when something is there.
@@ -55,7 +52,7 @@ export const createState = (parts: CreateParts): string => {
     requireLocks(dir)
     const parent = dirname(dir)
     ensureDurableDirs(files, parent)
-    removeLeftovers(files, dir, nowMs)
+    sweepUnfinished(files, parent, nowMs, (path) => isOwnState(files, path))
     const storeId = parts.replica?.storeId ?? randomUUID()
     const keyAt = keyPlaces(configDir, storeId)
     ensureDurableDirs(files, keyAt.dir)
@@ -66,9 +63,14 @@ export const createState = (parts: CreateParts): string => {
     const first = { number: 0, sequence: 0, chain, policy_revision: null }
     writeAnchor(files, keyAt.anchor, keys, storeId, first)
     const state = stateOf(parts, keys, storeId)
-    const made = join(parent, `${leftoverPrefix(dir)}${randomBytes(6).toString('hex')}`)
-    writeSkeleton(files, made, firstManifest(state))
-    files.rename(made, dir)
+    const made = unfinishedPlace(dir)
+    try {
+      writeSkeleton(files, made, firstManifest(state))
+      files.rename(made, dir)
+    } catch (error) {
+      removeUnfinished(files, made)
+      throw error
+    }
     syncDir(files, parent)
     return storeId
   } catch (error) {
@@ -98,16 +100,6 @@ export const refuseExisting = (files: Files, dir: string): void => {
   throw fail.conflict('state_exists', 'There is something at the state directory already.', {
     next: 'Use it, or name another with --state-dir.',
   })
-}
-
-const removeLeftovers = (files: Files, dir: string, nowMs: number): void => {
-  const parent = dirname(dir)
-  for (const name of files.list(parent)) {
-    if (!name.startsWith(leftoverPrefix(dir))) continue
-    const facts = files.stat(join(parent, name))
-    if (facts === undefined || facts.mtimeMs > nowMs - leftoverAgeMs) continue
-    removeTree(files, join(parent, name))
-  }
 }
 
 /** Writes and syncs the folders, STATE, the manifest, its log and the empty files. */

@@ -74,3 +74,7 @@ export function* entriesBelow(
     }
   }
 }
+
+/** Whether nothing lies below a folder but what a state directory of this program holds. */
+export const isOwnState = (files: Files, dir: string): boolean =>
+  [...entriesBelow(files, dir)].every(({ isOwn }) => isOwn)

@@ -1,6 +1,6 @@
 /** A day in a terminal, and its files for sheets and calendars. */
 import fc from 'fast-check'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs } from '../../src/base/clock.js'
 import stringWidth from 'fast-string-width'
@@ -17,6 +17,7 @@ import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { windowStart } from '../world/texts.js'
+import { must } from '../support/must.js'
 import { World } from '../world/world.js'
 
 /** The day before yesterday, UTC. */
@@ -171,6 +172,12 @@ t.test('S-025 the files are new, for their owner alone, and never among the imag
   const there = await world.run([...line, '--ical', world.place.path('there.ics'), '--json'])
   t.equal(there.status, 5)
   t.equal(readFileSync(world.place.path('there.ics'), 'utf8'), 'mine')
+  const both = ['--csv', world.place.path('new.csv'), '--ical', world.place.path('there.ics')]
+  t.equal((await world.run([...line, ...both, '--json'])).error().code, 'file_exists')
+  t.notOk(existsSync(world.place.path('new.csv')), 'all or none')
+  must(await world.run([
+    ...line, '--csv', world.place.path('new.csv'), '--ical', world.place.path('new.ics'),
+  ]))
 })
 
 const episode = (text: string): DayEpisode => ({

@@ -1,4 +1,5 @@
 /** A text that is being bought: nobody buys it a second time, and nothing older is sent for it. */
+import { digestDueCollection } from '../../src/shots/digest/due.js'
 import { concludeReport } from '../../src/shots/report/conclude.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
@@ -60,6 +61,24 @@ t.test('S-105 a digest that is being made is not made a second time, retry or no
   t.equal(world.asked().length, 1)
   t.equal(world.episodes()[0]?.revision, 1)
   checkLedger(t, world)
+})
+
+t.test('an hour of days ago is looked at again while a digest of it is being made elsewhere', async (t) => {
+  const world = await worldIn(t)
+  await world.analysed({ name: 'old.png', at: moment(70, 3) })
+  const due = (): number => world.view().all(digestDueCollection).length
+  const dueMeanwhile: number[] = []
+  must(await world.run(['shots', 'digest', '--json', '--window-end', moment(69)], {
+    at: async (step) => {
+      if (step !== 'digest.replied') return
+      t.hasStrict((await world.digest()).json(), { written: 0 })
+      dueMeanwhile.push(due())
+    },
+  }))
+  t.strictSame(dueMeanwhile, [1], 'whoever makes it may fail')
+  t.equal((await world.digest()).json().written, 0)
+  t.equal(due(), 0)
+  t.equal(world.asked().length, 1)
 })
 
 t.test('S-166 a report whose inputs change between look and claim keeps everything unsent', async (t) => {

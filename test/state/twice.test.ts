@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { slice } from '../support/slice.js'
+import { preloadedByRun } from '../world/process.js'
 
 const tree = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
@@ -18,6 +19,9 @@ const files = [
   'shots/described-before', 'shots/usage-readings',
 ]
 
+/** Flags of V8 and what the runner preloads, but nothing that counts. */
+const asGiven = [...process.execArgv.filter((one) => one.includes('=')), ...preloadedByRun()]
+
 t.test('what a test of transactions says is true where each of them runs twice', async (t) => {
   for (const file of slice('file', files, { axesOf: () => ['file'], idOf: (file) => file })) {
     // It is a run of its own: nothing of it is told to the runner of this one. A slice of each:
@@ -27,7 +31,7 @@ t.test('what a test of transactions says is true where each of them runs twice',
       delete env[`SALLYPORT_${name}`]
     }
     const child = spawnSync(process.execPath, [
-      '--import', tree('support/children/run-twice.js'), tree(`${file}.test.js`),
+      ...asGiven, '--import', tree('support/children/run-twice.js'), tree(`${file}.test.js`),
     ], { env: { ...env, TAP: '1', SALLYPORT_TEST_FILE: `test/${file}.test.ts` }, encoding: 'utf8' })
     const failed = child.stdout.split('\n').filter((line) => /^\s*not ok/.test(line))
     t.strictSame([child.status, failed], [0, []], file)
@@ -37,7 +41,7 @@ t.test('what a test of transactions says is true where each of them runs twice',
 
 t.test('a run that is dropped leaves no row, and the one that counts sees none of it', async (t) => {
   const child = spawnSync(process.execPath, [
-    '--import', tree('support/children/run-twice.js'), tree('support/children/note-twice.js'),
+    ...asGiven, '--import', tree('support/children/run-twice.js'), tree('support/children/note-twice.js'),
     JSON.stringify([t.testdir()]),
   ], { encoding: 'utf8' })
   t.equal(child.stdout, JSON.stringify([2, [null, null], { a: 1 }]), child.stderr)

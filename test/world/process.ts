@@ -1,15 +1,14 @@
 /** Runs the bundled program as a process of its own. */
 import { spawn as spawnChild } from 'node:child_process'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import type { Place, Ran, SpawnOptions } from './place.js'
 import { ranOf } from './ran.js'
 import { patienceMs } from '../support/speed.js'
 
-/** What every program is started with where the suites run as on another system. */
-export const preloadedByRun = (): readonly string[] => {
-  const file = process.env['SALLYPORT_TEST_PRELOAD']
-  return file === undefined ? [] : ['--require', file]
-}
+/** What every program is started with: what the runner, or a suite as on a Mac, preloads. */
+export const preloadedByRun = (): readonly string[] =>
+  (process.env['SALLYPORT_TEST_PRELOAD'] ?? '').split(delimiter).filter((file) => file !== '')
+    .flatMap((file) => ['--require', file])
 
 /** Whether a line is the first of its verb among those that were seen; it is seen from now on. */
 export const isFirstOfVerb = (seen: Set<string>, argv: readonly string[]): boolean => {
@@ -24,7 +23,7 @@ const counted = { shipped: new Set<string>(), test: new Set<string>() }
  * Where the counts of a program go; undefined where none are taken. One program of each verb is
  * counted: the others run the same files, and being counted costs more than the program does.
  */
-const countsOf = (
+export const countsOf = (
   argv: readonly string[], { coverage = true, entry = 'shipped' }: SpawnOptions,
 ): string | undefined => {
   const dir = process.env['SALLYPORT_COVERAGE_DIR']
@@ -90,5 +89,5 @@ export const shippedApp = async (): Promise<string> => {
 }
 
 /** Folder of the spawned bundles that are packed like the shipped one, where there is one. */
-const packedApp = async (): Promise<string> =>
+export const packedApp = async (): Promise<string> =>
   process.env['SALLYPORT_TEST_PACKED'] ?? await builtApp()

@@ -17,7 +17,6 @@ import type { ArtifactRef, HistorySpec, Tx, View } from '../../state/types.js'
 import { closureLabel } from '../constants.js'
 import { appendEntry, artifactHistory, checkpointHistory, readHistory } from '../jobs/histories.js'
 import { registerJobArtifact } from '../jobs/prepared.js'
-import { provesAnother } from '../jobs/receipt.js'
 import { jobCollection } from '../jobs/job-rows.js'
 import { keepReads } from '../jobs/settle.js'
 import { requireBindings, type Bindings } from './bindings.js'
@@ -26,6 +25,7 @@ import { appliedClosure, requireClosable, requireIdentity, type Identified } fro
 import type { Evidence } from './evidence.js'
 import { journalsMax, rowedReceipts, type SealedJournal } from './journals.js'
 import { mintClosureReceipt, type ReceiptParts } from './receipt.js'
+import { requireItsOwn } from './repeated.js'
 import { closureCollection, type Closure } from '../jobs/closed/closed-job-rows.js'
 
 /** Everything that a closure brings into its record; all of it was made before. */
@@ -77,9 +77,7 @@ export const requireReadRoom = (view: View, jobId: string, reads: number): void 
 
 const keepEvidence = (gov: Gov, tx: Tx, { job }: Identified, prepared: Prepared): void => {
   const { sealed, evidence: { receipts }, operationId, rawBytes, gets, at } = prepared
-  if (provesAnother(tx, job, receipts.map(({ effect }) => effect))) {
-    throw closureBlocked('remote_taken', job.job_id)
-  }
+  requireItsOwn(tx, job, receipts.map(({ effect }) => effect))
   if (sealed.length === 0) return
   keepReads({ gov }, tx, at, job, {
     purpose: 'closure', operationId, journals: sealed, rowed: rowedReceipts(receipts), rawBytes,

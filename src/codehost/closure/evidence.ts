@@ -13,7 +13,7 @@ import { planLabel } from '../constants.js'
 import { jobEntries, effectHistory } from '../jobs/histories.js'
 import { provenanceOf } from '../jobs/ledger.js'
 import { effectOf, openPlan, type FollowPlan, type PlannedEffect } from '../jobs/plan.js'
-import { mintReceipt, provesAnother, type ReadReceipt, type ReceiptRow } from '../jobs/receipt.js'
+import { mintReceipt, type ReadReceipt, type ReceiptRow } from '../jobs/receipt.js'
 import type { Job } from '../jobs/job-rows.js'
 import { closureBlocked } from './blockers.js'
 import { earlierReadbacks } from './earlier.js'
@@ -22,7 +22,7 @@ import { followInventory, hasUnknownKind } from './inventory.js'
 import type { ChangedPaths } from './publication/changed-paths.js'
 import { blockerOf } from './readback.js'
 import type { CloseRequest } from '../jobs/closed/request.js'
-import { isRepeated } from './repeated.js'
+import { requireItsOwn } from './repeated.js'
 import { requireSameRepository } from './same-repository.js'
 
 /** What has to be proved of a follow-through job. */
@@ -88,12 +88,7 @@ export const followTarget = (
   }
   const remoteId = recorded ?? hint
   if (remoteId === undefined) throw closureBlocked('remote_id_required', job.job_id)
-  if (provesAnother(view, job, [{ action: effect.action, remote_id: remoteId }])) {
-    throw closureBlocked('remote_taken', job.job_id)
-  }
-  if (recorded === null && isRepeated(view, job, contact)) {
-    throw closureBlocked('effect_repeated', job.job_id)
-  }
+  requireItsOwn(view, job, [{ number, action: effect.action, remote_id: remoteId }])
   return {
     job, plan, effect, remoteId, provenance: provenanceOf(job, contact),
     earlier: earlierReadbacks(gov, view, job)({ effect, remoteId }),

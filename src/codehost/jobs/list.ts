@@ -59,10 +59,14 @@ export const openJobs = (
     under: [principal.principal_id, state], reverse: true,
   }).filter(({ doc }) => doc.closed === null).map(({ doc }) => onItsWay(gov, view, doc))
 
-/** How many jobs in a state, whoever's they are, no closing has ended. */
+/**
+ * How many jobs in a state, whoever's they are, wait for a person: no closing has ended them, and
+ * they occupy a connection or did what nobody knows.
+ */
 export const openJobCount = (view: View, state: JobState): number =>
   rowsUnder(view, jobCollection, jobsByState, { under: [state] })
-    .filter(({ doc }) => doc.closed === null).length
+    .filter(({ doc }) => doc.closed === null
+      && (doc.reserved || state === 'unknown_external_effect')).length
 
 /** A history of a job as it is counted. */
 export interface JobHistory {

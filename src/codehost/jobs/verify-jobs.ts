@@ -62,8 +62,9 @@ const holdsOf = (view: View, id: string, job: Job): Record<Code, boolean> => {
     codehost_job_capacity: job.restored === true
       || job.reserved === holdsConnection(connection, job),
     codehost_job_task: agreesWithTask(view, job),
+    // What was approved anew after a run that sent nothing has none while that is recorded.
     codehost_job_approval: approval === null
-      ? job.attempt === 0
+      ? job.contacted === 0 && !job.reserved
       : approval.preview_sha256 === job.preview_sha256 && isWholeApproval(id, approval),
     codehost_job_receipt: job.state !== 'succeeded' || (receipt !== null
       && view.get(receiptCollection, receipt)?.job_id === job.job_id),

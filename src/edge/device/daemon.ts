@@ -269,7 +269,9 @@ class Daemon {
 
   #notSent({ reason }: { reason: string }): SallyportError {
     return fail.remote('edge_not_sent', `Not everything that waits could be sent (${reason}).`, {
-      reason, next: 'What waits stays here; run it again when the service answers.',
+      reason, next: `What waits stays here. ${reason === 'edge_store_full'
+        ? 'Pair this device anew: `sallyport edge pair` there, then its string here.'
+        : 'Run it again when the service answers.'}`,
     })
   }
 

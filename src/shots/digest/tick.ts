@@ -194,7 +194,7 @@ const olderPlans = ({ ctx, settings }: Work, view: View, before: string): Older 
       const sources = sourcesBetween(view, at.start, at.end)
       if (!isReached(sources)) continue
       const plan = planWindow(ctx, view, at, sources)
-      if (pending || calls(plan)) asks = true
+      if (pending || calls(plan) || isUnderWay(plan)) asks = true
       if (!pending && calls(plan)) plans.set(at.key, plan)
     }
     if (!asks) done.push(hour)
@@ -297,6 +297,10 @@ const digestReadings = (ctx: ShotsContext): Parameters<typeof betweenReadings>[1
 })
 
 const calls = (plan: WindowPlan): boolean => plan.kind === 'write' || plan.kind === 'reuse'
+
+/** Another process makes its text; where it comes to nothing, the window asks again. */
+const isUnderWay = (plan: WindowPlan): boolean =>
+  plan.kind === 'not_repeated' && plan.reason === 'running'
 
 /**
  * One tick of the digest job (S-096 to S-106, S-138 to S-142): at most four windows are worked on,

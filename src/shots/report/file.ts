@@ -134,3 +134,19 @@ export const writeReportFile = (path: string, text: string): void => {
     closeSync(descriptor)
   }
 }
+
+/** The same for several files: where one cannot be written, none of them stays. */
+export const writeReportFiles = (
+  pages: readonly { readonly path: string, readonly text: string }[],
+): void => {
+  const written: string[] = []
+  try {
+    for (const { path, text } of pages) {
+      writeReportFile(path, text)
+      written.push(path)
+    }
+  } catch (error) {
+    for (const path of written) unlinkSync(path)
+    throw error
+  }
+}

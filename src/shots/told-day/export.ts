@@ -1,7 +1,7 @@
 /** Writes what was asked for of a day, each file new and for its owner alone. */
 import { isoFromMs } from '../../base/clock.js'
 import type { ShotsContext } from '../context.js'
-import { reportPath, writeReportFile } from '../report/file.js'
+import { reportPath, writeReportFiles } from '../report/file.js'
 import type { DayDocument } from './told-day-contract.js'
 import { episodesCalendar, episodesCsv } from './files.js'
 import { readDay, type DayAsked } from './read-day.js'
@@ -14,8 +14,8 @@ interface DayOrder extends DayAsked {
 }
 
 /**
- * Reads a day and writes its files. All paths are judged before any is written. Throws what
- * `readDay`, `reportPath` and `writeReportFile` throw.
+ * Reads a day and writes its files, all or none. Throws what `readDay`, `reportPath` and
+ * `writeReportFiles` throw.
  */
 export const tellDay = (ctx: ShotsContext, order: DayOrder): DayDocument => {
   const { store, clock } = ctx.gov
@@ -24,10 +24,11 @@ export const tellDay = (ctx: ShotsContext, order: DayOrder): DayDocument => {
     (path === undefined ? null : reportPath(ctx, view, { path, cwd: order.cwd, name: null }))
   const [csv, ical] = [placeOf(order.csv), placeOf(order.ical)]
   const told = readDay(ctx, order)
-  if (csv !== null) writeReportFile(csv, episodesCsv(told))
-  if (ical !== null) {
-    const now = isoFromMs(clock.wallMs())
-    writeReportFile(ical, episodesCalendar(told, { storeId: store.storeId, now }))
-  }
+  const now = isoFromMs(clock.wallMs())
+  writeReportFiles([
+    ...(csv === null ? [] : [{ path: csv, text: episodesCsv(told) }]),
+    ...(ical === null ? []
+      : [{ path: ical, text: episodesCalendar(told, { storeId: store.storeId, now }) }]),
+  ])
   return { ...told, csv_file: csv, ical_file: ical }
 }

@@ -3,7 +3,6 @@
  * copied without the lock; under the lock only what changed meanwhile, so that the lock is never
  * held across large copies. The key is not in it: a backup alone opens nothing.
  */
-import { randomBytes } from 'node:crypto'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import * as v from 'valibot'
 import { count } from '../../base/fields.js'
@@ -14,11 +13,12 @@ import { copyFile, digestFile, filesBelow } from './copy.js'
 import { filesOf, type Directory } from '../directory.js'
 import {
   ensureDirs, errnoOf, ioFailure, isTemporary, orIoFailure, publish, readWhole, removeFile,
-  removeTree, syncDir, namesIn, type Files,
+  syncDir, namesIn, type Files,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { manifestDigest, segmentsIn, type Manifest } from '../snapshot/manifest.js'
 import type { Store, View, WitnessLog } from '../types.js'
+import { removeUnfinished, sweepUnfinished, unfinishedPlace } from '../unfinished.js'
 import { asideName } from './use-case.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
@@ -125,10 +125,11 @@ export const backupState = async (
       next: 'Name a folder that does not exist.',
     })
   }
-  const made = join(dirname(target), `.${basename(target)}.new-${randomBytes(6).toString('hex')}`)
+  const made = unfinishedPlace(target)
   try {
     ensureDirs(files, dirname(target))
-    sweepKilledBackups(files, dirname(target), store.clock.wallMs())
+    const parent = dirname(target)
+    sweepUnfinished(files, parent, store.clock.wallMs(), (path) => isBackup(files, path))
     files.mkdir(made)
     const facts = await store.withoutFolding('state backup', () => {
       const copy = new Copy(store, join(made, 'state'), options)
@@ -142,37 +143,15 @@ export const backupState = async (
     const { store_id, sequence, loss = null } = facts
     return { to: target, store_id, sequence, files: facts.files.length, bytes, loss }
   } catch (error) {
-    removeQuietly(files, made)
+    removeUnfinished(files, made)
     throw ioFailure(error, 'making a backup')
   }
 }
 
-const unfinishedForm = /^\..+\.new-[0-9a-f]{12}$/
-const unfinishedEntries = new Set(['state', 'backup.json'])
-const unfinishedAgeMs = 24 * 60 * 60 * 1000
+const entriesOfBackup = new Set(['state', 'backup.json'])
 
-/**
- * Folders that backups which were killed left where this one goes: of the name that the program
- * gives them, holding nothing but what a backup holds, and untouched for a day.
- */
-const sweepKilledBackups = (files: Files, parent: string, nowMs: number): void => {
-  for (const name of files.list(parent).filter((one) => unfinishedForm.test(one))) {
-    const path = join(parent, name)
-    const facts = files.stat(path)
-    if (facts?.kind !== 'dir' || facts.mtimeMs > nowMs - unfinishedAgeMs) continue
-    const ours = files.list(path).every((entry) =>
-      unfinishedEntries.has(entry) || isTemporary(entry))
-    if (ours) removeTree(files, path)
-  }
-}
-
-const removeQuietly = (files: Files, path: string): void => {
-  try {
-    removeTree(files, path)
-  } catch {
-    // The error that led here is the one to tell; the leftover has a temporary name.
-  }
-}
+const isBackup = (files: Files, path: string): boolean =>
+  files.list(path).every((entry) => entriesOfBackup.has(entry) || isTemporary(entry))
 
 const refused = (code: string, message: string): Error =>
   fail.damaged(code, `${message} A backup of it would look whole.`, {

@@ -1,8 +1,10 @@
 /** Copies of files and folders through the one file layer; every copy is synced. */
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fail } from '../../base/errors.js'
-import { readRange, syncDir, withFile, writeAll, namesIn, type Files } from '../files.js'
+import {
+  namesIn, readRange, syncDir, temporaryName, withFile, writeAll, type Files,
+} from '../files.js'
 
 const chunkBytes = 1024 * 1024
 
@@ -28,6 +30,17 @@ export const copyFile = (
       files.sync(target)
       return { bytes: at, sha256: digest.digest('hex') }
     }))
+
+/**
+ * Copies a file to a place where nothing is, durably. A copy that is cut off leaves a temporary
+ * file and never half of one under its name: the next try would take that for a whole one.
+ */
+export const placeCopy = (files: Files, from: string, to: string): void => {
+  const temporary = join(dirname(to), temporaryName())
+  copyFile(files, from, temporary)
+  files.rename(temporary, to)
+  syncDir(files, dirname(to))
+}
 
 /** Length and SHA-256 of a file. */
 export const digestFile = (

@@ -22,6 +22,7 @@ import { mendedSegment, writeMended } from './mend-segment.js'
 import { migrateState } from './migrate.js'
 import { formatVersion, isSnapshotName, keyPlaces, type Places } from '../paths.js'
 import { areIndexed, reindex, type Layout } from './reindex.js'
+import { rebuiltState } from './rebuilt-state.js'
 import { isLoss, noLoss, note, type Loss, type RepairReport } from './repair-report.js'
 import { badFiles, gather, soundRuns, type Gathered } from './all-rows.js'
 import { recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
@@ -375,7 +376,9 @@ const planRepair = (site: Site, found: Salvage): Plan => {
   if (standing === undefined) throw beyond()
   const stateRead = looseStateFile(files, places.state)
   if (stateRead !== undefined && stateRead.store_id !== standing.manifest.store_id) throw beyond()
-  const state = stateRead ?? standing.manifest.state
+  const copy = standing.manifest.state
+  const keysAt = keyPlaces(site.configDir, copy.store_id)
+  const state = stateRead ?? rebuiltState(files, keysAt.dir, copy)
   requireKnownFormat(state.format_version)
   requireKnownFormat(standing.manifest.format_version)
   return {

@@ -4,14 +4,13 @@
  * revision beyond the anchor (the `afterRestore` hook) the store is behind its anchor and contacts
  * nobody: a crash in between leaves it refused, never forgetful.
  */
-import { randomBytes } from 'node:crypto'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { readAnchor } from '../anchor.js'
 import { verifyBackup, type BackupFacts } from './backup.js'
-import { copyFile, copyTree, digestFile, filesBelow } from './copy.js'
+import { copyFile, copyTree, digestFile, filesBelow, placeCopy } from './copy.js'
 import {
-  ensureDir, ensureDirs, publish, readWhole, syncDir, temporaryName, withFile, type Files,
+  ensureDir, ensureDirs, publish, readWhole, syncDir, withFile, type Files,
 } from '../files.js'
 import { stateElsewhere } from '../directory.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
@@ -36,6 +35,8 @@ import { FileStore } from '../file-store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import { careFailure } from './unreadable.js'
 import { asideName, siteOf, type Site, type StatePlace } from './use-case.js'
+import { isOwnState } from '../own-entries.js'
+import { removeUnfinished, sweepUnfinished, unfinishedPlace } from '../unfinished.js'
 import { forgetArrivals } from '../arrivals.js'
 
 interface RestoreOptions extends StatePlace, Layout {
@@ -235,7 +236,25 @@ const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): 
   const { files, dir } = site
   const parent = dirname(dir)
   ensureDirs(files, parent)
-  const made = join(parent, `.${basename(dir)}.new-${randomBytes(6).toString('hex')}`)
+  sweepUnfinished(files, parent, site.clock.wallMs(), (path) => isOwnState(files, path))
+  const made = unfinishedPlace(dir)
+  try {
+    fillFresh(site, source, made, { floor, layout })
+    files.rename(made, dir)
+  } catch (error) {
+    removeUnfinished(files, made)
+    throw error
+  }
+  syncDir(files, parent)
+  return null
+}
+
+/** Everything of a restored state, durable, where nothing is yet. */
+const fillFresh = (
+  site: Site, source: Source, made: string,
+  { floor, layout }: { readonly floor: number, readonly layout: Layout },
+): void => {
+  const { files } = site
   const places = placesOf(made)
   files.mkdir(made)
   for (const folder of [places.wal, places.collections, places.run]) files.mkdir(folder)
@@ -251,9 +270,6 @@ const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): 
   foundFrom(site, places, source, { epoch: source.epoch + 1, floor, layout })
   syncDir(files, places.run)
   syncDir(files, made)
-  files.rename(made, dir)
-  syncDir(files, parent)
-  return null
 }
 
 const placeOver = async (
@@ -341,17 +357,14 @@ const restoreArtifacts = (
       files.rename(target, join(aside, `untrue-${stored}`))
       syncDir(files, aside)
     }
-    const temporary = join(dirname(target), temporaryName())
-    copyFile(files, join(from, name), temporary)
-    files.rename(temporary, target)
-    syncDir(files, dirname(target))
+    placeCopy(files, join(from, name), target)
   }
 }
 
 /** Copies what is not there yet. */
 const addMissing = (files: Files, from: string, to: string): void => {
   if (files.stat(from)?.kind === 'file') {
-    if (files.stat(to) === undefined) copyFile(files, from, to)
+    if (files.stat(to) === undefined) placeCopy(files, from, to)
     return
   }
   ensureDirs(files, to)
@@ -359,8 +372,7 @@ const addMissing = (files: Files, from: string, to: string): void => {
     const target = join(to, name)
     if (files.stat(target) !== undefined) continue
     ensureDirs(files, dirname(target))
-    copyFile(files, join(from, name), target)
-    syncDir(files, dirname(target))
+    placeCopy(files, join(from, name), target)
   }
 }
 

@@ -1,5 +1,5 @@
 /** What looks after a state, where it is one that several machines share. */
-import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { failure, must } from '../../support/must.js'
 import { startPostgres } from '../../support/place/postgres.js'
@@ -30,6 +30,22 @@ t.test('what looks after a state works over a replica; none is put back or remov
     ...done.map((line) => [line, 'done']),
     ...refused.map((line) => [line, '3 state_elsewhere']),
   ]))
+  t.hasStrict((await at.json(['status'])).shared, { machine: 'one' })
+})
+
+t.test('a lost STATE of the machine that shared a state is rebuilt as that of a replica, which has no ledger of its own', async (t) => {
+  const server = await startPostgres(t)
+  const at = await World.in(t).state({ owner: 'ada' }).session()
+  must(await at.run(['state', 'share', server.url, '--machine-name', 'one', '--yes']))
+  must(await at.run(['goal', 'add', 'Read']))
+  const path = join(at.place.stateDir, 'STATE')
+  const before = readFileSync(path)
+  rmSync(path)
+  const { done } = await at.json(['state', 'repair'])
+  t.ok(done.some(({ code }: { code: string }) => code === 'state_file_rebuilt'))
+  t.match(before.toString(), '"kept_in":"place"')
+  t.ok(readFileSync(path).equals(before))
+  must(await at.run(['goal', 'add', 'Write']))
   t.hasStrict((await at.json(['status'])).shared, { machine: 'one' })
 })
 

@@ -270,6 +270,34 @@ t.test('C-021 C-193 two jobs of one text in the same moments, neither of them nu
     'ten minutes later it is told by its time')
 })
 
+t.test('C-021 C-087 C-192 the number that the host answered to one job proves no other one that says the same, and still proves its own', async (t) => {
+  const at = closingOf(await working(t))
+  const beside = await at.beside()
+  const first = await at.approved()
+  await unseen(at, first)
+  const second = await beside.unknown(undefined, 'numbered')
+  const { remote } = beside.job(second)
+  t.equal(await reasonOf(at, first, { remote_id: remote?.id }), 'remote_taken')
+  must(await beside.reconcile(second))
+  t.equal(await reasonOf(at, first, { remote_id: remote?.id }), 'remote_taken')
+})
+
+t.test('C-193 what says the same and was sent while a number was read is seen by the record, and the capacity stays held', async (t) => {
+  const at = closingOf(await working(t))
+  const beside = await at.beside()
+  const first = await at.approved()
+  const second = await beside.approved()
+  await unseen(at, first)
+  const issue = plantIssue(at, hostTime(Date.now()))
+  const ran = await at.close(first, at.request(first, { remote_id: issue }), {
+    at: async (step) => {
+      if (step === 'closure.proved') await unseen(beside, second)
+    },
+  })
+  t.equal(ran.error().reason, 'effect_repeated')
+  t.equal(at.connection().active_job_id, first)
+})
+
 t.test('C-060 what was edited since it was made is told so: as no evidence where it differs, beside the evidence where it does not', async (t) => {
   const at = await closing(t)
   const job = await at.unknown('A title', 'numbered')

@@ -307,6 +307,8 @@ t.test('a hostile or broken service costs one request a try, and nothing is lost
     const ran = await device.once()
     t.hasStrict(failure({ ...ran, stdout: '' }), { status: 9, code: 'edge_not_sent' })
     t.equal(ran.error().reason, reason, JSON.stringify(fault))
+    t.strictSame(ran.error().next, reason === 'edge_store_full'
+      ? [{ command: 'sallyport edge pair', needs_person: true }] : [])
     t.equal(device.service.requests.length, before + 1)
   }
   must(await device.once())

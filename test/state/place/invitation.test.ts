@@ -4,6 +4,7 @@ import {
   type Invitation,
 } from '../../../src/state/place/invitation.js'
 import { hostMachineName, requireMachineName } from '../../../src/state/place/machine-name.js'
+import { apart } from '../../support/apart.js'
 import { t } from '../../support/tests-in-slices.js'
 
 const passphrase = 'goes by another way'
@@ -94,4 +95,25 @@ t.test('a machine is named by letters, digits, dots and dashes', async (t) => {
     'lap-top.local', 'machine', 'x', 'machine', 'y'.repeat(64),
   ])
   t.doesNotThrow(() => requireMachineName(hostMachineName()))
+})
+
+t.test('an invitation is sealed at the cost that it tells, which takes 128 MiB a guess', (t) => {
+  const module = new URL('../../../src/state/place/invitation.js', import.meta.url).href
+  const { n, r, p, same } = apart(`
+    import crypto from 'node:crypto'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { scrypt } = crypto
+    let asked
+    crypto.scrypt = (...given) => {
+      asked = given[3]
+      scrypt(...given)
+    }
+    syncBuiltinESMExports()
+    const { sealInvitation } = await import(${JSON.stringify(module)})
+    const made = await sealInvitation(${JSON.stringify(invitation())}, ${JSON.stringify(passphrase)})
+    const { n, r, p } = JSON.parse(made)
+    const same = String(asked.N === n && asked.r === r && asked.p === p)
+    console.log(JSON.stringify({ n, r, p, same }))`)
+  t.strictSame([n, r, p, same], [131_072, 8, 1, 'true'])
+  t.end()
 })

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
-import { builtApp, preloadedByRun } from '../../world/process.js'
+import { builtApp, countsOf, packedApp, preloadedByRun } from '../../world/process.js'
 import type { Place, Teardown } from '../../world/place.js'
 import { until } from '../until.js'
 import { askOver, type Asking } from './serving.js'
@@ -25,14 +25,15 @@ export const launched = async (
   t: Teardown, place: Place, args: readonly string[],
   hasSaid: (out: string, err: string) => boolean, env: Env = {}, nodeArgs: readonly string[] = [],
 ) => {
-  const script = join(await builtApp(), 'sallyport.js')
+  const counts = countsOf(['serve', process.env['SALLYPORT_TEST_FILE'] ?? ''], {})
+  const app = await (counts === undefined ? packedApp() : builtApp())
+  const script = join(app, 'sallyport.js')
   const words = [...preloadedByRun(), ...nodeArgs, script, 'serve', ...args]
   const child = spawn(process.execPath, words, {
     cwd: place.cwd, stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...place.env, ...env,
-      ...(process.env['SALLYPORT_COVERAGE_DIR'] === undefined
-        ? {} : { NODE_V8_COVERAGE: process.env['SALLYPORT_COVERAGE_DIR'] }),
+      ...(counts === undefined ? {} : { NODE_V8_COVERAGE: counts }),
     },
   })
   t.teardown(() => void child.kill('SIGKILL'))

@@ -10,6 +10,7 @@ import { pathFrom } from '../../../base/user-folders.js'
 import { numberFlag, offered } from '../../flags.js'
 import { readInputText } from '../../input.js'
 import { keyOf, withKeyFlags, type KeyOptions } from '../../key-flags.js'
+import { ownFoldersOf } from '../../own-folders.js'
 import { requestOf } from '../../request.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
@@ -62,11 +63,10 @@ const publicationOf = (request: Request, deps: VerbDeps) => {
   const { title, body, issue, source, base, branch, author, message } = request
   const given = { title, source, base, branch, author }
   if (issue !== undefined || Object.values(given).includes(undefined)) throw wrongFlags()
-  const { stateDir, configDir } = deps.places
   return {
     connectionId: request.connection, goalId: request.goal,
     body, message, mark: request.mark,
-    source: pathFrom(deps.cwd, source ?? ''), ownFolders: [stateDir, configDir],
+    source: pathFrom(deps.cwd, source ?? ''), ownFolders: ownFoldersOf(deps),
     title: title ?? '', base: base ?? '', branch: branch ?? '', author: author ?? '',
   }
 }

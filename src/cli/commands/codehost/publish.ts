@@ -17,6 +17,7 @@ import { pathFrom } from '../../../base/user-folders.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import type { Session } from '../../../governance/session/types.js'
 import { keyOf, withKeyFlags, type KeyOptions } from '../../key-flags.js'
+import { ownFoldersOf } from '../../own-folders.js'
 import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
 import { tellTyped } from '../../typed.js'
@@ -95,12 +96,11 @@ const prepareFolder = async (options: PublishOptions, deps: VerbDeps): Promise<P
   // Who has no session or connection is told so before anything is asked.
   const connectionId = await publishConnection(gov, session, request.connection, prompter)
   const fields = await publishFields(options, prompter)
-  const { stateDir, configDir } = deps.places
   const { body = '', mark, goal: goalId } = request
   const wanted: PublicationRequest = {
     ...fields, connectionId, body, message, mark, goalId, idempotencyKey,
     numbered: isNumbered(fields.branch),
-    source: pathFrom(deps.cwd, request.target), ownFolders: [stateDir, configDir],
+    source: pathFrom(deps.cwd, request.target), ownFolders: ownFoldersOf(deps),
   }
   const ctx = codehostContext(deps, gov)
   const job = await underConsent(ctx, session, deps, {

@@ -17,12 +17,12 @@ import { afterRead } from '../../after-read.js'
 import { codehostProfile, codehostRuntime } from '../../constants.js'
 import { codehostBase, type CodehostContext } from '../../context.js'
 import { closeRequestOf, type CloseRequest } from '../../jobs/closed/request.js'
-import { provesAnother, type ReadReceipt } from '../../jobs/receipt.js'
+import type { ReadReceipt } from '../../jobs/receipt.js'
 import { keepReads } from '../../jobs/settle.js'
 import { keptLimits } from '../../plan/plan-limits.js'
 import { requireRead, type Bound } from '../../readiness.js'
 import { observationBindings, type Bindings } from '../bindings.js'
-import { closureBlocked, closureBlockers, type ClosureBlocker } from '../blockers.js'
+import { closureBlockers, type ClosureBlocker } from '../blockers.js'
 import { ReadBudget } from '../budget.js'
 import { requireReadRoom } from '../commit.js'
 import type { Evidence } from '../evidence.js'
@@ -31,6 +31,7 @@ import { rowedReceipts, sealJournals } from '../journals.js'
 import type { Observing } from '../kind.js'
 import { closureKinds } from '../kinds.js'
 import type { ReadLimits } from '../closure-limits.js'
+import { requireItsOwn } from '../repeated.js'
 import { covered, partyOf, requireUnstopped } from '../stops.js'
 import { requireObservable, requireObserved, type ClosedJob } from './authority.js'
 import type { ObserveRequest } from './request.js'
@@ -170,9 +171,7 @@ const keep = async (
       const live = requireLiveRow(tx, rootId, { wallMs: gov.clock.wallMs(), lastUseMs })
       const { job } = requireObservable(tx, live, order.jobId, order.request)
       requireObserved(tx, snapshot, bindings)
-      if (provesAnother(tx, job, receipts.map(({ effect }) => effect))) {
-        throw closureBlocked('remote_taken', job.job_id)
-      }
+      requireItsOwn(tx, job, receipts.map(({ effect }) => effect))
       keepReads({ gov }, tx, at, job, {
         purpose: 'observation', operationId, journals: sealed, rowed: rowedReceipts(receipts),
         rawBytes, gets,

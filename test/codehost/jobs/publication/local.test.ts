@@ -99,6 +99,31 @@ t.test('a publication that was cut off before any of it was begun is approved ag
   t.equal(at.posts().length, 6)
 })
 
+t.test('whoever is killed while a publication is approved once more leaves a sound job, which can be cancelled', async (t) => {
+  const at = await publishing(t)
+  const [job, other] = [await at.approvedPublication(), await at.approvedPublication()]
+  const stop = new AbortController()
+  await at.runJob(job, {
+    stop: stop.signal, at: (step) => {
+      if (step === 'codehost.reserved') stop.abort()
+    },
+  })
+  must(await at.approve(job))
+  must(await at.approve(other))
+  must(await at.runJob(other))
+  const { preview_sha256: digest } = at.job(job)
+  const ran = await at.run(['codehost', 'approve', job, '--preview-digest', digest], {
+    at: (step) => {
+      if (step === 'codehost.bound') throw new TypeError('the process ends')
+    },
+  })
+  t.not(ran.status, 0)
+  t.hasStrict(at.job(job), { state: 'prepared', approval: null, attempt: 1, contacted: 0 })
+  t.equal((await at.json(['state', 'check'])).ok, true)
+  must(await at.run(['codehost', 'cancel', job]))
+  t.equal((await at.json(['state', 'check'])).ok, true)
+})
+
 t.test('one that was cut off by the end of its consent is given up', async (t) => {
   const at = await publishing(t)
   const job = await at.approvedPublication()
@@ -127,6 +152,8 @@ t.test('C-081 a stop ends the local work only where its end can be proved: the c
     t.not(ran.status, 0)
     t.hasStrict(at.job(job), { state: 'failed', contacted: 0, reserved: false }, step)
     t.equal(at.connection().active_job_id, null, step)
+    const { codehost } = await at.json(['status'])
+    t.equal(codehost.status, 'configured', 'nobody waits for a connection that is free')
   }
   t.equal(at.posts().length, 0)
 })

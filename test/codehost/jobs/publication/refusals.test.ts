@@ -96,6 +96,9 @@ t.test('folders with pipes, sockets or names that are no text are refused before
   }
   t.strictSame(await refusal(at, at.place.stateDir), ['source_refused', 'own_folder', 0])
   t.strictSame(await refusal(at, at.place.dir), ['source_refused', 'own_folder', 0])
+  mkdirSync(at.place.edgeDir, { recursive: true })
+  t.strictSame(
+    await refusal(at, at.place.edgeDir), ['source_refused', 'own_folder', 0], 'pictures that wait')
 })
 
 t.test('a plan that cannot be carried out on this base is refused by its name, and nothing sealed stays', async (t) => {

@@ -1,0 +1,64 @@
+/** A restore over a state that is there, cut off while it copies, and run again. */
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { SallyportError } from '../../src/base/errors.js'
+import { backupState } from '../../src/state/care/backup.js'
+import { restoreState } from '../../src/state/care/restore.js'
+import { nodeFiles, type Files } from '../../src/state/files.js'
+import { placeOf, put, specs } from '../support/state/notes.js'
+import { World } from '../world/world.js'
+
+t.test('a restore that ends in the middle of a copy leaves no half of a file that the next one takes for whole', async (t) => {
+  const world = await World.in(t).store()
+  const { store } = world
+  await put(store, 'a', 1)
+  const stage = join(store.dir, 'stages', 'job_0190aaaa-0000-7000-8000-000000000001')
+  mkdirSync(stage, { recursive: true })
+  const whole = Buffer.alloc(3 * 1024 * 1024, 7)
+  writeFileSync(join(stage, 'upload'), whole)
+  const backup = world.place.path('backup')
+  await backupState(store, backup)
+  store.close()
+  rmSync(join(store.dir, 'stages'), { recursive: true })
+  const second = 1024 * 1024
+  const ending: Files = {
+    ...nodeFiles,
+    write: (fd, bytes, position) => {
+      if (position === second) throw new TypeError('the process ends')
+      return nodeFiles.write(fd, bytes, position)
+    },
+  }
+  const restore = (files: Files) => restoreState({ ...placeOf(store), backup, specs, files })
+  await t.rejects(restore(ending), /process ends/)
+  await restore(nodeFiles)
+  t.ok(readFileSync(join(stage, 'upload')).equals(whole))
+})
+
+t.test('whichever write of a restore into a new place fails, nothing of it stays beside that place', async (t) => {
+  const world = await World.in(t).store()
+  const { store } = world
+  await put(store, 'a', 1)
+  const backup = world.place.path('backup')
+  await backupState(store, backup)
+  store.close()
+  const places = { ...placeOf(store), dir: world.place.path('fresh') }
+  let at = 1
+  for (; ; at += 1) {
+    let written = 0
+    const full: Files = {
+      ...nodeFiles,
+      write: (fd, bytes, position) => {
+        written += 1
+        if (written === at) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+        return nodeFiles.write(fd, bytes, position)
+      },
+    }
+    const ended = await restoreState({ ...places, backup, specs, files: full })
+      .then(() => null, (error: SallyportError) => error.code)
+    t.strictSame(readdirSync(world.place.dir).filter((name) => name.includes('.new-')), [])
+    if (existsSync(places.dir)) break
+    t.equal(ended, 'disk_full', `write ${at}`)
+  }
+  t.ok(at > 4)
+})
