@@ -1,5 +1,5 @@
-// `node scripts/surface.js [--names]`: how many verbs and flags help shows, and how many older names
-// of them are taken besides. `--names` lists them.
+// `node scripts/surface.js [--names]`: how many verbs and flags help shows, and how many older
+// names of them are taken besides. `--names` lists them.
 import { compileTree, treeDir } from './tool/tree.js'
 
 await compileTree()

@@ -141,7 +141,8 @@ t.test('every verb and flag is in every completion script and man page', async (
     }
   }
   for (const { noun, meta, flags } of verbs) {
-    const page = pages.get(noun === null ? 'man/sallyport.1' : `man/sallyport-${noun.replace(' ', '-')}.1`) ?? ''
+    const of = noun === null ? '' : `-${noun.replace(' ', '-')}`
+    const page = pages.get(`man/sallyport${of}.1`) ?? ''
     t.match(page, `.SH ${meta.name.toUpperCase()}`, meta.name)
     const synopsis = page.split('.SH SYNOPSIS')[1]?.split('.SH ')[0] ?? ''
     const words = noun === null ? 'COMMAND' : `sallyport ${meta.name}`

@@ -86,7 +86,7 @@ export const check = verb(stateCheck, {
   flags: (command) => command.argument('[dir]', 'a folder that `state backup` made'),
   joins: [{
     by: 'BACKUP', load: async () => (await import('./backup.js')).verify,
-    line: (line) => (line['dir'] === undefined ? null : line),
+    line: ({ dir, ...line }) => (dir === undefined ? null : { ...line, dir }),
   }],
   anchor: 'any',
   damage: 'unasked',
