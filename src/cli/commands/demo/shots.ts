@@ -3,8 +3,8 @@ import type { Sandbox } from '../../../sandbox/start.js'
 import type { Stage } from './stage.js'
 
 /** Room for the demo's pictures and texts; one request may cost so much. */
-const ceiling = '500000'
-const bound = '20000'
+const ceiling = '0.50usd'
+const bound = '0.02usd'
 
 /** Where the demo keeps its pictures and the page. */
 export interface ShotsPlaces {
