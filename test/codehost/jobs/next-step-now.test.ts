@@ -55,7 +55,7 @@ t.test('an unknown job names the revision to read it at, and nothing to read it 
   const at = await working(t)
   const first = await numbered(at, 'First')
   const command = await told(t, at, first, false)
-  t.equal(command, `sallyport codehost recover reconcile ${first} --expected-read-revision `
+  t.equal(command, `sallyport codehost recover reconcile ${first} --expected-revision `
     + String(at.connection().revision))
   t.equal(await typed(at, command), 0)
   const second = await numbered(at, 'Second')

@@ -141,7 +141,7 @@ const takes = (verb: string, job: Job): boolean => {
 
 t.test('no way on names a line that its verb would refuse, or one that lacks a flag that it needs', async (t) => {
   const needed: Readonly<Record<string, readonly string[]>> = {
-    reconcile: ['--expected-read-revision 4'],
+    reconcile: ['--expected-revision 4'],
     'close-capacity': ['--expected-job-revision 7', '--expected-connection-revision 4',
       '--expected-connection-fence 3'],
     connect: ['--repo octo-org/hello', '--token-file F'],

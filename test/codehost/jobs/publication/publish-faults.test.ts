@@ -45,7 +45,7 @@ t.test('C-011 C-104 where a reply is lost it ends with 7 and the line that goes 
       t.match(told, `sallyport codehost close-capacity ${one.job}`)
       continue
     }
-    t.equal(told, `sallyport codehost recover reconcile ${one.job} --expected-read-revision `
+    t.equal(told, `sallyport codehost recover reconcile ${one.job} --expected-revision `
       + String(at.connection().revision))
     const read = await at.run([...told.split(' ').slice(1), '--json'])
     t.hasStrict(failure(read), { status: 7, code: 'codehost_incomplete' })
