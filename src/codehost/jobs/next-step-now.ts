@@ -125,7 +125,7 @@ const wayOfRows = (
 }
 
 /** Commands that work with the stage of a publication. */
-const ofStage = /^sallyport codehost (?:run|resume|publish|close-capacity) /
+const ofStage = /^sallyport codehost (?:run|publish|close-capacity) /
 
 /** Another machine is named where the way on is one of its folders. */
 const whereItLies = ({ store }: Gov, view: View, job: Job, way: NextStep): NextStep => {
