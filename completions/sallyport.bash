@@ -356,7 +356,7 @@ _sallyport() {
         --max-bytes) COMPREPLY=(); return ;;
         --max-items) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--name --file --allow-cloud-egress --allow-model-egress --max-bytes --max-items --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--name --file --here --allow-cloud-egress --allow-model-egress --max-bytes --max-items --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "edge list")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
@@ -726,8 +726,9 @@ _sallyport() {
     "serve"|"serve "*)
       case "$prev" in
         --port) COMPREPLY=(); return ;;
+        --public) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--port --log-requests --page --open --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--port --log-requests --page --open --public --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "sandbox start")
       case "$prev" in

@@ -22,6 +22,8 @@ const probes = {
   'needs the program curl': () => fails('curl', ['--version']),
   'needs the program systemd-socket-activate': () =>
     fails('systemd-socket-activate', ['--version']),
+  'needs sshd and its folder /run/sshd': () =>
+    !existsSync('/usr/sbin/sshd') || !existsSync('/run/sshd'),
   'needs the program bash': () => fails('bash', ['-c', 'true']),
   'needs the program zsh': () => fails('zsh', ['-c', 'true']),
   'needs the program fish': () => fails('fish', ['-c', 'true']),

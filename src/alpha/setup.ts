@@ -274,10 +274,10 @@ const requireBoundWithinCeiling = (setup: AlphaTextSetup): void => {
  * publication. Throws `rejected` `acknowledgment_required`, `expected_policy_revision_required`.
  */
 export const requireSaveAuthority = (
-  plan: SetupPlan,
+  { needsAuthority }: Pick<SetupPlan, 'needsAuthority'>,
   given: GivenAuthority,
 ): void => {
-  if (!plan.needsAuthority) return
+  if (!needsAuthority) return
   requireWideningAuthority(given, {
     saves: 'Enabling or changing an enabled route',
     egress: 'plaintext egress',

@@ -9,6 +9,7 @@ import type { CliDeps } from './deps.js'
 import { damageLine, refusedForDamage, type DamageRule } from './damage.js'
 import type { Program, VerbDeps, StoreMode } from './verb.js'
 import type { Globals } from './globals.js'
+import { notesOn } from './notes.js'
 import { tell, viewOf } from './output.js'
 import { drawProgress } from './progress.js'
 import type { Secrets } from './redact.js'
@@ -25,6 +26,7 @@ export const bindDeps = (
   const clear = (): void => progress.clear()
   const { waits } = followStopping(deps, { globals, secrets, carried, clear })
   const watched = deps.observe(progress)
+  const notes = notesOn(deps.io, globals.quiet)
   const stores = new Map<string, Promise<Store>>()
   let isDialogue = false
   const placed = placesOnce(() => placesOf(deps, globals, named))
@@ -49,7 +51,7 @@ export const bindDeps = (
     page: async (command, text) => !isDialogue && deps.page(command, text),
     note(line) {
       clear()
-      if (!globals.quiet) tell(deps.io, terminalSafe(toldText(line, carried)))
+      notes.note(terminalSafe(toldText(line, carried)))
     },
     async ask(instead) {
       if (!interactive) {
@@ -60,7 +62,7 @@ export const bindDeps = (
       progress.clear()
       if (!isDialogue) await tellName(bound)
       isDialogue = true
-      return deps.prompter(deps.io, !globals.noColor)
+      return notes.asking(await deps.prompter(deps.io, !globals.noColor))
     },
     confirm: (question, flag) => requireYes(bound, question, flag),
     async openStore(mode = 'read') {

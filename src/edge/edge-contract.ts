@@ -61,12 +61,25 @@ const artifactDocument = (row: EdgeArtifact): ArtifactDocument => ({
   policy: row.policy, purpose: row.purpose, source: row.source, source_path: row.source_path,
 })
 
-const pairInput = closedObject({ name: v.optional(nameShape), limits: v.optional(wishesShape) })
+const pairInput = closedObject({
+  name: v.optional(nameShape), limits: v.optional(wishesShape),
+  /** For a device of this machine, though the service can be found from elsewhere. */
+  here: v.optional(v.boolean()),
+})
 const offered = {
   code_id: text, device_name: nullableText, expires_at: iso, limits: limitsShape,
+  /** Where the device finds the service. */
+  origin: text,
 }
-const offeredDocument = ({ code_id, name, expires_at, limits }: EdgeCode) =>
-  ({ code_id, device_name: name, expires_at, limits })
+
+/** A code, and where it is redeemed. */
+interface Offered {
+  readonly code: EdgeCode
+  readonly origin: string
+}
+
+const offeredDocument = ({ code: { code_id, name, expires_at, limits }, origin }: Offered) =>
+  ({ code_id, device_name: name, expires_at, limits, origin })
 
 /** Offering a pairing: what is told of it; the pairing string itself goes to a file alone. */
 export const edgePair = contract({
@@ -74,8 +87,8 @@ export const edgePair = contract({
   version: 1,
   input: pairInput,
   output: v.strictObject({ ...offered, file: nullableText }),
-  toDocument: ({ code, file }: { readonly code: EdgeCode; readonly file: string | null }) =>
-    ({ ...offeredDocument(code), file }),
+  toDocument: ({ file, ...offer }: Offered & { readonly file: string | null }) =>
+    ({ ...offeredDocument(offer), file }),
 })
 
 /** The same over HTTP, where the answer holds the line itself, for who asked and nobody else. */
@@ -84,8 +97,8 @@ export const edgeOffer = contract({
   version: 1,
   input: pairInput,
   output: v.strictObject({ ...offered, pairing: text }),
-  toDocument: ({ code, pairing }: { readonly code: EdgeCode; readonly pairing: string }) =>
-    ({ ...offeredDocument(code), pairing }),
+  toDocument: ({ pairing, ...offer }: Offered & { readonly pairing: string }) =>
+    ({ ...offeredDocument(offer), pairing }),
 })
 
 /** Redeeming a code: the one answer that holds the credential. */

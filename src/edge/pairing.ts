@@ -38,7 +38,7 @@ const codeDigest = (store: Store, code: string): string =>
 interface PairingOffer {
   readonly name?: string | undefined
   readonly limits?: LimitWishes | undefined
-  /** Of the service: `https://127.0.0.1:PORT`. */
+  /** Of the service: `https://127.0.0.1:PORT`, or its place for machines elsewhere. */
   readonly origin: string
   /** Of the service's public key: `sha256/…`. */
   readonly pin: string
@@ -82,7 +82,9 @@ const requireRoom = (tx: Tx): void => {
  */
 export const offerPairing = async (
   gov: Gov, session: Session, offer: PairingOffer,
-): Promise<{ readonly pairing: string; readonly code: EdgeCode }> => {
+): Promise<{
+  readonly pairing: string; readonly code: EdgeCode; readonly origin: string
+}> => {
   const { store } = gov
   const secret = randomBytes(codeBytes).toString('base64url')
   const code = await store.transact('edge pair', (tx) => {
@@ -109,7 +111,7 @@ export const offerPairing = async (
   })
   const { origin, pin } = offer
   const line = Buffer.from(canonicalJson({ origin, pin, code: secret })).toString('base64url')
-  return { pairing: `${pairingPrefix}${line}`, code }
+  return { pairing: `${pairingPrefix}${line}`, code, origin }
 }
 
 const refused = () =>

@@ -8,7 +8,8 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { baseFolderIfNamed, libraryFolder, type NamesPlaces } from '../base/user-folders.js'
 import type { Gov } from '../governance/context.js'
-import { findService } from '../governance/service/identity.js'
+import type { ServiceRow } from '../governance/rows.js'
+import { findService, identityOf } from '../governance/service/identity.js'
 import { runningService, runningText } from '../governance/service/running.js'
 import type { MachineCheck as Check } from './doctor-contract.js'
 import { serviceProblem, socketProblem, unitOf, type Unit } from './unit-files.js'
@@ -96,6 +97,14 @@ const agentChecks = async (folder: string): Promise<readonly Check[]> => {
       }]
 }
 
+/** Where devices of other machines find it: nothing where they find it nowhere. */
+const publicCheck = (row: ServiceRow): readonly Check[] => {
+  const { public: elsewhere } = identityOf(row)
+  if (elsewhere === null) return []
+  const text = `${elsewhere.origin}, forwarded to ${elsewhere.forward_to}`
+  return [{ name: 'service elsewhere', result: 'ok', text, next: null }]
+}
+
 /** The checks. Throws what reading throws. */
 export const serviceChecks = async (
   gov: Gov, process: NamesPlaces,
@@ -106,6 +115,7 @@ export const serviceChecks = async (
   return [
     processCheck(gov.store.dir),
     { name: 'service port', result: 'ok', text: `${row.port}, kept for good`, next: null },
+    ...publicCheck(row),
     certificateCheck(row.certificate, gov.clock.wallMs()),
     ...(config === null ? [] : recipeChecks(join(config, 'systemd', 'user'), row.port)),
     ...(isAbsolute(process.home) ? await agentChecks(libraryFolder(process, 'LaunchAgents')) : []),

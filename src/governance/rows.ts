@@ -404,15 +404,24 @@ const taskPruneShape = v.strictObject({
 /** What is left of the tasks that one prune removed: counts and no content. */
 export type TaskPrune = v.InferOutput<typeof taskPruneShape>
 
+const portShape = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(65_535))
+
 /** Where the service listens and what it shows of itself; its key lies in the vault. */
 const serviceShape = v.strictObject({
   /** Chosen once, kept for devices and scripts that know it. */
-  port: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(65_535)),
+  port: portShape,
   /** `sha256/` and the base64url SHA-256 of the public key as DER SubjectPublicKeyInfo. */
   pin: text,
   /** PEM; made anew under the same key before it runs out. */
   certificate: text,
   created_at: iso,
+  /** For machines elsewhere; absent until the service was started with such a place once. */
+  public: v.optional(v.strictObject({
+    /** HOST:PORT that they are told; null where the last start had none. */
+    place: v.nullable(text),
+    /** Port of loopback that it is forwarded to, kept. */
+    port: portShape,
+  })),
 })
 /** The lasting identity of the service of one state. */
 export type ServiceRow = v.InferOutput<typeof serviceShape>

@@ -11,12 +11,18 @@ export interface DialAddress {
 /** The whole global unicast space of IPv6; anything else has a special meaning or none yet. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
-const kindOf = (address: string): 'public' | 'loopback' | 'special' => {
+/** Which addresses a client may dial; `near`: any of one machine, of a local network too. */
+export type Reach = 'public' | 'loopback' | 'near'
+
+const localRanges = new Set(['private', 'carrierGradeNat', 'uniqueLocal'])
+
+const kindOf = (address: string): 'public' | 'loopback' | 'local' | 'special' => {
   // Node's own check first: ipaddr.js also reads octal and shortened forms of IPv4.
   if (isIP(address) === 0) return 'special'
   const parsed = ipaddr.parse(address)
   const range: string = parsed.range()
   if (range === 'loopback') return 'loopback'
+  if (localRanges.has(range)) return 'local'
   if (parsed instanceof ipaddr.IPv6) {
     // NAT64: the network reaches the IPv4 address in the last four bytes, never this machine.
     const inner = range === 'rfc6052' ? parsed.toByteArray().slice(12).join('.') : null
@@ -27,12 +33,18 @@ const kindOf = (address: string): 'public' | 'loopback' | 'special' => {
 }
 
 /**
- * Whether an address may be dialled: a public unicast address, or with `loopbackOnly` a loopback
- * one and nothing else. Private, link-local, shared (CGNAT), documentation, multicast, unspecified,
- * tunnelled and IPv4-mapped addresses never pass.
+ * Whether an address may be dialled: a public unicast address, or a loopback one and nothing else.
+ * `near` takes both, and private and shared (CGNAT) ones. Link-local, documentation, multicast,
+ * unspecified, tunnelled and IPv4-mapped addresses never pass.
  */
-export const mayDial = (address: string, loopbackOnly: boolean): boolean =>
-  kindOf(address) === (loopbackOnly ? 'loopback' : 'public')
+export const mayDial = (address: string, reach: Reach): boolean => {
+  const kind = kindOf(address)
+  return reach === 'near' ? kind !== 'special' : kind === reach
+}
+
+const allowed = {
+  public: 'a public address', loopback: 'a loopback address', near: 'an address of one machine',
+} as const
 
 /** Addresses of one host that are dialled at most, one after the other. */
 const addressesMax = 4
@@ -47,17 +59,16 @@ const addressesMax = 4
 export const dialableAddresses = (
   host: string,
   answer: readonly DialAddress[],
-  loopbackOnly: boolean,
+  reach: Reach,
 ): readonly DialAddress[] => {
   if (answer.length === 0) {
     throw new ContactError('dns_failed', 'none', `The name ${host} has no address.`, { host })
   }
-  if (!answer.every(({ address }) => mayDial(address, loopbackOnly))) {
-    const allowed = loopbackOnly ? 'a loopback address' : 'a public address'
+  if (!answer.every(({ address }) => mayDial(address, reach))) {
     throw new ContactError(
       'address_refused',
       'none',
-      `The host ${host} does not stand for ${allowed}, so it is not dialled.`,
+      `The host ${host} does not stand for ${allowed[reach]}, so it is not dialled.`,
       { host },
     )
   }

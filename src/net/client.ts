@@ -4,7 +4,7 @@
  * request collected, authority, and only then its first byte. Nothing here retries, follows,
  * decodes or remembers.
  */
-import { dialableAddresses, literalAddress, type DialAddress } from './addresses.js'
+import { dialableAddresses, literalAddress, type DialAddress, type Reach } from './addresses.js'
 import { Attempt } from './attempt.js'
 import { checkRequest, type Target } from './checked-request.js'
 import { ContactError, noteContact } from './contact-error.js'
@@ -47,13 +47,19 @@ const releaseMsMax = 100
 /** Idle connections kept by one session. */
 const connectionsMax = 8
 
+/** What a client needs from outside, and which addresses it dials. */
+interface Way {
+  readonly deps: Omit<ReachDeps, 'loopbackOnly'>
+  readonly reach: Reach
+}
+
 const lookUp = async (
-  deps: ReachDeps,
+  { deps, reach }: Way,
   attempt: Attempt,
   { host }: Target,
 ): Promise<readonly DialAddress[]> => {
   const literal = literalAddress(host)
-  if (literal !== null) return dialableAddresses(host, [literal], deps.loopbackOnly)
+  if (literal !== null) return dialableAddresses(host, [literal], reach)
   const answer = await attempt.during(
     Promise.resolve()
       .then(() => deps.resolve(host))
@@ -61,12 +67,12 @@ const lookUp = async (
         throw attempt.failure('dns_failed', `The name ${host} could not be resolved.`)
       }),
   )
-  return dialableAddresses(host, answer, deps.loopbackOnly)
+  return dialableAddresses(host, answer, reach)
 }
 
 /** The whole of one request. */
 const run = async (
-  deps: ReachDeps,
+  { deps }: Way,
   line: Line,
   request: HttpsRequest,
 ): Promise<HttpsReply> => {
@@ -94,8 +100,8 @@ const run = async (
 }
 
 /** A connection for one request and no other. */
-const freshLine = (deps: ReachDeps, trust: () => Trust): Line => ({
-  resolve: (attempt, target) => lookUp(deps, attempt, target),
+const freshLine = (way: Way, trust: () => Trust): Line => ({
+  resolve: (attempt, target) => lookUp(way, attempt, target),
   open: async (attempt, target, addresses) =>
     new Connection((await dial(attempt, target, addresses, trust())).socket, false),
   close: (connection) => connection.destroy(),
@@ -103,7 +109,7 @@ const freshLine = (deps: ReachDeps, trust: () => Trust): Line => ({
 
 /** Connections to one origin, by one look-up, pinned to the address that was reached first. */
 class SharedLine implements Line {
-  readonly #deps: ReachDeps
+  readonly #way: Way
   readonly #trust: () => Trust
   readonly #all = new Set<Connection>()
   readonly #idle: { connection: Connection; sinceMs: number }[] = []
@@ -111,8 +117,8 @@ class SharedLine implements Line {
   #addresses: readonly DialAddress[] | null = null
   #closed = false
 
-  constructor(deps: ReachDeps, trust: () => Trust) {
-    this.#deps = deps
+  constructor(way: Way, trust: () => Trust) {
+    this.#way = way
     this.#trust = trust
   }
 
@@ -122,7 +128,7 @@ class SharedLine implements Line {
       throw new ContactError('url_refused', 'none', 'A session is open for one host only.')
     }
     // Requests that start together may look up twice; the first answer is the one that stays.
-    const found = this.#addresses ?? (await lookUp(this.#deps, attempt, target))
+    const found = this.#addresses ?? (await lookUp(this.#way, attempt, target))
     this.#addresses ??= found
     return this.#addresses
   }
@@ -132,7 +138,7 @@ class SharedLine implements Line {
   ): Promise<Connection> {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       const { connection, sinceMs } = idle
-      const fresh = this.#deps.clock.monotonicMs() - sinceMs < idleMsMax
+      const fresh = this.#way.deps.clock.monotonicMs() - sinceMs < idleMsMax
       const { destroyed, readableEnded, readableLength } = connection.socket
       // Bytes that nobody asked for would be read as the answer to the next request.
       if (fresh && !destroyed && !readableEnded && readableLength === 0) return connection
@@ -168,7 +174,7 @@ class SharedLine implements Line {
   #keep(connection: Connection): void {
     connection.whenFree(() => {
       if (this.#closed || this.#idle.length >= connectionsMax) return this.#drop(connection)
-      this.#idle.push({ connection, sinceMs: this.#deps.clock.monotonicMs() })
+      this.#idle.push({ connection, sinceMs: this.#way.deps.clock.monotonicMs() })
     })
   }
 
@@ -184,16 +190,16 @@ class SharedLine implements Line {
 }
 
 /** `request` by a connection of its own; `openSession` for GETs that share some. */
-const clientBy = (deps: ReachDeps, make: () => Trust): SessionClient => {
+const clientBy = (way: Way, make: () => Trust): SessionClient => {
   let made: Trust | null = null
   const trust = (): Trust => (made ??= make())
-  const fresh = freshLine(deps, trust)
+  const fresh = freshLine(way, trust)
   return {
-    request: (request) => run(deps, fresh, request),
+    request: (request) => run(way, fresh, request),
     openSession: () => {
-      const shared = new SharedLine(deps, trust)
+      const shared = new SharedLine(way, trust)
       return {
-        request: (request) => run(deps, request.method === 'GET' ? shared : fresh, request),
+        request: (request) => run(way, request.method === 'GET' ? shared : fresh, request),
         close: () => shared.closeAll(),
       }
     },
@@ -211,20 +217,22 @@ const clientBy = (deps: ReachDeps, make: () => Trust): SessionClient => {
  */
 export const createHttpsClient = (deps: HttpsClientDeps): SessionClient => {
   if (deps.ca.length === 0) throw new RangeError('a client without roots trusts nobody')
-  return clientBy(deps, () => trustRoots(deps.ca))
+  return clientBy(
+    { deps, reach: deps.loopbackOnly ? 'loopback' : 'public' }, () => trustRoots(deps.ca))
 }
 
 /**
- * The client of one origin on loopback that is known by its key alone: the paired service of this
- * machine. In the place of chain, name and time the key of the certificate must be that of
- * `deps.pin`; another key is `tls_failed` with nothing sent. Every other rule is as above. Nothing
- * but `deps.origin` is contacted (`url_refused`). See docs/decisions/edge-pin.md.
+ * The client of one origin that is known by its key alone: the service that a device was paired
+ * with, of this machine or of another. In the place of chain, name and time the key of the
+ * certificate must be that of `deps.pin`; another key is `tls_failed` with nothing sent. Every
+ * other rule is as above. Nothing but `deps.origin` is contacted (`url_refused`); where that is of
+ * loopback, nothing else is dialled. See docs/decisions/edge-pin.md.
  *
  * Throws `url_refused` or `pin_refused` at once where origin or pin cannot be such.
  */
-export const createPinnedClient = (given: PinnedClientDeps): HttpsClient => {
-  const origin = requirePinnable(given.origin, given.pin)
-  const client = clientBy({ ...given, loopbackOnly: true }, () => trustKey(given.pin))
+export const createPinnedClient = (deps: PinnedClientDeps): HttpsClient => {
+  const { origin, reach } = requirePinnable(deps.origin, deps.pin)
+  const client = clientBy({ deps, reach }, () => trustKey(deps.pin))
   return {
     async request(request) {
       if (URL.canParse(request.url) && new URL(request.url).origin === origin) {

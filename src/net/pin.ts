@@ -6,8 +6,9 @@
 import { createHash } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import { rsaBitsMin } from '../base/tls-floor.js'
-import { literalAddress, mayDial } from './addresses.js'
+import { literalAddress, mayDial, type Reach } from './addresses.js'
 import { ContactError } from './contact-error.js'
+import { isHostName } from './public-place.js'
 
 const pinForm = /^sha256\/[A-Za-z0-9_-]{43}$/
 
@@ -31,23 +32,33 @@ export const peerPin = (socket: TLSSocket): string | null => {
   }
 }
 
+/** An origin that is known by a pin, and which addresses it may stand for. */
+interface Pinnable {
+  readonly origin: string
+  readonly reach: Reach
+}
+
 /**
- * The canonical origin that may be known by a pin alone: `https:` to a loopback address or
- * `localhost`, and nothing behind it. Throws `url_refused` or `pin_refused`.
+ * The canonical origin that may be known by a pin alone: `https:` to an address or a name, and
+ * nothing behind it. Throws `url_refused` or `pin_refused`.
  */
-export const requirePinnable = (origin: string, pin: string): string => {
+export const requirePinnable = (origin: string, pin: string): Pinnable => {
   if (!pinForm.test(pin)) {
     throw new ContactError('pin_refused', 'none', 'A pin is sha256/ and 43 base64url characters.')
   }
   const url = URL.canParse(origin) ? new URL(origin) : null
-  if (url?.protocol === 'https:' && url.origin === origin && isLoopback(url.hostname)) return origin
+  const reach = url?.protocol === 'https:' && url.origin === origin ? reachOf(url.hostname) : null
+  if (reach !== null) return { origin, reach }
   throw new ContactError(
     'url_refused', 'none',
-    'A pinned origin is https:// with a loopback address or localhost, a port and no path.',
+    'A pinned origin is https:// with an address of one machine or a name, a port and no path.',
   )
 }
 
-const isLoopback = (host: string): boolean => {
+/** The name of this machine stays there, whatever a resolver says. */
+const reachOf = (host: string): Reach | null => {
   const literal = literalAddress(host)
-  return literal === null ? host === 'localhost' : mayDial(literal.address, true)
+  if (literal !== null) return mayDial(literal.address, 'near') ? 'near' : null
+  if (host === 'localhost') return 'loopback'
+  return isHostName(host) ? 'near' : null
 }

@@ -104,9 +104,17 @@ const pour = (
   })
 }
 
+/** The device of a request. Throws as `authenticateEdge`. */
+const deviceOf = (
+  site: Site, store: Parameters<typeof govOf>[0], { request, known }: Exchange,
+): EdgeParty => {
+  const party = authenticateEdge(govOf(store, site.world), store.read(), bearerOf(request))
+  known()
+  return party
+}
+
 const partyOf = (site: Site, exchange: Exchange): Promise<EdgeParty> =>
-  site.held.use((store) =>
-    authenticateEdge(govOf(store, site.world), store.read(), bearerOf(exchange.request)))
+  site.held.use((store) => deviceOf(site, store, exchange))
 
 /** Sends one capture. */
 const upload: Endpoint = {
@@ -119,7 +127,7 @@ const upload: Endpoint = {
   },
   answer: (exchange, site) => site.held.use(async (store) => {
     const gov = govOf(store, site.world)
-    const party = authenticateEdge(gov, store.read(), bearerOf(exchange.request))
+    const party = deviceOf(site, store, exchange)
     requireLength(exchange.request)
     const head = headOf(exchange.request)
     requireFraming(exchange.request, head)
@@ -219,18 +227,18 @@ const ending: Endpoint = {
   },
 }
 
+/** Who reads. */
+type FindReader = (...asked: Parameters<typeof deviceOf>) => EdgeParty | Session
+
 /** A device by its credential, or an operator by the token of a session. */
-const readerOf = (
-  site: Site, store: Parameters<typeof govOf>[0], exchange: Exchange,
-): EdgeParty | Session => {
-  const gov = govOf(store, site.world)
+const readerOf: FindReader = (site, store, exchange) => {
   const token = bearerOf(exchange.request)
-  if (token?.startsWith('spe_') === true) return authenticateEdge(gov, store.read(), token)
+  if (token?.startsWith('spe_') === true) return deviceOf(site, store, exchange)
   requireAnchored(store)
-  return authenticate(gov, token, { touchEveryMs })
+  return authenticate(govOf(store, site.world), token, { touchEveryMs })
 }
 
-const metadata: Endpoint = {
+const metadata = (findReader: FindReader): Endpoint => ({
   method: 'GET', path: '/api/edge/artifacts/{artifact_id}',
   described: {
     method: 'GET', path: '/api/edge/artifacts/{artifact_id}', contract: edgeShow, body: null,
@@ -238,14 +246,14 @@ const metadata: Endpoint = {
     summary: 'What is known of a capture.',
   },
   answer: (exchange, site) => site.held.use((store) => {
-    const by = readerOf(site, store, exchange)
+    const by = findReader(site, store, exchange)
     const artifact = edgeArtifact(store.read(), by, artifactId(exchange))
     return { status: 200, body: edgeShow.answer(artifact) }
   }),
-}
+})
 
 /** The bytes of one, piece by piece; no byte of a piece before its tag was verified. */
-const bytes: Endpoint = {
+const bytes = (findReader: FindReader): Endpoint => ({
   method: 'GET', path: '/api/edge/artifacts/{artifact_id}/bytes',
   described: {
     method: 'GET', path: '/api/edge/artifacts/{artifact_id}/bytes', contract: edgeShow, body: null,
@@ -255,7 +263,7 @@ const bytes: Endpoint = {
   answer: (exchange, site) => site.held.use(async (store) => {
     const { response, requestId } = exchange
     const gov = govOf(store, site.world)
-    const by = readerOf(site, store, exchange)
+    const by = findReader(site, store, exchange)
     const { artifact, reader } = openEdgeBytes(gov, store.read(), by, artifactId(exchange))
     try {
       const pieces = reader.pieces()
@@ -278,9 +286,16 @@ const bytes: Endpoint = {
     }
     return null
   }),
-}
+})
+
+const ofDevices = [pairing, ownPairing, spool, ending, upload]
 
 /** The endpoints. */
 export const edgeEndpoints: readonly Endpoint[] = [
-  pairing, ownPairing, spool, ending, upload, metadata, bytes,
+  ...ofDevices, metadata(readerOf), bytes(readerOf),
+]
+
+/** Those for machines elsewhere: a session opens nothing there (S-195). */
+export const elsewhereEndpoints: readonly Endpoint[] = [
+  ...ofDevices, metadata(deviceOf), bytes(deviceOf),
 ]

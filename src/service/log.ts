@@ -23,6 +23,8 @@ interface Answer {
   readonly code: string | null
   /** Where it was thrown; null for a good one. */
   readonly stack: string | null
+  /** Whether it came from another machine. */
+  readonly elsewhere: boolean
 }
 
 /** What is logged, and whereto. */
@@ -69,6 +71,8 @@ class Minute {
 export class ServiceLog {
   readonly #order: LogOrder
   readonly #minutes = { refused: new Minute(), failed: new Minute() }
+  /** Whoever asks from elsewhere takes no line of what was asked here. */
+  readonly #elsewhere = { refused: new Minute(), failed: new Minute() }
   /** Lines that could not be written. */
   #lost = 0
 
@@ -77,14 +81,20 @@ export class ServiceLog {
   }
 
   /** It listens. */
-  started(facts: { readonly origin: string; readonly pid: number }): void {
+  started(facts: {
+    readonly origin: string
+    readonly pid: number
+    /** Where devices of other machines find it; undefined where they find it nowhere. */
+    readonly public: string | undefined
+  }): void {
     this.#tell('start', facts)
   }
 
   /** It has answered what it had begun; what was left out of the last minute is told before. */
   stopped(): void {
     for (const of of ['refused', 'failed'] as const) {
-      if (this.#minutes[of].leftOut > 0) this.#leftOut(of, this.#minutes[of].leftOut)
+      const leftOut = this.#minutes[of].leftOut + this.#elsewhere[of].leftOut
+      if (leftOut > 0) this.#leftOut(of, leftOut)
     }
     this.#tell('stop', {})
   }
@@ -92,18 +102,19 @@ export class ServiceLog {
   /** A request was answered. */
   answered(answer: Answer): void {
     const kind = kindOf(answer)
-    if (!this.#order.all && !this.#takes(kind)) return
-    const { requestId, method, endpoint, status, tookMs, code, stack } = answer
+    if (!this.#order.all && !this.#takes(kind, answer)) return
+    const { requestId, method, endpoint, status, tookMs, code, stack, elsewhere } = answer
     this.#tell(kind, {
       request_id: requestId, method, endpoint, status, ms: Math.round(tookMs),
+      ...(elsewhere ? { elsewhere } : {}),
       ...(code === null ? {} : { code }),
       ...(kind === 'failed' && stack !== null ? { stack } : {}),
     })
   }
 
-  #takes(kind: Kind): boolean {
+  #takes(kind: Kind, { elsewhere }: Answer): boolean {
     if (kind === 'request') return false
-    return this.#minutes[kind].takes(
+    return (elsewhere ? this.#elsewhere : this.#minutes)[kind].takes(
       this.#order.clock.monotonicMs(), (count) => this.#leftOut(kind, count))
   }
 

@@ -38,6 +38,8 @@ export interface Exchange {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly expectsContinue: boolean
+  /** Says that whoever asks has shown a credential that counts. */
+  known(): void
 }
 
 /** What an endpoint works with. */
@@ -78,6 +80,8 @@ interface ServiceParts {
   readonly all?: LoadEndpoints
   /** What is answered where the page listens; left out: there is none. */
   readonly page?: readonly Endpoint[]
+  /** What is answered to other machines; left out: nothing. */
+  readonly elsewhere?: readonly Endpoint[]
   /** What else is looked at from time to time. */
   readonly keepsHouse?: (gov: Gov) => Promise<unknown>
   /** How often, ms; left out: each minute. */
@@ -169,6 +173,7 @@ export class Service {
   readonly #site: Site
   readonly #routes: Routes<Endpoint>
   readonly #page: Router<Endpoint>
+  readonly #elsewhere: Router<Endpoint>
   readonly #goingOn = new Set<Promise<unknown>>()
   readonly #housekeeping: NodeJS.Timeout
   readonly #keepsHouse: ServiceParts['keepsHouse']
@@ -176,7 +181,8 @@ export class Service {
   #stopping = false
 
   constructor(parts: ServiceParts) {
-    const { world, place, threads, endpoints, all, page = [], houseMs = housekeepingMs } = parts
+    const { world, place, threads, endpoints, all, page = [], elsewhere = [] } = parts
+    const { houseMs = housekeepingMs } = parts
     this.#keepsHouse = parts.keepsHouse
     this.#log = parts.log
     this.#site = {
@@ -186,6 +192,7 @@ export class Service {
     }
     this.#routes = new Routes(endpoints, all)
     this.#page = new Router(page)
+    this.#elsewhere = new Router(elsewhere)
     this.#housekeeping = setInterval(() => this.#keep(this.#keepHouse()), houseMs)
     this.#housekeeping.unref()
   }
@@ -205,6 +212,7 @@ export class Service {
       requestId, method: request.method ?? '', endpoint: at.endpoint?.path ?? null,
       status: reply?.status ?? response.statusCode, code: codeOf(reply),
       stack: reply?.stack ?? null, tookMs: this.#site.world.clock.monotonicMs() - began,
+      elsewhere: listener.elsewhere !== undefined,
     })
     if (reply === null) return
     send(request, response, {
@@ -214,9 +222,12 @@ export class Service {
   }
 
   /** Tells of what could not be read as a request, and was refused as such. */
-  unread(requestId: string, { status, error: { code } }: HttpRefusal): void {
+  unread(
+    requestId: string, { status, error: { code } }: HttpRefusal, listener: Listener,
+  ): void {
     this.#log?.answered({
       requestId, method: null, endpoint: null, status, code, stack: null, tookMs: 0,
+      elsewhere: listener.elsewhere !== undefined,
     })
   }
 
@@ -237,23 +248,34 @@ export class Service {
   }
 
   async #answer(
-    exchange: Omit<Exchange, 'params' | 'query'>, listener: Listener, at: Found,
+    exchange: Omit<Exchange, 'params' | 'query' | 'known'>, listener: Listener, at: Found,
   ): Promise<Reply | null> {
     try {
       const { request } = exchange
       checkRaw(request, listener)
       if (this.#stopping) throw refusal.stopping()
       const [path = '', query = ''] = splitOnce(request.url ?? '')
-      const router = listener.landing === undefined ? this.#routes : this.#page
-      const { endpoint, params } = await router.find(request.method ?? '', path)
+      const { endpoint, params } = await this.#find(listener, request.method ?? '', path)
       at.endpoint = endpoint
       if (endpoint.localOnly === true) requireLocal(request)
       if (endpoint.readsBody !== true && hasBody(request)) throw refusal.noBody()
+      const known = (): void => listener.elsewhere?.knows(request.socket)
       return await endpoint.answer(
-        { ...exchange, params, query: new URLSearchParams(query) }, this.#site)
+        { ...exchange, params, query: new URLSearchParams(query), known }, this.#site)
     } catch (thrown) {
       return replyOfThrown(thrown)
     }
+  }
+
+  /** What is there for whoever comes to a listener; elsewhere it is told of nothing else. */
+  async #find(
+    listener: Listener, method: string, path: string,
+  ): Promise<ReturnType<Router<Endpoint>['find']>> {
+    if (listener.landing !== undefined) return this.#page.find(method, path)
+    if (listener.elsewhere === undefined) return this.#routes.find(method, path)
+    const found = this.#elsewhere.match(method, path)
+    if (found === undefined) throw refusal.host()
+    return found
   }
 
   /** Removes what has had its time and has a long log folded, in a thread. */

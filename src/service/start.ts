@@ -1,4 +1,5 @@
 /** Starting the service: its lasting key and port, its listeners, and its end. */
+import { setMaxListeners } from 'node:events'
 import { createServer as createPlainServer } from 'node:http'
 import { createServer } from 'node:https'
 import * as v from 'valibot'
@@ -11,9 +12,13 @@ import { sweepUnfinished } from '../fabric/sweep-unfinished.js'
 import type { World } from '../fabric/world.js'
 import { requireAnchored } from '../governance/anchored.js'
 import { nowIso, type Gov } from '../governance/context.js'
-import { findService, keepService, type ServiceIdentity } from '../governance/service/identity.js'
+import {
+  findService, identityOf, keepService, type ServiceIdentity,
+} from '../governance/service/identity.js'
 import { holdService, type HeldService } from '../governance/service/running.js'
+import type { ServiceRow } from '../governance/rows.js'
 import { refuseLeakyRuntime } from '../net/leaky-runtime.js'
+import { publicPlaceShape } from '../net/public-place.js'
 import { attach, type Handle, type OnUnread } from './http/attach.js'
 import { plainLimits, tlsLimits } from './http/http-limits.js'
 import { endAllConnections } from './http/sockets.js'
@@ -21,7 +26,8 @@ import {
   closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,
 } from './http/listen.js'
 import { ownHosts, type Listener } from './http/raw-check.js'
-import { edgeEndpoints } from './edge-endpoints.js'
+import { edgeEndpoints, elsewhereEndpoints } from './edge-endpoints.js'
+import { listenElsewhere } from './elsewhere.js'
 import {
   certificateFileOf, materialOf, Renewal, secureOptions, writeCertificate, type Shows,
 } from './material.js'
@@ -39,6 +45,7 @@ export const serve = contract({
     page: v.optional(v.boolean()),
     open: v.optional(v.boolean()),
     log_requests: v.optional(v.boolean()),
+    public: v.optional(publicPlaceShape),
   }),
   output: v.strictObject({
     origin: v.string(), port: v.number(), pin: v.string(),
@@ -52,11 +59,23 @@ export const serve = contract({
       /** Private file that leads a browser there, once, within a minute; null: not asked for. */
       open_file: v.nullable(v.string()),
     })),
+    /** Where devices of other machines find it; null where they find it nowhere. */
+    public: v.nullable(v.strictObject({
+      origin: v.string(),
+      /** Port of loopback that somebody has to forward connections to. */
+      forward_to: v.string(),
+      /** Whether it is another port than before: somebody else has that one. */
+      port_changed: v.boolean(),
+    })),
   }),
-  toDocument: ({ identity, certificateFile, portChanged, pid, page }: Served) => ({
+  toDocument: ({
+    identity, certificateFile, portChanged, pid, page, publicPortChanged,
+  }: Served) => ({
     origin: identity.origin, port: identity.port, pin: identity.pin,
     certificate_file: certificateFile, pid, port_changed: portChanged,
     page: page === null ? null : { url: page.url, open_file: page.openFile },
+    public: identity.public === null
+      ? null : { ...identity.public, port_changed: publicPortChanged },
   }),
 })
 
@@ -65,6 +84,7 @@ interface Served {
   readonly identity: ServiceIdentity
   readonly certificateFile: string
   readonly portChanged: boolean
+  readonly publicPortChanged: boolean
   readonly pid: number
   /** Null where there is no page; `openFile` null where no way into it was asked for. */
   readonly page: { readonly url: string; readonly openFile: string | null } | null
@@ -86,6 +106,8 @@ export interface ServeOrder {
   readonly port?: number | undefined
   /** Whether a page is served, too; `openFor`: the session that gets a way into it at once. */
   readonly page?: { readonly openFor: string | null } | undefined
+  /** HOST:PORT by which devices of other machines find it; left out: they find it nowhere. */
+  readonly public?: string | undefined
   /** Endpoints besides those of operators. */
   readonly endpoints?: readonly Endpoint[]
   /** What commands carry that it tells, asked anew for each reply; left out: nothing. */
@@ -156,7 +178,7 @@ const loadSoon = (service: Service): void => {
 const behind = (service: Service, listener: () => Listener): readonly [Handle, OnUnread] => [
   (request, response, expectsContinue) =>
     void service.handle(request, response, listener(), expectsContinue),
-  (requestId, refused) => service.unread(requestId, refused),
+  (requestId, refused) => service.unread(requestId, refused, listener()),
 ]
 
 /**
@@ -184,6 +206,13 @@ const stopAll = async (
   await endConnections(servers, closed)
 }
 
+/** Whether a start brings nothing but what is kept. */
+const isAsKept = (
+  kept: ServiceRow, now: Pick<ServiceRow, 'port' | 'certificate' | 'public'>,
+): boolean =>
+  kept.port === now.port && kept.certificate === now.certificate
+  && JSON.stringify(kept.public) === JSON.stringify(now.public)
+
 /** Starts it in the place that it holds. */
 const startIn = async (
   order: ServeOrder, gov: Gov, held: HeldService,
@@ -207,37 +236,40 @@ const startIn = async (
     }),
     endpoints: firstEndpoints, all: () => allEndpoints(order, desk),
     page: await endpointsOfPage(desk),
+    elsewhere: order.public === undefined ? [] : elsewhereEndpoints,
     houseMs: order.houseMs, keepsHouse: (now) => renewal.look(now),
   })
   let hosts: readonly string[] = []
   const listener = (): Listener => ({ hosts, scheme: 'https' })
-  const make = (): AnyServer => {
+  const make = (to: () => Listener) => (): AnyServer => {
     const server = createServer({ ...tlsLimits, ...secureOptions(material) })
     shows.push(server)
-    return attach(server, ...behind(service, listener))
+    return attach(server, ...behind(service, to))
   }
-  const listening = await listenFor(make, order, order.port ?? before?.port ?? null)
+  const listening = await listenFor(make(listener), order, order.port ?? before?.port ?? null)
   const { port } = listening
   const servers = [...listening.servers]
   hosts = ownHosts(port)
   const stop = (): Promise<void> => stopAll(service, servers, desk)
   loadSoon(service)
   try {
-    const changed = before?.port !== port || before.certificate !== certificate
-    const identity = changed
-      ? await keepService(gov, before, {
-        port, certificate, ...(newKey === undefined ? {} : { key: newKey }),
-      })
-      : { origin: `https://127.0.0.1:${port}`, port, pin: before.pin, certificate }
+    const elsewhere = await listenElsewhere(make, order.public, before?.public)
+    servers.push(...elsewhere.servers)
+    const now = {
+      port, certificate, ...(elsewhere.row === undefined ? {} : { public: elsewhere.row }),
+    }
+    const identity = before !== undefined && isAsKept(before, now) ? identityOf(before)
+      : await keepService(gov, before, { ...now, ...(newKey === undefined ? {} : { key: newKey }) })
     writeCertificate(stateDir, certificate)
-    held.listensAt(identity.origin)
+    held.listensAt(identity.origin, identity.public?.origin ?? null)
     if (desk !== null) servers.push(...await listenForPage(service, desk))
     const openFor = order.page?.openFor ?? null
     const offered = desk === null || openFor === null ? null : desk.offer(openFor)
-    log?.started({ origin: identity.origin, pid: process.pid })
+    log?.started({ origin: identity.origin, pid: process.pid, public: identity.public?.origin })
     return {
       identity, certificateFile: certificateFileOf(stateDir),
       portChanged: before !== undefined && before.port !== port,
+      publicPortChanged: elsewhere.portChanged,
       pid: process.pid, offered, stop: () => stop().finally(() => log?.stopped()),
       page: desk === null ? null : { url: desk.url, openFile: offered?.openFile ?? null },
     }
@@ -255,6 +287,8 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
   const { world, place } = order
   // What devices and scripts send would be printed, tokens and pictures included.
   refuseLeakyRuntime(world.env, world.execArgv)
+  // Each answer that is kept back waits for the end, too: as many as there are connections.
+  setMaxListeners(0, world.stop)
   const store = await openingAny(() => openState(place, 'write'))
   try {
     const gov = govOf(store, world)

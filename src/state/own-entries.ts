@@ -39,6 +39,8 @@ const inFolder: Readonly<Record<string, (name: string) => Own>> = {
 /** What an entry of the directory is, by the parts of its path. Pure. */
 export const ownOf = (parts: readonly string[]): Own => {
   const [first = '', second, third, ...more] = parts
+  // A folder that a killed repair or restore was filling.
+  if (first === 'aside' && isTemporary(second ?? '')) return 'whole'
   if (isTemporary(parts.at(-1) ?? '')) return 'file'
   if (second === undefined) return topFolders.has(first) ? 'folder' : fileIf(topFiles.has(first))
   if (third === undefined) return inFolder[first]?.(second) ?? null

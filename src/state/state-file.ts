@@ -83,7 +83,8 @@ export const readStateFile = (files: Files, path: string): StateFile => {
   if (bytes === undefined) {
     if (isStateIn(files, placesOf(dirname(path)))) throw stateDamaged()
     throw fail.noState('no_state', 'There is no state directory here.', {
-      next: 'Run `sallyport init`; `sallyport state path` tells which directory is meant.',
+      next: 'Run `sallyport setup`, which asks whether you rehearse, or `sallyport init`. '
+        + '`sallyport state path` tells which directory is meant.',
     })
   }
   const state = decodeStateFile(bytes)

@@ -2,7 +2,7 @@
  * `setup` leads a person through all of it: on a pseudo-terminal, as they meet it, against the
  * sandbox. Enter alone changes nothing; what it tells can be typed and does the same.
  */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import {
@@ -276,9 +276,16 @@ t.test('a step that does not succeed is told, and so is the status', async (t) =
 t.test('the last step installs timers, for the state that was named', async (t) => {
   const world = await World.in(t).state().session()
   const host = schedulers(world.place, { systemd: true })
-  const ran = await world.run(['setup', '--json', '--state-dir', world.place.stateDir], {
-    ...host.options, terminal, answers: [false, false, false, true, true],
-  })
+  const walk = (answers: readonly boolean[]) =>
+    world.run(['setup', '--json', '--state-dir', world.place.stateDir], {
+      ...host.options, terminal, answers: [...answers],
+    })
+  const without = await walk([false, false, false])
+  t.match(String(without.json().next), /^sallyport setup /,
+    'timers are not asked for before there is a folder')
+  mkdirSync(world.place.path('shots'))
+  await world.json(['shots', 'config', 'set', '--folder', world.place.path('shots')])
+  const ran = await walk([false, false, false, true, true])
   t.equal(ran.status, 0, ran.stderr)
   t.hasStrict(ran.json().steps.at(-1), { step: 'timers', done: true, told: 'systemd' })
   t.match(ran.stderr.replace(/ \\\n */g, ' '),

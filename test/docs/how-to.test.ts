@@ -9,6 +9,7 @@ import { globalFlags } from '../../src/cli/globals.js'
 import { filesBelow } from '../support/marks.js'
 import { must } from '../support/must.js'
 import { startPostgres } from '../support/place/postgres.js'
+import { openBridge } from '../support/service/bridge.js'
 import { publishing, type Publishing } from '../support/codehost/publishing.js'
 import {
   blocksOf, commandsIn, newcomer, spokenIn, typePage, type Spoken,
@@ -46,6 +47,7 @@ const pages = {
   'when-it-says-unknown': 'docs/how-to/when-it-says-unknown.md',
   'close-an-unknown-publication': 'docs/how-to/close-an-unknown-publication.md',
   'share-between-machines': 'docs/how-to/share-between-machines.md',
+  'devices-elsewhere': 'docs/how-to/devices-elsewhere.md',
   tutorial: 'docs/tutorial.md',
 } as const
 
@@ -127,6 +129,17 @@ t.test('sharing a state between machines: each command of the page answers what 
       'init --shared ADDRESS --server-ca FILE --server-password-file FILE': { exit: 3 },
       'state accept-server': { exit: 3 },
     },
+  })
+})
+
+t.test('devices of other machines: each command of the page answers what the page says, by a bridge of TCP', async (t) => {
+  const reader = newcomer(t)
+  const { port } = await openBridge(t, { held: false })
+  await typePage(t, pages['devices-elsewhere'], {
+    ...reader, env: { ...reader.env, PLACE: `127.0.0.1:${port}`, ADDRESS: '127.0.0.1' },
+    before: `${setUp}sallyport sandbox samples ~/samples > /dev/null
+cp ~/samples/board.png shot.png
+`,
   })
 })
 

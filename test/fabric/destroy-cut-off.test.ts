@@ -179,7 +179,7 @@ t.test('work that began behind the wait for others is found by the last look, an
 t.test('a service that runs is named, and the state stays', async (t) => {
   const { place, json } = await World.in(t).state().session()
   const service = await holdService(place.stateDir, '2026-11-20T12:00:00.000Z')
-  service.listensAt('https://localhost:1')
+  service.listensAt('https://localhost:1', null)
   const ran = await destroy(place, ['--wait', '0'])
   t.strictSame([ran.status, ran.error().code], [11, 'work_under_way'])
   t.match(ran.error().message, /the service, process \d+ since .* at https:\/\/localhost:1/)

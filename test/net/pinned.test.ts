@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { createServer } from 'node:net'
+import { createServer, isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { systemClock } from '../../src/base/clock.js'
@@ -105,7 +105,7 @@ t.test('TLS before 1.2 and a port that speaks no TLS get nothing', async (t) => 
   t.strictSame([spoken.code, spoken.contact], ['tls_failed', 'none'])
 })
 
-t.test('only an https origin on loopback may be pinned, and only with a whole pin', async (t) => {
+t.test('only an https origin of one machine may be pinned, and only with a whole pin', async (t) => {
   const refused = (over: Partial<PinnedClientDeps>): unknown => {
     try {
       return clientOf({ port: 1 }, over)
@@ -114,15 +114,21 @@ t.test('only an https origin on loopback may be pinned, and only with a whole pi
     }
   }
   for (const origin of [
-    'http://127.0.0.1:4000', 'https://192.0.2.1:4000', 'https://example.com', 'https://0.0.0.0:1',
-    'https://localhost.example.com:1', 'https://127.0.0.1:4000/', 'https://127.0.0.1:4000/p',
+    'http://127.0.0.1:4000', 'https://192.0.2.1:4000', 'https://0.0.0.0:1', 'https://224.0.0.1:1',
+    'https://169.254.169.254:1', 'https://[fe80::1]:1', 'https://a_b.example:1',
+    'https://a.example.:1',
+    'https://127.0.0.1:4000/', 'https://127.0.0.1:4000/p',
     'https://u:p@127.0.0.1:4000', 'https://[::ffff:127.0.0.1]:4000', 'https://127.1:4000',
     'https://LOCALHOST:4000', 'localhost:4000', '', 'https://[2001:db8::1]:4000',
   ]) t.equal(refused({ origin }), 'url_refused', origin)
   for (const pin of ['', pinned.slice(7), `${pinned}=`, pinned.replace('sha256/', 'sha1/')]) {
     t.equal(refused({ pin }), 'pin_refused', pin)
   }
-  for (const origin of ['https://[::1]:4000', 'https://127.8.9.1:4000', 'https://localhost:1']) {
+  for (const origin of [
+    'https://[::1]:4000', 'https://127.8.9.1:4000', 'https://localhost:1', 'https://desk.example:1',
+    'https://desk.example', 'https://10.0.0.7:4000', 'https://[fd12:3456::1]:4000',
+    'https://8.8.8.8:4000', 'https://localhost.example.com:1', 'https://xn--bcher-kva.example:1',
+  ]) {
     t.not(refused({ origin }), 'url_refused', origin)
   }
 })
@@ -141,13 +147,39 @@ t.test('nothing but the pinned origin is contacted', async (t) => {
 t.test('localhost that is made to stand for another machine is not dialled', async (t) => {
   const server = await fine()
   t.teardown(server.close)
-  const client = clientOf(server, {
-    origin: `https://localhost:${server.port}`,
-    resolve: async () => [{ address: '127.0.0.1', family: 4 }, { address: '192.0.2.7', family: 4 }],
-  })
-  const failed = await failureOf(client.request(ask(at(server, 'localhost'))))
-  t.strictSame([failed.code, failed.contact], ['address_refused', 'none'])
+  for (const address of ['192.0.2.7', '10.0.0.7', '8.8.8.8']) {
+    const client = clientOf(server, {
+      origin: `https://localhost:${server.port}`,
+      resolve: async () => [{ address: '127.0.0.1', family: 4 }, { address, family: 4 }],
+    })
+    const failed = await failureOf(client.request(ask(at(server, 'localhost'))))
+    t.strictSame([failed.code, failed.contact], ['address_refused', 'none'], address)
+  }
   t.equal(server.connections(), 0)
+})
+
+t.test('S-197 a name that is no spelling of this machine may stand for any one machine, whose key alone counts; what stands for a group or a link is not dialled', async (t) => {
+  const server = await fine()
+  t.teardown(server.close)
+  const named = (address: string): HttpsClient => clientOf(server, {
+    origin: `https://desk.example:${server.port}`,
+    resolve: async () => [{ address, family: isIP(address) === 6 ? 6 : 4 }],
+  })
+  const there = await named('127.0.0.1').request(ask(at(server, 'desk.example')))
+  t.equal(there.status, 200)
+  t.match(server.requests[0]?.head.toLowerCase(), `\r\nhost: desk.example:${server.port}\r\n`)
+  t.equal(server.serverNames[0], 'desk.example', 'asked for by its name in the handshake')
+  const none = ['169.254.169.254', '224.0.0.1', '0.0.0.0', 'fe80::1', '::ffff:127.0.0.1']
+  for (const address of none) {
+    const failed = await failureOf(named(address).request(ask(at(server, 'desk.example'))))
+    t.strictSame([failed.code, failed.contact], ['address_refused', 'none'], address)
+  }
+  const another = await fine(await selfSigned(await newKey(), ['desk.example']))
+  t.teardown(another.close)
+  const between = clientOf(another, { origin: `https://desk.example:${another.port}` })
+  const failed = await failureOf(between.request(ask(at(another, 'desk.example'))))
+  t.strictSame([failed.code, failed.contact], ['tls_failed', 'none'], 'whoever is in between')
+  t.strictSame(quiet(another), [0, 0])
 })
 
 t.test('every other rule holds for it: authority, redirects, sizes, deadline, debug output',

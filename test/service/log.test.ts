@@ -85,7 +85,7 @@ t.test('only so many refusals are told in a minute, the rest by their number', a
   const log = new ServiceLog({ clock, write: (line) => lines.push(line), all: false })
   const answer = {
     requestId: 'r', method: 'GET', endpoint: '/api/status', code: 'session_unknown', stack: null,
-    tookMs: 1,
+    tookMs: 1, elsewhere: false,
   }
   for (let n = 0; n < 100; n += 1) log.answered({ ...answer, status: 401 })
   log.answered({ ...answer, status: 503, stack: 'x' })

@@ -15,7 +15,11 @@ export const edge = {
   pair: operation(edgeOffer, 'mutate', async ({ gov, session }, request) => {
     // Packed with the service, which a look at devices does not need.
     const { serviceIdentity } = await import('../../governance/service/identity.js')
-    return offerPairing(gov, session, { ...serviceIdentity(gov), ...request })
+    const { origin, public: elsewhere, pin } = serviceIdentity(gov)
+    const { here, ...wishes } = request
+    return offerPairing(gov, session, {
+      ...wishes, pin, origin: here === true || elsewhere === null ? origin : elsewhere.origin,
+    })
   }),
   artifacts: operation(edgeArtifactList, 'read', ({ gov, session, cut }, request) => {
     const page = edgeArtifacts(gov.store.read(), session, request)

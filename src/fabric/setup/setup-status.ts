@@ -50,10 +50,11 @@ const proofOf = (gov: Gov, possible: boolean): StepStatus => {
 }
 
 /** Images that wait blocked are nothing that a set-up would mend: what counts is what is saved. */
-const shotsOf = (gov: Gov, line: StatusLine | undefined, possible: boolean): StepStatus =>
-  savedSettings(gov.store.read()).screenshot_folder === null
-    ? open('no folder', possible)
-    : { ...ofLine(line, possible), done: line !== undefined && line.status !== 'disabled' }
+const shotsOf = (
+  hasFolder: boolean, line: StatusLine | undefined, possible: boolean,
+): StepStatus => (hasFolder
+  ? { ...ofLine(line, possible), done: line !== undefined && line.status !== 'disabled' }
+  : open('no folder', possible))
 
 /** The steps of an open state. */
 export const setupStatus = async (
@@ -63,6 +64,7 @@ export const setupStatus = async (
   const [{ dir }, { name: profile }] = [gov.store, deploymentProfile(gov.store)]
   const hasGateway = routePlaces(gov).gateway.baseUrl !== null
   const noGateway = open('the sealed profile has no gateway', false)
+  const hasFolder = savedSettings(gov.store.read()).screenshot_folder !== null
   return {
     state: {
       done: true, possible: false,
@@ -71,8 +73,12 @@ export const setupStatus = async (
     session: { done: isLoggedIn, told: isLoggedIn ? 'logged in' : 'none', possible: !isLoggedIn },
     alpha: ofLine(lines['alpha'], isLoggedIn),
     gateway: hasGateway ? ofLine(lines['gateway'], isLoggedIn) : noGateway,
-    shots: shotsOf(gov, lines['shots'], isLoggedIn),
+    shots: shotsOf(hasFolder, lines['shots'], isLoggedIn),
     proof: hasGateway ? proofOf(gov, isLoggedIn) : noGateway,
-    timers: { done: scheduler !== null, told: scheduler ?? 'none', possible: true },
+    // All that they run is about screenshots.
+    timers: {
+      done: scheduler !== null, told: scheduler ?? 'none',
+      possible: scheduler !== null || hasFolder,
+    },
   }
 }

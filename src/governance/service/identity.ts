@@ -6,6 +6,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { fail } from '../../base/errors.js'
 import { pinOf } from '../../net/pin.js'
+import { publicPlaceOf } from '../../net/public-place.js'
 import { firstMachine } from '../../state/first-machine.js'
 import type { Store, Tx, View } from '../../state/types.js'
 import { discardStored, discardUnnamed } from '../artifacts.js'
@@ -39,6 +40,16 @@ export interface ServiceIdentity {
   readonly pin: string
   /** PEM: what a script trusts. */
   readonly certificate: string
+  /** Where devices of other machines find it; null where they find it nowhere. */
+  readonly public: PublicIdentity | null
+}
+
+/** A place for machines elsewhere. */
+export interface PublicIdentity {
+  /** `https://HOST:PORT` */
+  readonly origin: string
+  /** Where connections to it are forwarded: `127.0.0.1:PORT`. */
+  readonly forward_to: string
 }
 
 /** What a first start, or a renewal, brings. */
@@ -47,6 +58,8 @@ interface ServiceParts {
   readonly certificate: string
   /** PKCS #8 DER; left out where the key stays. */
   readonly key?: Buffer
+  /** Left out: as it stands. */
+  readonly public?: ServiceRow['public']
 }
 
 const keyOf = (der: Uint8Array): KeyObject =>
@@ -59,8 +72,16 @@ const pinOfKey = (der: Uint8Array): string =>
 export const findService = (store: Where, view: View): ServiceRow | undefined =>
   view.get(collections.service, idOf(store))
 
-const identityOf = ({ port, pin, certificate }: ServiceRow): ServiceIdentity =>
-  ({ origin: `https://127.0.0.1:${port}`, port, pin, certificate })
+const publicOf = ({ public: elsewhere }: ServiceRow): PublicIdentity | null =>
+  (elsewhere === undefined || elsewhere.place === null ? null : {
+    origin: publicPlaceOf(elsewhere.place).origin, forward_to: `127.0.0.1:${elsewhere.port}`,
+  })
+
+/** What a row says of a service. */
+export const identityOf = (row: ServiceRow): ServiceIdentity => {
+  const { port, pin, certificate } = row
+  return { origin: `https://127.0.0.1:${port}`, port, pin, certificate, public: publicOf(row) }
+}
 
 /**
  * How the service of an open state is reached. Throws `blocked` `service_not_set_up` where it was
@@ -110,7 +131,8 @@ const put = (
  * the caller goes on with what that one made.
  */
 export const keepService = async (
-  gov: Gov, before: ServiceRow | undefined, { port, certificate, key }: ServiceParts,
+  gov: Gov, before: ServiceRow | undefined,
+  { port, certificate, key, public: elsewhere }: ServiceParts,
 ): Promise<ServiceIdentity> => {
   const { store } = gov
   const pin = key === undefined ? before?.pin : pinOfKey(key)
@@ -118,8 +140,10 @@ export const keepService = async (
   const sealed = key === undefined ? null : sealCredential(store, {
     ref: keyRefOf(store), secret: Buffer.from(key.toString('base64url'), 'latin1'),
   })
+  const kept = elsewhere ?? before?.public
   const row: ServiceRow = {
     port, pin, certificate, created_at: before?.created_at ?? nowIso(gov),
+    ...(kept === undefined ? {} : { public: kept }),
   }
   const stored = [sealed?.artifact.stored_sha256 ?? null]
   const replaced = await discardUnnamed(store, stored, (tried) =>

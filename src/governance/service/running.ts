@@ -22,16 +22,19 @@ export const runningShape = v.strictObject({
   since: v.nullable(iso),
   /** Null until it listens. */
   origin: v.nullable(v.string()),
+  /** Where devices of other machines find it; null where they find it nowhere. */
+  public: v.nullable(v.string()),
 })
 /** A service that runs. */
 type RunningService = v.InferOutput<typeof runningShape>
 
 const saidIn = (text: string): RunningService => {
   try {
-    return v.parse(runningShape, JSON.parse(text))
+    // One that an earlier program wrote knows no such place.
+    return v.parse(runningShape, { public: null, ...JSON.parse(text) as object })
   } catch {
     // It is writing just now.
-    return { pid: null, since: null, origin: null }
+    return { pid: null, since: null, origin: null, public: null }
   }
 }
 
@@ -44,10 +47,12 @@ export const runningService = (stateDir: string): RunningService | null => {
 
 /** Who serves and since when, in words; `time` is how the reader is told a time. */
 export const runningText = (
-  { pid, since, origin }: RunningService, time: (iso: string) => string = (iso) => iso,
+  { pid, since, origin, public: elsewhere }: RunningService,
+  time: (iso: string) => string = (iso) => iso,
 ): string => [
   `process ${pid ?? 'unknown'}`, ...(since === null ? [] : [`since ${time(since)}`]),
   ...(origin === null ? [] : [`at ${origin}`]),
+  ...(elsewhere === null ? [] : [`and, for devices elsewhere, ${elsewhere}`]),
 ].join(' ')
 
 const isRunning = (one: RunningService): SallyportError => fail.locked(
@@ -58,8 +63,8 @@ const isRunning = (one: RunningService): SallyportError => fail.locked(
 
 /** The place of the one service of a state, held until it is released or its process ends. */
 export interface HeldService {
-  /** Says where it listens. */
-  listensAt(origin: string): void
+  /** Says where it listens, and where devices of other machines find it. */
+  listensAt(origin: string, elsewhere: string | null): void
   release(): void
 }
 
@@ -70,8 +75,9 @@ export interface HeldService {
 export const holdService = async (stateDir: string, since: string): Promise<HeldService> => {
   const file = await holdFreshFile(pathOf(stateDir))
   if (file === null) throw isRunning(runningService(stateDir) ?? saidIn(''))
-  const say = (origin: string | null): void => {
-    const text = JSON.stringify({ pid: process.pid, since, origin } satisfies RunningService)
+  const say = (origin: string | null, elsewhere: string | null): void => {
+    const told: RunningService = { pid: process.pid, since, origin, public: elsewhere }
+    const text = JSON.stringify(told)
     try {
       writeSync(file.fd, text, 0)
       ftruncateSync(file.fd, text.length)
@@ -80,6 +86,6 @@ export const holdService = async (stateDir: string, since: string): Promise<Held
       throw ioFailure(error, 'the place of the service')
     }
   }
-  say(null)
+  say(null, null)
   return { listensAt: say, release: () => file.remove() }
 }

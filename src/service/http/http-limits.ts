@@ -3,6 +3,9 @@
 /** Connections at one time. */
 export const connectionsMax = 512
 
+/** Those among them, of other machines, that have shown no credential yet. */
+export const newcomersMax = 128
+
 /** Most requests of one connection that wait for each other's replies. */
 export const waitingMax = 32
 

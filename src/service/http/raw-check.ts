@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import type { Newcomers } from './newcomers.js'
 import { refusal } from './refusal.js'
 
 /** Headers that decide something: a second one would be read differently by two readers. */
@@ -53,6 +54,11 @@ export interface Listener {
    * else, from the private file that opens it too. It shows nothing of the state.
    */
   readonly landing?: string
+  /**
+   * Of the listener that connections of other machines are forwarded to: what devices ask is all
+   * that is there. Told by the listener and by no header: whoever connects writes those.
+   */
+  readonly elsewhere?: Newcomers
 }
 
 /** A person's browser goes there as a whole: no frame, no script that reads the answer. */

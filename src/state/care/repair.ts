@@ -9,7 +9,7 @@ import { SallyportError, fail } from '../../base/errors.js'
 import { settleFolder, unsettledFolder } from './aside.js'
 import { copyFile } from './copy.js'
 import { truncateBehind, readEnd, tornText } from '../ended-at.js'
-import { ensureDir, publish, readWhole, syncDir, type Files } from '../files.js'
+import { publish, readWhole, type Files } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
 import { publishFounding } from './found.js'
@@ -22,6 +22,7 @@ import { mendedSegment, writeMended } from './mend-segment.js'
 import { migrateState } from './migrate.js'
 import { formatVersion, isSnapshotName, keyPlaces, type Places } from '../paths.js'
 import { areIndexed, reindex, type Layout } from './reindex.js'
+import { putAside } from './put-aside.js'
 import { rebuiltState } from './rebuilt-state.js'
 import { isLoss, noLoss, note, type Loss, type RepairReport } from './repair-report.js'
 import { badFiles, gather, soundRuns, type Gathered } from './all-rows.js'
@@ -38,7 +39,7 @@ import {
 import { FileStore } from '../file-store.js'
 import type { Problem, Store } from '../types.js'
 import { careFailure, replaceUnreadable } from './unreadable.js'
-import { asideName, siteOf, type Site, type StatePlace } from './use-case.js'
+import { siteOf, type Site, type StatePlace } from './use-case.js'
 
 export type { Loss, RepairReport } from './repair-report.js'
 
@@ -387,25 +388,20 @@ const planRepair = (site: Site, found: Salvage): Plan => {
 }
 
 /** Copies what is there into a folder of its own. Snapshot files never change: a link is a copy. */
-const copyAside = ({ files, places, dir, clock }: Site): string => {
-  const target = join(places.aside, asideName('repair', clock))
-  ensureDir(files, places.aside)
-  files.mkdir(target)
+const copyAside = (site: Site): string => putAside(site, 'repair', (folder) => {
+  const { files, places, dir } = site
   const copyAll = (from: string, names: readonly string[]): void => {
     for (const entry of names) {
       const facts = files.stat(join(from, entry))
       if (facts?.kind !== 'file') continue
-      if (isSnapshotName(entry)) files.link(join(from, entry), join(target, entry))
-      else copyFile(files, join(from, entry), join(target, entry))
+      if (isSnapshotName(entry)) files.link(join(from, entry), join(folder, entry))
+      else copyFile(files, join(from, entry), join(folder, entry))
     }
   }
   copyAll(dir, ['STATE', 'witness.log'])
   copyAll(places.wal, files.list(places.wal))
   copyAll(places.collections, files.list(places.collections))
-  syncDir(files, target)
-  syncDir(files, places.aside)
-  return target
-}
+})
 
 /** Publishes what is still true as a new generation; answers how many entries were put right. */
 const found = (

@@ -34,7 +34,8 @@ import { encodeStateFile, looseStateFile, type StateFile } from '../state-file.j
 import { FileStore } from '../file-store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import { careFailure } from './unreadable.js'
-import { asideName, siteOf, type Site, type StatePlace } from './use-case.js'
+import { putAside } from './put-aside.js'
+import { siteOf, type Site, type StatePlace } from './use-case.js'
 import { isOwnState } from '../own-entries.js'
 import { removeUnfinished, sweepUnfinished, unfinishedPlace } from '../unfinished.js'
 import { forgetArrivals } from '../arrivals.js'
@@ -297,23 +298,19 @@ const placeOver = async (
 }
 
 const placeLocked = (site: Site, source: Source, floor: number, layout: Layout): string => {
-  const { files, places, dir, clock } = site
+  const { files, places, dir } = site
   requireOwnFolders(files, dir)
   ensureStateFolders(files, places)
   ensureDir(files, places.run)
-  const aside = join(places.aside, asideName('restore', clock))
-  ensureDir(files, places.aside)
-  files.mkdir(aside)
-  for (const name of ['wal', 'collections']) {
-    copyTree(files, join(dir, name), join(aside, name), isSnapshotName)
-  }
-  for (const name of ['STATE', 'witness.log']) {
-    if (files.stat(join(dir, name)) !== undefined) {
-      copyFile(files, join(dir, name), join(aside, name))
+  const aside = putAside(site, 'restore', (folder) => {
+    for (const name of ['wal', 'collections']) {
+      copyTree(files, join(dir, name), join(folder, name), isSnapshotName)
     }
-  }
-  syncDir(files, aside)
-  syncDir(files, places.aside)
+    for (const name of ['STATE', 'witness.log']) {
+      if (files.stat(join(dir, name)) === undefined) continue
+      copyFile(files, join(dir, name), join(folder, name))
+    }
+  })
   for (const name of plainEntries(files, source.root)) {
     if (name === 'witness.log') restoreWitness(files, source.root, places)
     else if (name === 'artifacts') {

@@ -107,9 +107,9 @@ export const ceilings: readonly Ceiling[] = [
   of('state keys', [7, 114, 0, 1], [9, 20], [33, 900]),
   of('doctor', [9, 219, 0, 0], [10, 20], [45, 1300]),
   of('timers show', [11, 148, 0, 0], [8, 20], [43, 1200]),
-  of('schema', [26, 493, 0, 0], [0, 0], [0, 0]),
-  of('completion bash', [26, 487, 0, 0], [0, 0], [0, 0]),
-  of('help', [24, 246, 0, 0], [0, 0], [0, 0]),
+  of('schema', [26, 494, 0, 0], [0, 0], [0, 0]),
+  of('completion bash', [26, 488, 0, 0], [0, 0], [0, 0]),
+  of('help', [24, 247, 0, 0], [0, 0], [0, 0]),
 ]
 
 const acts = 'changes something: what it costs is its records'

@@ -16,6 +16,11 @@ export interface Told {
   readonly certificate_file: string
   readonly pid: number
   readonly port_changed: boolean
+  readonly public: {
+    readonly origin: string
+    readonly forward_to: string
+    readonly port_changed: boolean
+  } | null
 }
 
 type Env = Readonly<Record<string, string>>
@@ -63,7 +68,8 @@ export const started = async (
     child, ended, told: told as Told, err, status,
     ask: (method: string, path: string, asking: Asking = {}) => askOver(
       {
-        identity, certificateFile: '', portChanged: false, pid: 1, page: null, offered: null,
+        identity, certificateFile: '', portChanged: false, publicPortChanged: false, pid: 1,
+        page: null, offered: null,
         stop: async () => undefined,
       },
       method, path, { token: loadToken(tokenPath(place.stateDir)) ?? '', ...asking }),

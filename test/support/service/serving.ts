@@ -98,8 +98,10 @@ export const processWorld = (
 /** Starts the service of a world; it stops with the test. */
 export const serving = async (
   t: Teardown, world: Placed & Stateful,
-  { port, endpoints, env = {}, page, houseMs, log, carried }: {
+  { port, endpoints, env = {}, page, houseMs, log, carried, public: place }: {
     readonly port?: number
+    /** HOST:PORT for devices of other machines; left out: they find it nowhere. */
+    readonly public?: string
     readonly endpoints?: readonly Endpoint[]
     readonly env?: Readonly<Record<string, string>>
     /** The session that gets a way into the page, or null; left out: there is no page. */
@@ -116,7 +118,7 @@ export const serving = async (
   const stopping = new AbortController()
   const process = processWorld(world, stopping.signal)
   const started = await startService({
-    world: { ...process, env: { ...process.env, ...env } }, port, pid: 1, carried,
+    world: { ...process, env: { ...process.env, ...env } }, port, pid: 1, carried, public: place,
     place: { stateDir, configDir, clock: world.clock },
     ...(endpoints === undefined ? {} : { endpoints }),
     ...(houseMs === undefined ? {} : { houseMs }),

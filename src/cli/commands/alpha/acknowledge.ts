@@ -36,8 +36,8 @@ export const acknowledge: VerbRecord<AcknowledgeOptions, AlphaShow> = {
     let acknowledged = options.acknowledgePlaintextEgress === true
     if (acknowledged || deps.interactive) deps.note(`\n${alphaConsentStatement(provider).text}`)
     if (!acknowledged && deps.interactive) {
-      const prompter = await deps.ask('Give --acknowledge.')
-      acknowledged = await prompter.confirm('I acknowledge this plaintext egress')
+      await deps.confirm('I acknowledge this plaintext egress', '--acknowledge')
+      acknowledged = true
     }
     return alphaAcknowledge.answer(
       await acknowledgeAlpha(gov, session, provider, { consentId, acknowledged }),

@@ -3,7 +3,7 @@ import { alphaLimits } from '../../../alpha/constants.js'
 import { alphaConsentStatement } from '../../../alpha/consent-text.js'
 import type { AlphaShow } from '../../../alpha/projection.js'
 import { alphaNeedsAcknowledgment } from '../../../alpha/setup-save.js'
-import { parseSetupInput } from '../../../alpha/setup.js'
+import { parseSetupInput, requireSaveAuthority } from '../../../alpha/setup.js'
 import { showAlpha } from '../../../alpha/show.js'
 import { fail } from '../../../base/errors.js'
 import type { Work } from '../../../fabric/operation.js'
@@ -84,13 +84,20 @@ const blockOf = async (
  * a prompt, which starts unchecked; elsewhere only by the flag.
  */
 const acknowledged = async (
-  deps: VerbDeps, gov: Gov, current: AlphaShow, block: SetupBlock,
+  deps: VerbDeps, gov: Gov, current: AlphaShow, block: SetupBlock, enables: boolean,
 ): Promise<SetupBlock> => {
   const { provider } = deploymentProfile(gov.store)
   const given = block.alpha_text.plaintext_provider_egress_acknowledged === true
-  if (given || !deps.interactive) return block
+  if (!given && !deps.interactive && !enables) return block
   if (!alphaNeedsAcknowledgment(gov, provider, parseSetupInput(block.alpha_text))) return block
+  // What stands enabled with no consent would else be saved as it is, and go on sending nothing.
+  if (!given && !deps.interactive) {
+    requireSaveAuthority({ needsAuthority: true }, {
+      acknowledged: false, expectedPolicyRevision: block.expected_policy_revision ?? null,
+    })
+  }
   deps.note(`\n${alphaConsentStatement(provider).text}`)
+  if (given) return block
   await deps.confirm('I acknowledge this plaintext egress', '--acknowledge')
   return {
     alpha_text: { ...block.alpha_text, plaintext_provider_egress_acknowledged: true },
@@ -177,7 +184,8 @@ export const setup: VerbRecord<SetupOptions, AlphaShow> = {
     if (options.removeKey === true) return answer(await removeKey(deps, opened, 'alpha_text'))
     const current = showAlpha(gov, session, provider)
     if (namesOf(options).length === 0) return answer(await fillIn(options, deps, opened, current))
-    const value = await acknowledged(deps, gov, current, await blockOf(options, deps, current))
+    const value = await acknowledged(
+      deps, gov, current, await blockOf(options, deps, current), options.enable === true)
     return answer(await saveListing(deps, opened, { value, only: 'alpha_text' }, options))
   },
 }

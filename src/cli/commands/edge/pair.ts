@@ -19,6 +19,7 @@ interface PairOptions {
   readonly allowModelEgress?: boolean
   readonly maxBytes?: number
   readonly maxItems?: number
+  readonly here?: boolean
 }
 
 type Paired = ReturnType<typeof edgePair.answer>
@@ -54,16 +55,19 @@ export const pair: VerbRecord<PairOptions, Paired> = {
     + 'nothing that a device sends is analysed, and it does not replace the image folder. A '
     + 'capture that declares egress is taken only where the pairing allows it, each kind by '
     + 'its own flag. It is kept with the capture and sends nothing. The service must have been '
-    + 'started once.',
+    + 'started once. Where it was started with --public, the line names that place, for a device '
+    + 'of another machine. With --here it names this one.',
   examples: [
     '$ sallyport edge pair --file pairing.txt',
     '$ sallyport edge pair --name camera',
+    '$ sallyport edge pair --here --file pairing.txt',
   ],
   exits: ['rejected', 'conflict', 'blocked', 'locked'],
   json: edgePair,
   flags: (command) => command
     .option('--name <name>', 'what the device is called here')
     .option('--file <file>', 'write the line to this new file (600) and not to stdout')
+    .option('--here', 'for a device of this machine, though others find the service, too')
     .option('--allow-cloud-egress', 'take captures that declare egress to a cloud')
     .option('--allow-model-egress', 'take captures that declare egress to a model')
     .addOption(integerFlag('--max-bytes <n>', 'store at most so many bytes (5 GiB unless said)', {
@@ -77,18 +81,24 @@ export const pair: VerbRecord<PairOptions, Paired> = {
     const line = lines.get(offered)
     return {
       out: line === undefined ? `${String(offered.file)}\n` : `${line}\n`,
-      notes: [`The code ends at ${offered.expires_at}; it pairs one device.`],
+      notes: [
+        `The code ends at ${offered.expires_at}; it pairs one device.`,
+        `The device finds the service at ${offered.origin}`,
+      ],
     }
   },
   run: async (options, deps) => {
-    const request = requestOf(edgePair, { name: options.name, limits: wishesOf(options) })
+    const request = requestOf(edgePair, {
+      name: options.name, limits: wishesOf(options),
+      ...(options.here === undefined ? {} : { here: options.here }),
+    })
     if (deps.globals.json && options.file === undefined) {
       throw fail.usage('pairing_file_needed', 'The line is a secret: with --json, give --file F.')
     }
-    const { pairing, code } = await edge.pair.run(await workFor(deps, 'mutate'), request)
+    const { pairing, ...made } = await edge.pair.run(await workFor(deps, 'mutate'), request)
     const file = options.file === undefined ? null : pathFrom(deps.cwd, options.file)
     if (file !== null) writeLine(file, pairing)
-    const offered = edgePair.answer({ code, file })
+    const offered = edgePair.answer({ ...made, file })
     if (file === null) lines.set(offered, pairing)
     return offered
   },

@@ -79,7 +79,6 @@ const requiredCeiling = async (form: Form, draft: Draft): Promise<number> => {
   }
 }
 
-const done = 'no other slot'
 const unset: SavedSlot = {
   model: null, upstream_allow: [], request_cost_bound_microusd: null, timeout_seconds: null,
 }
@@ -90,13 +89,17 @@ const provedText = ({ current }: Form, slot: SlotName): string => {
   return cost === null ? '' : ` Its last proof cost ${moneyText(cost)}.`
 }
 
+const modelIn = ({ current }: Form, draft: Draft, slot: SlotName): string | null =>
+  draft.slots[slot]?.model ?? current.gateway?.slots[slot].model ?? null
+
 const askSlots = async (form: Form, draft: Draft): Promise<void> => {
   const { prompter, gov, current, deps } = form
   for (;;) {
     const labels = new Map<string, SlotName>(slotNames.map((slot) => {
-      const model = draft.slots[slot]?.model ?? current.gateway?.slots[slot].model ?? 'not set'
-      return [`${slot}: ${model}`, slot]
+      return [`${slot}: ${modelIn(form, draft, slot) ?? 'not set'}`, slot]
     }))
+    const isNone = [...labels.values()].every((slot) => modelIn(form, draft, slot) === null)
+    const done = isNone ? 'none' : 'no other slot'
     const chosen = await prompter.choose('Slot to set up:', [done, ...labels.keys()], done)
     const slot = labels.get(chosen)
     if (slot === undefined) return

@@ -107,7 +107,7 @@ export const disable = verb(principalDisable, {
   exits: ['conflict', 'not_found', 'locked'],
   flags: (command) => command
     .argument('<name>', 'name or id of the owner')
-    .option('--yes', 'do not ask'),
+    .option('--yes', 'do not ask; where nobody can answer, nothing is asked'),
   text: ({ principal, sessions_ended: ended }) =>
     `${principalText(principal)}${countText(ended, 'session')} ended.\n`,
   run: async ({ name }, deps, line: { readonly yes?: boolean }) => {

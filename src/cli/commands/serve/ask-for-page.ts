@@ -52,8 +52,8 @@ export const askForPage = async (
     const { url, open_file, pid } = v.parse(pageOffer.output, documentOf(reply)) as
       ReturnType<typeof pageOffer.document>
     return serve.answer({
-      identity, certificateFile: certificateFileOf(deps.places.stateDir), portChanged: false, pid,
-      page: { url, openFile: open_file },
+      identity, certificateFile: certificateFileOf(deps.places.stateDir), pid,
+      portChanged: false, publicPortChanged: false, page: { url, openFile: open_file },
     })
   }
   if (codeOf(reply) !== 'page_not_served') throw running

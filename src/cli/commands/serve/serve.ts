@@ -45,6 +45,16 @@ const pageLines = (result: Served, { io, view }: VerbDeps): readonly string[] =>
   ]
 }
 
+const publicLines = ({ public: elsewhere }: Served, { view }: VerbDeps): readonly string[] => {
+  if (elsewhere === null) return []
+  const { origin, forward_to: to, port_changed: changed } = elsewhere
+  return [
+    `Devices elsewhere: ${origin}, which you forward to ${to}`,
+    `Pair one with: ${view.command('edge pair')}`,
+    ...(changed ? ['Somebody has the port of before: forward to this one.'] : []),
+  ]
+}
+
 /** Waits for the signal to stop, then for what goes on. */
 const untilStopped = async (result: Served, deps: VerbDeps): Promise<void> => {
   const started = running.get(result)
@@ -75,14 +85,14 @@ const carriedHere = async (deps: VerbDeps): Promise<() => Carried> => {
 }
 
 const begin = async (
-  { port, page, open, log_requests: all = false }: ReturnType<typeof serveContract.request>,
-  deps: VerbDeps,
+  request: ReturnType<typeof serveContract.request>, deps: VerbDeps,
 ): Promise<Served> => {
+  const { port, page, open, log_requests: all = false, public: place } = request
   const { stateDir, configDir } = deps.places
   const carried = await carriedHere(deps)
   const openFor = await openerOf(open === true, deps)
   const started = await startService({
-    world: deps, port, pid: process.pid, carried,
+    world: deps, port, pid: process.pid, carried, public: place,
     place: { stateDir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock },
     log: { write: (line) => deps.io.writeErr(`${line}\n`), all },
     page: page === true || open === true ? { openFor } : undefined,
@@ -93,10 +103,11 @@ const begin = async (
   return result
 }
 
-/** Another port is a wish that the one that runs cannot fulfil. */
+/** Another port, or a place for other machines, is a wish that the one that runs cannot fulfil. */
 const asksElsewhere = (
-  { port }: ReturnType<typeof serveContract.request>, { details }: SallyportError,
-): boolean => port !== undefined && details['origin'] !== `https://127.0.0.1:${port}`
+  { port, public: place }: ReturnType<typeof serveContract.request>, { details }: SallyportError,
+): boolean =>
+  place !== undefined || (port !== undefined && details['origin'] !== `https://127.0.0.1:${port}`)
 
 export const serve: VerbRecord<ServeOptions, Served> = {
   summary: 'offer what programs and devices need over HTTPS on loopback',
@@ -108,13 +119,17 @@ export const serve: VerbRecord<ServeOptions, Served> = {
     + 'ends by itself first. It tells on stderr, one line of JSON each: start, stop, refused '
     + 'credentials and failures, at most 30 of a kind a minute. With --log-requests it tells every '
     + 'request. No line holds a body, a token or a query. --page serves a page for a browser '
-    + 'besides, on its own port of loopback. --open makes a private file that opens the page once, '
-    + 'within a minute, for the session in use. Where the service runs already, --open asks it for '
-    + 'a new one and ends.',
+    + 'besides, on its own port of loopback. --public names a place by which devices of other '
+    + 'machines find it: a host and a port that you forward to a port of loopback, which it tells. '
+    + 'It listens on loopback all the same. What comes in by that port gets pairing, upload and '
+    + 'readback of devices, and nothing else. --open makes a private file that opens the page '
+    + 'once, within a minute, for the session in use. Where the service runs already, --open asks '
+    + 'it for a new one and ends.',
   examples: [
     '$ sallyport serve',
     '$ sallyport serve --open',
     '$ sallyport serve --port 8443 --json',
+    '$ sallyport serve --public desk.example:8443',
   ],
   session: 'optional',
   exits: [
@@ -127,7 +142,8 @@ export const serve: VerbRecord<ServeOptions, Served> = {
   ))
     .option('--log-requests', 'tell every request on stderr, one line of JSON each')
     .option('--page', 'serve a page for a browser, too')
-    .option('--open', 'serve it and make a way into it'),
+    .option('--open', 'serve it and make a way into it')
+    .option('--public <host:port>', 'let devices of other machines in, by this place'),
   text: (result, _view, deps) => ({
     out: `${result.origin}\n`,
     notes: [
@@ -135,6 +151,7 @@ export const serve: VerbRecord<ServeOptions, Served> = {
       `Key of the service: ${result.pin}`,
       ...(result.port_changed
         ? ['The port is another one than before: pair devices again.'] : []),
+      ...publicLines(result, deps),
       ...pageLines(result, deps),
     ],
   }),

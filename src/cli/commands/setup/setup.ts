@@ -152,15 +152,31 @@ const savedText = (saved: readonly SetupStep[]): string =>
   (saved.length === 0 ? 'Nothing was saved.' : `Saved before, and it stays: ${saved.join(', ')}.`)
 
 /** What is done can be used: the lines of an ask, and of the page of a day. */
-const nextOf = ({ steps: { state, alpha, shots, proof }, rehearses }: Look): readonly string[] => [
-  ...(alpha.done ? ['alpha ask'] : []),
-  ...(shots.done ? ['shots scan'] : []),
-  ...(shots.done && proof.done ? ['shots analyze', 'shots report --html today.html'] : []),
-  ...(state.done ? ['status'] : []),
-  ...(rehearses ? ['sandbox stop'] : []),
-].map((line) => commandLine(line))
+const nextOf = ({ steps, rehearses }: Look): readonly string[] => {
+  const { state, session, alpha, shots, proof } = steps
+  const isOpen = [state, session, alpha, shots].some(({ done }) => !done)
+  return [
+    ...(alpha.done ? ['alpha ask'] : []),
+    ...(shots.done ? ['shots scan'] : []),
+    ...(shots.done && proof.done ? ['shots analyze', 'shots report --html today.html'] : []),
+    ...(isOpen ? ['setup'] : []),
+    ...(state.done ? ['status'] : []),
+    ...(rehearses ? [endOfRehearsal] : []),
+  ].map((line) => commandLine(line))
+}
 
-const stepLine = ({ step }: Talk, { told }: StepStatus): string => step.padEnd(9) + told
+const endOfRehearsal = 'sandbox stop'
+
+/** What the line of a command stands behind: what ends a rehearsal is no next thing to do. */
+const labelOf = (line: string, n: number): string => {
+  if (line === commandLine(endOfRehearsal)) return 'later'
+  return n === 0 ? 'next' : ''
+}
+
+const stepLine = ({ step }: Talk, { told }: StepStatus, { steps }: Look): string => {
+  const waits = ['alpha', 'gateway', 'shots', 'proof'].includes(step) && !steps.session.done
+  return `${step.padEnd(9)}${told}${waits ? ': it needs a session' : ''}`
+}
 
 const documentOf = (look: Look, failed: ReadonlySet<SetupStep>): SetupDocument => ({
   steps: talks.map(({ step }) => {
@@ -185,7 +201,7 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
     })
   const takeStep = async (talk: Talk): Promise<void> => {
     const standing = look.steps[talk.step]
-    deps.note(`\n${stepLine(talk, standing)}`)
+    deps.note(`\n${stepLine(talk, standing, look)}`)
     const offer = await wanted(prompter, talk, standing)
     if (offer === null) return
     const lines = linesOf(deps, offer)
@@ -196,7 +212,7 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
     const before = look.sequence
     look = await lookAround(deps)
     if (talk.isTerse === true && look.steps[talk.step].done) {
-      deps.note(stepLine(talk, look.steps[talk.step]))
+      deps.note(stepLine(talk, look.steps[talk.step], look))
     }
     const isSaved = talk.step === 'timers' || look.sequence !== before
     if (status === exitStatus.ok && isSaved) saved.push(talk.step)
@@ -233,7 +249,7 @@ export const setup = verb(setupContract, {
   text: ({ steps, next }) => [
     ...steps.map(({ step, done, told }) =>
       `${step.padEnd(9)}${done ? 'done' : 'open'}  ${told}\n`),
-    ...next.map((line, n) => `${(n === 0 ? 'next' : '').padEnd(9)}${line}\n`),
+    ...next.map((line, n) => `${labelOf(line, n).padEnd(9)}${line}\n`),
   ].join(''),
   run: async (_request, deps) => walkThrough(deps, instead),
 })
