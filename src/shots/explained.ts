@@ -94,7 +94,7 @@ const digestKind: ExplainedKind = {
       },
       related: idsOf(row.operation_id, row.artifact_id, ...row.source_observation_ids),
       events: eventsOf([row.created_at, 'written'], [row.updated_at, 'last changed']),
-      next: [`sallyport shots digests ${id}`, `sallyport explain ${row.operation_id}`],
+      next: [`sallyport shots show ${id}`, `sallyport explain ${row.operation_id}`],
     }
   },
 }
@@ -170,7 +170,7 @@ const artifactKind: ExplainedKind = {
       state: 'adopted', text: 'It is a sealed text of the screenshots: its row tells whose.',
       facts: { label: row.label, bytes: row.ref.bytes }, related: [],
       events: eventsOf([row.created_at, 'sealed']),
-      next: ['sallyport shots digests', 'sallyport shots list'],
+      next: ['sallyport shots list --digests', 'sallyport shots list'],
     }
   },
 }

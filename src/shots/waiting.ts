@@ -21,7 +21,7 @@ const retryNext = 'One more request for each, which costs again: '
   + '`sallyport shots reanalyze --failed --reason provider_failure_retry`.'
 
 /** No folder can be told, and so none of its images is sent. */
-const folderNext = 'Name their folder first: `sallyport shots config set --folder DIR`.'
+const folderNext = 'Name their folder first: `sallyport shots setup --folder DIR`.'
 
 /** What is told of images that failed. */
 interface FailedNext {

@@ -41,7 +41,7 @@ export const openSettings = [
 export interface ImagesOptions {
   /** False leaves the folder out of the settings. */
   readonly saved?: boolean
-  /** More flags of `shots config set`. */
+  /** More flags of `shots setup`. */
   readonly settings?: readonly string[]
 }
 

@@ -35,7 +35,7 @@ const findTarget = (ctx: ShotsContext, view: View, target: string): Observation 
   const { observation } = explainPath(ctx, view, target)
   if (observation !== null) return requireObservation(view, observation.observation_id)
   throw fail.notFound('observation_not_found', 'No observation stands for this file.', {
-    next: 'See `sallyport shots explain PATH`.',
+    next: 'See `sallyport shots show PATH`.',
   })
 }
 
@@ -59,7 +59,7 @@ const requireAnalyzable = (
   if (row.root_digest !== now.folderDigest) {
     throw refuse(
       'other_root', 'This observation lies under another folder than the one in force.',
-      'See `sallyport shots config show`.',
+      'See `sallyport shots show`.',
     )
   }
   const { kind } = earlierCall(ctx, view, row)

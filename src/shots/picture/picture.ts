@@ -39,7 +39,7 @@ const notHad = (row: Observation): Error => (isSourceGone(row)
 
 const refusals: Readonly<Record<string, () => Error>> = {
   recursive_off: () => fail.blocked('picture_not_selected', 'It lies in a subfolder, and these '
-    + 'are left out.', { next: 'See `sallyport shots config show`.' }),
+    + 'are left out.', { next: 'See `sallyport shots show`.' }),
   file_unreadable: () => fail.blocked('picture_unreadable', 'The file cannot be read.', {
     next: 'Look at its permissions in the folder.',
   }),
@@ -60,7 +60,7 @@ const requireInForce = (row: Observation, { folderDigest }: CurrentFacts): void 
   }
   if (row.root_digest === folderDigest) return
   throw fail.blocked('picture_elsewhere', 'It lies in another folder than the one in force.', {
-    next: 'See `sallyport shots config show`.',
+    next: 'See `sallyport shots show`.',
   })
 }
 

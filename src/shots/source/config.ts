@@ -259,7 +259,7 @@ const differ = (a: unknown, b: unknown): boolean =>
 
 const changedMeanwhile = (): SallyportError =>
   fail.conflict('settings_changed', 'The settings were changed meanwhile.', {
-    next: 'Nothing was saved. Look at `sallyport shots config show` and say it again.',
+    next: 'Nothing was saved. Look at `sallyport shots show` and say it again.',
   })
 
 /** What was decided on is what is saved upon: settings that changed meanwhile were not seen. */

@@ -25,6 +25,54 @@ import { noteNextPage } from './next-page-note.js'
 const fileOf = ({ path, device_name: name }: Listed): string =>
   (name === null ? path : `device ${name}`)
 
+const notesOf = (
+  { found, looked_at: { analyses, digests }, unreadable, next_page: next }: SearchDocument,
+) => [
+  `${found.length} found in ${analyses} analyses and ${digests} digests`
+    + (next === null ? '' : '; there is more to look at, or less with --since'),
+  ...(next === null ? [] : [`More: ${next}`]),
+  ...(unreadable === 0 ? [] : [
+    `${unreadable} could not be opened: \`sallyport state check\``,
+  ]),
+]
+
+export const find = verbOf(operation(shotsFind, 'read', async ({ gov, world, cut }, search) => {
+  const result = await searchTexts(shotsContext(world, gov), gov.store.read(), search)
+  const last = result.found.at(-1)
+  const isCut = result.more && last !== undefined
+  return { result, nextPage: isCut ? cut({ field: 'after', value: last.id }) : null }
+}), {
+  summary: 'look for a text in what models wrote about screenshots',
+  description:
+    'Looks for a text in every stored analysis and digest, newest first, and prints the id, the '
+    + 'time and a line around it. Letter case and runs of white space make no difference. '
+    + 'Archived observations are left out. Nobody is contacted and no byte is changed.',
+  examples: [
+    '$ sallyport shots find invoice',
+    '$ sallyport shots find "pull request" --since 7d --json',
+  ],
+  exits: ['rejected', 'not_found'],
+  flags: (command) => command
+    .argument('<text>', 'what to look for')
+    .option('--since <time>', 'captured since a day (of TZ), a time with its offset, or an age')
+    .addOption(integerFlag(
+      '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
+      { min: 1, max: shotLimits.listItemsMax },
+    ))
+    .option('--after <id>', 'only what comes behind this observation or digest, by its whole id'),
+  text: async (result, view) => ({
+    out: await renderTable(
+      view, ['time', 'kind', 'id', 'in', 'text'],
+      result.found.map(({ at, kind, id, field, line }) =>
+        [view.time(at), kind, view.id(id), field, visibleLine(view.foreign(line))]),
+    ),
+    notes: notesOf(result),
+  }),
+  complete: withSince,
+})
+
+const loadDigests = async () => (await import('./digests.js')).digests
+
 /** Flags of `shots list`. */
 type ShotsListOptions = LineOf<typeof shotsList>
 
@@ -38,11 +86,16 @@ export const list: VerbRecord<ShotsListOptions, Listed[]> = {
     'Lists observations of every folder that are not archived, and what paired devices of the '
     + 'default owner captured. The status is the one of now. An '
     + 'analysis of another model, prompt or schema shows as needs_reanalysis, an incomplete row of '
-    + 'another folder as stale_root. Nobody is contacted and no byte is changed.',
+    + 'another folder as stale_root. With --search it looks for a text in every stored analysis '
+    + 'and digest, newest first, and prints a line around it. Letter case and runs of white space '
+    + 'make no difference. With --digests it lists the digest of each window. Nobody is contacted '
+    + 'and no byte is changed.',
   examples: [
     '$ sallyport shots list',
     '$ sallyport shots list --status failed --since 8h --json',
     '$ sallyport shots list --archived --limit 10',
+    '$ sallyport shots list --search "pull request" --since 7d --json',
+    '$ sallyport shots list --digests',
   ],
   session: 'none',
   ids: { after: 'observation' },
@@ -57,7 +110,16 @@ export const list: VerbRecord<ShotsListOptions, Listed[]> = {
       { min: 1, max: shotLimits.listItemsMax },
     ))
     .option('--archived', 'archived ones too')
+    .option('--search <text>', 'look for this in what models wrote; archived ones are left out')
+    .option('--digests', 'digests of windows in the place of observations')
     .option('--after <observation>', 'only those captured before this one'),
+  joins: [{
+    by: '--search TEXT', load: () => find,
+    line: ({ search, ...line }) => (search === undefined ? null : { ...line, text: search }),
+  }, {
+    by: '--digests', load: loadDigests,
+    line: ({ digests: asked, ...line }) => (asked === undefined ? null : line),
+  }],
   text: (rows, view) => renderTable(
     view, ['observation', 'captured', 'status', 'size', 'like', 'file', 'reason'],
     rows.map((row) => [
@@ -130,66 +192,38 @@ const showText = (one: ObservationDocument, view: View): string => {
   return one.payload === undefined ? facts : facts + view.foreign(payloadText(one.payload))
 }
 
+/** Whether it names a file: no id has a dot or a slash, and each file of an image has one. */
+const isPath = (given: unknown): boolean => /[./]/.test(String(given))
+
 export const show = verbOf(shots.show, {
-  summary: 'local facts of one observation',
+  summary: 'one observation, one digest, what became of a file, or the settings',
   description:
     'Prints the local facts of an observation: source, hash, size, format, dimensions, files, '
     + 'run of like images, status with its reason, readiness for reports. What a model wrote '
-    + 'about it is printed only with --analysis. Nobody is contacted.',
+    + 'about it is printed only with --analysis. Of a digest it prints the text. Of a file it '
+    + 'says what became of it and why, and what a scan would do with it now. Without anything '
+    + 'it prints every setting with its value in force and where that comes from, and what the '
+    + 'gateway slots own. Nobody is contacted.',
   examples: [
+    '$ sallyport shots show',
     '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000',
     '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000 --analysis --json',
+    '$ sallyport shots show ~/Pictures/Screenshots/shot.png',
   ],
-  ids: { id: 'observation' },
+  ids: { id: ['observation', 'digest'] },
   exits: ['rejected', 'not_found', 'blocked'],
   flags: (command) => command
-    .argument('<id>', 'id of the observation')
+    .argument('[id]', 'id of the observation or the digest, or the path of a file')
     .option('--analysis', 'print what the model wrote, too'),
+  joins: [{
+    by: 'nothing', load: async () => (await import('./config.js')).settings,
+    line: ({ id, ...line }) => (id === undefined ? line : null),
+  }, {
+    by: 'FILE', load: async () => (await import('./explain.js')).explain,
+    line: ({ id, ...line }) => (isPath(id) ? { ...line, path: id } : null),
+  }, {
+    by: 'DIGEST', load: loadDigests,
+    line: ({ id, ...line }) => (String(id).startsWith('epi_') ? { ...line, episode: id } : null),
+  }],
   text: showText,
-})
-
-const notesOf = (
-  { found, looked_at: { analyses, digests }, unreadable, next_page: next }: SearchDocument,
-) => [
-  `${found.length} found in ${analyses} analyses and ${digests} digests`
-    + (next === null ? '' : '; there is more to look at, or less with --since'),
-  ...(next === null ? [] : [`More: ${next}`]),
-  ...(unreadable === 0 ? [] : [
-    `${unreadable} could not be opened: \`sallyport state check\``,
-  ]),
-]
-
-export const find = verbOf(operation(shotsFind, 'read', async ({ gov, world, cut }, search) => {
-  const result = await searchTexts(shotsContext(world, gov), gov.store.read(), search)
-  const last = result.found.at(-1)
-  const isCut = result.more && last !== undefined
-  return { result, nextPage: isCut ? cut({ field: 'after', value: last.id }) : null }
-}), {
-  summary: 'look for a text in what models wrote about screenshots',
-  description:
-    'Looks for a text in every stored analysis and digest, newest first, and prints the id, the '
-    + 'time and a line around it. Letter case and runs of white space make no difference. '
-    + 'Archived observations are left out. Nobody is contacted and no byte is changed.',
-  examples: [
-    '$ sallyport shots find invoice',
-    '$ sallyport shots find "pull request" --since 7d --json',
-  ],
-  exits: ['rejected', 'not_found'],
-  flags: (command) => command
-    .argument('<text>', 'what to look for')
-    .option('--since <time>', 'captured since a day (of TZ), a time with its offset, or an age')
-    .addOption(integerFlag(
-      '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
-      { min: 1, max: shotLimits.listItemsMax },
-    ))
-    .option('--after <id>', 'only what comes behind this observation or digest, by its whole id'),
-  text: async (result, view) => ({
-    out: await renderTable(
-      view, ['time', 'kind', 'id', 'in', 'text'],
-      result.found.map(({ at, kind, id, field, line }) =>
-        [view.time(at), kind, view.id(id), field, visibleLine(view.foreign(line))]),
-    ),
-    notes: notesOf(result),
-  }),
-  complete: withSince,
 })
