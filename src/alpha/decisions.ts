@@ -76,6 +76,17 @@ const heldAnswer = (tx: Tx, task: Task): string => {
   })
 }
 
+/** The answer is not lost: nobody is led to drop it. */
+const suspendedError = ({ task_id: id }: Task, cause: SallyportError): SallyportError =>
+  fail.unauthorized(
+    'answer_suspended', 'A save has not ended: nothing was decided, and the answer stays kept.', {
+      reason: cause.reason ?? cause.code, cause, details: { task_id: id },
+      next: cause.reason === 'save_in_progress'
+        ? 'Run this again when that save has ended.'
+        : 'Save the set-up anew (`sallyport alpha setup --enable`), then run this again.',
+    },
+  )
+
 /** Before anything is decided: an answer that was paid for is dropped by `reject` alone. */
 const requireAdoption = (
   gov: Gov, provider: AlphaProvider, tx: Tx, task: Task,
@@ -86,7 +97,9 @@ const requireAdoption = (
   try {
     requireAdoptionAuthority({ gov, provider }, tx, task, input)
   } catch (error) {
-    if (!(error instanceof SallyportError) || error.code !== 'ask_not_authorized') throw error
+    if (!(error instanceof SallyportError)) throw error
+    if (error.code === 'answer_suspended') throw suspendedError(task, error)
+    if (error.code !== 'ask_not_authorized') throw error
     throw fail.unauthorized(
       'answer_not_adoptable',
       'The answer cannot be released: what the question was admitted under is not current.',
@@ -100,7 +113,8 @@ const requireAdoption = (
 
 /**
  * Reviews a held answer of one of the operator's tasks; one verdict, never changed. Throws
- * `unauthorized`/`answer_not_adoptable` for an `accept` whose authority is gone.
+ * `unauthorized` for an `accept`: `answer_suspended` until a save has ended, and
+ * `answer_not_adoptable` where the authority is gone.
  */
 const reviewHeldAnswer = async (
   gov: Gov, session: Session, provider: AlphaProvider, request: {

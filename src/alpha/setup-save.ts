@@ -10,10 +10,11 @@ import { publishSave, type SaveDecision } from '../governance/policy/save.js'
 import {
   voidsNothing, voidsOf, type AcceptedVoids, type SaveVoids,
 } from '../governance/policy/voids.js'
-import { collections } from '../governance/rows.js'
+import { collections, reservationsByState } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
 import { requestsDocument } from '../governance/stops/requests.js'
 import { fingerprintOf, noKeyStored, usableFingerprint } from '../governance/vault.js'
+import { rowsUnder } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
 import { isBlankKey } from './api-key.js'
 import { alphaConsentStatement } from './consent-text.js'
@@ -37,14 +38,21 @@ export interface AlphaSave {
   readonly removesKey?: boolean
 }
 
-/** Where something may have been paid, the bill is read with the key that was sent. */
+/**
+ * A question that was sent reads its bill with the key that it was sent with. What is unknown by
+ * now nobody reads back any more, and what is known waits for a person alone.
+ */
 const requireReadBack = (view: View): void => {
-  const open = view.all(collections.openReservations)
-    .filter(({ doc }) => doc.runtime === alphaRuntime && doc.state !== 'reserved')
+  const open = rowsUnder(view, collections.openReservations, reservationsByState, {
+    under: ['contacted'],
+  }).filter(({ doc }) => doc.runtime === alphaRuntime)
   if (open.length === 0) return
-  throw fail.conflict('key_reads_back', 'A charge that is not known is read back with this key.', {
-    next: 'Settle it first: `sallyport ledger reservations`.', details: { open: open.length },
-  })
+  throw fail.conflict(
+    'key_reads_back', 'A question is under way, and its bill is still read with this key.', {
+      next: 'Wait until it has ended, whosever it is, and run this again.',
+      details: { open: open.length },
+    },
+  )
 }
 
 const planOf = (
@@ -183,6 +191,7 @@ export const saveAlpha = async (
       expectedRevision: save.expectedPolicyRevision,
       accepts: save.accepts,
       decide: decide(gov, provider, save, supplied),
+      closed: () => (plan.next.enabled ? [] : [{ kind: 'alpha', target: provider.name }]),
       credential: secret === null || plan.keyChange === 'none'
         ? null : { ref: alphaCredentialRef, secret },
       removesKey: plan.keyChange === 'removed' ? alphaCredentialRef : undefined,

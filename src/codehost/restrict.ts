@@ -31,8 +31,10 @@ const stopConnection = async (
   const done = await stopNow(gov, () => {
     const view = gov.store.read()
     requireRootRow(view, nowIso(gov), session.root.root_id)
-    if (isDone(requireOwnConnection(view, session, connectionId))) return null
-    return { aim: { kind, target: connectionId }, by: askedThrough(verb, session) }
+    return {
+      aim: { kind, target: connectionId }, by: askedThrough(verb, session),
+      isDone: isDone(requireOwnConnection(view, session, connectionId)),
+    }
   })
   return { ...standingConnection(gov, session, connectionId), recorded: done?.recorded ?? null }
 }

@@ -12,6 +12,7 @@ import { discardUnnamed } from '../governance/artifacts.js'
 import { nowIso } from '../governance/context.js'
 import type { Lane } from '../state/holds/lane.js'
 import { reserve } from '../governance/ledger/steps.js'
+import { completeWitness } from '../governance/policy/publish.js'
 import { openCredential } from '../governance/vault.js'
 import type { HttpsSession } from '../net/client.js'
 import { startDeadline } from '../net/remaining.js'
@@ -32,7 +33,9 @@ type Op<C, E, K> = Operation<C, E, K>
 const closeRows = <C, E, K>(
   op: Op<C, E, K>, tx: Tx, now: string, evidence: E, sealed: ArtifactRef | null,
 ): Closed<K> => {
-  const { order, run, terms } = op
+  const { ctx: { gov }, order, run, terms } = op
+  // A save that died between its record and its line says nothing against what was paid for.
+  completeWitness(gov.store)
   const refusal = endMoney(
     tx, now, { ...bindingOf(op), sources: order.sources ?? {} }, order.money(evidence, run),
   )

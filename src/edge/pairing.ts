@@ -214,8 +214,10 @@ export const revokeDevice = async (
   }
   const done = await stopNow(gov, () => {
     requireRootRow(gov.store.read(), nowIso(gov), session.root.root_id)
-    if (facts().ended !== null) return null
-    return { aim: { kind: deviceStop, target: deviceId }, by: askedThrough('edge revoke', session) }
+    return {
+      aim: { kind: deviceStop, target: deviceId }, by: askedThrough('edge revoke', session),
+      isDone: facts().ended !== null,
+    }
   })
   const { device, ended } = facts()
   const isOwn = device.owner === session.principal.principal_id

@@ -89,8 +89,10 @@ export const cancelAnyTask = async (
   const done = await stopNow(gov, () => {
     const view = gov.store.read()
     const current = requireRootRow(view, isoFromMs(gov.clock.wallMs()), session.root.root_id)
-    if (requireCancellable(view, current, taskId) === null) return null
-    return { aim: { kind: 'task', target: taskId }, by: askedThrough('task cancel', session) }
+    return {
+      aim: { kind: 'task', target: taskId }, by: askedThrough('task cancel', session),
+      isDone: requireCancellable(view, current, taskId) === null,
+    }
   })
   const unrecorded = done !== null && done.recorded.row === null
   return {

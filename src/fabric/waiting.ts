@@ -23,6 +23,8 @@ import { lookUp, rowsUnder } from '../state/indexes.js'
 import type { Index, View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 
+const policyShow = 'sallyport policy show'
+
 const policyTexts: Readonly<Record<Exclude<PolicyBlock, null>, string>> = {
   policy_revoked: 'The policy is revoked: no route contacts anybody until one is set up anew.',
   save_interrupted: 'A save was interrupted: no route contacts anybody until the next save.',
@@ -33,14 +35,14 @@ const policyTexts: Readonly<Record<Exclude<PolicyBlock, null>, string>> = {
 
 const policyWaits = (block: PolicyBlock): readonly OwnWaiting[] => (block === null ? [] : [{
   what: 'policy', count: 1, text: policyTexts[block],
-  command: block === 'store_behind_anchor' ? 'sallyport help anchor' : 'sallyport policy show',
+  command: block === 'store_behind_anchor' ? 'sallyport help anchor' : policyShow,
 }])
 
 /** Stops are in force before they are recorded; whoever writes next does that. */
 const stopWaits = ({ gov: { store } }: Looking): readonly OwnWaiting[] => {
   const count = pendingStops(store.stops.lying(), store.read()).length
   return count === 0 ? [] : [{
-    what: 'stop', count, command: 'sallyport policy show',
+    what: 'stop', count, command: policyShow,
     text: `${countText(count, 'stop')} ${count === 1 ? 'is' : 'are'} in force and not recorded `
       + 'yet: the next command that writes does that.',
   }]
@@ -113,13 +115,16 @@ const resultsToReview = ({ view, session }: Looking): Some<Task> => {
 
 const blockedList = 'sallyport task list --state blocked'
 
-const taskWaits = (looking: Looking, registry: Registry): readonly OwnWaiting[] => {
+const taskWaits = (
+  looking: Looking, registry: Registry, block: PolicyBlock,
+): readonly OwnWaiting[] => {
   const blocked = blockedTasks(looking, registry)
   return [
     ...grouped('held_result', someOf(blocked.filter(isHeldAnswer)), {
       one: 'One result is paid for and waits, because a save was under way when it came.',
       many: (count) => `${count} results are paid for and wait, because a save was under way.`,
-      commandOf: commandOfBlocked, list: blockedList,
+      // Nothing is accepted until the policy stands again.
+      commandOf: block === null ? commandOfBlocked : () => policyShow, list: blockedList,
     }),
     ...grouped('blocked_task', someOf(blocked.filter((task) => !isHeldAnswer(task))), {
       one: 'One task is blocked.', many: (count) => `${count} tasks are blocked.`,
@@ -176,7 +181,7 @@ export const waitingOf = async (
   const parts: readonly Part[] = [
     ['policy', () => [...policyWaits(block()), ...stopWaits(looking)]],
     ['ledger', () => moneyWaits(looking)],
-    ['tasks', () => taskWaits(looking, registry)],
+    ['tasks', () => taskWaits(looking, registry, block())],
     ...registry.map((one): Part => [one.name, () => ownWaits(one, looking, block())]),
   ]
   const found: Waiting[] = []

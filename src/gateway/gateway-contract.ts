@@ -67,14 +67,18 @@ const isMany = (
   result: ProofResult | readonly CanaryEntry[],
 ): result is readonly CanaryEntry[] => Array.isArray(result)
 
-/** Ends whose money waits for a person. */
-const dueOutcomes: readonly unknown[] = ['charge_unknown', 'overrun']
-const sentOutcomes: readonly unknown[] = [...dueOutcomes, 'reply_rejected', 'authority_lost']
+const sentOutcomes: readonly unknown[] = [
+  'charge_unknown', 'overrun', 'reply_rejected', 'authority_lost',
+]
+
+/** Ends of what was sent whose money waits for a person. */
+const isDue = ({ kind, details }: SallyportError): boolean =>
+  kind === 'blocked' && sentOutcomes.includes(details['outcome'])
 
 /** Money that waits for a person first; else what was made of all, and why the rest was not. */
 const canaryFailure = (entries: readonly CanaryEntry[]): SallyportError | null => {
   const errors = entries.flatMap((one) => (one.ok ? [] : [one.error]))
-  const due = errors.filter(({ details }) => dueOutcomes.includes(details['outcome']))
+  const due = errors.filter(isDue)
   if (due.length > 0) return gravest(due)
   const made = entries.filter((one) => one.ok && one.made)
   return partialOf(gravest(errors), {

@@ -56,6 +56,8 @@ export interface GatewayPlan {
   readonly keyGoes: boolean
   /** What leaves no more once it is saved: a slot that sent elsewhere, all of them by a key. */
   readonly closes: readonly SaveAim[]
+  /** What nothing goes through once it is saved: the route, or slots that are not set up. */
+  readonly closed: readonly SaveAim[]
   /** Nothing but disabling, or removing slots: what stops something is never hard. */
   readonly onlyStops: boolean
   /** Ceiling to apply to the deployment ledger, micro-USD; null leaves the ledger alone. */
@@ -220,6 +222,12 @@ const closesOf = (
     .map((target) => ({ kind: 'gateway_slot', target }))
 }
 
+const closedOf = ({ enabled, slots }: GatewayRoute): readonly SaveAim[] => {
+  if (!enabled) return [{ kind: 'gateway_slot', target: null }]
+  return slotNames.filter((name) => slots[name] === null)
+    .map((target) => ({ kind: 'gateway_slot', target }))
+}
+
 const sameBytes = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b)
 
 /**
@@ -263,7 +271,7 @@ export const planGatewayChange = (
     && (sendsElsewhere || !facts.egressKept)
   return {
     next, unchanged, needsAuthority, grantsEgress, grants, keyChange, keyGoes,
-    closes: closesOf(current, next, keyChange),
+    closes: closesOf(current, next, keyChange), closed: closedOf(next),
     onlyStops: !needsAuthority && (!next.enabled
       || [...changed].every((purpose) => next.slots[slotOfPurpose[purpose]] === null)),
     drops: dropsOf(next, changed, grants, grantsEgress),

@@ -209,6 +209,7 @@ export const saveGateway = async (
       expectedRevision: save.expectedPolicyRevision,
       accepts: save.accepts,
       decide: decide({ gov, place, save, supplied, mirrors }),
+      closed: () => plan.closed,
       credential: secret !== null && plan.keyChange
         ? { ref: gatewayCredentialRef, secret } : null,
       removesKey: plan.keyGoes ? gatewayCredentialRef : undefined,

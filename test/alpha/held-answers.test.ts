@@ -5,6 +5,7 @@ import { latestConsent } from '../../src/governance/policy/consents.js'
 import { newestTask } from '../support/board.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
+import { dropLastWitness } from '../support/drop-witness.js'
 import { t } from '../support/tests-in-slices.js'
 import { limits } from '../world/alpha.js'
 import type { Ran, RunOptions } from '../world/place.js'
@@ -170,12 +171,37 @@ t.test('A-168 a save that was interrupted holds the answer, and the next one giv
     const task = newestTask(rig)
     const early = await rig.run(['alpha', 'review', task.task_id, '--accept-held', '--json'])
     t.equal(early.error().reason, 'save_interrupted', 'nothing is adopted meanwhile')
+    t.equal(early.error().code, 'answer_suspended')
+    t.match(early.error().hint, /alpha setup --enable/)
+    t.notMatch(early.error().hint, /--reject/, 'nobody is led to drop it')
+    const waits = await rig.json(['status'])
+    const [held] = waits.waiting.filter(({ what }: { what: string }) => what === 'held_result')
+    t.equal(held.command, 'sallyport policy show', 'it cannot be accepted yet')
     const before = consentId(rig)
     must(await save(rig, ['--enable']))
     t.equal(consentId(rig), before, 'a save after an interrupted one is no new consent')
     must(await rig.run(['alpha', 'review', task.task_id, '--accept-held']))
     must(await rig.run(['alpha', 'output', task.task_id]))
   })
+
+t.test('A-158 A-168 a save that died before its witness line takes no answer away', async (t) => {
+  const rig = await rigOf(t)
+  const asked = await rig.ask({
+    at: async (at) => {
+      if (at !== 'ask.answer_sealed') return
+      must(await save(rig, ['--timeout-seconds', '9']))
+      dropLastWitness(rig.place)
+    },
+  })
+  t.equal(asked.status, 0, `it was saved: ${asked.stderr}`)
+  const begun = await duringSave(rig, async () => dropLastWitness(rig.place))
+  t.equal(begun.asked.status, 7, begun.asked.stderr)
+  t.equal(begun.asked.error().reason, 'alpha_save_in_between')
+  must(begun.saved)
+  const { task_id: id } = newestTask(rig)
+  must(await rig.run(['alpha', 'review', id, '--accept-held']))
+  must(await rig.run(['alpha', 'output', id]))
+})
 
 t.test('A-156 A-185 a session that cannot outlive request and billing is refused before contact',
   async (t) => {
@@ -282,6 +308,7 @@ t.test('A-128 A-168 what comes to wait after the list was shown is not given up 
     })
     t.equal(refused.status, 5, refused.stderr)
     t.hasStrict(refused.error(), { code: 'save_voids_answers', details: { tasks: later } })
+    t.match(refused.error().hint, 'wait for what is under way; other owners release theirs.')
     t.match(refused.error().message, later, 'each is named')
     t.equal(await rig.revision(), before)
     must(await rig.run(['alpha', 'review', later, '--accept-overrun']))

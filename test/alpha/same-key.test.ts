@@ -65,6 +65,36 @@ t.test('A-026 A-130 A-186 a repeat in a later session finds the answer of a fini
   t.equal((await rig.run(['state', 'check'])).status, 0)
 })
 
+t.test('A-186 a repeat ends with the status that the first run told, whatever it was', async (t) => {
+  const revoke = (rig: AlphaWorld) => rig.run(['policy', 'revoke'])
+  const cases: Readonly<Record<string, {
+    readonly status: number
+    readonly faults?: readonly string[]
+    readonly at?: string
+  }>> = {
+    'refused unsent': { status: 4, at: 'ask.slot' },
+    'refused after its reply': { status: 4, at: 'ask.replied' },
+    'not as asked': { status: 9, faults: ['refusal'] },
+    'not as asked, and above its bound': { status: 7, faults: ['refusal', 'billing_overrun'] },
+  }
+  for (const [name, { status, faults = [], at }] of Object.entries(cases)) {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    const args = ['--idempotency-key', randomUUID()]
+    for (const fault of faults) {
+      rig.sandbox.faults.set(fault, {
+        service: 'provider', ...(fault === 'refusal' ? {} : { value: limits.boundMicrousd }),
+      })
+    }
+    const first = await rig.ask({
+      args, at: async (step) => { if (step === at) must(await revoke(rig)) },
+    })
+    const again = await rig.ask({ args })
+    t.strictSame([first.status, again.status], [status, status], `${name}: ${again.stderr}`)
+    t.equal(again.error().reason, first.error().reason)
+    t.ok(rig.inferences().length <= 1)
+  }
+})
+
 t.test('A-130 A-186 a goal that was edited since is followed by the repeat, as by a recovery', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const ask = asking(rig)

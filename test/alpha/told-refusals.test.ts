@@ -1,6 +1,6 @@
 /** Refusals round an ask that a race, a person or a changed row brings about, by their codes. */
 import t from 'tap'
-import { bindBillingUuid } from '../../src/alpha/billing-uuids.js'
+import { billingUuidCollection, bindBillingUuid } from '../../src/alpha/billing-uuids.js'
 import type { AskOperation } from '../../src/alpha/ask/operation.js'
 import { prepareAsk } from '../../src/alpha/ask/prepare.js'
 import { moveTask } from '../../src/governance/board/move.js'
@@ -73,6 +73,18 @@ t.test('a billing id stays with the operation that it was asked for', async (t) 
   const bind = (operation: string) =>
     codeOf(() => memory.transact((tx) => bindBillingUuid(tx, 'a-uuid', operation)))
   t.strictSame([bind('op_1'), bind('op_1'), bind('op_2')], ['none', 'none', 'billing_uuid_reused'])
+})
+
+t.test('a billing id that was used since a backup is known after its restore', async (t) => {
+  const rig = await rigOf(t)
+  const copy = rig.place.path('copy')
+  must(await rig.run(['state', 'backup', copy]))
+  must(await rig.ask())
+  const used = rig.view().all(billingUuidCollection)
+  t.equal(used.length, 1)
+  must(await rig.run(['state', 'restore', copy, '--yes']))
+  t.strictSame(rig.view().all(billingUuidCollection).map(({ id, doc }) => ({ id, doc })),
+    used.map(({ id, doc }) => ({ id, doc })))
 })
 
 t.test('A-128 what has no answer, withholds it or holds none says which', async (t) => {

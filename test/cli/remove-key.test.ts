@@ -59,20 +59,25 @@ t.test('A-077 S-011 the removed key of the gateway closes its slots, and leaves 
   t.equal((await at.run(['state', 'check'])).status, 0)
 })
 
-t.test('A-167 a key that an unknown charge is read back with stays until that is settled', async (t) => {
+t.test('A-167 a key stays while a bill is still read back with it, and goes where a person alone has to act', async (t) => {
   const at = await World.in(t).sandbox().state().session().alpha()
-  at.sandbox.faults.set('billing_status_500', { service: 'provider' })
-  const { operation_id: operation } = (await at.ask()).error().details
   const { revision } = policyHead(at.view())
-  const refused = await at.run(removal)
-  t.strictSame(failure(refused), { status: 5, code: 'key_reads_back', out: '' })
-  t.strictSame(refused.error().next.map(({ command }: { command: string }) => command),
-    ['sallyport ledger reservations'])
+  must(await at.ask({ at: async (step) => {
+    if (step !== 'ask.replied') return
+    const refused = await at.run(removal)
+    t.strictSame(failure(refused), { status: 5, code: 'key_reads_back', out: '' })
+    t.match(refused.error().hint, 'Wait until it has ended')
+  } }))
   t.equal(policyHead(at.view()).revision, revision)
   t.ok(existsSync(sealedFile(at, alphaCredentialRef)))
   t.strictSame(at.view().all(collections.stops), [])
-  must(await at.run(['ledger', 'settle', operation, '--amount-microusd', '1840', '--yes']))
-  must(await at.run(removal))
+  at.sandbox.faults.set('billing_status_500', { service: 'provider' })
+  t.equal((await at.ask()).status, 7)
+  at.sandbox.faults.clear()
+  at.sandbox.faults.set('billing_overrun', { value: 1_000_000 })
+  t.equal((await at.ask()).status, 7)
+  const gone = must(await at.run([...removal, '--void-answers']))
+  t.notOk(existsSync(sealedFile(at, alphaCredentialRef)), gone.stderr)
 })
 
 t.test('the flag stands alone, and a route that was never set up has no key', async (t) => {

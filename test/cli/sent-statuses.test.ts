@@ -32,6 +32,8 @@ t.test('the sentence about requests is derived from one table, in the topic and 
   const topic = (await world.run(['help', 'exit-status'])).stdout.replace(/\s+/g, ' ')
   t.match(topic, sentSentence(names))
   t.match(topic, '12 comes before 13, 13 before 7, 7 before 9.')
+  t.match(topic, 'ask_in_progress and idempotency_key_spent (5) and result_pruned (6) tell: that one '
+    + 'may have been sent.', 'what speaks of an earlier request')
   t.strictSame(sentSentence(names), 'Nothing was sent when the status is 2, 3, 5, 6, 8, 10 or 11. '
     + 'With 13 something was done, and may have been paid for.')
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)

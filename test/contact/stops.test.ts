@@ -4,6 +4,7 @@
  */
 import { createServer, type TLSSocket } from 'node:tls'
 import type { AddressInfo } from 'node:net'
+import type { ChildProcess } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -130,28 +131,32 @@ t.test('A-071 a revoke is in force while another process keeps the lock of the s
     t.strictSame(stopFiles(rig), [])
   })
 
-t.test('A-071 a stopped process that holds a request is named, and the stop stays', async (t) => {
-  const rig = await alphaWorld(t)
+/** An ask in a process that is stopped with its fence taken, as a debugger would stop it. */
+const silentAsk = async (t: Test, rig: AlphaWorld) => {
   const go = rig.place.path('go')
   const preload = new URL('../support/net/held-writes.js', import.meta.url).href
-  let stopChild = (): void => undefined
-  let wake = (): void => undefined
-  let pid = 0
+  const children: ChildProcess[] = []
   const asking = rig.place.spawn(['alpha', 'ask', '-', '--json'], {
     stdin: 'MARK: a question', env: { HELD_WRITES_GO_FILE: go },
-    nodeArgs: ['--import', preload],
-    onChild: (child) => {
-      pid = child.pid ?? 0
-      stopChild = () => child.kill('SIGSTOP')
-      wake = () => child.kill('SIGCONT')
-    },
+    nodeArgs: ['--import', preload], coverage: false,
+    onChild: (child) => children.push(child),
   })
-  t.teardown(() => wake())
+  const signal = (name: NodeJS.Signals) => () => void children[0]?.kill(name)
+  t.teardown(signal('SIGCONT'))
   const fences = join(rig.place.stateDir, 'run', 'fence')
   await until('the request waits to be written', () =>
     existsSync(fences) && readdirSync(fences).some((name) =>
       readFileSync(join(fences, name), 'utf8').includes('"begun"')))
-  stopChild()
+  signal('SIGSTOP')()
+  return {
+    asking, fences, go, pid: children[0]?.pid ?? 0, wake: signal('SIGCONT'),
+    kill: signal('SIGKILL'),
+  }
+}
+
+t.test('A-071 a stopped process that holds a request is named, and the stop stays', async (t) => {
+  const rig = await alphaWorld(t)
+  const { asking, fences, go, pid, wake } = await silentAsk(t, rig)
   const revoked = await rig.run(revokeLine)
   const { task_id: task } = newestTask(rig)
   t.equal(revoked.status, 11, revoked.stderr)
@@ -169,6 +174,40 @@ t.test('A-071 a stopped process that holds a request is named, and the stop stay
   t.equal(rig.inferences().length, 0, 'it saw the stop when it woke')
   must(await rig.run(['policy', 'revoke']))
 })
+
+/** Stops that are given twice while nobody answers, by whoever is logged in then. */
+const twice: Readonly<Record<string, (rig: AlphaWorld) => readonly string[]>> = {
+  'task cancel': (rig) => ['task', 'cancel', newestTask(rig).task_id],
+  'alpha setup --disable': () => ['alpha', 'setup', '--disable'],
+  logout: () => ['logout'],
+  'session revoke': (rig) => ['session', 'revoke', newestTask(rig).original_root],
+  'principal disable': () => ['principal', 'disable', 'owner'],
+}
+
+for (const [name, lineOf] of Object.entries(twice)) {
+  t.test(`A-071 ${name} says again that a process does not answer, until it is killed`,
+    async (t) => {
+      const rig = await alphaWorld(t)
+      const file = rig.place.write('passphrase', 'another person')
+      must(await rig.run(['principal', 'add', 'other', '--passphrase-file', file]))
+      const { asking, pid, kill } = await silentAsk(t, rig)
+      const line = [...lineOf(rig), '--json']
+      if (name === 'session revoke' || name === 'principal disable') {
+        must(await rig.run(['login', '--owner', 'other', '--passphrase-file', file]))
+      }
+      for (const time of ['first', 'second']) {
+        const ran = await rig.run(line)
+        t.equal(ran.status, 11, `${time}: ${ran.stdout}${ran.stderr}`)
+        t.equal(ran.error().code, 'contact_under_way')
+        t.equal(ran.error().details.pid, pid)
+        t.equal(ran.error().details.stop_id === undefined, time === 'second', 'put once')
+      }
+      kill()
+      await asking
+      must(await rig.run(line))
+      t.equal(rig.inferences().length, 0)
+    })
+}
 
 /** A server that takes the connection and reads nothing until it is told to. */
 const slowServer = async (t: Test) => {

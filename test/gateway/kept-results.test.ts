@@ -5,6 +5,7 @@ import t from 'tap'
 import { latestProof } from '../../src/gateway/proof.js'
 import { latestConsent } from '../../src/governance/policy/consents.js'
 import { collections } from '../../src/governance/rows.js'
+import { dropLastWitness } from '../support/drop-witness.js'
 import { must } from '../support/must.js'
 import { slotFlags } from '../world/gateway.js'
 import type { Ran } from '../world/place.js'
@@ -65,6 +66,15 @@ t.test('A-065 A-192 a save after an interrupted one keeps the consents that were
       must(await rig.prove('chat'))
     }
   })
+
+t.test('A-158 A-168 a save that died before its witness line takes no proof away', async (t) => {
+  const rig = await rigOf(t)
+  const proved = must(await proveDuring(rig, async () => {
+    must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '50']))
+    dropLastWitness(rig.place)
+  }))
+  t.equal(proved.json().made, true)
+})
 
 t.test('A-168 A-192 a save under way takes no result away; a revoke does, also when given anew',
   async (t) => {

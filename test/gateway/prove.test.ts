@@ -4,6 +4,7 @@ import { verifyAudit } from '../../src/governance/audit.js'
 import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { movedClock } from '../support/clock.js'
 import { checkLedger, ledgerRowsOf } from '../support/ledger.js'
+import { must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import { bodyOf, gatewayKey } from '../world/gateway.js'
 import { World } from '../world/world.js'
@@ -70,6 +71,26 @@ t.test('the screenshot slot is proved with a synthetic image and a strict schema
     { type: 'text' }, { type: 'image_url', image_url: { url: /^data:image\/png;base64,/ } },
   ])
   t.equal(body.response_format.json_schema.strict, true)
+})
+
+t.test('a reply that is refused and cost more than its bound waits for its review', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  const costly = () => {
+    rig.sandbox.faults.clear()
+    rig.sandbox.faults.set('refusal', { service: 'gateway' })
+    rig.sandbox.faults.set('usage_cost', { service: 'gateway', value: 900_000 })
+  }
+  costly()
+  const one = await rig.prove('chat')
+  t.equal(one.status, 7, one.stderr)
+  const { details: { operation_id: operation, outcome }, next } = one.error()
+  t.equal(outcome, 'reply_rejected')
+  t.strictSame(next.map(({ command }: { command: string }) => command),
+    [`sallyport ledger review ${operation}`])
+  must(await rig.run(['ledger', 'review', operation, '--reject']))
+  const all = await rig.run(['gateway', 'prove', '--all', '--json'])
+  t.equal(all.status, 7, all.stderr)
+  t.match(all.error().hint, 'sallyport ledger review ')
 })
 
 t.test('a proof shows as current, and --if-stale then contacts nobody', async (t) => {

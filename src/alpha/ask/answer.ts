@@ -1,16 +1,17 @@
-import { fail, type SallyportError } from '../../base/errors.js'
+import { fail, type ErrorKind, type SallyportError } from '../../base/errors.js'
+import { exitStatus } from '../../base/exit-status.js'
 import { endingError, type PaidEnd, type PaidNames } from '../../contact/ending.js'
 import { isoFromMs } from '../../base/clock.js'
-import { taskAccess, type TaskAccess } from '../../governance/board/visible-tasks.js'
+import { getJob, taskAccess, type TaskAccess } from '../../governance/board/visible-tasks.js'
 import { recoverOwnership } from '../../governance/board/recover.js'
 import { moneyDueOf } from '../../governance/ledger/due.js'
+import { findReservation } from '../../governance/ledger/find-reservation.js'
 import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { answerHeld, costLiability } from '../constants.js'
 import type { AlphaContext } from '../context.js'
 import { readOutput } from '../output.js'
-import type { AskEnd } from './finish.js'
 import type { AlphaReceipt } from '../receipt.js'
 
 /** A succeeded ask. */
@@ -42,12 +43,18 @@ const namesOf = (task: Task): PaidNames => ({
   },
 })
 
+/** What rows of the board do not say of the end of an ask. */
+interface HowEnded {
+  readonly kind?: ErrorKind | null
+  readonly cause?: unknown
+}
+
 const told = (
   task: Task, end: PaidEnd, parts: { reason: string; next?: string },
-  { finish, cause }: Partial<AskEnd>,
+  { kind = null, cause }: HowEnded,
 ): SallyportError => endingError(namesOf(task), {
   end, operationId: task.operation_id, details: detailsOf(task), boundMicrousd: null, cause,
-  kind: finish?.errorKind ?? null, ...parts,
+  kind, ...parts,
 })
 
 const endOf = ({ blocked }: Task): PaidEnd => {
@@ -67,7 +74,7 @@ const reviewOf = (task: Task, access: TaskAccess): { readonly next?: string } =>
  * only that it failed: why decides the exit status of an ask that just ended.
  */
 export const errorOfTask = (
-  task: Task, ended: Partial<AskEnd> = {}, access: TaskAccess = 'current',
+  task: Task, ended: HowEnded = {}, access: TaskAccess = 'current',
 ): SallyportError => {
   const reason = task.reason ?? task.state
   const next = `See \`sallyport task show ${task.task_id}\`.`
@@ -98,14 +105,29 @@ const requireOwing = (view: View, task: Task): void => {
   )
 }
 
+const isErrorKind = (text: string): text is ErrorKind =>
+  text !== 'ok' && Object.hasOwn(exitStatus, text)
+
+/**
+ * How the run that ended a task told it; of one that died before, and of tasks of an earlier
+ * version, whether anything was sent.
+ */
+const kindOf = (view: View, task: Task): ErrorKind | null => {
+  const kept = getJob(view, task).progress['error_kind']
+  if (typeof kept === 'string' && isErrorKind(kept)) return kept
+  const state = findReservation(view, task.operation_id)?.state ?? 'released'
+  return state === 'released' ? 'failed' : null
+}
+
 /** Throws how a task ended that did not succeed. */
-const requireSuccess = (task: Task, access?: TaskAccess): void => {
-  if (task.state !== 'succeeded') throw errorOfTask(task, {}, access)
+const requireSuccess = (view: View, task: Task, access?: TaskAccess): void => {
+  if (task.state === 'succeeded') return
+  throw errorOfTask(task, { kind: kindOf(view, task) }, access)
 }
 
 /** The result of the task that just ended, as far as its session may still read it (A-130). */
 export const answerOfTask = (ctx: AlphaContext, session: Session, task: Task): AskResult => {
-  requireSuccess(task)
+  requireSuccess(ctx.gov.store.read(), task)
   return readOutput(ctx.gov, session, task.task_id)
 }
 
@@ -122,7 +144,7 @@ export const repeatedAnswer = async (
   const view = store.read()
   const access = taskAccess(view, session, task)
   requireOwing(view, task)
-  requireSuccess(task, access)
+  requireSuccess(view, task, access)
   if (access !== 'current') {
     await store.transact('alpha ask', (tx) =>
       recoverOwnership(tx, isoFromMs(clock.wallMs()), session, task.task_id))

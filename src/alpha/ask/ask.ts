@@ -54,6 +54,8 @@ export const ask = async (
   }
   // Asked before, or by another process meanwhile, perhaps for another session.
   if (end.finish === null) return repeatedAnswer(ctx, session, end.task)
-  if (end.finish.errorKind !== null) throw errorOfTask(end.task, end)
+  if (end.finish.errorKind !== null) {
+    throw errorOfTask(end.task, { kind: end.finish.errorKind, cause: end.cause })
+  }
   return answerOfTask(ctx, session, end.task)
 }

@@ -176,12 +176,15 @@ export const answerStatus = (
 }
 
 /**
- * Throws `ask_not_authorized` where a person may not adopt the held answer of their task now. A
- * session that took the task over stands in the place of the one that asked; nothing is contacted.
+ * Throws where a person may not adopt the held answer of their task now: `answer_suspended` while
+ * nothing but a save that has not ended keeps it back, `ask_not_authorized` otherwise. A session
+ * that took the task over stands in the place of the one that asked; nothing is contacted.
  */
 export const requireAdoptionAuthority = (
   place: AskPlace, view: FreshView, task: Task, input: AlphaTextInput,
 ): void => {
   const taken: Task = { ...task, original_root: task.current_root }
-  allowed(judgeTask(place, view, taken, input, 'adopt'), 'ask_not_authorized')
+  const judged = judgeTask(place, view, taken, input, 'adopt')
+  const isSuspended = judged.denials.length > 0 && adoptionOf(judged.denials).lost === null
+  allowed(judged, isSuspended ? 'answer_suspended' : 'ask_not_authorized')
 }

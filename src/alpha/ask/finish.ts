@@ -95,6 +95,15 @@ const noteFinish = (tx: Tx, task: Task, { inference }: AskEvidence): void => {
   })
 }
 
+/** How the first run was told that it failed, so that a repeat of its key ends alike. */
+const noteErrorKind = (tx: Tx, task: Task, { errorKind }: Finish): void => {
+  if (task.state !== 'failed' || errorKind === null) return
+  const job = getJob(tx, task)
+  tx.put(collections.jobs, job.job_id, {
+    ...job, progress: { ...job.progress, error_kind: errorKind },
+  })
+}
+
 /** The receipt of a task as its rows stand in this transaction; stored in the job record. */
 export const writeReceipt = (
   tx: Tx, now: string, task: Task, provider: AlphaProvider,
@@ -155,6 +164,7 @@ export const closeAsk = (
   const ended = endTask(operation, tx, now, finish, finish.adopt ? resultId : null)
   if (finish.answer === 'hold' && resultId !== null) noteHeld(tx, task, resultId)
   noteFinish(tx, ended, evidence)
+  noteErrorKind(tx, ended, finish)
   const receipt = writeEndReceipt(tx, now, ended, finish, provider)
   appendAudit(tx, now, {
     what: 'alpha.ended', principal: task.owner, root: task.original_root, subject: task.task_id,

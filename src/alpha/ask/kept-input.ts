@@ -61,9 +61,21 @@ export const alphaDrop = contract({
     ({ input_artifact_id: artifactId, dropped: true as const }),
 })
 
+/** How far a clock may be set back without taking a question that waits away, ms. */
+const setBackMsMax = 60_000
+
+/**
+ * Whether a question waits no more. One that would wait longer than any may was handed in under a
+ * clock that stood ahead of this one.
+ */
+const isOver = ({ expires_at: end }: KeptInput, nowMs: number): boolean => {
+  const leftMs = msFromIso(end) - nowMs
+  return leftMs <= 0 || leftMs > keptInputMs + setBackMsMax
+}
+
 const overdue = (view: View, nowMs: number): readonly KeptInput[] =>
   view.all(keptInputCollection).map(({ doc }) => doc)
-    .filter(({ expires_at: end }) => msFromIso(end) <= nowMs)
+    .filter((one) => isOver(one, nowMs))
 
 /** Drops the row of one that waited; gives the stored name, to be removed once that is durable. */
 const drop = (tx: Tx, { artifact_id: id }: KeptInput): string | null => {
@@ -79,7 +91,7 @@ const ofOwner = (view: View, owner: string): readonly KeptInput[] =>
 export const waitingInputs = (
   { clock }: Gov, view: View, { principal }: Session,
 ): readonly KeptInput[] => ofOwner(view, principal.principal_id)
-  .filter(({ expires_at: end }) => msFromIso(end) > clock.wallMs())
+  .filter((one) => !isOver(one, clock.wallMs()))
 
 /** Removes questions whose time is over; takes the lock only where there is one. */
 export const sweepInputs = async (gov: Gov): Promise<number> => {
@@ -177,7 +189,7 @@ export const takeKeptInput = (
   const row = requireArtifact(tx, artifactId)
   if (row.owner !== session.principal.principal_id) throw gone()
   if (kept === undefined) throw used()
-  if (msFromIso(kept.expires_at) <= nowMs) throw gone()
+  if (isOver(kept, nowMs)) throw gone()
   tx.remove(keptInputCollection, artifactId)
   tx.put(collections.artifacts, artifactId, { ...row, task_id: taskId, adopted: true })
 }

@@ -88,6 +88,8 @@ ${columns(
 Any other number is a failure too.
 ${precedenceSentence()}
 ${sentSentence(Object.keys(exitStatus) as ExitName[]).replace('. ', '.\n')}
+Of the same request made before, ask_in_progress and idempotency_key_spent (5)
+and result_pruned (6) tell: that one may have been sent.
 With 1 or 12 and the reason outcome_not_recorded a request was sent: the bound
 stays held until it is settled.
 `

@@ -65,8 +65,11 @@ const cancelRunning = async (
     const view = gov.store.read()
     const current = requireRootRow(view, nowIso(gov), session.root.root_id)
     const { task_id: target } = requireOwnJob(view, current, jobId)
-    if (target === null || requireCancellable(view, current, target) === null) return null
-    return { aim: { kind: 'task', target }, by: askedThrough('codehost cancel', session) }
+    if (target === null) return null
+    return {
+      aim: { kind: 'task', target }, by: askedThrough('codehost cancel', session),
+      isDone: requireCancellable(view, current, target) === null,
+    }
   })
   return done?.recorded ?? null
 }

@@ -13,14 +13,28 @@ const ends: Readonly<Record<CallOutcome, PaidEnd>> = {
   authority_lost: 'not_adopted',
 }
 
+/** A reply that was refused may have cost more than it was allowed to, besides. */
+const passesBound = ({ outcome, receipt: { cost } }: CallResult): boolean =>
+  outcome === 'reply_rejected' && (cost.amount_microusd ?? 0) > cost.bound_microusd
+
+const overBound = {
+  kind: 'blocked',
+  text: 'The reply was refused, and its charge passed the request bound: it stands and needs a '
+    + 'review.',
+} as const
+
 /** The error of a call that gave its caller nothing; the details name its operation. */
 export const callError = (
   names: Omit<PaidNames, 'biller'>, result: CallResult, details: ErrorDetails = {},
 ): SallyportError => {
   const { outcome, operationId, reason, errorKind, receipt } = result
-  return endingError({ biller: 'gateway', ...names }, {
-    end: ends[outcome], operationId, reason: reason ?? outcome, kind: errorKind,
+  const over = passesBound(result)
+  const texts = over ? { ...names.texts, refused: overBound.text } : names.texts ?? {}
+  return endingError({ biller: 'gateway', ...names, texts }, {
+    end: ends[outcome], operationId, reason: reason ?? outcome,
+    kind: over ? overBound.kind : errorKind,
     boundMicrousd: receipt.cost.bound_microusd,
+    ...(over ? { next: `Run \`sallyport ledger review ${operationId}\`.` } : {}),
     details: { ...details, operation_id: operationId, outcome },
   })
 }

@@ -37,14 +37,17 @@ export const slotId = ({ owner, kind, place }: OwnersPlace): string =>
 export const isTaken = (view: View, place: OwnersPlace): boolean =>
   view.get(collections.ownerSlots, slotId(place)) !== undefined
 
+/** Only a question can wait for its turn. */
+const waitsBy = ({ kind }: OwnersPlace): string =>
+  (kind.startsWith('inference.') ? ' `alpha ask --wait-turn 60` waits by itself.' : '')
+
 /** Throws `conflict`/`operation_outstanding` where another task has the place. */
 export const requireFreePlace = (view: View, place: OwnersPlace): void => {
   const taken = view.get(collections.ownerSlots, slotId(place))
   if (taken === undefined) return
   // Cancelling it is not proposed: it may be paid for by the time that somebody types that.
   throw fail.conflict('operation_outstanding', 'An operation of this owner is under way already.', {
-    next: `Wait until it has ended: \`sallyport task show ${taken.task_id}\`. `
-      + '`alpha ask --wait-turn 60` waits by itself.',
+    next: `Wait until it has ended: \`sallyport task show ${taken.task_id}\`.${waitsBy(place)}`,
     details: { task_id: taken.task_id, outstanding_max: 1 },
   })
 }

@@ -27,11 +27,12 @@ const write = (tx: Tx, store: Store, policy: PolicyRevision): PolicyRevision => 
 }
 
 /**
- * Writes the line of a durable head that a crash left without one, before another revision goes on
- * top: two missing lines could never be told from a witness that was put back. The transaction may
- * still fail; the line is true either way.
+ * Writes the line of a durable head that a crash left without one: before another revision goes on
+ * top, because two missing lines could never be told from a witness that was put back, and before
+ * a record judges a paid result. For transactions alone: under the lock nobody else is about to
+ * write it. The transaction may still fail; the line is true either way.
  */
-const completeWitness = (store: Store): void => {
+export const completeWitness = (store: Store): void => {
   const durable = store.read()
   const status = witnessStatus(durable, store.witness, (revision) => policyAt(durable, revision))
   if (status === 'behind_by_one') witnessRevision(store.witness, policyHead(durable))

@@ -68,6 +68,8 @@ interface SavePlan {
    * changes nothing. Null: no change.
    */
   decide(view: View): SaveDecision | null
+  /** What is closed once it is saved, whoever closed it; asked of the rows before anything. */
+  closed(view: View): readonly SaveAim[]
   readonly credential: { readonly ref: string; readonly secret: Buffer } | null
   /** Vault name of the key that goes with this save; none where it is left out. */
   readonly removesKey?: string | undefined
@@ -403,7 +405,10 @@ const publish = async (
 export const publishSave = async (
   gov: Gov, session: Session, plan: SavePlan,
 ): Promise<RestrictiveSave<SaveOutcome | null>> => {
-  const aims = judgeSave(gov, session, plan, gov.store.read())?.decision.closes ?? []
-  const by = askedThrough(`${plan.route} setup`, session)
-  return closeBySave(gov, { aims, by }, (spend) => publish(gov, session, { ...plan, aims, spend }))
+  const view = gov.store.read()
+  const aims = judgeSave(gov, session, plan, view)?.decision.closes ?? []
+  const closes = {
+    aims, closed: plan.closed(view), by: askedThrough(`${plan.route} setup`, session),
+  }
+  return closeBySave(gov, closes, (spend) => publish(gov, session, { ...plan, aims, spend }))
 }

@@ -35,15 +35,18 @@ const partyOfFence = ({ principal, pid: _pid, sent: _sent, ...rest }: FenceFacts
 
 /** Finds what is on its way of everything that the stops cover, or was when `watched` began. */
 export const reachStopped = (
-  stops: readonly Stop[], watched: FenceWatch,
+  stops: readonly Aim[], watched: FenceWatch,
 ): Promise<Reached> => watched.reach((facts) => {
   const party = partyOfFence(facts)
   return stops.some((stop) => covers(stop, party))
 }, fenceWaitMs)
 
-/** Puts stops into force by `put`, and finds what was on its way of everything that they cover. */
+/**
+ * Puts stops into force by `put`, and finds what was on its way of everything that they cover. Of
+ * what ended before there is nothing to put: a process that was silent then may be so still.
+ */
 export const putAndReach = async (
-  holds: Holds, stops: readonly Stop[], put: () => Promise<void>,
+  holds: Holds, stops: readonly Aim[], put = (): Promise<void> => Promise.resolve(),
 ): Promise<Reached> => {
   const watched = holds.watch()
   try {
@@ -86,8 +89,8 @@ export const recordStop = async (gov: Gov, { id, by: { verb } }: Stop): Promise<
   }
 }
 
-/** The one sentence for a process that holds its fence and does not answer. */
-export const underWayError = (facts: FenceFacts, stop: Stop): SallyportError => {
+/** The one sentence for a process that holds its fence and does not answer; null: ended before. */
+export const underWayError = (facts: FenceFacts, stop: Stop | null): SallyportError => {
   const { pid, task, operation } = facts
   const what = task === null ? `operation ${operation}` : `task ${task}`
   const who = pid === 0 ? `A process (${what})` : `process ${pid} (${what})`
@@ -97,7 +100,8 @@ export const underWayError = (facts: FenceFacts, stop: Stop): SallyportError => 
     {
       next: `${pid === 0 ? 'Kill that process' : `Kill ${pid}`}, then run this again.`,
       details: {
-        stop_id: stop.id, operation_id: operation, ...(task === null ? {} : { task_id: task }),
+        ...(stop === null ? {} : { stop_id: stop.id }), operation_id: operation,
+        ...(task === null ? {} : { task_id: task }),
         ...(pid === 0 ? {} : { pid }),
       },
     },
@@ -129,7 +133,7 @@ const decided = async (
 ): Promise<StopOrder | null> => {
   try {
     const order = decide()
-    if (order !== null) return order
+    if (order !== null && order.isDone !== true) return order
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error
   }
@@ -147,11 +151,13 @@ interface Stopped {
 interface StopOrder {
   readonly aim: Aim
   readonly by: Stop['by']
+  /** It ended before: nothing is put or recorded, and who was silent then is looked for again. */
+  readonly isDone?: boolean
 }
 
 /**
  * Stops what `decide` says, which is asked of a sound store and authenticates whoever asks; null
- * stops nothing. Throws what `decide` throws; `conflict` with the code of a record that was
+ * where nothing was to be stopped, or not any more. Throws what `decide` throws; `conflict` with the code of a record that was
  * refused; `locked` `contact_under_way` where a process that may still send does not answer, and
  * `stop_out_of_reach` where other machines could not be told.
  */
@@ -161,6 +167,11 @@ export const stopNow = async (
   requireSound(gov)
   const order = await decided(gov, decide)
   if (order === null) return null
+  if (order.isDone === true) {
+    const { underWay: [silent] } = await putAndReach(gov.store.holds, [order.aim])
+    if (silent !== undefined) throw underWayError(silent, null)
+    return null
+  }
   const stop = newStop(gov.clock, order.aim, order.by)
   const reached = await putAndReach(gov.store.holds, [stop], () => gov.store.stops.put(stop))
   const recorded = { ...await recordStop(gov, stop), sent: reached.sent }

@@ -29,10 +29,9 @@ export const disablePrincipal = async (
   const done = await stopNow(gov, () => {
     requireRootRow(gov.store.read(), nowIso(gov), session.root.root_id)
     const row = found()
-    if (isDisabledForGood(row)) return null
-    const { principal_id: target } = row
     return {
-      aim: { kind: 'principal', target }, by: askedThrough('principal disable', session),
+      aim: { kind: 'principal', target: row.principal_id },
+      by: askedThrough('principal disable', session), isDone: isDisabledForGood(row),
     }
   })
   const principal = found()
@@ -59,17 +58,17 @@ export const logout = async (
     const found = rootOfToken(gov, view, token)
     return found?.ended === null ? found : undefined
   }
-  const root = rootIn(gov.store.read()) ?? rootIn(await gov.store.fresh())
-  if (root === undefined) {
-    const over = rootOfToken(gov, gov.store.read(), token)
-    return { ended: false, rootId: over?.root_id ?? null, recorded: null }
-  }
+  const live = rootIn(gov.store.read()) ?? rootIn(await gov.store.fresh())
+  const root = live ?? rootOfToken(gov, gov.store.read(), token)
+  if (root === undefined) return { ended: false, rootId: null, recorded: null }
   const { principal_id: principal, root_id: rootId } = root
   const done = await stopNow(gov, () => ({
     aim: { kind: 'root', target: rootId }, by: { principal, root: rootId, verb: 'logout' },
+    isDone: live === undefined,
   }))
+  if (done === null) return { ended: false, rootId, recorded: null }
   dropLastUse(gov.store.dir, rootId)
-  return { ended: true, rootId, recorded: done?.recorded ?? null }
+  return { ended: true, rootId, recorded: done.recorded }
 }
 
 /**
@@ -89,9 +88,9 @@ export const revokeSession = async (
   }
   const done = await stopNow(gov, () => {
     requireRootRow(gov.store.read(), nowIso(gov), session.root.root_id)
-    if (rootRow().ended !== null) return null
     return {
       aim: { kind: 'root', target: rootId }, by: askedThrough('session revoke', session),
+      isDone: rootRow().ended !== null,
     }
   })
   if (done !== null) dropLastUse(gov.store.dir, rootId)

@@ -20,6 +20,8 @@ import type { SaveAim } from './stop.js'
 /** What a save closes, and whose it is. */
 interface SaveClose {
   readonly aims: readonly SaveAim[]
+  /** What is closed and stays so: who was silent when it was closed is looked for again. */
+  readonly closed?: readonly SaveAim[]
   readonly by: Stop['by']
 }
 
@@ -49,6 +51,14 @@ const putAll = async (
   })
 }
 
+/** What had left of it is none of this save: it was named when it was closed. */
+const reachClosed = async (
+  { store: { holds } }: Gov, closed: readonly SaveAim[],
+): Promise<Reached> => {
+  if (closed.length === 0) return { sent: [], underWay: [] }
+  return { ...await putAndReach(holds, closed), sent: [] }
+}
+
 /** Removes the files of the stops that a record has spent; false where that was none's. */
 const removeSpent = ({ store }: Gov, stops: readonly Stop[]): boolean => {
   const view = store.read()
@@ -71,10 +81,10 @@ const refuse = async (gov: Gov, guards: readonly Guard[], [stop]: readonly Stop[
 /**
  * Saves by `save`, which has to call `spend` in its record, once what it closes is stopped. Throws
  * what `save` and the disk do, and `locked` `contact_under_way` where it is saved and a process
- * that may still send does not answer.
+ * that may still send, also through what was closed before, does not answer.
  */
 export const closeBySave = async <T>(
-  gov: Gov, { aims, by }: SaveClose, save: (spend: Spend) => Promise<T>,
+  gov: Gov, { aims, closed = [], by }: SaveClose, save: (spend: Spend) => Promise<T>,
 ): Promise<RestrictiveSave<T>> => {
   const stops = aims.map((aim) => newStop(gov.clock, aim, by))
   const guards: Guard[] = []
@@ -82,7 +92,7 @@ export const closeBySave = async <T>(
   let silent: FenceFacts | undefined
   try {
     const reached = stops.length === 0
-      ? { sent: [], underWay: [] } : await putAll(gov, stops, guards)
+      ? await reachClosed(gov, closed) : await putAll(gov, stops, guards)
     if (stops.length > 0) await gov.observer.at('save.stopped')
     narrowed = { saved: await save(spendIn(gov, stops)), sent: reached.sent }
     silent = reached.underWay[0]
@@ -93,7 +103,6 @@ export const closeBySave = async <T>(
   } finally {
     for (const guard of guards) guard.release()
   }
-  const [stop] = stops
-  if (silent !== undefined && stop !== undefined) throw underWayError(silent, stop)
+  if (silent !== undefined) throw underWayError(silent, stops[0] ?? null)
   return narrowed
 }

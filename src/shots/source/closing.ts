@@ -16,15 +16,18 @@ export interface FoldersInUse {
 
 const below = (digest: string): SaveAim => ({ kind: 'folder', target: belowFolder(digest) })
 
+/** What leaves under no settings with a closed switch: images and texts alike. */
+export const closedUnder = (settings: SavedShotSettings): readonly SaveAim[] =>
+  (closedSwitch(settings) === null ? [] : [{ kind: 'shots_purpose', target: null }])
+
 /**
- * What the settings of after let less leave than those of before. A switch is one of images and
- * texts alike.
+ * What the settings of after let less leave than those of before.
  */
 export const closedBySettings = (
   before: SavedShotSettings, after: SavedShotSettings, folders: FoldersInUse,
 ): readonly SaveAim[] => {
   if (closedSwitch(before) !== null) return []
-  if (closedSwitch(after) !== null) return [{ kind: 'shots_purpose', target: null }]
+  if (closedSwitch(after) !== null) return closedUnder(after)
   const digest = folders.saved(before)
   const left: SaveAim[] = digest === null || digest === folders.saved(after)
     ? [] : [{ kind: 'folder', target: digest }, below(digest)]

@@ -20,7 +20,7 @@ import type { View } from '../../state/types.js'
 import { shotCollections as c } from '../observations/observation-rows.js'
 import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
-import { closedBySettings, type FoldersInUse } from './closing.js'
+import { closedBySettings, closedUnder, type FoldersInUse } from './closing.js'
 import {
   folderEditable, folderProblem, judgeFolder, locateFolder,
   type ResolvedFolder,
@@ -334,7 +334,8 @@ export const saveShotsConfig = async (
   requireAsShown(step.before, shown)
   const { closes: aims } = step
   const verb = 'shots config set'
-  const { sent } = await closeBySave(gov, { aims, by: askedThrough(verb, session) }, (spend) =>
+  const saves = { aims, closed: closedUnder(step.after), by: askedThrough(verb, session) }
+  const { sent } = await closeBySave(gov, saves, (spend) =>
     gov.store.transact(verb, (tx) => {
       const now = stepOf(tx)
       const { before, after } = now

@@ -15,7 +15,7 @@ export const nothingPurpose = 'nothing.look'
 /** Lets looks be had from now on. */
 export const grantLooks = async (gov: Gov, session: Session): Promise<void> => {
   await publishSave(gov, session, {
-    route: nothingRoute, expectedRevision: null, credential: null,
+    route: nothingRoute, expectedRevision: null, credential: null, closed: () => [],
     decide: () => ({
       ceilingMicrousd: null, widens: true, drops: [], apply: () => undefined,
       grants: [{

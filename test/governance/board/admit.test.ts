@@ -8,6 +8,7 @@ import { addGoal, closeGoal, defaultGoal } from '../../../src/governance/goals.j
 import { collections } from '../../../src/governance/rows.js'
 import { logout } from '../../../src/governance/stops/people.js'
 import { sha256Hex } from '../../../src/base/canonical.js'
+import type { SallyportError } from '../../../src/base/errors.js'
 import { addAndSignIn, admissionOf, admit, kind, signIn } from '../../support/tasks.js'
 import { World } from '../../world/world.js'
 
@@ -104,6 +105,13 @@ t.test('A-196 an owner has one outstanding operation of a kind', async (t) => {
   await t.rejects(again(), { ...outstanding, details: { task_id: task.task_id } })
   await t.resolves(admit(bench, bob.session), 'another owner is free')
   await t.resolves(admit(bench, ada.session, { kind: 'other.kind' }), 'another kind is free')
+  const hintOf = (more: object) =>
+    admit(bench, ada.session, { requestDigest: sha256Hex('third'), ...more })
+      .then(() => 'none', (error: unknown) => (error as SallyportError).next)
+  t.match(await hintOf({}), 'alpha ask --wait-turn 60')
+  const other = await hintOf({ kind: 'other.kind' })
+  t.match(other, 'Wait until it has ended')
+  t.notMatch(other, 'wait-turn', 'only a question can wait for its turn')
   await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'queued'))
   await t.rejects(again(), outstanding)
   await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))

@@ -34,6 +34,8 @@ export const connectionText = (one: ConnectionDocument): string => fieldLines([
   ['capacity', one.active_job_id === null ? 'free' : `occupied by ${one.active_job_id}`],
 ])
 
+const noConnection = 'No connection yet: `sallyport codehost connect`'
+
 export const grants = verbOf(operation(codehostGrants, 'read', ({ gov, session }) => {
   const view = gov.store.read()
   return listedConnections(gov, session).map((one) =>
@@ -47,6 +49,7 @@ export const grants = verbOf(operation(codehostGrants, 'read', ({ gov, session }
   examples: [
     '$ sallyport codehost connections --grants', '$ sallyport codehost connections --grants --json',
   ],
+  none: noConnection,
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],
     rows.map((row) => [
@@ -69,6 +72,7 @@ export const connections = verbOf(codehost.connections, {
     '$ sallyport codehost connections', '$ sallyport codehost connections --json',
     '$ sallyport codehost connections --grants',
   ],
+  none: noConnection,
   flags: (command) => command.option('--grants', 'what they allow, and until when'),
   joins: [{
     by: '--grants', load: () => grants,

@@ -1,4 +1,5 @@
 /** Showing and saving the settings of the screenshots. */
+import { existsSync } from 'node:fs'
 import { Argument, Option, type Command } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
@@ -75,6 +76,10 @@ const set = async (options: SaveOptions, deps: VerbDeps): Promise<ShotsConfig> =
     if (widensEgress(before, change)) deps.note(paragraph(deps, egressText))
     if (startsRenewing(before, change)) deps.note(paragraph(deps, renewText))
     if (startsIgnoring(change)) deps.note(paragraph(deps, ignoreText))
+    const { screenshot_folder: folder } = change
+    if (typeof folder === 'string' && !existsSync(folder)) {
+      deps.note(`The folder is not there yet: ${folder}`)
+    }
     const override = overrideNote(ctx, change)
     if (override !== null) deps.note(override)
   }
