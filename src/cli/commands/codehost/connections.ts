@@ -72,6 +72,7 @@ export const connections = verbOf(codehost.connections, {
     '$ sallyport codehost connections', '$ sallyport codehost connections --json',
     '$ sallyport codehost connections --grants',
   ],
+  none: noConnection,
   flags: (command) => command.option('--grants', 'what they allow, and until when'),
   joins: [{
     by: '--grants', load: () => grants,
