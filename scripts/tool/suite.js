@@ -130,7 +130,8 @@ const runFiles = (testFiles) => processesOf(testFiles).map((files) => {
   const own = shares ? args : [...args, ...noted]
   // To read the maps of all that it loads takes a process longer than most small files take.
   const mapped = many ? [] : ['--enable-source-maps']
-  const spawned = t.spawn(node, [...quick, '--require', light, ...mapped, ...preloaded, ...own, line], {
+  const before = [...quick, '--require', light, ...mapped, ...preloaded]
+  const spawned = t.spawn(node, [...before, ...own, line], {
     name: shares ? `${severalFiles}${name} and ${files.length - 1} more` : name,
     buffered: true,
     timeout: fileTimeoutMs,

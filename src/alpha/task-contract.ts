@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { contract } from '../base/contract.js'
 import { finishReasons } from '../base/finish-reason.js'
+import { behindRow } from '../base/page.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { getJob } from '../governance/board/visible-tasks.js'
 import { taskDocument, taskShape, type ToldOfTask } from '../governance/board/task-document.js'
@@ -59,7 +60,7 @@ export const alphaTasks = contract({
   version: 1,
   input: closedObject({
     limit: strictInteger(1, 10_000), open: v.optional(v.boolean()),
-    after: v.optional(v.string()),
+    after: behindRow('task'),
   }),
   output: v.array(taskShape),
   toDocument: (tasks: readonly ViewedTask[]) =>

@@ -1,5 +1,6 @@
 /** A part of a list, and what goes on behind it. */
 import * as v from 'valibot'
+import type { IdPrefix } from './ids.js'
 import { strictInteger } from './schema.js'
 
 /** Name of the schema of a page. */
@@ -8,12 +9,24 @@ export const pageSchemaName = 'sallyport.page.v1'
 /** Most rows of a part of a list. */
 export const pageRowsMax = 10_000
 
+const uuidText = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+/** What stands for unread records ends in no UUID. */
+const endText = `(?:${uuidText}|unread-.+)`
+
+/**
+ * Id of a row of these types: only those behind it are asked for. It need not be there, because
+ * rows are removed; what has not its form was mistyped, and would give all of a list or nothing.
+ */
+export const behindRow = (...prefixes: readonly [IdPrefix, ...IdPrefix[]]) =>
+  v.optional(v.pipe(v.string(), v.regex(
+    new RegExp(`^(?:${prefixes.join('|')})_${endText}$`),
+    'must be the id of a row of this list')))
+
 /** What asks for a part of a list that is given whole otherwise. */
-export const pageFields = {
+export const pageFields = (prefix: IdPrefix) => ({
   limit: v.optional(strictInteger(1, pageRowsMax)),
-  /** Id of a row: only those behind it. */
-  after: v.optional(v.string()),
-}
+  after: behindRow(prefix),
+})
 
 /** A part of a list as a document. */
 export const pageShape = v.strictObject({

@@ -121,7 +121,11 @@ const print = async (result: unknown, record: VerbRecord, deps: VerbDeps): Promi
     return
   }
   const shown = await told(result, record, deps)
-  await writeText(deps, deps.globals, await record.text(shown, deps.view, deps))
+  const text = await record.text(shown, deps.view, deps)
+  await writeText(deps, deps.globals, text)
+  // A pipe gets no line for no row; a person would not know whether anything was looked for.
+  const isEmpty = Array.isArray(shown) && shown.length === 0 && text === ''
+  if (isEmpty && deps.io.terminal.stdout) deps.note(record.none ?? 'There is nothing to list.')
 }
 
 /** Flags and arguments in one record, by their names in camel case. */

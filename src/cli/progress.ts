@@ -70,6 +70,10 @@ export const countsText = ({ what, done, of }: Work, elapsedMs: number): string 
   return `${what} ${count} · ${speed}${left}`
 }
 
+/** A step as people read it. */
+export const stepText = (step: string): string =>
+  (step.startsWith('save.') ? 'Saving …' : step.replaceAll('.', ' ').replaceAll('_', ' '))
+
 const spinner = ({ io, clock }: CliDeps, globals: Globals): Progress => {
   /** What is counted now, and since when; steps within it are not named. */
   let counted: { readonly what: string; readonly sinceMs: number } | null = null
@@ -82,9 +86,9 @@ const spinner = ({ io, clock }: CliDeps, globals: Globals): Progress => {
         const { stderr } = io.streams(!globals.noColor)
         const { default: yoctoSpinner } = await import('yocto-spinner')
         if (cleared) return
-        drawn = yoctoSpinner({ stream: stderr, handleSignals: false }).start(step)
+        drawn = yoctoSpinner({ stream: stderr, handleSignals: false }).start(stepText(step))
       }
-      if (counted === null) drawn.text = step.replaceAll('.', ' ').replaceAll('_', ' ')
+      if (counted === null) drawn.text = stepText(step)
     },
     counts(work) {
       const now = clock.monotonicMs()

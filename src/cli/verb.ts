@@ -80,6 +80,8 @@ type Text = Rendered | string
 export interface VerbFace<Result> extends VerbFacts {
   /** Adds arguments and flags. Their names in camel case become the fields of the line. */
   flags?(command: Command): Command
+  /** A note for a terminal where a list is empty; left out: one that says only that. */
+  readonly none?: string
   /** The result as text; may be asynchronous (tables load their library at use). */
   text(result: Result, view: View, deps: VerbDeps): Text | Promise<Text>
   /**

@@ -232,5 +232,6 @@ const environment = ({ env, execArgv }: Machine): Check => {
   const ignored = ignoredNames.filter((name) => env[name])
   return ignored.length === 0
     ? ok('environment', 'nothing that leaks or is ignored')
-    : note('environment', `${ignored.join(', ')} has no effect here`, 'sallyport help environment')
+    : note('environment', `${ignored.join(', ')} ${ignored.length === 1 ? 'has' : 'have'} no effect`
+      + ' here', 'sallyport help environment')
 }

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { contract, noInput, type Stamped } from '../base/contract.js'
 import { fail } from '../base/errors.js'
+import { behindRow } from '../base/page.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { getJob } from '../governance/board/visible-tasks.js'
 import {
@@ -30,7 +31,7 @@ export const taskList = contract({
     state: v.optional(v.picklist(taskStates)),
     kind: v.optional(v.string()),
     goal: v.optional(v.string()),
-    after: v.optional(v.string()),
+    after: behindRow('task'),
   }),
   output: v.array(boardTaskShape),
   toDocument: (tasks: readonly SeenTask[]) => tasks.map(boardTaskDocument),

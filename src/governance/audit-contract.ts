@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { nullableText, sha256 } from '../base/fields.js'
 import { contract } from '../base/contract.js'
 import { fail } from '../base/errors.js'
+import { behindRow } from '../base/page.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import type { AuditLink, NamedAuditRow } from './audit-read.js'
 
@@ -44,7 +45,7 @@ export const auditList = contract({
     since: v.optional(v.string()),
     what: v.optional(v.string()),
     principal: v.optional(v.string()),
-    after: v.optional(v.string()),
+    after: behindRow('aud'),
   }),
   output: v.array(auditShape),
   toDocument: (rows: readonly NamedAuditRow[]) => rows.map(auditDocument),

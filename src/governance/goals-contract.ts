@@ -61,7 +61,7 @@ export const goalClose = contract({
 export const goalList = contract({
   name: 'goal.list',
   version: 1,
-  input: closedObject({ open: v.optional(v.boolean()), ...pageFields }),
+  input: closedObject({ open: v.optional(v.boolean()), ...pageFields('goal') }),
   output: v.array(goalShape),
   toDocument: (goals: readonly Goal[]) => goals.map(goalDocument),
 })

@@ -23,7 +23,7 @@ import type { Session } from '../governance/session/types.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
 import { bearerOf } from './http/raw-check.js'
 import { refusal } from './http/refusal.js'
-import { ClientGone, commonHeaders, endTaken, roomIn } from './http/send.js'
+import { ClientGone, commonHeaders, endTaken, roomIn, takenWithin } from './http/send.js'
 import { smallBody } from './route.js'
 import { touchEveryMs } from './perform.js'
 import { govOf, type Endpoint, type Exchange, type Site } from './service.js'
@@ -71,8 +71,8 @@ const requireFraming = ({ headers }: IncomingMessage, { bytes, mime }: UploadHea
   if (encoding !== undefined && encoding !== 'identity') throw refusal.mediaType(mime)
 }
 
-/** Longest time for the body of one capture, ms. */
-const uploadMsMax = 110_000
+/** Longest time for the body of one capture, there or back, ms. */
+const captureMsMax = 110_000
 
 /** Hands every piece of the body to the upload; what it throws ends the reading. */
 const pour = (
@@ -80,7 +80,7 @@ const pour = (
 ): Promise<void> => {
   if (expectsContinue && !request.destroyed) response.writeContinue()
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => end(refusal.slow()), uploadMsMax)
+    const late = setTimeout(() => end(refusal.slow()), captureMsMax)
     const end = (error: Error | null): void => {
       clearTimeout(late)
       request.off('data', take).off('end', whole).off('close', cut).off('error', cut)
@@ -268,15 +268,16 @@ const bytes = (findReader: FindReader): Endpoint => ({
     try {
       const pieces = reader.pieces()
       let piece = pieces.next()
+      const leftMs = takenWithin(site.world, captureMsMax)
       response.writeHead(200, {
         ...commonHeaders(requestId), 'Content-Type': artifact.mime,
         'Content-Length': String(artifact.ref.bytes), 'Content-Disposition': 'attachment',
       })
       while (piece.done !== true) {
-        if (!response.write(piece.value)) await roomIn(response)
+        if (!response.write(piece.value)) await roomIn(response, leftMs)
         piece = pieces.next()
       }
-      endTaken(response)
+      endTaken(response, undefined, Math.max(0, leftMs()))
     } catch (error) {
       // A reply that was begun can only be cut off: its length says that it was, the log why.
       if (!(error instanceof ClientGone)) throw error

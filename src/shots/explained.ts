@@ -76,6 +76,9 @@ const explainImage = (ctx: ShotsContext, view: View, row: Observation): Explaine
   }
 }
 
+const minutesOf = (window: { readonly window_start: string, readonly window_end: string }) =>
+  countText((Date.parse(window.window_end) - Date.parse(window.window_start)) / 60_000, 'minute')
+
 const digestKind: ExplainedKind = {
   kind: 'digest', short: async () => (await import('./own-ids.js')).digestIds,
   find: ({ view }, id) => {
@@ -83,8 +86,7 @@ const digestKind: ExplainedKind = {
     const row = found === undefined ? undefined : view.get(digestCollections.episodes, found.id)
     return row === undefined ? undefined : {
       state: null,
-      text: `It sums up ${countText(row.observation_count, 'image')} of ${
-        countText((Date.parse(row.window_end) - Date.parse(row.window_start)) / 60_000, 'minute')}.`,
+      text: `It sums up ${countText(row.observation_count, 'image')} of ${minutesOf(row)}.`,
       facts: {
         window_start: row.window_start, window_end: row.window_end, revision: row.revision,
         model: row.model, cost_microusd: row.cost_microusd,

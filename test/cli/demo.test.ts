@@ -73,7 +73,9 @@ for (const [scene, line] of scenes) {
 t.test('a scene that there is not is refused before anything is made', async (t) => {
   const ran = await World.in(t).place.run(['demo', 'everything'])
   t.equal(ran.status, 3)
-  t.match(ran.stderr, '"story" | "alpha" | "shots" | "edge" | "codehost" | "all"')
+  t.match(ran.stderr, /There is no such scene\.\s[^]*One of: story, alpha, shots, edge, codehost, all\./)
+  const scripted = await World.in(t).place.run(['demo', 'everything', '--json'])
+  t.equal(scripted.error().code, 'request_invalid')
 })
 
 t.test('the whole demo runs every capability against the sandbox, shows each line, ends well and leaves a sound state and a page', async (t) => {

@@ -91,6 +91,7 @@ t.test('A-009 what is one owner’s alone another owner’s `explain` answers as
   for (const [prefix, all] of own) {
     const never = await explained(world, newId(prefix as 'task'))
     t.equal(failure(never).code, 'id_not_found')
+    t.match(never.stderr, /There is no such id here/)
     for (const given of all.flatMap((id) => [id, shortOf(id), id.slice(-8)])) {
       const ran = await explained(world, given)
       t.strictSame([ran.status, ran.stdout, ran.stderr],
@@ -150,11 +151,14 @@ t.test('what is no id, whatever characters it has, is not there and is not quote
   ]) {
     const ran = await at.run(['explain', given, '--json'])
     t.hasStrict(failure(ran), { status: 6, code: 'id_not_found' }, given.slice(0, 40))
-    if (given.trim().length > 4) t.notOk(ran.stderr.includes(given), given.slice(0, 40))
+    const isForm = given.startsWith('zzz_')
+    t.equal(ran.stderr.includes('This is not an id'), !isForm, given.slice(0, 40))
+    // The example begins so, too.
+    if (given.trim().length > 4 && given !== 'task_') t.notOk(ran.stderr.includes(given), given.slice(0, 40))
   }
 })
 
-t.test('the text names kind and id, tells what happened with its times and by whom, and ends with what can be done', async (t) => {
+t.test('the text names kind and id, tells what happened with its times and by whom, what can be done, and then what it goes with', async (t) => {
   const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const { task_id: id } = await taskAt(at, sessionOf(at), 'succeeded')
@@ -166,7 +170,9 @@ t.test('the text names kind and id, tells what happened with its times and by wh
   t.match(stdout, /task\.admitted by ada/)
   t.match(stdout, /task\.moved/)
   const at2 = lines.indexOf('what can be done:')
-  t.strictSame(lines.slice(at2 + 1, -1).map((line) => line.trim()),
+  const at3 = lines.indexOf('goes with:')
+  t.ok(at3 > at2, 'ids of others come last')
+  t.strictSame(lines.slice(at2 + 1, at3).map((line) => line.trim()),
     [`sallyport alpha output ${id}`, `sallyport task review ${id} --approve`,
       `sallyport task review ${id} --reject`, `sallyport task show ${id}`])
   t.ok(wordsOf(lines[at2 + 1] ?? '').length > 0)

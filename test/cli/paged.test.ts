@@ -1,6 +1,7 @@
 /** A list that was cut says so, and how to go on, until its last row. */
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
+import { newId } from '../../src/base/ids.js'
 import { commandLine, lineOfWords, toldCommand } from '../../src/base/told.js'
 import { nextCommand } from '../../src/cli/next-page.js'
 import { taskAt } from '../support/tasks.js'
@@ -94,7 +95,29 @@ t.test('without --paged a list stays an array, and a note says that there is mor
     schema: 'sallyport.page.v1', rows: [newest, oldest], more: false, next_page: null,
   })
   t.hasStrict(await at.json(['schema', 'page']), { $id: 'sallyport.page.v1' })
-  t.hasStrict((await at.run(['audit', 'list', '--after', 'aud_x', '--json'])).status, 6)
+  t.equal((await at.run(['audit', 'list', '--after', newId('aud'), '--json'])).status, 6)
+})
+
+t.test('what has not the form of an id of the list is refused by each, instead of all of it or nothing', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' }).session()
+  await taskAt(at, sessionOf(at), 'succeeded')
+  const lists = [
+    'task list', 'goal list', 'session list', 'ledger reservations --all', 'audit list',
+    'alpha tasks', 'codehost jobs', 'codehost closures', 'shots list', 'shots digests',
+    'shots find tides',
+  ]
+  for (const list of lists) {
+    for (const given of ['zzz', 'zz', 'task', 'prn_deadbeef', newId('prn')]) {
+      const ran = await at.run([...list.split(' '), '--after', given, '--json'])
+      const { code, details } = ran.error()
+      t.strictSame([ran.status, code, details.field], [3, 'request_invalid', 'after'], list)
+      t.equal(ran.stdout, '')
+    }
+  }
+  t.strictSame(await at.json(['task', 'list', '--after', newId('task'), '--limit', '1']),
+    await at.json(['task', 'list']), 'the id of a row that was removed')
+  const unread = ['ledger', 'reservations', '--all', '--after', 'op_unread-restored-1']
+  t.strictSame(await at.json(unread), [])
 })
 
 t.test('A-189 a page goes on behind another owner’s row without a word of it', async (t) => {

@@ -153,6 +153,9 @@ t.test('doctor notes variables that have no effect', async (t) => {
   const ran = await World.in(t).place.run(['doctor'], { env })
   t.equal(ran.status, 0)
   t.match(ran.stdout, 'NODE_TLS_REJECT_UNAUTHORIZED has no effect here')
+  const both = { ...env, NODE_EXTRA_CA_CERTS: '/x' }
+  const several = await World.in(t).place.run(['doctor'], { env: both })
+  t.match(several.stdout, /NODE_[A-Z_]+, NODE_[A-Z_]+ have no effect here/)
 })
 
 t.test('doctor sees a clock that was never set', async (t) => {

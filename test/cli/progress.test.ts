@@ -1,7 +1,7 @@
 /** How far a long work has come, as people read it. */
 import t from 'tap'
 import { silentObserver, type Work } from '../../src/base/observer.js'
-import { countsText, drawProgress } from '../../src/cli/progress.js'
+import { countsText, drawProgress, stepText } from '../../src/cli/progress.js'
 import { scanGlobals } from '../../src/cli/globals.js'
 import { describingDeps } from '../../src/cli/describing.js'
 import { scanFolder } from '../../src/shots/scan/scan.js'
@@ -18,6 +18,12 @@ t.test('counts are told with their rate and the time left, once there is a rate'
     [{ what: 'intake', done: 12, of: 12 }, 4_000, 'intake 12/12 · 3.0/s · 0 s'],
   ]
   for (const [work, elapsedMs, text] of cases) t.equal(countsText(work, elapsedMs), text)
+})
+
+t.test('steps are told in words: each of a save is a part of saving', (t) => {
+  for (const step of ['save.revoked', 'save.accounting']) t.equal(stepText(step), 'Saving …')
+  t.equal(stepText('lane.taken'), 'lane taken')
+  t.end()
 })
 
 t.test('a scan counts the files that it reads, up to all that it may read', async (t) => {

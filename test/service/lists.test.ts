@@ -56,6 +56,10 @@ t.test('each page of a list names the next one, by a header and by its document,
   const [, second] = await at.get('/api/audit')
   t.equal((await at.get(`/api/audit?since=${String(second.at)}&limit=100`)).at(-1).at, second.at)
   t.equal((await at.ask('GET', '/api/audit?since=8h')).status, 400, 'an age is of a clock')
+  for (const list of ['work-board/tasks', 'audit', 'ledger/reservations']) {
+    const wrong = await at.ask('GET', `/api/${list}?after=zzz`)
+    t.strictSame([wrong.status, wrong.json().error.code], [400, 'request_invalid'], list)
+  }
   t.strictSame(await at.get('/api/work-board/tasks?paged=true&limit=3'), {
     schema: 'sallyport.page.v1', rows: await at.get('/api/work-board/tasks'), more: false,
     next_page: null,

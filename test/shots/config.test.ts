@@ -185,6 +185,16 @@ t.test('S-009 S-021 who turns uploads on is told what leaves the machine', async
   t.notMatch((await set(world, '--cloud-upload', 'on')).stderr, /leave/, 'once')
 })
 
+t.test('S-185 who saves a folder that is not there is told so, and it is saved', async (t) => {
+  const world = await World.in(t).state().session().images()
+  t.notMatch((await set(world, '--folder', world.folder)).stderr, /not there/)
+  const missing = world.place.path('later')
+  const saved = await set(world, '--folder', missing)
+  t.equal(saved.status, 0)
+  t.match(saved.stderr.replace(/\s+/g, ' '), 'The folder is not there yet: ')
+  t.equal((await show(world)).folder.saved_folder, missing)
+})
+
 t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', async (t) => {
   const world = await World.in(t).state().session().images()
   const terminal = { stdin: true, stdout: true }

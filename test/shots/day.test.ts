@@ -6,6 +6,7 @@ import { isoFromMs } from '../../src/base/clock.js'
 import stringWidth from 'fast-string-width'
 import { dayText } from '../../src/cli/commands/shots/day-text.js'
 import type { View } from '../../src/cli/output.js'
+import { addSpend } from '../../src/gateway/call/spend.js'
 import { episodesCalendar, episodesCsv } from '../../src/shots/told-day/files.js'
 import type {
   DayDocument, DayEpisode, ToldDay,
@@ -74,6 +75,31 @@ t.test('S-026 a day and hours of it are told by what the model named, with exact
   t.equal((await world.run(['shots', 'day', '2026-02-30'])).status, 3)
 })
 
+t.test('what a call cost is told of one period of each kind: that in which its hour, UTC, begins', async (t) => {
+  const world = await World.still(t, Date.parse('2026-11-21T12:00:00.000Z')).state().session()
+  await world.transact((tx) => {
+    for (const [at, settledMicrousd] of [
+      ['2026-11-20T00:07:00.000Z', 1_000], ['2026-11-20T18:45:00.000Z', 20_000],
+    ] as const) {
+      addSpend(tx, { purpose: 'gateway.vision', at }, { requests: 1, settledMicrousd })
+    }
+  })
+  const costs = async (...words: readonly string[]): Promise<number> =>
+    (await world.run(['shots', 'day', ...words, '--json'])).json().spent_microusd
+  const utc = ['2026-11-20', '--time-zone', 'UTC'] as const
+  t.equal(await costs(...utc), 21_000)
+  t.equal(await costs(...utc, '--from', '00:20', '--to', '00:30'), 0)
+  t.equal(await costs(...utc, '--to', '00:20'), 1_000)
+  const kolkata = ['--time-zone', 'Asia/Kolkata']
+  t.equal(await costs('2026-11-20', ...kolkata), 20_000 + 1_000)
+  t.equal(await costs('2026-11-21', ...kolkata), 0, 'where it is 00:15 of the next day')
+  const text = async (...words: readonly string[]): Promise<string> =>
+    (await world.run(['shots', 'day', ...words])).stdout
+  t.match(await text(...utc), /^cost {2}\$0\.021 /m)
+  t.match(await text(...utc, '--from', '00:20'),
+    /^cost of the hours \(UTC\) that begin in it {2}\$0\.02 /m)
+})
+
 t.test('a window that began before the hours asked for keeps its sentence', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
@@ -104,7 +130,7 @@ t.test('a text has at most 60 lines of 80 columns, and tells what it leaves out'
   t.notMatch(piped.stdout, /\u001b/, 'also where it goes into a mail')
 })
 
-t.test('wide names and sentences of others end before column 80, too', async (t) => {
+t.test('wide names and sentences of others end before the last column, too, of a narrow terminal as well', async (t) => {
   const wide = (name: string): DayEpisode => ({
     ...episode(name), start: at('14:00'), end: at('14:30'),
   })
@@ -115,11 +141,18 @@ t.test('wide names and sentences of others end before column 80, too', async (t)
     time: { activity: sums, application: [], project: [] },
     episodes: ['文'.repeat(70), '👩‍👩‍👧'.repeat(60), `${'文'.repeat(32)}a`].map(wide),
   } as unknown as DayDocument
-  const view = {
-    foreign: (text: string) => text, paint: (_: string, text: string) => text,
-    command: (words: string) => words,
-  } as unknown as View
-  const lines = (await dayText(told, view)).trimEnd().split('\n')
+  const linesAt = async (columns: number): Promise<readonly string[]> => {
+    const view = {
+      foreign: (text: string) => text, paint: (_: string, text: string) => text,
+      command: (words: string) => words, columns,
+    } as unknown as View
+    return (await dayText(told, view)).trimEnd().split('\n')
+  }
+  const narrow = await linesAt(60)
+  t.strictSame(narrow.filter((one) => stringWidth(one) > 60), [])
+  t.equal(narrow.filter((one) => one.endsWith(' 1 min')).length, 2)
+  t.equal((await linesAt(200)).join('\n'), (await linesAt(80)).join('\n'), 'as a mail has it')
+  const lines = await linesAt(80)
   t.strictSame(lines.filter((one) => stringWidth(one) > 80), [])
   t.ok(lines.every((one) => one.length < 800), 'nor is a line long by marks without a width')
   t.equal(lines.filter((one) => one.endsWith('…')).length, 3, 'two sentences and the model')

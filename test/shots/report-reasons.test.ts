@@ -99,7 +99,7 @@ t.test('what opens by itself waits for nobody, and two reports of one state say 
   t.strictSame({ ...first, made_at: '' }, { ...second, made_at: '' })
 })
 
-t.test('spend by the hour is that of the period and of these purposes; an hour that the period cuts counts whole', (t) => {
+t.test('spend by the hour is that of the hours that begin in the period, of these purposes, and in one of two neighbours', (t) => {
   const rows = [
     ['2026-11-20T08', 'gateway.vision', 1, 0], ['2026-11-20T09', 'gateway.vision', 2, 5],
     ['2026-11-20T09', 'gateway.report', 3, 0], ['2026-11-20T10', 'gateway.vision', 0, 0],
@@ -110,9 +110,14 @@ t.test('spend by the hour is that of the period and of these purposes; an hour t
   const view = {
     all: (collection: { name: string }) => (collection.name === spendCollection.name ? rows : []),
   } as unknown as Parameters<typeof spendByHour>[0]
-  const told = spendByHour(view, new Set(['gateway.vision', 'gateway.report']), {
-    since: '2026-11-20T09:30:00.000Z', until: '2026-11-20T11:00:00.000Z',
-  })
-  t.strictSame(told, [{ at: '2026-11-20T09:00:00.000Z', settledMicrousd: 5, heldMicrousd: 5 }])
+  const told = (since: string, until: string) =>
+    spendByHour(view, new Set(['gateway.vision', 'gateway.report']), {
+      since: `2026-11-20T${since}:00.000Z`, until: `2026-11-20T${until}:00.000Z`,
+    })
+  const nine = { at: '2026-11-20T09:00:00.000Z', settledMicrousd: 5, heldMicrousd: 5 }
+  const eight = { at: '2026-11-20T08:00:00.000Z', settledMicrousd: 1, heldMicrousd: 0 }
+  t.strictSame(told('09:00', '11:00'), [nine])
+  t.strictSame(told('08:00', '09:30'), [eight, nine])
+  t.strictSame(told('09:30', '11:00'), [], 'the hour is of the period before')
   t.end()
 })

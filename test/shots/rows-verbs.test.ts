@@ -102,7 +102,7 @@ t.test('a list that was cut says how many there are and how to see more', async 
     words = String(page.next_page).split(' ').slice(1).filter((word) => word !== '--json')
   }
   t.strictSame(found, whole, 'page after page')
-  const none = await world.run(['shots', 'list', '--after', 'obs_none', '--json'])
+  const none = await world.run(['shots', 'list', '--after', newId('obs'), '--json'])
   t.equal(none.error().code, 'observation_not_found')
   const json1 = await world.run(['shots', 'list', '--limit', '1', '--since', after(50), '--json'])
   t.equal(json1.json().length, 1)

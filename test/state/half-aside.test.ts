@@ -37,7 +37,8 @@ for (const what of ['repair', 'restore'] as const) {
     const run = (files: Files): Promise<unknown> => (what === 'repair'
       ? repairState({ ...place, files, onLoss: async () => undefined })
       : restoreState({ ...place, files, backup }))
-    const ended = (files: Files) => run(files).then(() => 'done', (error: SallyportError) => error.code)
+    const ended = (files: Files): Promise<string> =>
+      run(files).then(() => 'done', (error: SallyportError) => error.code)
     const wholeAt = new Set<string>()
     let failures = 0
     for (let at = 1; at < 40; at += 1) {

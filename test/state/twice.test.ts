@@ -41,7 +41,8 @@ t.test('what a test of transactions says is true where each of them runs twice',
 
 t.test('a run that is dropped leaves no row, and the one that counts sees none of it', async (t) => {
   const child = spawnSync(process.execPath, [
-    ...asGiven, '--import', tree('support/children/run-twice.js'), tree('support/children/note-twice.js'),
+    ...asGiven, '--import', tree('support/children/run-twice.js'),
+    tree('support/children/note-twice.js'),
     JSON.stringify([t.testdir()]),
   ], { encoding: 'utf8' })
   t.equal(child.stdout, JSON.stringify([2, [null, null], { a: 1 }]), child.stderr)

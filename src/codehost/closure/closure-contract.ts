@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { nullableText, text } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { contract } from '../../base/contract.js'
+import { behindRow } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { ClosedCapacity } from './close.js'
 import type { Inspection } from './look.js'
@@ -78,7 +79,7 @@ const isList = (found: FoundClosures): found is readonly Closure[] => Array.isAr
 export const codehostClosures = contract({
   name: 'codehost.closures', version: 1,
   input: closedObject({
-    closure: v.optional(text), receipt: v.optional(v.boolean()), after: v.optional(text),
+    closure: v.optional(text), receipt: v.optional(v.boolean()), after: behindRow('cls'),
     limit: v.optional(strictInteger(1, 1_000)),
   }),
   output: v.union([v.array(closureLine), shownClosure]),

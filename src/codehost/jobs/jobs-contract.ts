@@ -6,6 +6,7 @@ import { contract } from '../../base/contract.js'
 import { needsPerson } from '../../base/next-step.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
+import { behindRow } from '../../base/page.js'
 import type { Recorded } from '../../governance/stops/act.js'
 import { requestsOf, requestsShape } from '../../governance/stops/requests.js'
 import { codehostActions, codehostLimits } from '../constants.js'
@@ -266,7 +267,7 @@ export const codehostJobs = contract({
   input: closedObject({
     connection: v.optional(text),
     state: v.optional(v.picklist(jobStates)),
-    after: v.optional(text),
+    after: behindRow('job'),
     limit: v.optional(strictInteger(1, 1_000)),
   }),
   output: v.array(listedShape),

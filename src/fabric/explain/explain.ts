@@ -107,6 +107,15 @@ const notFound = (): Error =>
     next: 'Lists show ids: `sallyport task list`, `sallyport shots list`, `sallyport audit list`.',
   })
 
+/** Whether a text has the form of an id, whole or short; which rows there are is not asked. */
+const hasForm = (kinds: readonly Named[], given: string): boolean => tailOf(given) !== null
+  || kinds.some(({ prefix }) => shortForm(prefix as IdPrefix, given) !== null)
+
+const noId = (): Error =>
+  fail.notFound('id_not_found', 'This is not an id: one is like `task_1a2b3c4d`.', {
+    next: 'Lists show ids: `sallyport task list`, `sallyport shots list`, `sallyport audit list`.',
+  })
+
 /** Told only where nothing else tells of that moment. */
 const lastChanged = 'last changed'
 
@@ -180,9 +189,10 @@ const hitsOf = async (
 export const explain = async (
   site: ExplainSite, given: string, registry: Registry = capabilities,
 ): Promise<ExplainedId> => {
-  const hits = await hitsOf(site, await kindsOf(registry, given), given)
+  const kinds = await kindsOf(registry, given)
+  const hits = await hitsOf(site, kinds, given)
   const [first, ...others] = hits
-  if (first === undefined) throw notFound()
+  if (first === undefined) throw hasForm(kinds, given) ? notFound() : noId()
   if (others.length > 0) throw ambiguous(hits)
   return { id: first.id, rows: first.found.map((one) => rowOf(site, first.id, one)) }
 }

@@ -109,8 +109,9 @@ export interface SpendOfHour extends Omit<SpendSum, 'requests'> {
 }
 
 /**
- * Hours of a period, half-open, in which calls of these purposes were claimed, oldest first; one
- * that the period cuts counts whole. Sums of long ago are not kept, so their hours are not there.
+ * Hours that begin within a period, half-open, in which calls of these purposes were claimed,
+ * oldest first: each is of one of two neighbouring periods. Sums of long ago are not kept, so their
+ * hours are not there.
  */
 export const spendByHour = (
   view: View, purposes: ReadonlySet<GatewayPurpose>,
@@ -119,7 +120,7 @@ export const spendByHour = (
   const hours = new Map<string, SpendOfHour>()
   for (const { doc } of view.all(spendCollection)) {
     const at = `${doc.hour}:00:00.000Z`
-    if (doc.hour < hourOf(since) || at >= until || !purposes.has(doc.purpose)) continue
+    if (at < since || at >= until || !purposes.has(doc.purpose)) continue
     const before = hours.get(at)
     hours.set(at, {
       at,

@@ -1,6 +1,7 @@
 /** What goes in and comes out of the operations on the one ledger. */
 import * as v from 'valibot'
 import { contract, noInput, type Stamped } from '../../base/contract.js'
+import { behindRow } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { View } from '../../state/types.js'
 import type { Reservation } from '../rows.js'
@@ -79,7 +80,7 @@ export const ledgerReservations = contract({
   name: 'ledger.reservations',
   version: 1,
   input: closedObject({
-    all: v.optional(v.boolean()), limit: strictInteger(1, 10_000), after: v.optional(v.string()),
+    all: v.optional(v.boolean()), limit: strictInteger(1, 10_000), after: behindRow('op'),
   }),
   output: v.array(reservationShape),
   toDocument: ({ view, rows }: { readonly view: View; readonly rows: readonly Reservation[] }) =>

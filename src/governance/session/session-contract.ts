@@ -86,7 +86,7 @@ export const sessionList = contract({
   version: 1,
   input: closedObject({
     all: v.optional(v.boolean()), live: v.optional(v.boolean()),
-    ...pageFields,
+    ...pageFields('root'),
   }),
   output: v.array(sessionShape),
   toDocument: (sessions: readonly SessionFacts[]) => [...sessions],

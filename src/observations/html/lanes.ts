@@ -30,13 +30,17 @@ const nameMax = 32
 /** With more screens than this, titles have no names. */
 const namedMax = 400
 
+const minuteMs = 60_000
+
 const spanOn = (zone: Zone, day: string, from: string, to: string): Span | null => {
   const [a, b] = [zone.at(from), zone.at(to)]
   if (a.day > day || b.day < day) return null
-  return {
-    from: a.day === day ? a.minute : 0,
-    to: b.day === day ? b.minute : minutesOfDay,
-  }
+  const begin = a.day === day ? a.minute : 0
+  const end = b.day === day ? b.minute : minutesOfDay
+  const minutes = Math.floor((Date.parse(to) - Date.parse(from)) / minuteMs)
+  // Across an hour that comes twice the clock ends before it began, or as it began.
+  return { from: begin, to: end > begin || minutes <= 0 || a.day !== b.day
+    ? end : Math.min(minutesOfDay, begin + minutes) }
 }
 
 /** Statuses of screens that have an analysis which stands. */

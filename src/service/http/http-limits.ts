@@ -1,6 +1,6 @@
 /** Limits that a server of the service is made with. */
 
-/** Connections at one time. */
+/** Connections of one listener at one time; each address and port that it listens on is one. */
 export const connectionsMax = 512
 
 /** Those among them, of other machines, that have shown no credential yet. */

@@ -1,6 +1,8 @@
 /** Writing a reply: one JSON document, and headers that keep it from being kept or guessed at. */
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Clock } from '../../base/clock.js'
 import type { Reply } from '../reply.js'
+import { lingerMs } from './http-limits.js'
 import type { HttpRefusal } from './refusal.js'
 
 /** Version of the interface; fields and endpoints are only ever added under one. */
@@ -32,7 +34,7 @@ export const rawReply = ({ status, body }: HttpRefusal, requestId: string): stri
   ].join('\r\n')
 }
 
-/** Whoever takes nothing of a reply for so long gets no more of it, ms. */
+/** Whoever has not taken the end of a reply for so long gets no more of it, ms. */
 const takenMsMax = 30_000
 
 /**
@@ -54,12 +56,33 @@ export const endTaken = (
 /** The client went away in the middle of a reply, or takes nothing of it: no failure of ours. */
 export class ClientGone extends Error {}
 
-/** Waits until the client takes more of a reply. Rejects with `ClientGone`. */
-export const roomIn = (response: ServerResponse, msMax = takenMsMax): Promise<void> =>
+/**
+ * Until when the whole of a reply has to be taken, however slowly that goes on: answers how many ms
+ * are left. A stop of the service leaves it what it leaves to whoever still takes the last reply.
+ */
+export const takenWithin = (
+  { clock, stop }: { readonly clock: Clock; readonly stop: AbortSignal }, msMax: number,
+): (() => number) => {
+  let end = clock.monotonicMs() + msMax
+  let stopping = false
+  return () => {
+    const now = clock.monotonicMs()
+    if (stop.aborted && !stopping) end = Math.min(end, now + lingerMs)
+    stopping = stop.aborted
+    return end - now
+  }
+}
+
+/** How often a reply that waits is looked at, ms. */
+const lookMs = 500
+
+/** Waits until the client takes more of a reply. Rejects with `ClientGone` once no time is left. */
+export const roomIn = (
+  response: ServerResponse, leftMs: () => number, everyMs = lookMs,
+): Promise<void> =>
   new Promise((resolve, reject) => {
-    const late = setTimeout(() => gone(), msMax)
     const end = (): void => {
-      clearTimeout(late)
+      clearInterval(looks)
       response.off('drain', more).off('close', gone)
     }
     const more = (): void => {
@@ -70,8 +93,14 @@ export const roomIn = (response: ServerResponse, msMax = takenMsMax): Promise<vo
       end()
       reject(new ClientGone('the client takes no more'))
     }
+    // A reply that waits behind another one is not told that its connection has ended.
+    const look = (): void => {
+      if (leftMs() <= 0 || response.req.socket.destroyed) gone()
+    }
+    const looks = setInterval(look, everyMs)
     if (response.destroyed) return gone()
     response.once('drain', more).once('close', gone)
+    look()
   })
 
 /** How long, and for how many bytes, a body goes on being taken behind its refusal. */

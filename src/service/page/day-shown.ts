@@ -1,4 +1,5 @@
 /** What the page shows of a day, made of what the service tells of it: times and words alone. */
+import { zoneOf, type Zone } from '../../observations/zone.js'
 import type { DayEpisode, DaySum, ToldDay } from '../../shots/told-day/told-day-contract.js'
 import type { Seen } from './picture-view.js'
 import { countOf, dollars, span, wordly } from './words.js'
@@ -41,25 +42,23 @@ export interface ShownDay {
   readonly emptyText: string
 }
 
-type ClockOf = (iso: string) => string
-
-/** Times of day in the zone of the service: its days begin there, wherever the browser is. */
-const clockIn = (timeZone: string): ClockOf => {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23',
-  })
-  return (iso) => format.format(new Date(iso))
+/** First and last hour of a day that a stretch reaches into; of the days beside it nothing. */
+const hoursOn = (
+  zone: Zone, day: string, { start, end }: Pick<DayEpisode, 'start' | 'end'>,
+): Pick<Episode, 'firstHour' | 'lastHour'> => {
+  const first = zone.at(start)
+  // What ends at 15:00 does not reach into that hour.
+  const last = zone.at(new Date(Date.parse(end) - 1).toISOString())
+  const firstHour = first.day < day ? 0 : Math.floor(first.minute / 60)
+  const lastHour = last.day > day ? 23 : Math.floor(last.minute / 60)
+  return { firstHour, lastHour: Math.max(firstHour, lastHour) }
 }
 
-const hourOf = (clock: string): number => Number(clock.slice(0, 2))
-
-const episodeOf = (one: DayEpisode, clockOf: ClockOf): Episode => {
-  const [start, end] = [clockOf(one.start), clockOf(one.end)]
-  // What ends at 15:00 does not reach into that hour.
-  const last = clockOf(new Date(Date.parse(one.end) - 1).toISOString())
+const episodeOf = (one: DayEpisode, day: string, zone: Zone): Episode => {
+  const clockOf = (iso: string): string => zone.at(iso).time
   return {
-    id: one.episode_id ?? `window-${one.start}`, start, end,
-    firstHour: hourOf(start), lastHour: Math.max(hourOf(start), hourOf(last)),
+    id: one.episode_id ?? `window-${one.start}`,
+    start: clockOf(one.start), end: clockOf(one.end), ...hoursOn(zone, day, one),
     text: one.text ?? '',
     by: one.model === null || one.written_at === null
       ? '' : `Written by ${one.model}, ${clockOf(one.written_at)}`,
@@ -79,7 +78,8 @@ const writtenText = ({ models, pictures, time: { activity } }: ToldDay): string 
 
 /** Makes it of a document. */
 export const dayOf = (told: ToldDay): ShownDay => {
-  const clockOf = clockIn(told.time_zone)
+  // Its days begin where the service is, wherever the browser is.
+  const zone = zoneOf(told.time_zone)
   const { pictures, analysed, seconds, spent_microusd: spent, held_microusd: held } = told
   return {
     day: told.day, today: told.today, hours: told.hours,
@@ -89,7 +89,7 @@ export const dayOf = (told: ToldDay): ShownDay => {
     sums: { ...told.time, activity: told.time.activity.map(({ name, seconds: some }) =>
       ({ name: wordly(name), seconds: some })) },
     written: writtenText(told),
-    episodes: told.episodes.map((one) => episodeOf(one, clockOf)),
+    episodes: told.episodes.map((one) => episodeOf(one, told.day, zone)),
     emptyText: 'There is no episode of this day.',
   }
 }

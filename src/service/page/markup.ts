@@ -96,7 +96,8 @@ const consents = `<section class="wide" aria-labelledby="consents-title">
 <h2 id="consents-title">Consents</h2>
 <ul id="consents" class="rows"></ul>
 <div class="actions"><button type="button" id="stop-all" class="danger">Stop every route</button>
-<p class="soft">Ends every consent to model routes at once. Uploads of devices go on.</p></div>
+<p class="soft">Ends every consent at once: to model routes, and to writes to a code host.
+ Uploads of devices go on.</p></div>
 </section>`
 
 const devices = `<section class="wide" aria-labelledby="devices-title">

@@ -300,9 +300,9 @@ const confirmed = (
 const stopAll = async (): Promise<void> => {
   const yes = await confirmed(
     'Stop every route?',
-    'No model is asked any more until a route is set up anew. What had left before is still '
-      + 'billed.',
-    'Yes, end every consent to model routes.', 'Stop every route')
+    'No model is asked any more and nothing is written to a code host, until it is set up anew. '
+      + 'What had left before is still billed.',
+    'Yes, end every consent: to model routes, and to writes to a code host.', 'Stop every route')
   if (!yes) return
   const answer = await act('POST', '/api/policy/revoke')
   await refresh()

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { partialOf, type BatchWork } from '../../base/outcome.js'
+import { behindRow } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
 import { dueFailure, maySent } from '../money.js'
@@ -97,7 +98,7 @@ export const shotsDigests = contract({
     episode: v.optional(v.string()),
     limit: v.optional(strictInteger(1, shotLimits.listItemsMax)),
     /** Only those behind this one. */
-    after: v.optional(v.string()),
+    after: behindRow('epi'),
   }),
   output: digestsShape,
   toDocument: (source: readonly Episode[] | OpenedDigest): DigestsDocument =>

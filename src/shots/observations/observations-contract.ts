@@ -1,6 +1,7 @@
 /** What goes into the lists of observations and what comes out. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
+import { behindRow } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { analysisStatuses, shotLimits } from '../constants.js'
 import { listedShape, observationFactsShape, type Listed, type ObservationFacts } from './facts.js'
@@ -16,7 +17,7 @@ export const shotsList = contract({
     limit: v.optional(strictInteger(1, shotLimits.listItemsMax)),
     archived: v.optional(v.boolean()),
     /** Only those behind this one. */
-    after: v.optional(v.string()),
+    after: behindRow('obs'),
   }),
   output: v.array(listedShape),
   toDocument: (rows: readonly Listed[]) => [...rows],

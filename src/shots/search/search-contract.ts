@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { count, iso, nullableText, text } from '../../base/fields.js'
+import { behindRow } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
 
@@ -47,7 +48,7 @@ export const shotsFind = contract({
     since: v.optional(v.string()),
     limit: v.optional(strictInteger(1, shotLimits.listItemsMax)),
     /** Only what comes behind the analysis of this observation, or behind this digest. */
-    after: v.optional(v.string()),
+    after: behindRow('obs', 'epi'),
   }),
   output: outputShape,
   toDocument: ({ result, nextPage }: {

@@ -54,7 +54,7 @@ const outputShape = v.strictObject({
   }),
   models: v.array(text),
   episodes: v.array(episodeShape),
-  /** What its calls cost, by the hour in which each was claimed; micro-USD. */
+  /** What was claimed in the hours, UTC, that begin in it; micro-USD. */
   spent_microusd: count,
   held_microusd: count,
 })

@@ -84,7 +84,8 @@ t.test('C-158 C-161 a page reads no more than it shows, however many rows lie be
   const row = at.job(job)
   const closure = at.view().get(closureCollection, row.closed?.closure_id ?? '')
   if (closure === undefined) throw new Error('it is there')
-  const later = (number: number): string => `zzz_${String(number).padStart(4, '0')}`
+  const later = (number: number): string =>
+    `job_ffffffff-ffff-7fff-8fff-${String(number).padStart(12, '0')}`
   await at.transact((tx) => {
     for (let number = 0; number < 600; number += 1) {
       const id = later(number)

@@ -62,6 +62,26 @@ t.test('a run is as long as it stood, screens whose analysis is not finished hav
   t.strictSame(lanes({ digests }, '2026-11-21').episodes, [])
 })
 
+t.test('across the hour that comes twice a bar is as long as the time that passed', (t) => {
+  const on = (hour: number, minute = 0): string =>
+    new Date(Date.UTC(2026, 9, 25, hour, minute)).toISOString()
+  const berlin = { since: on(0), until: on(24), timeZone: 'Europe/Berlin' }
+  const ofDay = (changes: Partial<ScreenReportInput>) =>
+    lanes({ ...berlin, ...changes }, '2026-10-25')
+  // 02:50 in summer to 02:20 in winter, and one that was seen once.
+  const observations = [
+    seen({ capturedAt: on(0, 50), lastSeenAt: on(1, 20) }),
+    seen({ capturedAt: on(9), lastSeenAt: on(9) }),
+  ]
+  t.strictSame(spans(ofDay({ observations }).analysed), [[170, 200], [600, 600]])
+  const digests = [{
+    episodeId: 'epi_1', windowStart: on(0, 30), windowEnd: on(1, 30),
+    sourceObservationIds: ['obs_1'], text: said('x'),
+  }]
+  t.strictSame(spans(ofDay({ digests }).episodes), [[150, 210]])
+  t.end()
+})
+
 t.test('spend lies on its hour in the zone, as high as its share of the dearest hour', async (t) => {
   const spendHours = [
     { at: at(9), spentMicrousd: 50, heldMicrousd: 50 },

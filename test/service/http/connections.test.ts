@@ -1,17 +1,20 @@
 /** Connections of clients that send half of something, take nothing, or go on behind a refusal. */
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import {
   createServer, type IncomingMessage, type Server, type ServerResponse,
 } from 'node:http'
 import { connect as tcpConnect, type AddressInfo, type Socket } from 'node:net'
 import { connect as tlsConnect, type TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
+import { systemClock } from '../../../src/base/clock.js'
 import { attach, type Handle } from '../../../src/service/http/attach.js'
-import { endTaken, roomIn } from '../../../src/service/http/send.js'
+import { endTaken, roomIn, takenWithin } from '../../../src/service/http/send.js'
 import { endAllConnections } from '../../../src/service/http/sockets.js'
 import { image } from '../../support/png.js'
 import { headOf, headText, pairOver, sendOver } from '../../support/service/devices.js'
 import { serving, type Serving } from '../../support/service/serving.js'
+import { movedClock } from '../../support/clock.js'
 import { until } from '../../support/until.js'
 import { t } from '../../support/tests-in-slices.js'
 import { World } from '../../world/world.js'
@@ -157,15 +160,73 @@ t.test('a reply that nobody takes ends with its connection', async (t) => {
   })
   await until('the end of it', () => given)
   t.ok((await allOf(client)).length < whole, 'given up, not taken')
+  const leftMs = takenWithin({ clock: systemClock, stop: new AbortController().signal }, 20)
   const refused = await new Promise<unknown>((resolve) => void untaken(t, async (response) => {
     try {
-      for (;;) if (!response.write(Buffer.alloc(mebibyte))) await roomIn(response, 20)
+      for (;;) {
+        if (!response.write(Buffer.alloc(mebibyte))) await roomIn(response, leftMs, 5)
+      }
     } catch (error) {
       resolve(error)
       response.destroy()
     }
   }))
   t.match(String(refused), /takes no more/)
+})
+
+t.test('a reply is taken whole by one deadline, however steadily a slow client reads on', async (t) => {
+  const clock = movedClock()
+  const leftMs = takenWithin({ clock, stop: new AbortController().signal }, 110_000)
+  let rounds = 0
+  const refused = new Promise<unknown>((resolve) => void untaken(t, async (response) => {
+    try {
+      for (; rounds < 40; rounds += 1) {
+        if (!response.write(Buffer.alloc(mebibyte))) await roomIn(response, leftMs, 5)
+        // So long it took the client to take this piece.
+        clock.advance(30_000)
+      }
+      resolve(null)
+    } catch (error) {
+      resolve(error)
+    }
+    response.destroy()
+  }).then((client) => client.resume()))
+  t.match(String(await refused), /takes no more/)
+  t.equal(rounds, 4, 'four pieces of 30 s are 120 s')
+})
+
+t.test('a stop leaves a reply that is only being taken two seconds, however often it is asked', (t) => {
+  const clock = movedClock()
+  const stopping = new AbortController()
+  const leftMs = takenWithin({ clock, stop: stopping.signal }, 110_000)
+  t.ok(leftMs() > 100_000)
+  stopping.abort()
+  t.ok(leftMs() <= 2_000 && leftMs() > 0)
+  clock.advance(1_000)
+  t.ok(leftMs() <= 1_000 && leftMs() > 0)
+  clock.advance(1_000)
+  t.ok(leftMs() <= 0)
+  t.end()
+})
+
+t.test('a stop of the service ends a capture that nobody takes', async (t) => {
+  const world = await World.in(t).state().session()
+  const at = await serving(t, world)
+  const { credential } = await pairOver(world, at)
+  const body = large(16 * mebibyte)
+  const sent = await sendOver(at, credential, body, headOf(body, 1))
+  t.equal(sent.status, 201)
+  const reader = await dialled(t, at)
+  reader.on('error', () => undefined)
+  reader.write([
+    `GET /api/edge/artifacts/${String(sent.json().artifact_id)}/bytes HTTP/1.1`,
+    `Host: localhost:${at.started.identity.port}`, `Authorization: Bearer ${credential}`, '', '',
+  ].join('\r\n'))
+  const [first] = await once(reader, 'data') as [Buffer]
+  reader.pause()
+  t.match(first.toString('latin1'), /^HTTP\/1\.1 200 /)
+  await at.stop()
+  t.ok((await allOf(reader)).length < 16 * mebibyte)
 })
 
 t.test('requests of one connection that wait for each other are a few, not as many as somebody likes', async (t) => {
@@ -201,6 +262,12 @@ const clientOf = (t: Test, server: Server): Socket => {
   t.teardown(() => void client.destroy())
   return client
 }
+
+t.test('each listener takes 512 connections, whatever another one has', async (t) => {
+  const servers = [await attached(t, () => undefined), await attached(t, () => undefined)]
+  t.strictSame(servers.map(({ maxConnections }) => maxConnections), [512, 512])
+  t.match(readFileSync('docs/service.md', 'utf8'), /Each listener takes at most 512 connections/)
+})
 
 t.test('a refused connection whose client says nothing more and keeps it open is ended', async (t) => {
   const server = await attached(t, () => undefined)

@@ -1,5 +1,6 @@
 /** The page's own program, run against the real page by a small browser. */
 import { shortOf } from '../../../src/base/ids.js'
+import { pageMarkup } from '../../../src/service/page/markup.js'
 import { browse, type FakeBrowser } from '../../support/service/fake-browser.js'
 import { codeIn } from '../../support/service/paging.js'
 import { pairOver } from '../../support/service/devices.js'
@@ -148,6 +149,10 @@ t.test('a confirmation starts unchecked, and nothing is revoked until it is chec
   await until('the question', () => page.at('confirm-title').textContent !== '')
   t.equal(box.checked, false)
   t.equal(yes.disabled, true)
+  for (const id of ['confirm-text', 'confirm-label']) {
+    t.match(page.at(id).textContent, /writ.* to a code host/, `${id}: what else it ends`)
+  }
+  t.match(pageMarkup, /Ends every consent .*\bwrites to a code host/, 'beside the button')
   dialog.returnValue = 'yes'
   dialog.does('close')
   await new Promise((resolve) => setImmediate(resolve))

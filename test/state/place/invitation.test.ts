@@ -110,7 +110,8 @@ t.test('an invitation is sealed at the cost that it tells, which takes 128 MiB a
     }
     syncBuiltinESMExports()
     const { sealInvitation } = await import(${JSON.stringify(module)})
-    const made = await sealInvitation(${JSON.stringify(invitation())}, ${JSON.stringify(passphrase)})
+    const given = ${JSON.stringify([invitation(), passphrase])}
+    const made = await sealInvitation(...given)
     const { n, r, p } = JSON.parse(made)
     const same = String(asked.N === n && asked.r === r && asked.p === p)
     console.log(JSON.stringify({ n, r, p, same }))`)

@@ -141,7 +141,10 @@ const formed = (text: string, { cwd }: Reader): string => text
   .replace(/\b\d+\.\d KiB, up to/g, '16.2 KiB, up to')
   .replace(/(?<=^key +present, )[0-9a-f]{16}$/gm, '899d6c045d9e2e21')
   .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-02T03:04:05.678Z')
-  .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d\b/g, '2026-01-02 12:04')
+  // A period keeps its two ends apart.
+  .replace(/\b(\d{4}-\d\d-\d\d \d\d:\d\d) to (?!\1)\d{4}-\d\d-\d\d \d\d:\d\d\b/g,
+    '2026-01-01 12:04 to 2026-01-02 12:04')
+  .replace(/\b(?!2026-01-01 12:04 to )\d{4}-\d\d-\d\d \d\d:\d\d\b/g, '2026-01-02 12:04')
   .replace(/\w+day, \d+ \w+ \d{4}$/gm, 'Friday, 2 January 2026')
   // Hours stand in a chart of their own, and pictures are ready in no order.
   .replace(/(?:^ {2}\d\d:00 +\d+ {2}#+\n)+/gm, `  11:00       5  ${'#'.repeat(40)}\n`)

@@ -34,6 +34,8 @@ export const connectionText = (one: ConnectionDocument): string => fieldLines([
   ['capacity', one.active_job_id === null ? 'free' : `occupied by ${one.active_job_id}`],
 ])
 
+const noConnection = 'No connection yet: `sallyport codehost connect`'
+
 export const connections = verbOf(codehost.connections, {
   summary: 'list your connections: mode, consent, capacity',
   description:
@@ -41,6 +43,7 @@ export const connections = verbOf(codehost.connections, {
     + 'whether writes were ever opted in to, how the consent stands now and when it ends. It '
     + 'contacts nobody.',
   examples: ['$ sallyport codehost connections', '$ sallyport codehost connections --json'],
+  none: noConnection,
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
     rows.map((row) => [
@@ -61,6 +64,7 @@ export const grants = verbOf(operation(codehostGrants, 'read', ({ gov, session }
     + 'was opted in to, the actions, the session it rests on and when it ends. Each is issued, '
     + 'expired, revoked or stopped. Nothing is read from this list when something is written.',
   examples: ['$ sallyport codehost grants', '$ sallyport codehost grants --json'],
+  none: noConnection,
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],
     rows.map((row) => [

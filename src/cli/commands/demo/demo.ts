@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Argument, type Command } from 'commander'
-import { SallyportError } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import { demoScenes, sandboxDemo, type DemoScene } from '../../../sandbox/sandbox-contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
 import { requireLocks } from '../../../state/kernel-lock.js'
@@ -66,9 +66,17 @@ const playScene = async (scene: DemoScene, set: Set): Promise<void> => {
   return undefined
 }
 
-const demoFlags = (command: Command): Command => command.addArgument(
-  offered(new Argument('[scene]', `${demoScenes.join(', ')}; story unless given`), demoScenes),
-)
+const sceneOf = (given: string): string => {
+  if (demoScenes.some((scene) => scene === given)) return given
+  throw fail.rejected('request_invalid', 'There is no such scene.', {
+    next: `One of: ${demoScenes.join(', ')}.`, details: { field: 'scene', rule: 'choice' },
+  })
+}
+
+const demoFlags = (command: Command): Command => command.addArgument(offered(
+  new Argument('[scene]', `${demoScenes.join(', ')}; story unless given`).argParser(sceneOf),
+  demoScenes,
+))
 
 export const demo = verb(sandboxDemo, {
   summary: 'see the program at work in one minute, with no key, no cost and no network',

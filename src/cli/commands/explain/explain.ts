@@ -60,12 +60,12 @@ const rowLines = (view: View, id: string, row: ExplainedRow): readonly string[] 
   view.paint('bold', `${row.kind} ${id}`),
   `  ${row.text}`,
   ...factLines(view, row),
-  ...relatedLines(row, view),
   ...(row.history.length === 0 ? [] : [
     `what happened${row.history_whole ? '' : ' (as far as the audit was looked through)'}:`,
     ...eventLines(view, row.history),
   ]),
   ...(row.next.length === 0 ? [] : ['what can be done:', ...row.next.map((one) => `  ${one}`)]),
+  ...relatedLines(row, view),
 ]
 
 export const explain = verbOf(operation(explainId, 'see', ({ gov, session, world }, { id }) =>

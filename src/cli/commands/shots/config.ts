@@ -1,4 +1,5 @@
 /** `sallyport shots config set|show`. */
+import { existsSync } from 'node:fs'
 import { Argument, Option } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
@@ -76,6 +77,10 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
     if (widensEgress(before, change)) deps.note(paragraph(deps, egressText))
     if (startsRenewing(before, change)) deps.note(paragraph(deps, renewText))
     if (startsIgnoring(change)) deps.note(paragraph(deps, ignoreText))
+    const { screenshot_folder: folder } = change
+    if (typeof folder === 'string' && !existsSync(folder)) {
+      deps.note(`The folder is not there yet: ${folder}`)
+    }
     const override = overrideNote(ctx, change)
     if (override !== null) deps.note(override)
   }

@@ -1,4 +1,4 @@
-/** A day as people read it in a terminal or a mail: at most 60 lines of 80 columns. */
+/** A day as people read it in a terminal or a mail: at most 60 lines, of 80 columns or fewer. */
 import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import { longDay, zoneOf } from '../../../observations/zone.js'
@@ -11,8 +11,16 @@ const linesMax = 60
 const columnsMax = 80
 /** Names that a sum is told of; the others are counted. */
 const namesMax = 6
-const nameColumns = 48
+const nameColumnsMax = 48
+/** With fewer a name says nothing; such a line is wrapped. */
+const nameColumnsMin = 8
 const durationColumns = 12
+const indent = '  '
+
+const columnsOf = ({ columns }: View): number => Math.min(columnsMax, columns)
+
+const nameColumnsOf = (view: View): number => Math.max(nameColumnsMin, Math.min(
+  nameColumnsMax, columnsOf(view) - indent.length - durationColumns))
 
 const duration = (seconds: number): string => {
   const minutes = Math.round(seconds / 60)
@@ -41,12 +49,13 @@ const sumLines = (
 ): string[] => {
   if (sums.length === 0) return []
   const left = sums.length - namesMax
+  const nameColumns = nameColumnsOf(view)
   return [
     view.paint('bold', title),
     ...sums.slice(0, namesMax).map(({ name, seconds }) => {
       const shown = cut(visibleLine(view.foreign(name)), nameColumns, widthOf)
       const gap = ' '.repeat(Math.max(0, nameColumns - widthOf(shown)))
-      return `  ${shown}${gap}${duration(seconds).padStart(durationColumns)}`
+      return `${indent}${shown}${gap}${duration(seconds).padStart(durationColumns)}`
     }),
     ...(left > 0 ? [`  and ${countText(left, 'other')}`] : []),
   ]
@@ -79,12 +88,17 @@ const episodeLine = (
   const words = one.text === null
     ? `(${countText(one.pictures.length, 'screenshot')}, no digest)`
     : visibleLine(view.foreign(one.text.replaceAll('\n', ' ')))
-  return cut(`  ${when}  ${words}`, columnsMax, widthOf)
+  return cut(`  ${when}  ${words}`, columnsOf(view), widthOf)
 }
+
+/** Money is counted by whole hours of UTC. */
+const costText = ({ since, until }: DayDocument): string =>
+  ([since, until].every((at) => at.endsWith(':00:00.000Z'))
+    ? 'cost' : 'cost of the hours (UTC) that begin in it')
 
 const endLines = (told: DayDocument, view: View): string[] => [
   `What waits for you: ${view.command('status')}`,
-  `cost  ${moneyText(told.spent_microusd)}`
+  `${costText(told)}  ${moneyText(told.spent_microusd)}`
     + (told.held_microusd === 0 ? '' : `, ${moneyText(told.held_microusd)} held`),
 ]
 
@@ -105,7 +119,7 @@ export const dayText = async (told: DayDocument, view: View): Promise<string> =>
     ...linesOf('Time by project, as the model named it', time.project),
     ...linesOf('Time by activity', time.activity),
     ...linesOf('Time by application; several may be visible at once', time.application),
-    ...(models.length === 0 ? [] : [cut(namedBy, columnsMax, widthOf)]),
+    ...(models.length === 0 ? [] : [cut(namedBy, columnsOf(view), widthOf)]),
   ]
   const [head, end] = [headLines(told, view), endLines(told, view)]
   const room = linesMax - head.length - sums.length - end.length - 2
