@@ -8,11 +8,11 @@ _sallyport_ids() {
     cnn_*) list='codehost connections' ;;
     aud_*) list='audit list' ;;
     obs_*) list='shots list' ;;
-    epi_*) list='shots digests' ;;
+    epi_*) list='shots list --digests' ;;
     edge_dev_*) list='edge list' ;;
     edge_art_*) list='edge artifacts' ;;
     job_*) list='codehost jobs' ;;
-    cls_*) list='codehost closures' ;;
+    cls_*) list='codehost recover closures' ;;
     *) list='task list' ;;
   esac
   sallyport ${place[@]+"${place[@]}"} --no-input --wait 0 $list 2>/dev/null | cut -f1 | grep -E '^[a-z_]*_[0-9a-f]{8}-'
@@ -46,45 +46,49 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit at machine state timers sandbox setup init login logout status explain serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "codehost recover"|"help codehost") at=3 ;;
+    *) at=2 ;;
+  esac
+  case "${words[*]:0:at}" in
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots receipt edge codehost task policy ledger audit at machine state timers sandbox setup init login logout status explain serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
-    "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel inputs drop --help" -- "$cur")); return ;;
+    "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask inputs drop --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
-    "shots") COMPREPLY=($(compgen -W "setup config scan watch run day estimate analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
+    "shots") COMPREPLY=($(compgen -W "setup scan run day estimate analyze reanalyze list show clear-stale status digest report --help" -- "$cur")); return ;;
     "receipt") COMPREPLY=($(compgen -W "export key verify --help" -- "$cur")); return ;;
-    "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
-    "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke publish prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
-    "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
+    "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts capture daemon --help" -- "$cur")); return ;;
+    "codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent revoke publish prepare preview approve run jobs cancel close-capacity recover --help" -- "$cur")); return ;;
+    "codehost recover") COMPREPLY=($(compgen -W "reconcile adopt closures inspect discard observe verify --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
-    "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
+    "policy") COMPREPLY=($(compgen -W "show revoke --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
     "at") COMPREPLY=($(compgen -W "add list remove --help" -- "$cur")); return ;;
     "machine") COMPREPLY=($(compgen -W "list invite join retire --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune share unshare accept-server destroy --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact export keys prune share unshare accept-server destroy --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
-    "sandbox") COMPREPLY=($(compgen -W "start stop status fault faults samples --help" -- "$cur")); return ;;
+    "sandbox") COMPREPLY=($(compgen -W "start stop status fault samples --help" -- "$cur")); return ;;
     "help session") COMPREPLY=($(compgen -W "show list revoke" -- "$cur")); return ;;
     "help principal") COMPREPLY=($(compgen -W "add list disable enable" -- "$cur")); return ;;
     "help goal") COMPREPLY=($(compgen -W "add list show update close" -- "$cur")); return ;;
-    "help alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel inputs drop" -- "$cur")); return ;;
+    "help alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask inputs drop" -- "$cur")); return ;;
     "help gateway") COMPREPLY=($(compgen -W "setup show prove" -- "$cur")); return ;;
-    "help shots") COMPREPLY=($(compgen -W "setup config scan watch run day estimate analyze reanalyze list show explain find clear-stale status digest digests report" -- "$cur")); return ;;
+    "help shots") COMPREPLY=($(compgen -W "setup scan run day estimate analyze reanalyze list show clear-stale status digest report" -- "$cur")); return ;;
     "help receipt") COMPREPLY=($(compgen -W "export key verify" -- "$cur")); return ;;
-    "help edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon" -- "$cur")); return ;;
-    "help codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent grants revoke publish prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify" -- "$cur")); return ;;
-    "help config") COMPREPLY=($(compgen -W "show save" -- "$cur")); return ;;
+    "help edge") COMPREPLY=($(compgen -W "pair list revoke artifacts capture daemon" -- "$cur")); return ;;
+    "help codehost") COMPREPLY=($(compgen -W "connect connections mode disconnect consent revoke publish prepare preview approve run jobs cancel close-capacity recover" -- "$cur")); return ;;
+    "help codehost recover") COMPREPLY=($(compgen -W "reconcile adopt closures inspect discard observe verify" -- "$cur")); return ;;
     "help task") COMPREPLY=($(compgen -W "list show review cancel recover close" -- "$cur")); return ;;
-    "help policy") COMPREPLY=($(compgen -W "show revoke history" -- "$cur")); return ;;
+    "help policy") COMPREPLY=($(compgen -W "show revoke" -- "$cur")); return ;;
     "help ledger") COMPREPLY=($(compgen -W "show reservations review settle" -- "$cur")); return ;;
     "help audit") COMPREPLY=($(compgen -W "list show" -- "$cur")); return ;;
     "help at") COMPREPLY=($(compgen -W "add list remove" -- "$cur")); return ;;
     "help machine") COMPREPLY=($(compgen -W "list invite join retire" -- "$cur")); return ;;
-    "help state") COMPREPLY=($(compgen -W "path check repair backup verify restore compact export kept keys prune share unshare accept-server destroy" -- "$cur")); return ;;
+    "help state") COMPREPLY=($(compgen -W "path check repair backup restore compact export keys prune share unshare accept-server destroy" -- "$cur")); return ;;
     "help timers") COMPREPLY=($(compgen -W "install remove show" -- "$cur")); return ;;
-    "help sandbox") COMPREPLY=($(compgen -W "start stop status fault faults samples" -- "$cur")); return ;;
+    "help sandbox") COMPREPLY=($(compgen -W "start stop status fault samples" -- "$cur")); return ;;
     "setup"|"setup "*)
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
@@ -172,18 +176,16 @@ _sallyport() {
       case "$prev" in
         --max-output-tokens) COMPREPLY=(); return ;;
         --timeout-seconds) COMPREPLY=(); return ;;
-        --request-cost-bound-microusd) COMPREPLY=(); return ;;
         --request-cost-bound) COMPREPLY=(); return ;;
-        --spend-ceiling-microusd) COMPREPLY=(); return ;;
         --spend-ceiling) COMPREPLY=(); return ;;
         --api-key-file) compopt -o default 2>/dev/null; return ;;
-        --expected-policy-revision) COMPREPLY=(); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
         --from) compopt -o default 2>/dev/null; return ;;
       esac
-      _sallyport_reply "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --request-cost-bound --spend-ceiling-microusd --spend-ceiling --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound --spend-ceiling --api-key-file --acknowledge --expected-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "alpha acknowledge")
-      _sallyport_reply "--acknowledge-plaintext-egress --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--acknowledge --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "alpha show")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
@@ -200,25 +202,6 @@ _sallyport() {
       esac
       _sallyport_reply "--idempotency-key --idempotency-text --file --from --max-output-tokens --goal --wait-turn --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
-    "alpha output")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "task list" ""
-      ;;
-    "alpha tasks")
-      case "$prev" in
-        --limit) COMPREPLY=(); return ;;
-        --after) COMPREPLY=($(compgen -W "$(_sallyport_ids "task list")" -- "$cur")); return ;;
-      esac
-      _sallyport_reply "--limit --open --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "alpha task")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "task list" ""
-      ;;
-    "alpha review")
-      _sallyport_reply "--approve --reject --accept-overrun --accept-held --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "task list" ""
-      ;;
-    "alpha cancel")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "task list" ""
-      ;;
     "alpha inputs")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
@@ -230,18 +213,16 @@ _sallyport() {
         --slot) COMPREPLY=($(compgen -W "chat report screenshot" -- "$cur")); return ;;
         --model) COMPREPLY=(); return ;;
         --upstream-allow) COMPREPLY=(); return ;;
-        --request-cost-bound-microusd) COMPREPLY=(); return ;;
         --request-cost-bound) COMPREPLY=(); return ;;
         --timeout-seconds) COMPREPLY=(); return ;;
         --remove-slot) COMPREPLY=($(compgen -W "chat report screenshot" -- "$cur")); return ;;
         --api-key-file) compopt -o default 2>/dev/null; return ;;
-        --spend-ceiling-microusd) COMPREPLY=(); return ;;
         --spend-ceiling) COMPREPLY=(); return ;;
         --consent) COMPREPLY=($(compgen -W "gateway.chat gateway.report gateway.digest gateway.vision" -- "$cur")); return ;;
-        --expected-policy-revision) COMPREPLY=(); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
         --from) compopt -o default 2>/dev/null; return ;;
       esac
-      _sallyport_reply "--slot --model --upstream-allow --request-cost-bound-microusd --request-cost-bound --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --spend-ceiling --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--slot --model --upstream-allow --request-cost-bound --timeout-seconds --remove-slot --api-key-file --spend-ceiling --consent --enable --disable --acknowledge --expected-revision --void-answers --remove-key --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "gateway show")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
@@ -250,9 +231,6 @@ _sallyport() {
       _sallyport_reply "--all --if-stale --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "chat report screenshot" "" ""
       ;;
     "shots setup")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "shots config")
       case "$prev" in
         --folder) compopt -o default 2>/dev/null; return ;;
         --recursive) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
@@ -265,29 +243,17 @@ _sallyport() {
         --reuse) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
         --settle-seconds) COMPREPLY=(); return ;;
         --key-alone) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
-        --budget-microusd) COMPREPLY=(); return ;;
         --budget) COMPREPLY=(); return ;;
         --budget-requests) COMPREPLY=(); return ;;
-        --request-cost-bound-microusd) COMPREPLY=(); return ;;
         --request-cost-bound) COMPREPLY=(); return ;;
-        --visual-run-refresh-minutes) COMPREPLY=(); return ;;
-        --ingest-enabled) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
-        --ingest-interval-minutes) COMPREPLY=(); return ;;
-        --ingest-limit) COMPREPLY=(); return ;;
-        --analysis-limit) COMPREPLY=(); return ;;
-        --analysis-concurrency) COMPREPLY=(); return ;;
-        --analysis-interval-seconds) COMPREPLY=(); return ;;
         --analysis-job-timeout-seconds) COMPREPLY=(); return ;;
-        --digest-enabled) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
-        --digest-interval-minutes) COMPREPLY=(); return ;;
-        --digest-window-minutes) COMPREPLY=(); return ;;
-        --digest-max-chars) COMPREPLY=(); return ;;
+        --set) COMPREPLY=($(compgen -W "visual_run_refresh_minutes= ingest_enabled= ingest_interval_minutes= ingest_limit= analysis_limit= analysis_concurrency= analysis_interval_seconds= digest_enabled= digest_interval_minutes= digest_window_minutes= digest_max_chars=" -- "$cur")); return ;;
         --ignore) COMPREPLY=(); return ;;
         --no-ignore) COMPREPLY=(); return ;;
         --unset) COMPREPLY=($(compgen -W "screenshot_folder recursive analysis cloud_upload fallbacks data_collection zdr renew_proof reuse settle_seconds key_alone budget_microusd budget_requests request_cost_bound_microusd visual_run_refresh_minutes ingest_enabled ingest_interval_minutes ingest_limit analysis_limit analysis_concurrency analysis_interval_seconds analysis_job_timeout_seconds digest_enabled digest_interval_minutes digest_window_minutes digest_max_chars ignore" -- "$cur")); return ;;
         --from) compopt -o default 2>/dev/null; return ;;
       esac
-      _sallyport_reply "--folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --settle-seconds --key-alone --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "set show" "" ""
+      _sallyport_reply "--folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --settle-seconds --key-alone --budget --budget-requests --request-cost-bound --analysis-job-timeout-seconds --set --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "shots scan")
       case "$prev" in
@@ -297,11 +263,8 @@ _sallyport() {
       esac
       _sallyport_reply "--folder --limit --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
-    "shots watch")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
     "shots run")
-      _sallyport_reply "--once --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--once --watch --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "shots day")
       case "$prev" in
@@ -339,23 +302,13 @@ _sallyport() {
         --status) COMPREPLY=($(compgen -W "pending blocked succeeded failed needs_reanalysis" -- "$cur")); return ;;
         --since) COMPREPLY=(); return ;;
         --limit) COMPREPLY=(); return ;;
+        --search) COMPREPLY=(); return ;;
         --after) COMPREPLY=($(compgen -W "$(_sallyport_ids "shots list")" -- "$cur")); return ;;
       esac
-      _sallyport_reply "--status --since --limit --archived --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--status --since --limit --archived --search --digests --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "shots show")
-      _sallyport_reply "--analysis --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "shots list" ""
-      ;;
-    "shots explain")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
-      ;;
-    "shots find")
-      case "$prev" in
-        --since) COMPREPLY=(); return ;;
-        --limit) COMPREPLY=(); return ;;
-        --after) COMPREPLY=(); return ;;
-      esac
-      _sallyport_reply "--since --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--analysis --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "any" ""
       ;;
     "shots clear-stale")
       _sallyport_reply "--yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
@@ -372,13 +325,6 @@ _sallyport() {
         --window-end) COMPREPLY=(); return ;;
       esac
       _sallyport_reply "--window-end --retry --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "shots digests")
-      case "$prev" in
-        --limit) COMPREPLY=(); return ;;
-        --after) COMPREPLY=($(compgen -W "$(_sallyport_ids "shots digests")" -- "$cur")); return ;;
-      esac
-      _sallyport_reply "--limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "shots digests" ""
       ;;
     "shots report")
       case "$prev" in
@@ -420,17 +366,12 @@ _sallyport() {
       ;;
     "edge artifacts")
       case "$prev" in
+        --out) compopt -o default 2>/dev/null; return ;;
         --device) COMPREPLY=($(compgen -W "$(_sallyport_ids "edge list")" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
         --before) COMPREPLY=($(compgen -W "$(_sallyport_ids "edge artifacts")" -- "$cur")); return ;;
       esac
-      _sallyport_reply "--device --limit --before --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "edge show")
-      case "$prev" in
-        --out) compopt -o default 2>/dev/null; return ;;
-      esac
-      _sallyport_reply "--out --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "edge artifacts" ""
+      _sallyport_reply "--out --device --limit --before --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "edge artifacts" ""
       ;;
     "edge capture")
       case "$prev" in
@@ -443,9 +384,9 @@ _sallyport() {
     "edge daemon")
       case "$prev" in
         --pair-file) compopt -o default 2>/dev/null; return ;;
-        --device-name) COMPREPLY=(); return ;;
+        --name) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--once --pair-file --device-name --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--once --pair-file --name --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "codehost connect")
       case "$prev" in
@@ -458,7 +399,7 @@ _sallyport() {
       _sallyport_reply "--connection --repo --token-file --mode --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "codehost connections")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--grants --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "codehost mode")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "disabled reconcile_only" "codehost connections" ""
@@ -473,9 +414,6 @@ _sallyport() {
         --expected-revision) COMPREPLY=(); return ;;
       esac
       _sallyport_reply "--action --duration --acknowledge --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost connections" ""
-      ;;
-    "codehost grants")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "codehost revoke")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost connections" ""
@@ -527,37 +465,20 @@ _sallyport() {
       _sallyport_reply "--preview-digest --standing --connection --action --until --max-jobs --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost run")
-      _sallyport_reply "--approved --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
-      ;;
-    "codehost resume")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      _sallyport_reply "--approved --resume --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost jobs")
       case "$prev" in
+        --history) COMPREPLY=($(compgen -W "effects artifacts checkpoints reads" -- "$cur")); return ;;
+        --readback) COMPREPLY=(); return ;;
         --connection) COMPREPLY=($(compgen -W "$(_sallyport_ids "codehost connections")" -- "$cur")); return ;;
         --state) COMPREPLY=($(compgen -W "prepared approved running succeeded unknown_external_effect blocked failed cancelled" -- "$cur")); return ;;
         --after) COMPREPLY=($(compgen -W "$(_sallyport_ids "codehost jobs")" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--connection --state --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "codehost job")
-      case "$prev" in
-        --history) COMPREPLY=($(compgen -W "effects artifacts checkpoints reads" -- "$cur")); return ;;
-        --readback) COMPREPLY=(); return ;;
-      esac
-      _sallyport_reply "--history --readback --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      _sallyport_reply "--history --readback --connection --state --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost cancel")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
-      ;;
-    "codehost reconcile")
-      case "$prev" in
-        --expected-read-revision) COMPREPLY=(); return ;;
-      esac
-      _sallyport_reply "--expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
-      ;;
-    "codehost adopt")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
     "codehost close-capacity")
@@ -571,46 +492,46 @@ _sallyport() {
         --remote-commit-id) COMPREPLY=(); return ;;
         --pr-number) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--from --retry --acknowledged-capacity-close --expected-job-revision --expected-connection-revision --expected-connection-fence --idempotency-key --remote-id --remote-commit-id --pr-number --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      _sallyport_reply "--from --retry --acknowledge --expected-job-revision --expected-connection-revision --expected-connection-fence --idempotency-key --remote-id --remote-commit-id --pr-number --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
-    "codehost closures")
+    "codehost recover reconcile")
       case "$prev" in
-        --after) COMPREPLY=($(compgen -W "$(_sallyport_ids "codehost closures")" -- "$cur")); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
+      esac
+      _sallyport_reply "--expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      ;;
+    "codehost recover adopt")
+      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      ;;
+    "codehost recover closures")
+      case "$prev" in
+        --after) COMPREPLY=($(compgen -W "$(_sallyport_ids "codehost recover closures")" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--receipt --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost closures" ""
+      _sallyport_reply "--receipt --after --limit --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost recover closures" ""
       ;;
-    "codehost inspect")
+    "codehost recover inspect")
       case "$prev" in
         --from) compopt -o default 2>/dev/null; return ;;
         --idempotency-key) COMPREPLY=(); return ;;
       esac
       _sallyport_reply "--from --idempotency-key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
-    "codehost discard")
+    "codehost recover discard")
       case "$prev" in
         --idempotency-key) COMPREPLY=(); return ;;
       esac
       _sallyport_reply "--idempotency-key --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
-    "codehost observe")
+    "codehost recover observe")
       case "$prev" in
         --from) compopt -o default 2>/dev/null; return ;;
-        --expected-read-revision) COMPREPLY=(); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--from --acknowledged-closure-observation --expected-read-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
+      _sallyport_reply "--from --acknowledge --expected-revision --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "codehost jobs" ""
       ;;
-    "codehost verify")
+    "codehost recover verify")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
-      ;;
-    "config show")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "config save")
-      case "$prev" in
-        --from) compopt -o default 2>/dev/null; return ;;
-      esac
-      _sallyport_reply "--from --void-answers --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "task list")
       case "$prev" in
@@ -623,7 +544,7 @@ _sallyport() {
       _sallyport_reply "--limit --open --state --kind --goal --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "task show")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "task list" ""
+      _sallyport_reply "--output --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "task list" ""
       ;;
     "task review")
       _sallyport_reply "--approve --reject --accept-overrun --accept-held --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "task list" ""
@@ -638,17 +559,14 @@ _sallyport() {
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "task list" ""
       ;;
     "policy show")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "policy revoke")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
-    "policy history")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--history --limit --after --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      ;;
+    "policy revoke")
+      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "ledger show")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
@@ -666,11 +584,10 @@ _sallyport() {
     "ledger settle")
       case "$prev" in
         --where) COMPREPLY=(); return ;;
-        --amount-microusd) COMPREPLY=(); return ;;
         --amount) COMPREPLY=(); return ;;
         --note-file) compopt -o default 2>/dev/null; return ;;
       esac
-      _sallyport_reply "--where --amount-microusd --amount --note-file --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "ledger reservations" ""
+      _sallyport_reply "--where --amount --note-file --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "ledger reservations" ""
       ;;
     "audit list")
       case "$prev" in
@@ -724,7 +641,7 @@ _sallyport() {
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "state check")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
       ;;
     "state repair")
       case "$prev" in
@@ -735,9 +652,6 @@ _sallyport() {
       ;;
     "state backup")
       _sallyport_reply "--salvage --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
-      ;;
-    "state verify")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
       ;;
     "state restore")
       case "$prev" in
@@ -751,12 +665,6 @@ _sallyport() {
     "state export")
       _sallyport_reply "--jsonl --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
-    "state kept")
-      case "$prev" in
-        --remove) COMPREPLY=(); return ;;
-      esac
-      _sallyport_reply "--remove --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
-      ;;
     "state keys")
       case "$prev" in
         --release) COMPREPLY=(); return ;;
@@ -767,8 +675,9 @@ _sallyport() {
       case "$prev" in
         --older-than) COMPREPLY=(); return ;;
         --aside) COMPREPLY=(); return ;;
+        --kept) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--older-than --dry-run --aside --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--older-than --dry-run --aside --show --kept --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "state share")
       case "$prev" in
@@ -796,18 +705,17 @@ _sallyport() {
     "state destroy")
       case "$prev" in
         --acknowledged-destroy) COMPREPLY=(); return ;;
-        --acknowledged-open-microusd) COMPREPLY=(); return ;;
         --acknowledged-open) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--acknowledged-destroy --acknowledged-open-microusd --acknowledged-open --dry-run --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--acknowledged-destroy --acknowledged-open --dry-run --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "timers install")
       case "$prev" in
         --with) COMPREPLY=($(compgen -W "systemd launchd cron" -- "$cur")); return ;;
-        --check-age) COMPREPLY=(); return ;;
+        --max-age) COMPREPLY=(); return ;;
         --mail-to) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--with --check-age --mail-to --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--with --max-age --mail-to --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "timers remove")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
@@ -848,10 +756,7 @@ _sallyport() {
         --after) COMPREPLY=(); return ;;
         --value) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--dir --service --times --after --value --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "set clear delay hang_before_headers hang_mid_body drip close_before_headers reset_before_headers reset_mid_body truncate first_line_http2 first_line_foreign first_line_nul switching chunked redirect_301 redirect_302 redirect_303 redirect_307 redirect_308 gzip br deflate encoding_unnamed_gzip oversize oversize_chunked status_400 status_401 status_402 status_403 status_404 status_408 status_413 status_429 status_500 status_502 status_503 status_504 not_json malformed trailing empty_body duplicate_key deep bom bad_utf8 lone_surrogate billing_delay billing_hang_before_headers billing_hang_mid_body billing_drip billing_close_before_headers billing_reset_before_headers billing_reset_mid_body billing_truncate billing_first_line_http2 billing_first_line_foreign billing_first_line_nul billing_switching billing_chunked billing_redirect_301 billing_redirect_302 billing_redirect_303 billing_redirect_307 billing_redirect_308 billing_gzip billing_br billing_deflate billing_encoding_unnamed_gzip billing_oversize billing_oversize_chunked billing_status_400 billing_status_401 billing_status_402 billing_status_403 billing_status_404 billing_status_408 billing_status_413 billing_status_429 billing_status_500 billing_status_502 billing_status_503 billing_status_504 billing_not_json billing_malformed billing_trailing billing_empty_body billing_duplicate_key billing_deep billing_bom billing_bad_utf8 billing_lone_surrogate read_delay read_hang_before_headers read_hang_mid_body read_drip read_close_before_headers read_reset_before_headers read_reset_mid_body read_truncate read_first_line_http2 read_first_line_foreign read_first_line_nul read_switching read_chunked read_redirect_301 read_redirect_302 read_redirect_303 read_redirect_307 read_redirect_308 read_gzip read_br read_deflate read_encoding_unnamed_gzip read_oversize read_oversize_chunked read_status_400 read_status_401 read_status_402 read_status_403 read_status_404 read_status_408 read_status_413 read_status_429 read_status_500 read_status_502 read_status_503 read_status_504 read_not_json read_malformed read_trailing read_empty_body read_duplicate_key read_deep read_bom read_bad_utf8 read_lone_surrogate write_delay write_hang_before_headers write_hang_mid_body write_drip write_close_before_headers write_reset_before_headers write_reset_mid_body write_truncate write_first_line_http2 write_first_line_foreign write_first_line_nul write_switching write_chunked write_redirect_301 write_redirect_302 write_redirect_303 write_redirect_307 write_redirect_308 write_gzip write_br write_deflate write_encoding_unnamed_gzip write_oversize write_oversize_chunked write_status_400 write_status_401 write_status_402 write_status_403 write_status_404 write_status_408 write_status_413 write_status_429 write_status_500 write_status_502 write_status_503 write_status_504 write_not_json write_malformed write_trailing write_empty_body write_duplicate_key write_deep write_bom write_bad_utf8 write_lone_surrogate wrong_id empty_id no_id id_number id_257_bytes header_absent header_wrong header_malformed header_compact header_braced header_urn header_uppercase header_empty header_repeated header_repeated_other wrong_model no_model two_choices zero_choices no_choices error_beside error_null error_in_choice chunk_object delta tool_calls tool_calls_null tool_calls_empty function_call null_content no_content content_parts wrong_role empty_answer answer_over_64k answer_64k control_characters reasoning refusal wrong_upstream no_upstream no_cost usage_cost billing_no_entry billing_no_entry_once billing_no_envelope billing_bare_list billing_error_beside billing_error_null billing_duplicate_entry billing_extra_entry billing_other_id billing_no_request_id billing_uppercase_id billing_500_once billing_500_always billing_no_cost billing_negative billing_negative_zero billing_above_range billing_top_of_range billing_huge billing_float billing_fraction billing_exponent billing_bool billing_string billing_null billing_list billing_zero_first billing_zero_always billing_cost billing_overrun billing_warning_text billing_warning_space billing_warning_empty billing_warning_null billing_warning_false billing_warning_zero billing_warning_list billing_warning_object shot_prose shot_fenced shot_trailing_text shot_truncated_json shot_comment shot_duplicate_field shot_nan shot_unknown_field shot_unknown_nested_field shot_missing_field shot_other_schema shot_other_activity shot_other_artifact shot_other_goal shot_other_needle shot_confidence_low shot_confidence_high shot_confidence_text shot_confidence_null shot_unknowns shot_secret shot_password shot_chat shot_sensitive_snippets shot_injection shot_long_snippet shot_long_log shot_cut shot_huge_error read_limit_spent write_limit_spent write_too_fast write_too_many write_not_done_500 write_not_done_422 write_limit_named write_not_done_404 write_not_done_408 write_not_done_409 write_exists_422 read_not_there write_timed_out write_cut_422 write_error_beside read_error_beside write_error_null read_error_null write_other_id write_other_text write_elsewhere write_old_time write_no_time write_no_author write_other_author tree_truncated tree_cut tree_other_row blob_other_bytes commit_other_message ref_moved repository_renumbered repository_archived repository_no_push pull_closed pull_draft pull_retitled pull_counts pull_moved issue_elsewhere read_no_time read_old_time read_spaced read_reordered read_other_author read_no_author issue_other_body comment_elsewhere files_cut files_twice read_no_date files_more" "" ""
-      ;;
-    "sandbox faults")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--dir --service --times --after --value --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "set clear list delay hang_before_headers hang_mid_body drip close_before_headers reset_before_headers reset_mid_body truncate first_line_http2 first_line_foreign first_line_nul switching chunked redirect_301 redirect_302 redirect_303 redirect_307 redirect_308 gzip br deflate encoding_unnamed_gzip oversize oversize_chunked status_400 status_401 status_402 status_403 status_404 status_408 status_413 status_429 status_500 status_502 status_503 status_504 not_json malformed trailing empty_body duplicate_key deep bom bad_utf8 lone_surrogate billing_delay billing_hang_before_headers billing_hang_mid_body billing_drip billing_close_before_headers billing_reset_before_headers billing_reset_mid_body billing_truncate billing_first_line_http2 billing_first_line_foreign billing_first_line_nul billing_switching billing_chunked billing_redirect_301 billing_redirect_302 billing_redirect_303 billing_redirect_307 billing_redirect_308 billing_gzip billing_br billing_deflate billing_encoding_unnamed_gzip billing_oversize billing_oversize_chunked billing_status_400 billing_status_401 billing_status_402 billing_status_403 billing_status_404 billing_status_408 billing_status_413 billing_status_429 billing_status_500 billing_status_502 billing_status_503 billing_status_504 billing_not_json billing_malformed billing_trailing billing_empty_body billing_duplicate_key billing_deep billing_bom billing_bad_utf8 billing_lone_surrogate read_delay read_hang_before_headers read_hang_mid_body read_drip read_close_before_headers read_reset_before_headers read_reset_mid_body read_truncate read_first_line_http2 read_first_line_foreign read_first_line_nul read_switching read_chunked read_redirect_301 read_redirect_302 read_redirect_303 read_redirect_307 read_redirect_308 read_gzip read_br read_deflate read_encoding_unnamed_gzip read_oversize read_oversize_chunked read_status_400 read_status_401 read_status_402 read_status_403 read_status_404 read_status_408 read_status_413 read_status_429 read_status_500 read_status_502 read_status_503 read_status_504 read_not_json read_malformed read_trailing read_empty_body read_duplicate_key read_deep read_bom read_bad_utf8 read_lone_surrogate write_delay write_hang_before_headers write_hang_mid_body write_drip write_close_before_headers write_reset_before_headers write_reset_mid_body write_truncate write_first_line_http2 write_first_line_foreign write_first_line_nul write_switching write_chunked write_redirect_301 write_redirect_302 write_redirect_303 write_redirect_307 write_redirect_308 write_gzip write_br write_deflate write_encoding_unnamed_gzip write_oversize write_oversize_chunked write_status_400 write_status_401 write_status_402 write_status_403 write_status_404 write_status_408 write_status_413 write_status_429 write_status_500 write_status_502 write_status_503 write_status_504 write_not_json write_malformed write_trailing write_empty_body write_duplicate_key write_deep write_bom write_bad_utf8 write_lone_surrogate wrong_id empty_id no_id id_number id_257_bytes header_absent header_wrong header_malformed header_compact header_braced header_urn header_uppercase header_empty header_repeated header_repeated_other wrong_model no_model two_choices zero_choices no_choices error_beside error_null error_in_choice chunk_object delta tool_calls tool_calls_null tool_calls_empty function_call null_content no_content content_parts wrong_role empty_answer answer_over_64k answer_64k control_characters reasoning refusal wrong_upstream no_upstream no_cost usage_cost billing_no_entry billing_no_entry_once billing_no_envelope billing_bare_list billing_error_beside billing_error_null billing_duplicate_entry billing_extra_entry billing_other_id billing_no_request_id billing_uppercase_id billing_500_once billing_500_always billing_no_cost billing_negative billing_negative_zero billing_above_range billing_top_of_range billing_huge billing_float billing_fraction billing_exponent billing_bool billing_string billing_null billing_list billing_zero_first billing_zero_always billing_cost billing_overrun billing_warning_text billing_warning_space billing_warning_empty billing_warning_null billing_warning_false billing_warning_zero billing_warning_list billing_warning_object shot_prose shot_fenced shot_trailing_text shot_truncated_json shot_comment shot_duplicate_field shot_nan shot_unknown_field shot_unknown_nested_field shot_missing_field shot_other_schema shot_other_activity shot_other_artifact shot_other_goal shot_other_needle shot_confidence_low shot_confidence_high shot_confidence_text shot_confidence_null shot_unknowns shot_secret shot_password shot_chat shot_sensitive_snippets shot_injection shot_long_snippet shot_long_log shot_cut shot_huge_error read_limit_spent write_limit_spent write_too_fast write_too_many write_not_done_500 write_not_done_422 write_limit_named write_not_done_404 write_not_done_408 write_not_done_409 write_exists_422 read_not_there write_timed_out write_cut_422 write_error_beside read_error_beside write_error_null read_error_null write_other_id write_other_text write_elsewhere write_old_time write_no_time write_no_author write_other_author tree_truncated tree_cut tree_other_row blob_other_bytes commit_other_message ref_moved repository_renumbered repository_archived repository_no_push pull_closed pull_draft pull_retitled pull_counts pull_moved issue_elsewhere read_no_time read_old_time read_spaced read_reordered read_other_author read_no_author issue_other_body comment_elsewhere files_cut files_twice read_no_date files_more" "" ""
       ;;
     "sandbox samples")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" "default"
@@ -869,7 +774,7 @@ _sallyport() {
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "bash zsh fish" "" ""
       ;;
     "help")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "environment exit-status json files platforms consent money profile real-key anchor shared retired-route session principal goal alpha gateway shots receipt edge codehost config task policy ledger audit at machine state timers sandbox setup init login logout status explain serve demo doctor schema completion help" "" ""
+      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "environment exit-status json files platforms consent money profile real-key anchor shared retired-route session principal goal alpha gateway shots receipt edge codehost task policy ledger audit at machine state timers sandbox setup init login logout status explain serve demo doctor schema completion help" "" ""
       ;;
   esac
 }

@@ -9,7 +9,7 @@ const helpColumns = 100
 /** Commands whose results are captured: every list, and what people look at most. */
 export const looks = [
   'task list', 'alpha tasks', 'goal list', 'session list --all', 'principal list', 'audit list',
-  'policy history', 'ledger reservations --all', 'codehost jobs', 'codehost closures',
+  'policy history', 'ledger reservations --all', 'codehost jobs', 'codehost recover closures',
   'codehost connections', 'codehost grants', 'edge list', 'edge artifacts', 'shots list',
   'shots digests', 'sandbox faults', 'schema', 'status', 'doctor', 'alpha show', 'gateway show',
   'shots config show', 'shots status', 'ledger show', 'policy show', 'session show',

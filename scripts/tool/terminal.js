@@ -8,7 +8,7 @@ const [charWidth, lineHeight, margin] = [8.4, 19, 16]
 
 /** Commands of the tutorial whose exchange is in the picture, by how they begin. */
 const shown = [
-  "printf 'What is", 'sallyport alpha tasks', 'sallyport shots scan', 'sallyport shots analyze',
+  "printf 'What is", 'sallyport task list', 'sallyport shots scan', 'sallyport shots analyze',
 ]
 
 const exchange = /^```sh\n([^]*?)^```\n```text\n([^]*?)^```$/gm

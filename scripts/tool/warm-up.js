@@ -52,9 +52,9 @@ const reading = [
 const alone = [['alpha', 'show'], ['shots', 'status']]
 
 const setup = (keyFile) => [
-  'alpha', 'setup', '--enable', '--acknowledge-plaintext-egress', '--api-key-file', keyFile,
-  '--max-output-tokens', '200', '--timeout-seconds', '20', '--request-cost-bound-microusd', '1000',
-  '--spend-ceiling-microusd', '100000', '--expected-policy-revision', '1',
+  'alpha', 'setup', '--enable', '--acknowledge', '--api-key-file', keyFile,
+  '--max-output-tokens', '200', '--timeout-seconds', '20', '--request-cost-bound', '0.001usd',
+  '--spend-ceiling', '0.10usd', '--expected-revision', '1',
 ]
 
 /** A server of the program in this process; gives what it prints and when it has ended. */

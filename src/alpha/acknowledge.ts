@@ -43,7 +43,7 @@ export const acknowledgeAlpha = async (
   if (!acknowledged) {
     throw fail.rejected(
       'acknowledgment_required', 'Asking needs the acknowledgment of plaintext egress.',
-      { next: 'Read the text, then repeat with --acknowledge-plaintext-egress.' },
+      { next: 'Read the text, then repeat with --acknowledge.' },
     )
   }
   const owner = session.principal.principal_id

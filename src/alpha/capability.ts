@@ -23,6 +23,6 @@ export const alpha: Capability = {
     return ({ gov, view }) => alphaStatusLine(gov, view)
   },
   waiting: async () => (await import('./waiting.js')).alphaWaiting,
-  reads: (id) => `alpha output ${id}`,
+  reads: (id) => `task show ${id} --output`,
   receipted: { task: async () => (await import('./receipted.js')).receiptedAsk },
 }

@@ -49,7 +49,7 @@ export const readOutput = (gov: Gov, session: Session, taskId: string): AlphaOut
   const task = requireOwnTask(view, session, taskId, { for: 'read' })
   if (task.kind !== alphaCapability) {
     throw fail.notFound('task_not_found', 'There is no such text task.', {
-      next: 'Run `sallyport alpha tasks`.',
+      next: 'Run `sallyport task list`.',
     })
   }
   const receipt = receiptOf(getJob(view, task).receipt)
@@ -57,13 +57,13 @@ export const readOutput = (gov: Gov, session: Session, taskId: string): AlphaOut
   if (task.state === 'blocked') {
     throw fail.blocked('output_withheld', 'This task is blocked; no answer is released.', {
       reason: task.blocked?.reason ?? 'blocked', details,
-      next: `See \`sallyport alpha task ${task.task_id}\`.`,
+      next: `See \`sallyport task show ${task.task_id}\`.`,
     })
   }
   if (task.state !== 'succeeded' || task.result_artifact_id === null || receipt === null) {
     throw fail.conflict('no_output', 'This task has no answer.', {
       reason: task.reason ?? task.state, details,
-      next: `See \`sallyport alpha task ${task.task_id}\`.`,
+      next: `See \`sallyport task show ${task.task_id}\`.`,
     })
   }
   requireOwnResult(view, task, receipt, task.result_artifact_id)

@@ -17,7 +17,7 @@ export const receiptedAsk: FindReceipted = (_gov, view, session, id) => {
   const receipt = receiptOf(getJob(view, task).receipt)
   if (receipt === null) {
     throw fail.conflict('no_receipt', 'This task has not come so far that it has a receipt.', {
-      next: `See \`sallyport alpha task ${task.task_id}\`.`, details: { task_id: task.task_id },
+      next: `See \`sallyport task show ${task.task_id}\`.`, details: { task_id: task.task_id },
     })
   }
   const { input_digest: question, output_digest: answer, policy_digest: policy, ...facts } = receipt

@@ -281,7 +281,7 @@ export const requireSaveAuthority = (
   requireWideningAuthority(given, {
     saves: 'Enabling or changing an enabled route',
     egress: 'plaintext egress',
-    flag: '--acknowledge-plaintext-egress',
+    flag: '--acknowledge',
     show: 'sallyport alpha show',
   })
 }

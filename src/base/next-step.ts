@@ -21,15 +21,16 @@ export interface NextStep {
  * for good: by the words that begin them.
  */
 export const personCommands: readonly string[] = [
-  'init', 'login', 'setup', 'config save', 'principal add', 'principal enable',
-  'principal disable', 'alpha setup', 'alpha acknowledge', 'alpha review', 'alpha cancel',
-  'task review', 'task cancel', 'task close', 'gateway setup', 'shots setup', 'shots config set',
+  'init', 'login', 'setup', 'principal add', 'principal enable',
+  'principal disable', 'alpha setup', 'alpha acknowledge',
+  'task review', 'task cancel', 'task close', 'gateway setup', 'shots setup',
   'shots reanalyze', 'shots clear-stale', 'ledger review', 'ledger settle', 'policy revoke',
   'session revoke', 'codehost connect', 'codehost mode', 'codehost consent', 'codehost approve',
   'codehost disconnect', 'alpha drop',
-  'codehost close-capacity', 'codehost observe', 'codehost adopt', 'codehost discard',
+  'codehost close-capacity', 'codehost recover observe', 'codehost recover adopt',
+  'codehost recover discard',
   'codehost cancel', 'codehost revoke', 'edge pair', 'edge revoke', 'state repair',
-  'state restore', 'state prune', 'state destroy', 'state kept', 'state keys',
+  'state restore', 'state prune', 'state destroy', 'state keys',
   'machine invite', 'machine join', 'machine retire', 'state share', 'state unshare',
   'state accept-server',
   'sandbox start', 'timers install',

@@ -5,7 +5,7 @@
 import { Option, type Argument, type Command } from 'commander'
 import { durationText, unitMs } from '../base/duration.js'
 import { fail } from '../base/errors.js'
-import { microusdOf, moneyText } from '../base/money.js'
+import { microusdOf, moneyText, usdText } from '../base/money.js'
 import { pageDefault, pageRowsMax } from '../base/page.js'
 import { parseClosed, strictIntegerText } from '../base/schema.js'
 
@@ -38,8 +38,39 @@ export const numberFlag = (flags: string, text: string): Option =>
 
 const micro = '-microusd'
 
-/** The name in camel case of the flag in micro-USD, by its sister in dollars. */
-const sisters = new WeakMap<Option, string>()
+/** What a flag is called today, by the flag under its older name, which code reads it by. */
+const todays = new WeakMap<Option, Option>()
+
+/** What is typed today in the place of an older flag. */
+const instead = new WeakMap<Option, string>()
+
+/** A flag by an older name, in no help and no completion; `today` is what is typed in its place. */
+export const olderFlag = (option: Option, today: string): Option => {
+  instead.set(option, today)
+  return option.hideHelp()
+}
+
+/** What is typed today in the place of a flag; null of a flag of today. */
+export const todayOf = (option: Option): string | null => instead.get(option) ?? null
+
+/** The name in camel case under which a flag of today is read. */
+const readAs = new WeakMap<Option, string>()
+
+/**
+ * A flag with another name today. It goes on being taken by its older one, which no help and no
+ * completion shows, and its value is read under that one.
+ */
+export const renamed = (older: Option, name: string): Option => {
+  const [, value = ''] = /(?: (.*))?$/.exec(older.flags) ?? []
+  const option = new Option(`${name}${value === '' ? '' : ` ${value}`}`, older.description)
+  if (older.parseArg !== undefined) option.argParser(older.parseArg)
+  todays.set(older, option)
+  return olderFlag(older, name)
+}
+
+/** The one flag of what a person acknowledges in a line, by the older name that it had there. */
+export const acknowledgeFlag = (older: string, text: string): Option =>
+  renamed(new Option(older, text), '--acknowledge')
 
 const dollars = (name: string, text: string, { min, max }: Range): number => {
   const amount = microusdOf(text)
@@ -52,55 +83,54 @@ const dollars = (name: string, text: string, { min, max }: Range): number => {
   })
 }
 
-/** Range of each flag in micro-USD, for its sister. */
-const moneyRanges = new WeakMap<Option, Range>()
-
 /**
- * A flag that takes an amount of money: an integer of micro-USD (1000000 is one dollar). Its name
- * ends with `-microusd`; `addMoneySisters` puts one in dollars beside it.
+ * A flag that takes an amount of money, `--amount 0.05usd`. Its older name ends with `-microusd`
+ * and takes an integer of micro-USD (1000000 is one dollar), which is how it is read.
  */
 export const moneyFlag = (flags: string, text: string, range: Range): Option => {
-  const option = new Option(flags, `${text} (micro-USD, ${range.min} to ${range.max})`)
-  moneyRanges.set(option, range)
-  return option.argParser((value) => integer(option.long ?? flags, value, range))
+  const older = new Option(flags, `${text} (micro-USD, ${range.min} to ${range.max})`)
+  older.argParser((value) => integer(older.long ?? flags, value, range))
+  const name = (older.long ?? '').replace(micro, '')
+  const option = new Option(
+    `${name} <usd>`, `${text} (${usdText(range.min)} to ${usdText(range.max)})`)
+  option.argParser((value) => dollars(name, value, range))
+  todays.set(older, option)
+  return olderFlag(older, name)
 }
 
-/**
- * Puts a flag in dollars (`--spend-ceiling 5.00usd`) behind each in micro-USD; `withMoney` gives
- * its value under the name of the first.
- */
-export const addMoneySisters = (command: Command): Command => {
-  const given = [...command.options]
-  for (const option of given) {
-    const range = moneyRanges.get(option)
-    if (range === undefined) continue
-    const sister = new Option(
-      `${(option.long ?? '').replace(micro, '')} <usd>`, 'the same in dollars, as 5.00usd')
-    sister.argParser((value) => dollars(sister.long ?? '', value, range))
-    sisters.set(sister, option.attributeName())
-    command.addOption(sister)
-    given.splice(given.indexOf(option) + 1, 0, sister)
-  }
-  // Help shows a flag and its sister side by side.
+/** Puts each flag that is called otherwise today in its place, under that name. */
+export const addTodaysFlags = (command: Command): Command => {
+  const given = command.options.flatMap((older) => {
+    const option = todays.get(older)
+    if (option === undefined) return [older]
+    readAs.set(option, older.attributeName())
+    return [option, older]
+  })
+  for (const option of given) if (readAs.has(option)) command.addOption(option)
   const order = command.options as Option[]
   order.splice(0, order.length, ...given)
   return command
 }
 
-/** What was given in dollars, under the names in micro-USD. Throws `usage` where both were. */
-export const withMoney = (
+/**
+ * What was given, under the names that it is read by. Throws `usage` where one was given a value
+ * by both of its names.
+ */
+export const asRead = (
   command: Command, given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> => {
   const values = { ...given }
   for (const option of command.options) {
-    const name = sisters.get(option)
+    const name = readAs.get(option)
     const own = option.attributeName()
     if (name === undefined || values[own] === undefined) continue
-    if (values[name] !== undefined) {
-      throw fail.usage('money_twice', `Give one of ${option.long} and ${option.long}${micro}.`)
-    }
-    values[name] = values[own]
+    const value = values[own]
     delete values[own]
+    if (values[name] !== undefined && value !== true) {
+      const older = command.options.find((one) => one.attributeName() === name)
+      throw fail.usage('money_twice', `Give one of ${option.long} and ${older?.long}.`)
+    }
+    values[name] = value
   }
   return values
 }

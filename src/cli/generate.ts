@@ -3,7 +3,7 @@ import { completionScript } from './completion/scripts.js'
 import type { VerbDeps } from './verb.js'
 import { manPages } from './man/pages.js'
 import { allSchemas, schemaText } from './schemas.js'
-import { describeNouns, describeTree } from './tree.js'
+import { describeNouns, describeOlder, describeTree } from './tree.js'
 
 /** Every generated file: path relative to the project, and text. */
 export const generatedFiles = async (deps: VerbDeps): Promise<ReadonlyMap<string, string>> => {
@@ -14,7 +14,7 @@ export const generatedFiles = async (deps: VerbDeps): Promise<ReadonlyMap<string
   files.set('completions/sallyport.bash', completionScript('bash', verbs, nouns))
   files.set('completions/_sallyport', completionScript('zsh', verbs, nouns))
   files.set('completions/sallyport.fish', completionScript('fish', verbs, nouns))
-  for (const { schema, document } of allSchemas(verbs)) {
+  for (const { schema, document } of allSchemas([...verbs, ...await describeOlder(deps)])) {
     files.set(`docs/schemas/${schema}.json`, schemaText(document))
   }
   return files

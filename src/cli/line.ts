@@ -4,39 +4,43 @@ import { Degraded } from '../base/contract.js'
 import { errnoOf } from '../base/errno.js'
 import { fail, type ErrorDetails, type SallyportError } from '../base/errors.js'
 import { pageDocument } from '../base/page.js'
+import { commandLine } from '../base/told.js'
 import { nextPage } from './next-page.js'
 import { endedByDamage, markedForDamage, markedResult } from './damage.js'
-import { addMoneySisters, withMoney } from './flags.js'
+import { addTodaysFlags, asRead } from './flags.js'
 import { helpColumns } from './wrap.js'
 import { helpSections } from './help/sections.js'
 import { withWholeIds } from './short-ids.js'
 import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
 import {
-  camelCase, metaOf, type VerbMeta, type VerbRecord, type VerbEntry, type VerbDeps,
+  camelCase, joinedOf, metaOf, type CommandTable, type NounEntry, type VerbMeta,
+  type VerbRecord, type VerbEntry, type VerbDeps,
 } from './verb.js'
 
 /** A verb, ready to parse a line. */
-interface Verb {
+export interface Verb {
   readonly meta: VerbMeta
   readonly command: Command
 }
 
 /** A verb under its words, ready to parse a line. */
-export const verbFor = (record: VerbRecord, name: string, deps: VerbDeps): Verb => {
-  const meta = metaOf(record, name)
-  const { of } = record
-  const unnamed = bareCommand(deps, meta)
-  const bare = of === undefined ? unnamed : unnamed.argument(`<${of}>`, `id of the ${of}`)
-  const command = addMoneySisters(record.flags?.(bare) ?? bare)
+export const verbFor = (
+  record: VerbRecord, name: string, deps: VerbDeps, told: Parameters<typeof metaOf>[2] = {},
+): Verb => {
+  const meta = metaOf(record, name, told)
+  const command = withFlags(bareCommand(deps, meta), record)
   command.addHelpText('after', () => helpSections(meta))
   command.action(async () => {
-    deps.heedDamage(meta.damage)
+    const acting = await actingOf({ record, meta, line: lineOf(command) })
+    deps.heedDamage(acting.meta.damage)
+    deps.anchor = acting.meta.anchor ?? 'vouches'
     try {
-      const result = await record.run(await withWholeIds(lineOf(command), meta, deps), deps)
-      await show(result, record, deps)
-      await record.after?.(result, deps)
+      const line = await withWholeIds(acting.line, acting.meta, deps)
+      const result = await acting.record.run(line, deps)
+      await show(result, acting.record, deps)
+      await acting.record.after?.(result, deps)
     } catch (thrown) {
-      if (thrown instanceof Degraded) await show(thrown.result, record, deps)
+      if (thrown instanceof Degraded) await show(thrown.result, acting.record, deps)
       throw sooner(thrown, deps)
     }
     const damage = deps.shownDamage()
@@ -45,12 +49,88 @@ export const verbFor = (record: VerbRecord, name: string, deps: VerbDeps): Verb 
   return { meta, command }
 }
 
-/** The verb of an entry of the table, ready to parse a line. */
+/** A command with what its record takes. */
+const withFlags = (bare: Command, record: VerbRecord): Command => {
+  const { of } = record
+  const named = of === undefined ? bare : bare.argument(`<${of}>`, `id of the ${of}`)
+  return addTodaysFlags(record.flags?.(named) ?? named)
+}
+
+/** What acts on a line: the verb that was named, or one that it joins, and the line of that. */
+interface Acting {
+  readonly record: VerbRecord
+  readonly meta: VerbMeta
+  readonly line: object
+}
+
+const actingOf = async (named: Acting): Promise<Acting> => {
+  const { record: { joins = [] }, meta: { name }, line } = named
+  for (const one of joins) {
+    const own = one.line({ ...line })
+    if (own === null) continue
+    const record = await one.load()
+    return { record, meta: metaOf(record, name), line: lineOfJoined(one.by, record, own) }
+  }
+  return named
+}
+
+/** A line with what it left out. Throws `usage` for a flag that is the other verb's alone. */
+const lineOfJoined = (by: string, record: VerbRecord, line: object): object => {
+  const command = withFlags(new Command(), record)
+  const names = [
+    ...command.options.map((option) => option.attributeName()),
+    ...command.registeredArguments.map((argument) => camelCase(argument.name())),
+  ]
+  if (Object.keys(line).some((name) => !names.includes(name))) {
+    throw fail.usage('flag_not_with', `Another flag of the line does not go with ${by}.`)
+  }
+  return { ...command.opts(), ...line }
+}
+
+/** The verb of an entry of the table, ready to parse a line; whole where it is to be described. */
 export const verbAt = async (
-  noun: string | null, entry: VerbEntry, deps: VerbDeps,
+  noun: string | null, entry: VerbEntry, deps: VerbDeps, isWhole = true,
 ): Promise<Verb> => {
   const name = noun === null ? entry.verb : `${noun} ${entry.verb}`
-  return verbFor(await entry.load(), name, deps)
+  const record = await entry.load()
+  return verbFor(record, name, deps, isWhole ? { joined: await joinedOf(record, name) } : {})
+}
+
+const countOf = (words: string): number => words.split(' ').length
+
+/** The noun that a line begins with, the longest of them; null for none. */
+export const nounAt = (table: CommandTable, words: readonly string[]): NounEntry | null => {
+  const fitting = table.flatMap((one) => ('noun' in one
+    && words.slice(0, countOf(one.noun)).join(' ') === one.noun ? [one] : []))
+  return fitting.sort((a, b) => countOf(b.noun) - countOf(a.noun))[0] ?? null
+}
+
+/** A verb that a line names, and the words behind its name. */
+interface Named {
+  readonly verb: Verb
+  readonly words: readonly string[]
+}
+
+/**
+ * The verb that a line names, by its name of today or by an older one; null for none. Of one that
+ * is run what its line may mean besides is not loaded.
+ */
+export const verbNamed = async (
+  table: CommandTable, line: readonly string[], deps: VerbDeps, isRun = false,
+): Promise<Named | null> => {
+  const noun = nounAt(table, line)
+  const at = noun === null ? 0 : countOf(noun.noun)
+  const entry = (noun?.verbs ?? table).find((one) => 'verb' in one && one.verb === line[at])
+  if (entry !== undefined && 'verb' in entry) {
+    const isWhole = !isRun || line.includes('--help') || line.includes('-h')
+    const verb = await verbAt(noun?.noun ?? null, entry, deps, isWhole)
+    return { verb, words: line.slice(at + 1) }
+  }
+  const { olderNamed } = await import('./commands/older.js')
+  const older = olderNamed(line)
+  if (older === null) return null
+  const verb = verbFor(await older.load(), older.name, deps, { today: older.today })
+  return { verb, words: line.slice(countOf(older.name)) }
 }
 
 /** What the parser of a line printed: its help, which is shown once the parser has ended. */
@@ -63,10 +143,14 @@ const sooner = (thrown: unknown, deps: VerbDeps): unknown => {
   return endedByDamage(damage, thrown instanceof Degraded ? thrown.failure : thrown)
 }
 
+/** Which line is today's, of a verb that was named by an older name. */
+const todayText = ({ today }: VerbMeta): string => (today === null ? ''
+  : `An older name. Today's: ${today.map((line) => `\`${commandLine(line)}\``).join(', ')}.\n\n`)
+
 const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command => {
   const command = new Command(`sallyport ${meta.name}`)
   return command
-    .description(meta.description)
+    .description(todayText(meta) + meta.description)
     .helpOption('-h, --help', 'show this help')
     .allowExcessArguments(false)
     .exitOverride()
@@ -134,7 +218,7 @@ const lineOf = (command: Command): object => {
     (argument, at) => [camelCase(argument.name()), command.processedArgs[at] as unknown] as const,
   )
   const given = named.filter(([, value]) => value !== undefined)
-  return { ...withMoney(command, command.opts()), ...Object.fromEntries(given) }
+  return { ...asRead(command, command.opts()), ...Object.fromEntries(given) }
 }
 
 const snakeCase = (name: string): string =>

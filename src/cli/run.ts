@@ -4,14 +4,14 @@ import { exitStatus } from '../base/outcome.js'
 import { nothingCarried, type Carried } from '../base/told.js'
 import { bindDeps } from './verb-deps.js'
 import { commands } from './commands/table.js'
-import { nameOf, type CommandTable, type NounEntry, type VerbEntry, type VerbDeps } from './verb.js'
+import { nameOf, wordsBehind, type CommandTable, type VerbDeps } from './verb.js'
 import type { CliDeps } from './deps.js'
 import { editDistance } from './edit-distance.js'
 import { showFailure } from './failure.js'
 import { scanGlobals, wantsJson } from './globals.js'
 import { wrapBeside, writeHelp } from './output.js'
 import { secretsOfRun, type Secrets } from './redact.js'
-import { runVerb, usageOf, verbAt } from './line.js'
+import { nounAt, runVerb, usageOf, verbNamed } from './line.js'
 import { mayNameState } from './places.js'
 
 /** Runs the command; gives the exit status and never throws. */
@@ -52,48 +52,69 @@ const runLine = async (
   deps: CliDeps, table: CommandTable, secrets: Secrets, seen: Seen,
 ): Promise<void> => {
   const { globals, rest } = scanGlobals(deps.argv)
-  const named = mayNameState(deps, globals)
+  const folders = mayNameState(deps, globals)
     ? deps.foldersNamed ?? (await import('../fabric/names/look-up.js')).foldersNamed : null
   const bound = bindDeps(deps, globals, secrets, {
     commands: table, again: (other) => runCommand(other, table),
-  }, named)
+  }, folders)
   seen.verbose = globals.verbose
   seen.carried = bound.carried
   seen.bound = bound
-  const [first, second] = rest
+  const [first] = rest
   if (first === undefined || helpFlags.has(first)) {
     const { overview } = await import('./help/overview.js')
     return writeHelp(bound, await overview(bound))
   }
-  const entry = table.find((one) => nameOf(one) === first)
-  if (entry === undefined) throw unknownWord('command', first, table.map(nameOf))
-  if ('load' in entry) return runEntry(null, entry, rest.slice(1), bound, seen)
-  seen.usage = `sallyport ${entry.noun} <verb> [flags]`
-  if (second !== undefined && helpFlags.has(second)) {
-    const { nounHelp } = await import('./help/overview.js')
-    return writeHelp(bound, await nounHelp(entry, bound))
-  }
-  return runEntry(entry.noun, verbOf(entry, second), rest.slice(2), bound, seen)
+  const named = await verbNamed(table, rest, bound, true)
+  if (named === null) return withoutVerb(rest, bound, seen)
+  seen.usage = usageOf(named.verb)
+  await runVerb(named.verb, named.words, bound)
 }
 
-const verbOf = (noun: NounEntry, word: string | undefined): VerbEntry => {
-  const names = noun.verbs.map(nameOf)
+/** What a line without a verb gets: the help of its noun, or a refusal. */
+const withoutVerb = async (
+  line: readonly string[], bound: VerbDeps, seen: Seen,
+): Promise<void> => {
+  const noun = nounAt(bound.commands, line)
+  if (noun === null) return withoutNoun(line, bound)
+  seen.usage = `sallyport ${noun.noun} <verb> [flags]`
+  const word = line[noun.noun.split(' ').length]
+  if (word !== undefined && helpFlags.has(word)) {
+    const { nounHelp } = await import('./help/overview.js')
+    return writeHelp(bound, await nounHelp(noun, bound))
+  }
+  const names = wordsBehind(bound.commands, noun)
   if (word === undefined) {
     throw fail.usage('verb_missing', `Which one: ${noun.noun} ${names.join(', ')}?`)
   }
-  const verb = noun.verbs.find((one) => one.verb === word)
-  if (verb === undefined) throw unknownWord(`${noun.noun} verb`, word, names)
-  return verb
+  throw unknownWord(`${noun.noun} verb`, word, names)
 }
 
-const runEntry = async (
-  noun: string | null, entry: VerbEntry, words: readonly string[], bound: VerbDeps, seen: Seen,
+/** A first word of today that is no command: that of an older name, a verb without its noun. */
+const withoutNoun = async (
+  [word = '', second = '']: readonly string[], bound: VerbDeps,
 ): Promise<void> => {
-  const verb = await verbAt(noun, entry, bound)
-  seen.usage = usageOf(verb)
-  bound.anchor = verb.meta.anchor ?? 'vouches'
-  await runVerb(verb, words, bound)
+  const { olderNames } = await import('./commands/older.js')
+  const older = olderNames.filter(({ name }) => name.startsWith(`${word} `))
+  if (older.length > 0 && helpFlags.has(second)) {
+    const { olderHelp } = await import('./help/overview.js')
+    return writeHelp(bound, olderHelp(older))
+  }
+  const led = [
+    ...older.flatMap(({ today }) => today), ...word === 'version' ? ['--version'] : [],
+    ...bound.commands.flatMap((one) => ('noun' in one && one.verbs.some(({ verb }) => verb === word)
+      ? [`${one.noun} ${word}`] : [])),
+  ]
+  if (led.length === 0 || led.length > ledMax) {
+    throw unknownWord('command', word, bound.commands.map(nameOf))
+  }
+  throw fail.usage('unknown_command', 'There is no such command.', {
+    next: `Did you mean ${led.map((line) => `\`sallyport ${line}\``).join(' or ')}?`,
+  })
 }
+
+/** So many commands are told to choose from. */
+const ledMax = 4
 
 /** The word itself is not repeated: it may be anything, also a question or a key. */
 const unknownWord = (what: string, word: string, names: readonly string[]): Error => {

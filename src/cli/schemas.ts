@@ -7,6 +7,7 @@ import { jsonSchemaOf, type JsonSchema } from '../base/json-schema.js'
 import type { SchemaRow } from '../base/json-schema-contract.js'
 import { pageSchemaName, pageShape } from '../base/page.js'
 import type { DescribedVerb } from './tree.js'
+import type { VerbMeta } from './verb.js'
 
 /** A schema, what it is of, and the shape that it was made from. */
 export interface NamedSchema extends SchemaRow {
@@ -28,6 +29,10 @@ export const resultSchema = ({ output, schemaName }: ContractFacts): JsonSchema 
 export const inputSchema = ({ input, inputName }: ContractFacts): JsonSchema =>
   jsonSchemaOf(input, inputName)
 
+/** What a verb may give, and the words that make it give that. */
+const documentsOf = ({ json, name, joined }: VerbMeta): (readonly [VerbMeta['json'], string])[] =>
+  [[json, name], ...joined.map(({ by, meta }) => [meta.json, `${name} ${by}`] as const)]
+
 /** Every schema, by name. Throws where two shapes have one name: it would not say which. */
 export const allSchemas = (verbs: readonly DescribedVerb[]): readonly NamedSchema[] => {
   const found = new Map<string, NamedSchema>([[errorSchemaName, {
@@ -45,8 +50,7 @@ export const allSchemas = (verbs: readonly DescribedVerb[]): readonly NamedSchem
     const commands = [...known?.commands ?? [], ...one.commands]
     found.set(one.schema, { ...one, commands })
   }
-  for (const { meta } of verbs) {
-    const { json, name } = meta
+  for (const [json, name] of verbs.flatMap(({ meta }) => documentsOf(meta))) {
     if (json === null) continue
     const commands = [name]
     const { schemaName, inputName, output, input } = json

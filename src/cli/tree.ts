@@ -1,7 +1,8 @@
 /** The whole command tree as data: what man pages, completions and tests are made from. */
 import type { Command, Option } from 'commander'
-import { offeredFor } from './flags.js'
-import { usageOf, verbAt } from './line.js'
+import { offeredFor, todayOf } from './flags.js'
+import { olderNames } from './commands/older.js'
+import { usageOf, verbAt, verbFor, type Verb } from './line.js'
 import type { VerbMeta, VerbEntry, VerbDeps } from './verb.js'
 
 /** One flag of a verb. */
@@ -33,6 +34,8 @@ export interface DescribedVerb {
   readonly help: string
   readonly arguments: readonly DescribedArgument[]
   readonly flags: readonly DescribedFlag[]
+  /** Flags that it takes by older names, with what is typed today. */
+  readonly olderFlags: readonly { readonly long: string, readonly today: string }[]
 }
 
 /** One noun. */
@@ -47,25 +50,31 @@ export const describeNouns = ({ commands }: VerbDeps): readonly DescribedNoun[] 
 
 /** Loads and describes every verb. */
 export const describeTree = async (deps: VerbDeps): Promise<readonly DescribedVerb[]> => {
-  const described: DescribedVerb[] = []
+  const verbs: DescribedVerb[] = []
   for (const entry of deps.commands) {
     if ('noun' in entry) {
-      for (const verb of entry.verbs) described.push(await describe(entry.noun, verb, deps))
+      for (const verb of entry.verbs) verbs.push(await describe(entry.noun, verb, deps))
     } else {
-      described.push(await describe(null, entry, deps))
+      verbs.push(await describe(null, entry, deps))
     }
   }
-  return described
+  return verbs
 }
+
+/** The verbs that have another name today, under the older one. */
+export const describeOlder = async (deps: VerbDeps): Promise<readonly DescribedVerb[]> =>
+  Promise.all(olderNames.map(async ({ name, today, load }) =>
+    described(null, name, verbFor(await load(), name, deps, { today }))))
 
 const describe = async (
   noun: string | null, entry: VerbEntry, deps: VerbDeps,
-): Promise<DescribedVerb> => {
-  const verb = await verbAt(noun, entry, deps)
+): Promise<DescribedVerb> => described(noun, entry.verb, await verbAt(noun, entry, deps))
+
+const described = (noun: string | null, name: string, verb: Verb): DescribedVerb => {
   const { meta, command } = verb
   return {
     noun,
-    verb: entry.verb,
+    verb: name,
     meta,
     usage: usageOf(verb),
     help: fullHelp(command),
@@ -78,6 +87,10 @@ const describe = async (
       ...command.options.filter((option) => !option.hidden).map(describeFlag),
       { short: '-h', long: '--help', value: null, text: 'show this help', choices: [] },
     ],
+    olderFlags: command.options.flatMap((option) => {
+      const today = todayOf(option)
+      return today === null ? [] : [{ long: option.long ?? option.flags, today }]
+    }),
   }
 }
 

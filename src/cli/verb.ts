@@ -61,6 +61,13 @@ interface VerbFacts {
   readonly exits?: readonly ExitName[]
 }
 
+/** What help, schemas and tests know of a verb that a flag or a word of another makes of it. */
+export interface JoinedMeta {
+  /** What makes it that verb: `--search TEXT`. */
+  readonly by: string
+  readonly meta: VerbMeta
+}
+
 /** What help, man pages, completions and tests know of a verb: what it left out is filled in. */
 export interface VerbMeta extends VerbFacts {
   /** The words that name it: `alpha ask`, `doctor`. */
@@ -71,6 +78,23 @@ export interface VerbMeta extends VerbFacts {
   readonly exits: readonly ExitName[]
   /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
   readonly json: ContractFacts | null
+  /** The verbs that its line may mean besides. */
+  readonly joined: readonly JoinedMeta[]
+  /** The lines that are today's, of a verb that was named by an older name; null for others. */
+  readonly today: readonly string[] | null
+}
+
+/**
+ * A verb that a flag or a word of another verb's line makes of it: what it asks, gives and ends
+ * with is its own. The flags of both are the other's.
+ */
+export interface Joined {
+  /** As help says it: `--search TEXT`. */
+  readonly by: string
+  /** Loaded where a line means it, or where it is described. */
+  load(): Promise<VerbRecord> | VerbRecord
+  /** The line of this verb; null where the other line does not mean it. */
+  line(line: Readonly<Record<string, unknown>>): object | null
 }
 
 /** A result as text: for stdout alone, or with notes for stderr. */
@@ -89,6 +113,8 @@ export interface VerbFace<Result> extends VerbFacts {
    * `deps.stop`. What it throws is the command's failure.
    */
   after?(result: Result, deps: VerbDeps): Promise<void>
+  /** Verbs that its line may mean besides, the first that fits. */
+  readonly joins?: readonly Joined[]
   /** How to come by a result that could not be written out, and what names it. */
   again?(result: Result): { readonly next: string; readonly details: ErrorDetails }
 }
@@ -139,16 +165,28 @@ export const verb = <C extends AnyContract, Line extends object = LineOf<C>>(
   },
 })
 
+/** What is told of the verbs that a line of a record may mean besides. */
+export const joinedOf = async (
+  { joins = [] }: VerbRecord, name: string,
+): Promise<readonly JoinedMeta[]> =>
+  Promise.all(joins.map(async ({ by, load }) => ({ by, meta: metaOf(await load(), name) })))
+
 /** What opening a state and asking for its operator ends with. */
 const loginExits: readonly ExitName[] = ['unauthorized', 'no_state', 'damaged']
 
 /** What a record says of its verb, and what it left out. */
-export const metaOf = (record: VerbRecord, name: string): VerbMeta => {
+export const metaOf = (
+  record: VerbRecord, name: string,
+  { today = null, joined = [] }: Partial<Pick<VerbMeta, 'today' | 'joined'>> = {},
+): VerbMeta => {
   const { damage = 'refuses', exits = [] } = record
   const { session = damage === 'unasked' ? 'none' : 'required' } = record
-  const all = session === 'required' ? [...exits, ...loginExits] : exits
+  const all = [
+    ...exits, ...session === 'required' ? loginExits : [],
+    ...joined.flatMap(({ meta }) => meta.exits),
+  ]
   const own = record.of === undefined ? {} : { ids: { [record.of]: record.of, ...record.ids } }
-  return { ...record, ...own, name, session, damage, exits: all }
+  return { ...record, ...own, name, session, damage, exits: all, joined, today }
 }
 
 /** A verb and how to load it. */
@@ -171,6 +209,15 @@ export type CommandTable = readonly (NounEntry | VerbEntry)[]
 /** The word that names an entry. */
 export const nameOf = (entry: NounEntry | VerbEntry): string =>
   'noun' in entry ? entry.noun : entry.verb
+
+/** The words that go on behind a noun: its verbs, and what nouns of more words add to it. */
+export const wordsBehind = (table: CommandTable, { noun, verbs }: NounEntry): readonly string[] => [
+  ...verbs.map(nameOf), ...nounsBelow(table, noun).map((one) => one.noun.slice(noun.length + 1)),
+]
+
+/** The nouns whose words begin with those of another: `codehost recover` of `codehost`. */
+export const nounsBelow = (table: CommandTable, noun: string): readonly NounEntry[] =>
+  table.flatMap((one) => ('noun' in one && one.noun.startsWith(`${noun} `) ? [one] : []))
 
 /** `clear-stale` as a name in code. */
 export const camelCase = (name: string): string =>

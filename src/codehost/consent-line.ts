@@ -17,7 +17,7 @@ export const consentLine = (
 export const occupiedHint = ({ active_job_id: job }: Pick<Connection, 'active_job_id'>) =>
   (job === null ? null
     : 'A job occupies the connection, and no consent is given until it is settled: '
-      + `\`sallyport codehost job ${job}\`.`)
+      + `\`sallyport codehost jobs ${job}\`.`)
 
 /** How a consent is given as the connection stands now. */
 export const consentWay = (connection: Connection, actions: readonly CodehostAction[]): string =>

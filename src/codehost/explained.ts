@@ -45,7 +45,7 @@ const explainJob = (site: ExplainSite, job: Job): Explained => {
     events: eventsOf([job.created_at, 'prepared'], [job.approval?.at, 'approved'],
       [job.closed?.at, 'capacity closed'], [job.updated_at, `last changed, ${job.state}`]),
     next: [...new Set([
-      ...(command === null ? [] : [command]), `sallyport codehost job ${job.job_id}`,
+      ...(command === null ? [] : [command]), `sallyport codehost jobs ${job.job_id}`,
     ])],
   }
 }
@@ -91,7 +91,7 @@ const earlierConsent = (site: ExplainSite, id: string): Explained | undefined =>
     state: 'replaced', text: 'It is an earlier consent of a connection, which has another by now.',
     facts: { repository: job.repository, expires_at: job.consent.expires_at },
     related: idsOf(job.connection_id, job.job_id), events: [],
-    next: [`sallyport explain ${job.connection_id}`, 'sallyport codehost grants'],
+    next: [`sallyport explain ${job.connection_id}`, 'sallyport codehost connections --grants'],
   }
 }
 
@@ -111,7 +111,7 @@ const consentKind: ExplainedKind = {
       },
       related: idsOf(one.connection_id, consent.root),
       events: eventsOf([consent.issued_at, 'given'], [consent.ended?.at, 'ended']),
-      next: ['sallyport codehost grants', ...(state === 'issued'
+      next: ['sallyport codehost connections --grants', ...(state === 'issued'
         ? [`sallyport codehost revoke ${one.connection_id}`] : [])],
     }
   },
@@ -130,7 +130,7 @@ const standingKind: ExplainedKind = {
         + 'the end of its consent.',
       facts: { actions: one.actions.join(', '), jobs_max: one.jobs_max },
       related: idsOf(one.connection_id, one.consent_id, one.root, ...one.jobs),
-      events: eventsOf([one.issued_at, 'given']), next: ['sallyport codehost grants'],
+      events: eventsOf([one.issued_at, 'given']), next: ['sallyport codehost connections --grants'],
     }
   },
 }
@@ -147,7 +147,7 @@ const readbackKind: ExplainedKind = {
       facts: { effect: receipt.effect.number, action: receipt.effect.action },
       related: idsOf(job.job_id), events: eventsOf([receipt.read_at, 'read back']),
       next: [
-        `sallyport codehost job ${job.job_id} --history reads`, `sallyport explain ${job.job_id}`,
+        `sallyport codehost jobs ${job.job_id} --history reads`, `sallyport explain ${job.job_id}`,
       ],
     }
   },
@@ -191,7 +191,7 @@ const closureKind: ExplainedKind = {
       facts: { fence: one.fence },
       related: idsOf(one.job_id, one.connection_id, one.root, one.artifact.artifact_id),
       events: eventsOf([one.closed_at, 'closed']),
-      next: [`sallyport codehost closures ${id}`, `sallyport explain ${one.job_id}`],
+      next: [`sallyport codehost recover closures ${id}`, `sallyport explain ${one.job_id}`],
     }
   },
 }

@@ -26,7 +26,7 @@ const proofOf = (view: View, { receipt_id: id }: Job) => {
 const requireSent = (job: Job): void => {
   if (job.contacted > 0 && job.state !== 'running') return
   throw fail.conflict('no_receipt', 'Nothing of this job was sent yet, or it is under way.', {
-    next: `See \`sallyport codehost job ${job.job_id}\`.`, details: { job_id: job.job_id },
+    next: `See \`sallyport codehost jobs ${job.job_id}\`.`, details: { job_id: job.job_id },
   })
 }
 

@@ -63,7 +63,7 @@ const expired = (
     one: 'The consent of one connection has expired: nothing is written through it.',
     many: (count) => `The consents of ${count} connections have expired.`,
     commandOf: (one) => consentLine(one, (one.consent?.actions ?? []) as CodehostAction[]),
-    list: 'sallyport codehost grants',
+    list: 'sallyport codehost connections --grants',
   })
 }
 

@@ -59,7 +59,7 @@ const captureKind: ExplainedKind = {
       facts: { bytes: row.ref.bytes, mime: row.mime, sequence: row.sequence },
       related: idsOf(row.device_id),
       events: eventsOf([row.captured_at, 'captured'], [row.received_at, 'received']),
-      next: [`sallyport edge show ${id} > capture`, `sallyport explain ${row.device_id}`],
+      next: [`sallyport edge artifacts ${id} > capture`, `sallyport explain ${row.device_id}`],
     }
   },
 }

@@ -76,7 +76,9 @@ const parseSave = (save: ConfigurationSave): ParsedSave => {
     .find((name) => has(name) && save.only !== undefined && save.only !== name)
   if (other !== undefined) {
     throw fail.rejected('block_not_of_this_verb', `This verb does not save the block ${other}.`, {
-      next: 'Use `sallyport config save --from F`.', details: { block: other },
+      next: other === 'gateway'
+        ? 'Use `sallyport gateway setup --from F`.' : 'Use `sallyport alpha setup --from F`.',
+      details: { block: other },
     })
   }
   const expectedPolicyRevision = document.expected_policy_revision ?? null

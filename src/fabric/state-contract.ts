@@ -176,7 +176,7 @@ const keptShape = {
   unread_operations: v.array(v.string()),
   /** Former states that could not be read at all. */
   unreadable_states: count,
-  /** Stored artifacts that no record names any more, moved aside: `state kept`. */
+  /** Stored artifacts that no record names any more, moved aside: `state prune --show`. */
   kept_artifacts: count,
   /** Owners who wait to be enabled: all but the one who restores or repairs. */
   owners_to_enable: v.array(v.string()),

@@ -74,7 +74,7 @@ const moneyWaits = (looking: Looking): readonly OwnWaiting[] => {
     ...grouped('unknown_charge', charges(looking, reservationsByState, 'unknown'), {
       one: 'What one call cost is not known; its full bound stays held.',
       many: (count) => `What ${count} calls cost is not known; their full bounds stay held.`,
-      commandOf: commandOf((id) => `ledger settle ${id} --amount-microusd N`), list: reservations,
+      commandOf: commandOf((id) => `ledger settle ${id} --amount USD`), list: reservations,
     }),
     ...grouped('overrun', charges(looking, reservationsByOverrun, 'review_required'), {
       one: 'One charge is above its bound.',

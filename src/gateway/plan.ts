@@ -292,7 +292,7 @@ export const requireGatewayAuthority = (
   requireWideningAuthority(given, {
     saves: 'A save that widens this route',
     egress: 'cloud egress',
-    flag: '--acknowledge-cloud-egress',
+    flag: '--acknowledge',
     show: 'sallyport gateway show',
   })
 }

@@ -77,7 +77,7 @@ export const gatewayReasons = {
   ...policyWords({ noun: 'route', grant }),
   egress_not_acknowledged: {
     status: 'blocked',
-    text: 'Cloud egress is not acknowledged. Save the route with --acknowledge-cloud-egress.',
+    text: 'Cloud egress is not acknowledged. Save the route with --acknowledge.',
   },
   consent_not_current: {
     status: 'blocked',

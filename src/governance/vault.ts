@@ -168,7 +168,7 @@ export const removeCredential = (tx: Tx, ref: string): string | null => {
 /** `rejected` `no_key_stored`: a route that was never set up has no key that could go. */
 export const noKeyStored = (): SallyportError =>
   fail.rejected('no_key_stored', 'This route was never set up: no key of it is stored.', {
-    next: 'See what is stored: `sallyport config show`.',
+    next: 'See what is stored: `sallyport alpha show`, or `sallyport gateway show`.',
   })
 
 /** What may be shown of a credential: presence and fingerprint (A-053, A-165). */

@@ -3,7 +3,7 @@
  * and a day says the same alone as beside others: a picture counts on the day on which it was
  * captured, until the next one of that day, and never past its midnight.
  */
-import { secondsOf, timeSums, type NamedOn, type TimeSum, type TimeSums } from './sums.js'
+import { secondsByPlace, timeSums, type NamedOn, type TimeSum, type TimeSums } from './sums.js'
 import type { ScreenObservationInput, ScreenReportInput } from './types.js'
 import { nextDay, startOfDay, type Zone } from './zone.js'
 
@@ -78,8 +78,8 @@ type Pictures = readonly ScreenObservationInput[]
 
 /** Every picture ends the one before it; those whose analysis was opened are told. */
 const toldOf = (pictures: Pictures, endMs: number): Told[] => {
-  const seconds = secondsOf(pictures.map(({ capturedAt, lastSeenAt }) =>
-    ({ atMs: Date.parse(capturedAt), seenMs: Date.parse(lastSeenAt) })), endMs)
+  const seconds = secondsByPlace(pictures.map(({ capturedAt, lastSeenAt, place = '' }) =>
+    ({ atMs: Date.parse(capturedAt), seenMs: Date.parse(lastSeenAt), place })), endMs)
   return pictures.flatMap(({ named }, at) =>
     (named === undefined ? [] : [{ named, seconds: seconds[at] ?? 0 }]))
 }

@@ -43,6 +43,28 @@ export const secondsOf = (
   })
 }
 
+/**
+ * The same for pictures of several places, as of a folder and of a device: each is ended by the
+ * next one of its own place, so that no place's times are other ones for what stands beside it.
+ */
+export const secondsByPlace = (
+  pictures: readonly (Pick<Counted, 'atMs' | 'seenMs'> & { readonly place: string })[],
+  endMs: number,
+): readonly number[] => {
+  const seconds = pictures.map(() => 0)
+  const places = new Map<string, number[]>()
+  for (const [n, { place }] of pictures.entries()) {
+    const before = places.get(place)
+    if (before === undefined) places.set(place, [n])
+    else before.push(n)
+  }
+  for (const numbers of places.values()) {
+    const own = numbers.map((n) => pictures[n]).filter((one) => one !== undefined)
+    for (const [at, some] of secondsOf(own, endMs).entries()) seconds[numbers[at] ?? 0] = some
+  }
+  return seconds
+}
+
 /** Sums by name, the longest first; a picture may count for several names. */
 const sumsBy = (
   pictures: readonly NamedOn[], seconds: readonly number[],

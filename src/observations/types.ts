@@ -32,6 +32,8 @@ export interface ScreenObservationInput {
   readonly observationId: string
   /** Where it comes from: `screenshot_folder` or another capture path. */
   readonly source: string
+  /** Which of the places of its source; left out where there is one. */
+  readonly place?: string
   /** Name of the file, without its folder. */
   readonly filename: string
   readonly format: string

@@ -31,7 +31,7 @@ const moneyWaits = ({ course }: ScreenReport): Waits[] => {
     ...(unknown === 0 ? [] : [{
       head: `${unknown} ${unknown === 1 ? 'charge is' : 'charges are'} not known, and `
         + `${dollarsText(held)} ${unknown === 1 ? 'stays' : 'stay'} held.`,
-      next: `${see}\`sallyport ledger settle OPERATION --amount-microusd N\`.`,
+      next: `${see}\`sallyport ledger settle OPERATION --amount USD\`.`,
       code: null, part: null,
     }]),
     ...(overruns === 0 ? [] : [{
@@ -46,7 +46,7 @@ const budgetWaits = ({ course: { spend } }: ScreenReport): Waits[] => {
   const over = spend === null ? null : overspentBy(spend)
   return over === null ? [] : [{
     head: `The budget of the day is overspent by ${dollarsText(over)}.`,
-    next: 'Wait, or raise it: `sallyport shots config set --budget-microusd N`.',
+    next: 'Wait, or raise it: `sallyport shots setup --budget USD`.',
     code: null, part: 'spend',
   }]
 }

@@ -136,7 +136,9 @@ const upload: Endpoint = {
     if (begun.kind === 'known') return { status: 200, body: edgeUpload.answer(begun.artifact) }
     try {
       await pour(exchange, begun)
-      return { status: 201, body: edgeUpload.answer(await begun.finish()) }
+      const body = edgeUpload.answer(await begun.finish())
+      site.takeIn()
+      return { status: 201, body }
     } finally {
       begun.abandon()
     }
@@ -242,7 +244,7 @@ const metadata = (findReader: FindReader): Endpoint => ({
   method: 'GET', path: '/api/edge/artifacts/{artifact_id}',
   described: {
     method: 'GET', path: '/api/edge/artifacts/{artifact_id}', contract: edgeShow, body: null,
-    verb: 'edge show', by: ['device', 'session'], status: 200,
+    verb: 'edge artifacts CAPTURE', by: ['device', 'session'], status: 200,
     summary: 'What is known of a capture.',
   },
   answer: (exchange, site) => site.held.use((store) => {
@@ -257,7 +259,7 @@ const bytes = (findReader: FindReader): Endpoint => ({
   method: 'GET', path: '/api/edge/artifacts/{artifact_id}/bytes',
   described: {
     method: 'GET', path: '/api/edge/artifacts/{artifact_id}/bytes', contract: edgeShow, body: null,
-    verb: 'edge show', by: ['device', 'session'], status: 200, gives: edgeMimes,
+    verb: 'edge artifacts CAPTURE', by: ['device', 'session'], status: 200, gives: edgeMimes,
     summary: 'The bytes of a capture, as they were sent.',
   },
   answer: (exchange, site) => site.held.use(async (store) => {

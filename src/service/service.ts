@@ -27,6 +27,7 @@ import { checkedQuery } from './query.js'
 import type { ServiceLog } from './log.js'
 import { replyOfThrown, type Reply } from './reply.js'
 import { toldReply } from './told.js'
+import { TakingIn, type TakesIn } from './taking-in.js'
 import type { Threads } from './threads.js'
 import { WrongCodes } from './wrong-codes.js'
 
@@ -52,6 +53,8 @@ export interface Site {
   /** What commands carry that it tells. */
   readonly carried: Carried
   goOn(work: Promise<unknown>): void
+  /** Has what devices stored taken in, behind the reply. */
+  takeIn(): void
 }
 
 /** Something that answers at a path; `null`: it has written its reply itself. */
@@ -80,6 +83,8 @@ interface ServiceParts {
   readonly all?: LoadEndpoints
   /** What is answered where the page listens; left out: there is none. */
   readonly page?: readonly Endpoint[]
+  /** Takes in what devices stored; left out: nothing is. */
+  readonly takesIn?: TakesIn
   /** What is answered to other machines; left out: nothing. */
   readonly elsewhere?: readonly Endpoint[]
   /** What else is looked at from time to time. */
@@ -177,6 +182,7 @@ export class Service {
   readonly #goingOn = new Set<Promise<unknown>>()
   readonly #housekeeping: NodeJS.Timeout
   readonly #keepsHouse: ServiceParts['keepsHouse']
+  readonly #taking: TakingIn
   readonly #log: ServiceLog | undefined
   #stopping = false
 
@@ -185,9 +191,12 @@ export class Service {
     const { houseMs = housekeepingMs } = parts
     this.#keepsHouse = parts.keepsHouse
     this.#log = parts.log
+    const held = new HeldStore({ ...place, folds: false })
+    this.#taking = new TakingIn(held, world, parts.takesIn)
     this.#site = {
-      world, place, threads, held: new HeldStore({ ...place, folds: false }),
+      world, place, threads, held,
       goOn: (work) => this.#keep(work), wrongCodes: new WrongCodes(),
+      takeIn: () => this.#keep(this.#taking.again()),
       get carried() { return parts.carried?.() ?? nothingCarried },
     }
     this.#routes = new Routes(endpoints, all)
@@ -239,6 +248,7 @@ export class Service {
   /** Takes no more requests, waits for what goes on, and closes. */
   async stop(): Promise<void> {
     this.#stopping = true
+    this.#taking.stop()
     clearInterval(this.#housekeeping)
     const { threads, held } = this.#site
     threads.stop()
@@ -284,6 +294,7 @@ export class Service {
     await held.use((store) => sweepInputs(govOf(store, world)))
     await threads.fold()
     await held.use((store) => this.#keepsHouse?.(govOf(store, world)))
+    await this.#taking.again()
   }
 
   #keep(work: Promise<unknown>): void {

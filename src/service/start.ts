@@ -26,6 +26,7 @@ import {
   closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,
 } from './http/listen.js'
 import { ownHosts, type Listener } from './http/raw-check.js'
+import { edgeCollections } from '../edge/edge-rows.js'
 import { edgeEndpoints, elsewhereEndpoints } from './edge-endpoints.js'
 import { listenElsewhere } from './elsewhere.js'
 import {
@@ -35,6 +36,7 @@ import { ServiceLog, type LogOrder } from './log.js'
 import { PageDesk, type OfferedPage } from './page/desk.js'
 import { healthz, withDescription } from './plain-endpoints.js'
 import { govOf, operatorEndpoint, Service, type Endpoint } from './service.js'
+import type { TakesIn } from './taking-in.js'
 import { Threads } from './threads.js'
 
 /** Starting the service. */
@@ -116,6 +118,8 @@ export interface ServeOrder {
   readonly pid: number
   /** How often what waits for its time is looked at, ms; left out: each minute. */
   readonly houseMs?: number
+  /** Takes in what devices stored; left out: it becomes observations. */
+  readonly takesIn?: TakesIn
   /** Where it tells what it does; left out: nowhere. */
   readonly log?: Pick<LogOrder, 'write' | 'all'> | undefined
 }
@@ -206,6 +210,17 @@ const stopAll = async (
   await endConnections(servers, closed)
 }
 
+/** Has what devices stored become observations. */
+const takesInFor = (world: World): TakesIn => async (gov, stop) => {
+  const view = requireAnchored(gov.store)
+  if (view.range(edgeCollections.devices, { limit: 1 }).length === 0) return { left: 0 }
+  // Loaded once there is a device.
+  const [{ takeInCaptures }, { shotsContext }] = await Promise.all([
+    import('../shots/captures/take-in.js'), import('../fabric/contexts/shots.js'),
+  ])
+  return takeInCaptures({ ...shotsContext(world, gov), signal: stop })
+}
+
 /** Whether a start brings nothing but what is kept. */
 const isAsKept = (
   kept: ServiceRow, now: Pick<ServiceRow, 'port' | 'certificate' | 'public'>,
@@ -238,6 +253,7 @@ const startIn = async (
     page: await endpointsOfPage(desk),
     elsewhere: order.public === undefined ? [] : elsewhereEndpoints,
     houseMs: order.houseMs, keepsHouse: (now) => renewal.look(now),
+    takesIn: order.takesIn ?? takesInFor(world),
   })
   let hosts: readonly string[] = []
   const listener = (): Listener => ({ hosts, scheme: 'https' })

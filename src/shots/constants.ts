@@ -5,6 +5,11 @@
 
 /** Where an observation comes from (S-060). */
 export const screenshotSource = 'screenshot_folder'
+/** The same of what a paired device captured and the service stored. */
+export const edgeSource = 'edge'
+
+/** Why what a device captured is analysed by nobody: no setting and no consent takes it away. */
+export const fromDevice = 'from_device'
 
 /** Versions of prompt and schema that an analysis is made with (S-078, S-079). */
 export const analysisSchemaVersion = 'svc.screenshot_analysis.v1'

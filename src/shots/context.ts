@@ -1,5 +1,6 @@
 import type { GatewayContext } from '../gateway/context.js'
 import type { Gov } from '../governance/context.js'
+import type { StoredCaptures } from '../observations/captures.js'
 
 /** Environment of a process: names to texts. */
 export type Env = Readonly<Record<string, string | undefined>>
@@ -16,6 +17,8 @@ export interface ShotsContext {
   readonly ownFolders: readonly string[]
   /** The general model route; its client is made at the first contact. */
   readonly gateway: GatewayContext
+  /** Loads what tells of captures of paired devices. */
+  readonly captures: () => Promise<StoredCaptures>
   /** Aborts on the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
 }

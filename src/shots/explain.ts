@@ -23,6 +23,7 @@ import {
 import { fileNameOf } from './scan/names.js'
 import { needsReading } from './scan/needs-reading.js'
 import { isSameFile } from './scan/same-file.js'
+import { imageFolders } from './source/folder-machine.js'
 import { ignoredOf } from './source/ignored.js'
 import { isRecursive, savedSettings } from './source/settings.js'
 
@@ -142,7 +143,7 @@ const isBelow = (folder: string, path: string): boolean => {
 
 /** Folders that may have seen it: the one in force first, then known ones, the nearest first. */
 const foldersFor = (view: View, found: Found, current: string | null): string[] => {
-  const known = view.all(c.folders).map(({ doc }) => doc.root)
+  const known = imageFolders(view).map(({ root }) => root)
     .sort((a, b) => b.length - a.length)
   return [...new Set([...current === null ? [] : [current], ...known])]
     .filter((folder) => isBelow(folder, found.path))

@@ -2,7 +2,7 @@
 import { countText } from '../base/counted.js'
 import { msOfUuid7 } from '../base/ids.js'
 import {
-  eventsOf, idsOf, type Explained, type ExplainedKind, type ExplainedKinds, type ExplainSite,
+  eventsOf, idsOf, isOwn, type Explained, type ExplainedKind, type ExplainedKinds, type ExplainSite,
 } from '../governance/explained.js'
 import { collections } from '../governance/rows.js'
 import { lookUp } from '../state/indexes.js'
@@ -63,7 +63,8 @@ const explainImage = (ctx: ShotsContext, view: View, row: Observation): Explaine
       bytes: row.bytes, width: row.width, height: row.height, model: payload?.model ?? null,
       like_images: row.screenshot_visual_run?.suppressed_count ?? 0,
     },
-    related: idsOf(analyzer.operation_id, payload?.operation_id, payload?.artifact_id),
+    related: idsOf(analyzer.operation_id, payload?.operation_id, payload?.artifact_id,
+      row.edge?.artifact_id, row.edge?.device_id),
     events: eventsOf([row.captured_at, 'captured'], [row.observed_at, 'taken in'],
       [payload?.analyzed_at, 'analysed'], [analyzer.updated_at, `analysis ${status}`],
       [row.archived_at, 'archived']),
@@ -93,7 +94,7 @@ const digestKind: ExplainedKind = {
       },
       related: idsOf(row.operation_id, row.artifact_id, ...row.source_observation_ids),
       events: eventsOf([row.created_at, 'written'], [row.updated_at, 'last changed']),
-      next: [`sallyport shots digests ${id}`, `sallyport explain ${row.operation_id}`],
+      next: [`sallyport shots show ${id}`, `sallyport explain ${row.operation_id}`],
     }
   },
 }
@@ -169,7 +170,7 @@ const artifactKind: ExplainedKind = {
       state: 'adopted', text: 'It is a sealed text of the screenshots: its row tells whose.',
       facts: { label: row.label, bytes: row.ref.bytes }, related: [],
       events: eventsOf([row.created_at, 'sealed']),
-      next: ['sallyport shots digests', 'sallyport shots list'],
+      next: ['sallyport shots list --digests', 'sallyport shots list'],
     }
   },
 }
@@ -180,7 +181,9 @@ export const shotsExplained = (contextOf: ContextOf): ExplainedKinds => ({
     kind: 'image', short: async () => (await import('./own-ids.js')).observationIds,
     find: (site, id) => {
       const row = site.view.get(shotCollections.observations, id)
-      return row === undefined ? undefined : explainImage(contextOf(site), site.view, row)
+      const isTheirs = row?.edge === undefined || isOwn(site, row.edge.owner)
+      return row === undefined || !isTheirs
+        ? undefined : explainImage(contextOf(site), site.view, row)
     },
   },
   epi: digestKind, ccl: conclusionKind, rct: receiptKind, art: artifactKind,

@@ -23,7 +23,7 @@ import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
-const setNext = (flag: string): string => `Run \`sallyport shots config set ${flag}\`.`
+const setNext = (flag: string): string => `Run \`sallyport shots setup ${flag}\`.`
 
 /** Switches of the source's own settings: what opens each, in the order in which they are told. */
 const switchGates = {
@@ -52,7 +52,7 @@ const switchGates = {
 /** What a day and a request may cost at most; without a bound nothing is sent. */
 const boundGates = {
   budget_not_set: {
-    text: 'There is no budget of money for a day.', next: setNext('--budget-microusd N'),
+    text: 'There is no budget of money for a day.', next: setNext('--budget USD'),
     open: (saved: SavedShotSettings): boolean => isPositive(saved.budget_microusd),
   },
   budget_requests_not_set: {
@@ -61,7 +61,7 @@ const boundGates = {
   },
   request_bound_not_set: {
     text: 'There is no bound on what one request may cost.',
-    next: setNext('--request-cost-bound-microusd N'),
+    next: setNext('--request-cost-bound USD'),
     open: (saved: SavedShotSettings): boolean => isPositive(saved.request_cost_bound_microusd),
   },
 } as const
@@ -94,13 +94,13 @@ export const usedUp = {
   text: 'The budget of the last 24 hours is used up.',
   // Money or requests may be short: raised together, there is room whichever it was.
   next: 'It frees itself hour by hour; or raise it: '
-    + '`sallyport shots config set --budget-microusd N --budget-requests N`.',
+    + '`sallyport shots setup --budget USD --budget-requests N`.',
 } as const
 
 /** A budget that no request fits, however little of it is used: no hour frees it. */
 export const belowBound = {
   text: 'The budget of money for a day is less than one request may cost.',
-  next: setNext('--budget-microusd N'),
+  next: setNext('--budget USD'),
 } as const
 
 /** Reasons of one image, which no scan looks for. */
@@ -113,6 +113,10 @@ const lateGates = {
   unsettled: {
     text: 'Its region went on changing, and a later image stands for it.',
     next: 'To have those sent as well: `sallyport shots analyze --include unsettled`.',
+  },
+  from_device: {
+    text: 'A paired device captured it, and what devices capture is sent to no model.',
+    next: 'See `sallyport edge list`.',
   },
   recursive_off: {
     text: 'The image lies in a subfolder, and recursive is off.',

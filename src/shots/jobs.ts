@@ -5,6 +5,7 @@
  */
 import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
+import { withCaptures } from './captures/take-in.js'
 import type { JobName, TurnOutcome } from './constants.js'
 import type { ShotsContext } from './context.js'
 import type { DigestReceipt } from './digest/types.js'
@@ -33,7 +34,7 @@ export const schedulerJobs: readonly Job[] = [
     name: 'screenshot_folder_ingest',
     isOn: (settings) => settings.ingestEnabled.value,
     everyMs: (settings) => settings.ingestIntervalMinutes.value * minuteMs,
-    run: (ctx) => scanFolder(ctx),
+    run: (ctx) => withCaptures(ctx, () => scanFolder(ctx)),
   },
   {
     name: 'screenshot_folder_analysis',

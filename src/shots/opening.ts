@@ -15,7 +15,7 @@ const routeFlags: Readonly<Partial<Record<GateReason, readonly string[]>>> = {
   key_missing: ['--api-key-file F'],
   key_unreadable: ['--api-key-file F'],
   credential_mismatch: ['--api-key-file F'],
-  ledger_not_unique: ['--spend-ceiling-microusd N'],
+  ledger_not_unique: ['--spend-ceiling USD'],
   policy_revoked: ['--consent gateway.vision'],
   egress_not_acknowledged: ['--consent gateway.vision'],
   consent_not_current: ['--consent gateway.vision'],
@@ -23,17 +23,17 @@ const routeFlags: Readonly<Partial<Record<GateReason, readonly string[]>>> = {
   principal_disabled: ['--consent gateway.vision'],
 }
 
-/** Flags of `shots config set`. */
+/** Flags of `shots setup`. */
 const settingFlags: Readonly<Partial<Record<GateReason, readonly string[]>>> = {
   analysis_off: ['--analysis on'],
   cloud_upload_off: ['--cloud-upload on'],
   fallbacks_not_denied: ['--fallbacks deny'],
   data_collection_not_denied: ['--data-collection deny'],
   zdr_not_on: ['--zdr on'],
-  budget_not_set: ['--budget-microusd N'],
-  budget_below_bound: ['--budget-microusd N'],
+  budget_not_set: ['--budget USD'],
+  budget_below_bound: ['--budget USD'],
   budget_requests_not_set: ['--budget-requests N'],
-  request_bound_not_set: ['--request-cost-bound-microusd N'],
+  request_bound_not_set: ['--request-cost-bound USD'],
 }
 
 const flagsOf = (
@@ -63,7 +63,7 @@ export const openingCommands = (gates: readonly GateReason[]): readonly string[]
   if (route === '' && settings === '' && !needsProof) return []
   return [
     ...(route === '' ? [] : [`gateway setup ${slotPart(route)}${route}`]),
-    ...(settings === '' ? [] : [`shots config set ${settings}`]),
+    ...(settings === '' ? [] : [`shots setup ${settings}`]),
     ...(needsProof ? ['gateway prove screenshot'] : []),
     route.includes('--consent')
       ? 'shots reanalyze --blocked --reason manual_operator_request' : 'shots analyze',

@@ -9,12 +9,14 @@ import { collections } from '../governance/rows.js'
 import { each } from '../state/each.js'
 import { TextSet } from '../state/text-sums.js'
 import type { View } from '../state/types.js'
-import { shotLabels } from './constants.js'
+import { edgeSource, screenshotSource, shotLabels } from './constants.js'
 import { fileIdOf } from './observations/observation-store.js'
-import { folderDigestOf } from './source/folder-digest.js'
+import { devicePlace, folderDigestOf, isDevicePlace } from './source/folder-digest.js'
 import { verifyReceipts } from './receipts/verify-receipts.js'
 import { Recount, noObservations, twinText, type Recounted } from './observations/recount.js'
-import { shotCollections as c, type ShotFolder } from './observations/observation-rows.js'
+import {
+  shotCollections as c, type Observation, type ShotFolder,
+} from './observations/observation-rows.js'
 
 type Found = (code: string, subject: string, text: string) => void
 
@@ -29,6 +31,11 @@ const payloadsIn = (view: View): TextSet => {
   return payloads
 }
 
+/** What a device captured lies at the place of that device, and nothing else does. */
+const isOfItsPlace = ({ source, root, edge }: Observation): boolean => (edge === undefined
+  ? source === screenshotSource && !isDevicePlace(root)
+  : source === edgeSource && root === devicePlace(edge.device_id).folder)
+
 /** Every observation by itself; gives what was counted of all of them. */
 const verifyRows = (view: View, found: Found): Recount => {
   const recount = new Recount()
@@ -39,7 +46,7 @@ const verifyRows = (view: View, found: Found): Recount => {
     if (id !== doc.observation_id) {
       found('observation_id_mismatch', id, 'An observation lies under another id.')
     }
-    if (doc.root_digest !== recount.rootDigestOf(doc.root)) {
+    if (doc.root_digest !== recount.rootDigestOf(doc.root) || !isOfItsPlace(doc)) {
       found('observation_root_mismatch', id, 'An observation names a folder that is not its own.')
     }
     if (doc.analysis_status === 'succeeded' && doc.payload === null) {

@@ -8,6 +8,7 @@ import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
 import { unsettled } from './observations/unsettled.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
 import { dayStatus } from './budget.js'
+import { fromDevice } from './constants.js'
 import type { ShotsContext } from './context.js'
 import { disputedOf } from './disputed.js'
 import { gateTextOf } from './gates.js'
@@ -20,7 +21,7 @@ const retryNext = 'One more request for each, which costs again: '
   + '`sallyport shots reanalyze --failed --reason provider_failure_retry`.'
 
 /** No folder can be told, and so none of its images is sent. */
-const folderNext = 'Name their folder first: `sallyport shots config set --folder DIR`.'
+const folderNext = 'Name their folder first: `sallyport shots setup --folder DIR`.'
 
 /** What is told of images that failed. */
 interface FailedNext {
@@ -55,8 +56,8 @@ export const waitsForPerson = (ctx: ShotsContext, view: View): WaitsForPerson =>
   const disputed = disputedOf(ctx, view)
   const saved = savedSettings(view)
   return (reason) => (reason === 'budget_exhausted' ? disputed.budget_exhausted.length > 0
-    // A person chose that it is so, and a later image stands for each.
-    : reason !== reasonGone && reason !== unsettled && !isSwitchedOff(reason, saved))
+    // A person chose that it is so, and a later image stands for each; captures stay here.
+    : ![reasonGone, unsettled, fromDevice].includes(reason) && !isSwitchedOff(reason, saved))
 }
 
 /** Images that wait for one step of a person. */

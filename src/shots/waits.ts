@@ -15,7 +15,7 @@ import { overspent, waitingImages, type WaitingImages } from './waiting.js'
 
 const budgetWaits = (over: number | null): readonly OwnWaiting[] => (over === null ? [] : [{
   what: 'budget', count: 1, text: `The budget of the day is overspent by ${moneyText(over)}.`,
-  command: 'sallyport shots config set --budget-microusd N',
+  command: 'sallyport shots setup --budget USD',
 }])
 
 /** Sends images again: nobody does that before they looked at which. */
@@ -51,7 +51,7 @@ const failedRuns = (ctx: ShotsContext, view: View): readonly OwnWaiting[] =>
     .map(({ job, reason }) => ({
       what: 'run', count: 1,
       text: `The last run of ${job} failed${reason === null ? '' : ` (${reason})`}.`,
-      command: job === 'scan' ? 'sallyport shots status' : 'sallyport shots digests',
+      command: job === 'scan' ? 'sallyport shots status' : 'sallyport shots list --digests',
     }))
 
 /** Finds it. */

@@ -30,7 +30,7 @@ const recoveries = (rig: AlphaWorld) =>
 const typeNext = async (t: Test, rig: AlphaWorld, ran: Ran, more: readonly string[] = []) => {
   const next = ran.error().next as readonly { readonly command: string }[]
   const lines = next.map(({ command }) => command.split(' ').slice(1)
-    .map((word) => word === 'N' ? '9' : word))
+    .map((word) => word === 'USD' ? '0.000009usd' : word))
   t.ok(lines.length > 0, 'it names a command')
   for (const [at, line] of lines.entries()) {
     const last = at === lines.length - 1

@@ -66,7 +66,7 @@ t.test('the fields of a result go on below the first of them, and a flag stays w
   const place = World.in(t).place
   const { stdout } = await place.run(['gateway', 'setup', '--help'], { terminal, columns: 50 })
   t.match(stdout, /^JSON: version 1: schema, gateway, policy_revision,\n {6}requests, damage$/m)
-  t.match(stdout, /^ +--spend-ceiling-microusd 1000000/m)
+  t.match(stdout, /--spend-ceiling 1\.00usd/)
 })
 
 const words = fc.array(fc.stringMatching(/^[a-z0-9_.,=:-]{1,30}$/), { maxLength: 30 })

@@ -41,7 +41,7 @@ t.test('names are unique and lowercase; flags are described and never global', a
   t.strictSame([...new Set(names)], names)
   const reserved = [...globalFlags.map(({ long }) => long), '--version']
   for (const { meta, flags } of verbs) {
-    t.match(meta.name, /^[a-z-]+( [a-z-]+)?$/)
+    t.match(meta.name, /^[a-z-]+( [a-z-]+){0,2}$/)
     for (const flag of flags) {
       t.match(flag.long, /^--[a-z][a-z0-9-]*$/, `${meta.name} ${flag.long}`)
       t.ok(flag.text.length > 3, `${meta.name} ${flag.long} is described`)
@@ -97,12 +97,12 @@ t.test('the overview lists every noun, verb and topic', async (t) => {
 t.test('the help of a noun lists its verbs, and without a verb it is misuse', async (t) => {
   const place = World.in(t).place
   for (const { noun } of nouns) {
-    const { stdout } = await place.run([noun, '--help'])
+    const { stdout } = await place.run([...noun.split(' '), '--help'])
     for (const verb of verbs.filter((one) => one.noun === noun)) {
       t.match(stdout, verb.meta.summary, verb.meta.name)
     }
-    t.equal((await place.run([noun])).status, exitStatus.usage, noun)
-    t.equal((await place.run(['help', noun])).stdout, stdout)
+    t.equal((await place.run(noun.split(' '))).status, exitStatus.usage, noun)
+    t.equal((await place.run(['help', ...noun.split(' ')])).stdout, stdout)
   }
 })
 
@@ -141,7 +141,8 @@ t.test('every verb and flag is in every completion script and man page', async (
     }
   }
   for (const { noun, meta, flags } of verbs) {
-    const page = pages.get(noun === null ? 'man/sallyport.1' : `man/sallyport-${noun}.1`) ?? ''
+    const of = noun === null ? '' : `-${noun.replace(' ', '-')}`
+    const page = pages.get(`man/sallyport${of}.1`) ?? ''
     t.match(page, `.SH ${meta.name.toUpperCase()}`, meta.name)
     const synopsis = page.split('.SH SYNOPSIS')[1]?.split('.SH ')[0] ?? ''
     const words = noun === null ? 'COMMAND' : `sallyport ${meta.name}`
@@ -194,7 +195,11 @@ COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _sallyport; echo "\${COM
     ['issue.create', 'comment.create'])
   t.strictSame(complete('sallyport', 'codehost', 'prepare', 'pu'), ['publication'])
   t.strictSame(complete('sallyport', 'codehost', 'mode', 'ID', 'rec'), ['reconcile_only'])
-  t.strictSame(complete('sallyport', 'shots', 'config', 'set', '--unset', 'screenshot_f'),
+  t.strictSame(complete('sallyport', 'codehost', 'rec'), ['recover'])
+  t.strictSame(complete('sallyport', 'codehost', 'recover', 'rec'), ['reconcile'])
+  t.strictSame(complete('sallyport', 'codehost', 'recover', 'inspect', '--fr'), ['--from'])
+  t.strictSame(complete('sallyport', 'help', 'codehost', 'recover', 'ad'), ['adopt'])
+  t.strictSame(complete('sallyport', 'shots', 'setup', '--unset', 'screenshot_f'),
     ['screenshot_folder'])
 })
 

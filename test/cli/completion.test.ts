@@ -56,6 +56,8 @@ const begun = (goal: string, flags: string): readonly Begun[] => [
   ['sallyport help mon', 'ey'],
   ['sallyport help prin', 'cipal'],
   ['sallyport help principal dis', 'able'],
+  ['sallyport codehost recover adop', 't'],
+  ['sallyport help codehost recover disc', 'ard'],
 ]
 
 /** Types each line with a tabulator behind it, and goes on once it is completed. */

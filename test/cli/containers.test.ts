@@ -58,7 +58,7 @@ t.test('what runs until it is stopped ends at SIGTERM as PID 1 too, with status 
   const { place } = World.in(t)
   const program = '"$NODE" "$APP/sallyport.js"'
   const begun = `${program} init >/dev/null && ${program} login >/dev/null && mkdir /state/p && `
-    + `${program} shots config set --folder /state/p >/dev/null && exec ${program}`
+    + `${program} shots setup --folder /state/p >/dev/null && exec ${program}`
   const lines = [
     ['serve', /"event":"start".*"pid":1\b/], ['shots watch', /watching/],
     ['shots run', /screenshot_folder_ingest/], ['sandbox start --dir /state/b', /Ctrl-C/],

@@ -16,7 +16,7 @@ import {
 import { rounds, slice } from '../support/slice.js'
 import type { Loose, Place } from '../world/place.js'
 import { shippedApp } from '../world/process.js'
-import { allVerbs } from '../world/program.js'
+import { allRecords } from '../world/program.js'
 import { World } from '../world/world.js'
 
 const counting = join(process.cwd(), 'test/support/cli/counting.cjs')
@@ -84,7 +84,7 @@ const overIn = async (
 }
 
 t.test('every verb that reads has its ceilings, and every other one is named with what it does', async (t) => {
-  const verbs = (await allVerbs()).map(({ meta }) => meta.name).sort()
+  const verbs = (await allRecords()).map(({ meta }) => meta.name).sort()
   const counted = verbs.filter((name) =>
     ceilings.some(({ line }) => line === name || line.startsWith(`${name} `)))
   const named = Object.keys(uncounted)

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, readdirSync, rmSync, statSync, writeFileS
 import { join } from 'node:path'
 import { safeParse } from 'valibot'
 import type { Teardown } from '../world/place.js'
-import { allVerbs } from '../world/program.js'
+import { allRecords } from '../world/program.js'
 import type { SignedIn } from '../world/session.js'
 import type { Stateful } from '../world/state.js'
 import { World } from '../world/world.js'
@@ -29,7 +29,7 @@ const begun = (t: Teardown) => World.in(t).state().session().with(async (world) 
 /** One bit of the last record, which added the second goal. */
 const damage = ({ log }: Begun): void => flipBit(log, statSync(log).size - 80, 1)
 
-const verbs = await allVerbs()
+const verbs = await allRecords()
 
 /** What stands behind the words of a verb that needs more than them. */
 const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>> => ({
@@ -51,7 +51,7 @@ const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>>
   'codehost prepare': ['issue', '--connection', 'cnn_1', '--title', 'x', '--body-file', '-'],
   'codehost approve': ['job_1', '--preview-digest', 'x'], 'codehost run': ['job_1'],
   'codehost publish': ['job_1', '--preview-digest', 'x'],
-  'codehost reconcile': ['job_1', '--expected-read-revision', '1'],
+  'codehost recover reconcile': ['job_1', '--expected-read-revision', '1'],
   'edge pair': ['--file', 'pairing.txt'],
   'edge revoke': ['edge_dev_01890000-0000-7000-8000-000000000000'],
   'edge show': ['edge_art_01890000-0000-7000-8000-000000000000'],

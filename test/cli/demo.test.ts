@@ -53,8 +53,8 @@ t.test('on a terminal of 60 columns no line of the story is wider, but for a wor
 })
 
 const scenes = [
-  ['alpha', 'alpha review'], ['shots', 'shots digest'], ['edge', 'edge show'],
-  ['codehost', 'codehost verify'],
+  ['alpha', 'task review'], ['shots', 'shots digest'], ['edge', 'edge artifacts'],
+  ['codehost', 'codehost recover verify'],
 ] as const
 for (const [scene, line] of scenes) {
   t.test(`the demo plays ${scene} by its name, each step from an empty state on, and nothing else`, async (t) => {
@@ -88,14 +88,14 @@ t.test('the whole demo runs every capability against the sandbox, shows each lin
   }
   // One lost reply; both publications were opened as pull requests.
   t.match(ran.stdout, /codehost run \S+\n[^$]*succeeded[^$]*host numbered it 3/)
-  t.match(ran.stdout, /codehost resume \S+\n[^$]*succeeded[^$]*host numbered it 4/)
+  t.match(ran.stdout, /codehost run \S+ --resume\n[^$]*succeeded[^$]*host numbered it 4/)
   // One capacity closed by proof, never run again; one refused; one receipt verified.
   t.match(ran.stdout, /codehost close-capacity \S+ [^$]*closure: {4,}cls_[^$]*free/)
-  t.match(ran.stdout, /codehost resume \S+\n[^$]*never runs again[^$]*exit status 5/)
+  t.match(ran.stdout, /codehost run \S+ --resume\n[^$]*never runs again[^$]*exit status 5/)
   const successor = /Another job|A successor runs[^$]*\$ sallyport codehost run \S+\n[^$]*succeeded/
   t.match(ran.stdout, successor)
   t.match(ran.stdout, /--remote-id N[^$]*exit status 7/)
-  t.match(ran.stdout, /codehost verify \S+\n[^$]*proves our record and not the host/)
+  t.match(ran.stdout, /codehost recover verify \S+\n[^$]*proves our record and not the host/)
   t.match(ran.stdout, '6 looked at: 4 ingested, 1 duplicate (0 known), 1 suppressed')
   t.match(ran.stdout, 'same_picture')
   // A device is paired, sends and is read back; what it sends when its pairing ends is not kept.

@@ -173,7 +173,7 @@ t.test('the text names kind and id, tells what happened with its times and by wh
   const at3 = lines.indexOf('goes with:')
   t.ok(at3 > at2, 'ids of others come last')
   t.strictSame(lines.slice(at2 + 1, at3).map((line) => line.trim()),
-    [`sallyport alpha output ${id}`, `sallyport task review ${id} --approve`,
+    [`sallyport task show ${id} --output`, `sallyport task review ${id} --approve`,
       `sallyport task review ${id} --reject`, `sallyport task show ${id}`])
   t.ok(wordsOf(lines[at2 + 1] ?? '').length > 0)
 })

@@ -185,8 +185,8 @@ t.test('where nobody can be asked, a form is refused with the flags as its next 
   const next = {
     'alpha setup': 'sallyport alpha setup --help',
     'gateway setup': 'sallyport gateway setup --help',
-    'shots setup': 'sallyport shots config set --help',
-    'shots config set': 'sallyport shots config set --help',
+    'shots setup': 'sallyport shots setup --help',
+    'shots config set': 'sallyport shots setup --help',
   }
   const terminal = { stdin: true, stdout: true, stderr: true }
   for (const [words, command] of Object.entries(next)) {

@@ -6,11 +6,11 @@ import { jsonSchemaOf, type JsonSchema } from '../../src/base/json-schema.js'
 import { closedObject, finiteNumber, replyObject } from '../../src/base/schema.js'
 import { allSchemas, type NamedSchema } from '../../src/cli/schemas.js'
 import type { Loose, Place, Ran } from '../world/place.js'
-import { allVerbs } from '../world/program.js'
+import { allVerbs, olderVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 import { t } from '../support/tests-in-slices.js'
 
-const verbs = await allVerbs()
+const verbs = [...await allVerbs(), ...await olderVerbs()]
 const schemas = allSchemas(verbs)
 
 /** Names, required names and closedness at every place of a shape, read from valibot alone. */

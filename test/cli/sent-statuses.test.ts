@@ -38,9 +38,10 @@ t.test('the sentence about requests is derived from one table, in the topic and 
     + 'With 13 something was done, and may have been paid for.')
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)
   t.strictSame(contacting.sort(), [
-    'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost observe',
-    'codehost prepare', 'codehost preview', 'codehost publish', 'codehost reconcile',
-    'codehost resume', 'codehost run', 'edge daemon', 'gateway prove', 'setup', 'shots analyze',
+    'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost prepare',
+    'codehost preview', 'codehost publish', 'codehost recover observe',
+    'codehost recover reconcile', 'codehost run', 'edge daemon', 'gateway prove', 'setup',
+    'shots analyze',
     'shots digest', 'shots reanalyze', 'shots report', 'shots run',
   ])
   for (const { meta } of verbs) {
@@ -177,7 +178,7 @@ t.test('no verb that may contact somebody sends anything under a status that say
       'codehost', 'consent', 'cnn_none', '--action', 'issue.create', '--acknowledge',
       '--expected-revision', '1',
     ],
-    'codehost observe': [
+    'codehost recover observe': [
       'codehost', 'observe', 'job_none', '--acknowledged-closure-observation',
       '--expected-read-revision', '1',
     ],
@@ -187,7 +188,7 @@ t.test('no verb that may contact somebody sends anything under a status that say
     ],
     'codehost preview': ['codehost', 'preview', 'job_none', '--diff'],
     'codehost publish': ['codehost', 'publish', 'job_none', '--preview-digest', 'none'],
-    'codehost reconcile': [
+    'codehost recover reconcile': [
       'codehost', 'reconcile', 'job_none', '--expected-read-revision', '1',
     ],
     'codehost resume': ['codehost', 'resume', 'job_none'],

@@ -245,7 +245,7 @@ t.test('where nobody can be asked `setup` is refused with the commands that do i
     const ran = await World.in(t).place.run(['setup', '--no-input', '--json'], options)
     t.strictSame([ran.status, ran.error().code], [2, 'input_required'])
     t.strictSame(ran.error().next.map(({ command }: { command: string }) => command), [
-      'init', 'login', 'alpha setup --help', 'gateway setup --help', 'shots config set --help',
+      'init', 'login', 'alpha setup --help', 'gateway setup --help', 'shots setup --help',
       'gateway prove --all', 'timers install --help',
     ].map((line) => `sallyport ${line}`))
   }

@@ -8,7 +8,7 @@ import { indexCollection } from '../../src/state/indexes.js'
 import { taskAt } from '../support/tasks.js'
 import { failure } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
-import { allVerbs } from '../world/program.js'
+import { allRecords } from '../world/program.js'
 import { sessionOf } from '../world/session.js'
 import { World, type StateWorld } from '../world/world.js'
 
@@ -111,17 +111,16 @@ t.test('with --no-input what contacts, pays, settles, approves or revokes takes 
 
 /** The verbs that a script may give no short id, besides those that take none. */
 const decisive = [
-  'alpha ask', 'alpha review', 'codehost adopt', 'codehost approve', 'codehost close-capacity',
-  'codehost connect', 'codehost consent', 'codehost disconnect',
-  'codehost mode', 'codehost observe', 'codehost prepare',
-  'codehost preview', 'codehost publish', 'codehost reconcile', 'codehost resume',
-  'codehost revoke', 'codehost run',
+  'alpha ask', 'alpha review', 'codehost approve', 'codehost close-capacity', 'codehost connect',
+  'codehost consent', 'codehost disconnect', 'codehost mode', 'codehost prepare',
+  'codehost preview', 'codehost publish', 'codehost recover adopt', 'codehost recover observe',
+  'codehost recover reconcile', 'codehost resume', 'codehost revoke', 'codehost run',
   'edge revoke', 'ledger review', 'ledger settle', 'session revoke', 'shots reanalyze',
   'task review',
 ]
 
 t.test('every argument and flag that takes an id is declared, and which verbs decide is a list', async (t) => {
-  const verbs = await allVerbs()
+  const verbs = await allRecords()
   const camel = (name: string): string =>
     name.replace(/^--/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   for (const { meta, arguments: taken, flags } of verbs) {

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { isoFromMs } from '../../src/base/clock.js'
 import type { CliDeps } from '../../src/cli/deps.js'
 import { scanGlobals } from '../../src/cli/globals.js'
+import { olderNames } from '../../src/cli/commands/older.js'
 import { commands } from '../../src/cli/commands/table.js'
 import { viewOf, type View } from '../../src/cli/output.js'
 import { resultSchema } from '../../src/cli/schemas.js'
@@ -148,6 +149,11 @@ const verbsWithTimes = async () => {
     if ('load' in one) records.set(one.verb, await one.load())
     else for (const entry of one.verbs) records.set(`${one.noun} ${entry.verb}`, await entry.load())
   }
+  // What a flag of another verb makes of it has times of its own.
+  for (const { name, load } of olderNames) {
+    const record = await load()
+    if (![...records.values()].includes(record)) records.set(name, record)
+  }
   return [...records].flatMap(([name, record]) => {
     if (record.json === null) return []
     const schema: Loose = resultSchema(record.json)
@@ -181,9 +187,9 @@ t.test('each list with times tells them relative on a terminal, and exact in a p
     t.equal(isoForm.test(seen), exactBeside.has(name), `${name}: ${seen}`)
   }
   t.strictSame(lists, [
-    'session list', 'principal list', 'alpha tasks', 'alpha inputs', 'shots list', 'edge list',
-    'codehost connections', 'codehost grants', 'codehost jobs', 'task list', 'policy history',
-    'audit list', 'machine list',
+    'session list', 'principal list', 'alpha inputs', 'shots list', 'edge list',
+    'codehost connections', 'codehost jobs', 'task list', 'audit list', 'machine list',
+    'alpha tasks', 'codehost grants', 'policy history',
   ])
 })
 
@@ -238,8 +244,8 @@ t.test('how long something lasts is told as people say it on a terminal, and exa
 
 t.test('receipts, consents and previews tell exact times on a terminal, too', async (t) => {
   const sealed = new Set([
-    'codehost consent', 'codehost approve', 'codehost close-capacity', 'codehost verify',
-    'codehost observe', 'audit show',
+    'codehost consent', 'codehost approve', 'codehost close-capacity', 'codehost recover verify',
+    'codehost recover observe', 'audit show',
   ])
   const all = (await verbsWithTimes()).filter(({ name }) => sealed.has(name))
   t.equal(all.length, sealed.size)

@@ -31,7 +31,7 @@ sallyport alpha setup --enable --acknowledge-plaintext-egress --expected-policy-
 
 /** Pictures may be analysed. */
 const described = `
-sallyport shots config set --analysis on --cloud-upload on --fallbacks deny \\
+sallyport shots setup --analysis on --cloud-upload on --fallbacks deny \\
   --data-collection deny --zdr on --budget 0.20usd --budget-requests 40 --request-cost-bound 0.02usd
 revision=$(sallyport gateway show --json | jq -r .policy_revision)
 sallyport gateway setup --slot screenshot --model gateway/acme/sees-1 --upstream-allow acme-host \\
@@ -114,7 +114,7 @@ t.test('close an unknown publication: each command that the text names does what
   await typePage(t, pages['close-an-unknown-publication'], readerAt(at, { JOB: job }, {
     'codehost close-capacity JOB --retry': { exit: 7 },
     // It is not decided.
-    'codehost discard JOB': { exit: 5 },
+    'codehost recover discard JOB': { exit: 5 },
   }))
 })
 
@@ -202,7 +202,7 @@ const afterwards: Readonly<Record<string, {
     },
   },
   'run-on-a-timer': {
-    more: 'sallyport sandbox samples ~/screens\nsallyport shots config set --folder ~/screens\n',
+    more: 'sallyport sandbox samples ~/screens\nsallyport shots setup --folder ~/screens\n',
   },
 }
 

@@ -5,7 +5,7 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { allVerbs } from '../world/program.js'
+import { allRecords } from '../world/program.js'
 import type { Place, Ran } from '../world/place.js'
 import { World } from '../world/world.js'
 import { anchorFile, forgeAnchor } from '../support/anchor.js'
@@ -36,17 +36,18 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'codehost approve': ['job_x', '--preview-digest', 'x'],
   'codehost publish': ['job_x', '--preview-digest', 'x'],
   ...Object.fromEntries([
-    'preview', 'run', 'resume', 'job', 'cancel', 'adopt', 'inspect', 'discard',
+    'preview', 'run', 'resume', 'job', 'cancel', 'recover adopt', 'recover inspect',
+    'recover discard',
   ].map((verb) => [`codehost ${verb}`, ['job_x']])),
   'codehost close-capacity': [
     'job_x', '--acknowledged-capacity-close', '--expected-job-revision', '1',
     '--expected-connection-revision', '1', '--expected-connection-fence', '1',
   ],
-  'codehost verify': ['config.json'],
-  'codehost observe': [
+  'codehost recover verify': ['config.json'],
+  'codehost recover observe': [
     'job_x', '--acknowledged-closure-observation', '--expected-read-revision', '1',
   ],
-  'codehost reconcile': ['job_x', '--expected-read-revision', '1'],
+  'codehost recover reconcile': ['job_x', '--expected-read-revision', '1'],
   'shots config': ['set', '--analysis', 'off'],
   'shots reanalyze': ['obs_x', '--reason', 'manual_operator_request'],
   'shots show': ['obs_x'], 'shots find': ['x'], 'shots explain': ['x.png'],
@@ -82,7 +83,7 @@ const remaining = [
   'status', 'doctor', 'shots status', 'policy revoke',
   'state path', 'state check', 'state repair', 'state backup', 'state restore', 'state kept',
   'state verify',
-  'codehost verify', 'machine list', 'state accept-server', 'state unshare',
+  'codehost recover verify', 'machine list', 'state accept-server', 'state unshare',
 ]
 
 const lineOf = (name: string): string[] => [...name.split(' '), ...(words[name] ?? []), '--json']
@@ -124,7 +125,7 @@ const worldOf = (t: Test) => World.in(t).state({ owner: 'ada' }).session().with(
 })
 
 t.test('every verb says what it asks of the anchor, and none is forgotten here', async (t) => {
-  const verbs = await allVerbs()
+  const verbs = await allRecords()
   const any = verbs.filter(({ meta }) => meta.anchor === 'any').map(({ meta }) => meta.name)
   t.strictSame(any.sort(), [...remaining].sort())
   const names = new Set(verbs.map(({ meta }) => meta.name))
@@ -137,7 +138,7 @@ for (const [way, spoil] of Object.entries(ways)) {
   t.test(`A-070 A-158 a ${way} state shows, decides and sends nothing, whatever is asked of it`, async (t) => {
     const { place } = await worldOf(t)
     await spoil(place)
-    for (const { meta: { name } } of await allVerbs()) {
+    for (const { meta: { name } } of await allRecords()) {
       if (stateless.includes(name) || remaining.includes(name)) continue
       const stdin = 'A question'
       await refusedBy(t, await place.run(lineOf(name), { stdin }), name, way)

@@ -42,7 +42,7 @@ t.test('a result to review and a held one are told though fifty newer tasks were
   const done = await taskAt(world, world.session(), 'succeeded')
   await addNewer(world, done, { review: 'approved' })
   t.hasStrict(await waits(world, 'review'), [
-    { count: 1, command: `sallyport alpha output ${done.task_id}` },
+    { count: 1, command: `sallyport task show ${done.task_id} --output` },
   ])
   const held = await taskAt(world, world.session(), 'blocked', {
     kind: 'answer_held', reason: 'save_in_progress',

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { buildReport } from '../../src/observations/report.js'
 import { reportPage } from '../../src/observations/html/page.js'
-import { namedIn, secondsOf } from '../../src/observations/sums.js'
+import { namedIn, secondsByPlace, secondsOf } from '../../src/observations/sums.js'
 import type { ScreenObservationInput } from '../../src/observations/types.js'
 import { input } from '../support/observations/inputs.js'
 
@@ -94,4 +94,21 @@ t.test('a picture counts in the period in which it was captured, on its day, and
     until: '2026-11-22T00:00:00.000Z', madeAt: '2026-11-22T00:00:00.000Z' })
   t.strictSame(both.model_text.time.days.map(({ day, seconds }) => [day, seconds]),
     [['2026-11-19', 600], ['2026-11-20', 120]])
+})
+
+t.test('a picture is ended by the next one of its own place, and by no other', (t) => {
+  const one = (place: string, atMs: number) => ({ place, atMs, seenMs: atMs })
+  t.strictSame(secondsByPlace([
+    one('', 0), one('camera', 10_000), one('', 100_000), one('camera', 70_000),
+  ], 160_000), [100, 60, 60, 90])
+  t.strictSame(secondsByPlace([], 1), [])
+  const folder = [seen(0, { activity: 'coding' }), seen(2, { activity: 'reading' })]
+  const device = { ...seen(1), observationId: 'obs_d', source: 'edge', place: 'edge_dev_1' }
+  const [first, second] = folder
+  const time = (observations: readonly ScreenObservationInput[]) =>
+    buildReport(inputOf(observations)).model_text.time
+  t.strictSame(
+    time([first, device, second].filter((one) => one !== undefined)), time(folder),
+    'nor has what was described less time for what stands beside it')
+  t.end()
 })

@@ -9,7 +9,7 @@ import { must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { headOf, headText, offered, pairOver, sendOver } from '../support/service/devices.js'
 import { holdLock } from '../support/state/hold-lock.js'
-import { serving } from '../support/service/serving.js'
+import { serving, takesNothingIn } from '../support/service/serving.js'
 import { until } from '../support/until.js'
 import { t } from '../support/tests-in-slices.js'
 import type { Loose, Teardown } from '../world/place.js'
@@ -18,7 +18,9 @@ import { World } from '../world/world.js'
 const setup = async (t: Teardown) => {
   const world = await World.in(t).state().session()
   const lines: string[] = []
-  const at = await serving(t, world, { log: { write: (line) => lines.push(line), all: true } })
+  const at = await serving(t, world, {
+    log: { write: (line) => lines.push(line), all: true }, takesIn: takesNothingIn,
+  })
   const gov = () => ({ ...world.gov, store: world.open('write') })
   const offer = (): Promise<string> => offered(world, at)
   /** Codes of refusals of uploads, as the log tells them. */

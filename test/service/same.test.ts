@@ -108,7 +108,7 @@ t.test('every operation names a verb that there is, and no two share a place', (
   t.strictSame(places.length, new Set(places).size)
   const ofNoVerb = routes.filter(({ verb }) => verb === null)
     .map(({ contract }) => contract.name)
-  t.strictSame(ofNoVerb, ['overview', 'alpha.input'])
+  t.strictSame(ofNoVerb.sort(), ['alpha.input', 'config.save', 'config.show', 'overview'])
   t.end()
 })
 

@@ -6,7 +6,7 @@ import { edgeCollections } from '../../src/edge/edge-rows.js'
 import { verifyEdge } from '../../src/edge/verify-edge.js'
 import { headOf, pairOver, sendOver } from '../support/service/devices.js'
 import { image } from '../support/png.js'
-import { serving } from '../support/service/serving.js'
+import { serving, takesNothingIn } from '../support/service/serving.js'
 import { onFailingDisk, type DiskFault } from '../support/soak/failing-disk.js'
 import { World } from '../world/world.js'
 
@@ -15,7 +15,7 @@ const bodyOf = (n: number): Buffer => Buffer.concat([image(n), Buffer.alloc(600_
 
 t.test('S-031 S-204 a disk that is full or fails at any step of an upload stores all of it or nothing, and the same request ends it', async (t) => {
   const world = await World.in(t).state().session()
-  const at = await serving(t, world)
+  const at = await serving(t, world, { takesIn: takesNothingIn })
   const { credential } = await pairOver(world, at)
   const { stateDir } = world.place
   const stored = () => world.view().all(edgeCollections.artifacts).length

@@ -130,9 +130,9 @@ t.test('S-016 S-205 a budget of requests that is used up is raised by what the r
   const refused = await analyze(world)
   t.equal(refused.error().reason, 'budget_exhausted')
   const command = refused.error().next[0]?.command ?? ''
-  t.match(command, / --budget-microusd N --budget-requests N$/)
-  const line = command.split(' ').slice(1)
-  must(await world.run(line.map((word: string) => (word === 'N' ? '1000000' : word))))
+  t.match(command, / --budget USD --budget-requests N$/)
+  const line = command.replace('USD', '1.00usd').replace(/N$/, '1000000').split(' ').slice(1)
+  must(await world.run(line))
   t.hasStrict(must(await analyze(world)).json(), { analyzed: 1 })
 })
 
@@ -153,7 +153,7 @@ t.test('S-016 S-205 a budget below the bound of one request never frees itself: 
   ]
   for (const ran of errors) {
     t.not(ran.status, 0)
-    t.match(ran.stdout + ran.stderr, 'shots config set --budget-microusd N')
+    t.match(ran.stdout + ran.stderr, 'shots setup --budget USD')
     t.notMatch(ran.stdout + ran.stderr, 'frees itself')
   }
   t.equal(errors[0]?.error().reason, reason)

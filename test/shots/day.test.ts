@@ -137,7 +137,9 @@ t.test('wide names and sentences of others end before the last column, too, of a
   const sums = ['画面'.repeat(40), 'e\u0301'.repeat(3_000)].map((name) => ({ name, seconds: 60 }))
   const told = {
     ...dayOf([]), time_zone: 'UTC', since: at('00:00'), until: at('24:00'), pictures: 3,
-    analysed: 3, seconds: 60, models: ['model/'.repeat(40)], spent_microusd: 0, held_microusd: 0,
+    analysed: 3, seconds: 60, models: ['model/'.repeat(40)],
+    devices: [{ device_id: 'edge_dev_1', device_name: '端末'.repeat(32), pictures: 2 }],
+    spent_microusd: 0, held_microusd: 0,
     time: { activity: sums, application: [], project: [] },
     episodes: ['文'.repeat(70), '👩‍👩‍👧'.repeat(60), `${'文'.repeat(32)}a`].map(wide),
   } as unknown as DayDocument
@@ -155,7 +157,8 @@ t.test('wide names and sentences of others end before the last column, too, of a
   const lines = await linesAt(80)
   t.strictSame(lines.filter((one) => stringWidth(one) > 80), [])
   t.ok(lines.every((one) => one.length < 800), 'nor is a line long by marks without a width')
-  t.equal(lines.filter((one) => one.endsWith('…')).length, 3, 'two sentences and the model')
+  t.equal(lines.filter((one) => one.endsWith('…')).length, 4,
+    'two sentences, the model and the device')
   t.match(lines.join('\n'), `${'文'.repeat(32)}a\n`, 'what fits is whole')
   const [cjk = '', marks = ''] = lines.filter((one) => one.endsWith(' 1 min'))
   t.equal(stringWidth(cjk), stringWidth(marks), 'durations stand below each other')

@@ -186,7 +186,7 @@ t.test('switches and bounds of the job', async (t) => {
       t.equal(ran.status, 7, reason)
       t.hasStrict(ran.json(), { status: 'blocked', blocked: 1, reason })
       const told = await world.run(['shots', 'digest'])
-      t.match(told.stderr, `next: Run \`sallyport shots config set ${flag} ${open}\`.`, reason)
+      t.match(told.stderr, `next: Run \`sallyport shots setup ${flag} ${open}\`.`, reason)
       await world.run(['shots', 'config', 'set', flag, open])
     }
     t.equal(world.asked().length, asked, 'nothing was sent')

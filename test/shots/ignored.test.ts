@@ -161,7 +161,7 @@ t.test('S-070 images that change in one small area only are counted, and the com
   const first = await take(0, 2)
   t.strictSame(first.small_changes, { images: 1, area: null, area_images: 0, next: [] })
   const area = '320x200:248,8,48,16'
-  const next = [{ command: `sallyport shots config set --ignore ${area}`, needs_person: true }]
+  const next = [{ command: `sallyport shots setup --ignore ${area}`, needs_person: true }]
   t.strictSame((await take(2, 6)).small_changes, { images: 4, area, area_images: 5, next })
   const status = async () =>
     (await world.run(['shots', 'status', '--json'])).json().screenshot_folder.small_changes

@@ -15,7 +15,7 @@ const costless = (world: AnalysisWorld, times = 1): void => {
   world.sandbox.faults.set('no_cost', { service: 'gateway', times })
 }
 
-const settleOne = /ledger settle op_\S+ --amount-microusd N/
+const settleOne = /ledger settle op_\S+ --amount USD/
 
 t.test('S-168 an analysis whose charge is not known ends with 7, names what is held and how to '
   + 'settle it', async (t) => {
@@ -74,7 +74,7 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
     const both = await world.run(['shots', 'analyze'])
     t.equal(both.status, 7)
     t.match(both.stderr, /charges of 2 requests are not known; \$0\.20 \(200,000 µUSD\)/)
-    t.match(both.stderr, /ledger reservations.*ledger settle OPERATION --amount-microusd N/)
+    t.match(both.stderr, /ledger reservations.*ledger settle OPERATION --amount USD/)
   })
   checkLedger(t, world)
 })
@@ -141,5 +141,5 @@ t.test('a proof and a conclusion whose charge is not known print the whole comma
   t.equal(concluded.status, 7)
   t.match(concluded.stderr, /full bound of \S+ \(\S+ µUSD\) stays held/)
   t.match(concluded.stderr, settleOne)
-  t.match((await world.run(['ledger', 'show'])).stdout, /settle OPERATION --amount-microusd N/)
+  t.match((await world.run(['ledger', 'show'])).stdout, /settle OPERATION --amount USD/)
 })

@@ -12,9 +12,8 @@ import { World, type Placed } from '../world/world.js'
 /** What a person writes for the words in capitals, by the flag before them. */
 const given: Readonly<Record<string, string>> = {
   '--slot': 'report', '--model': 'gateway/acme/screenshot-1', '--upstream-allow': 'acme-host',
-  '--api-key-file': 'the-key', '--spend-ceiling-microusd': '1000000',
-  '--budget-microusd': '500000', '--budget-requests': '50',
-  '--request-cost-bound-microusd': '20000',
+  '--api-key-file': 'the-key', '--spend-ceiling': '1.00usd',
+  '--budget': '0.50usd', '--budget-requests': '50', '--request-cost-bound': '0.02usd',
 }
 
 const typed = ({ command }: NextStep): string[] =>
@@ -63,7 +62,7 @@ t.test('with --no-input no step consents by being run', async (t) => {
 t.test('a closed gate alone asks for its own command, and an open route for none', async (t) => {
   t.strictSame(openingCommands([]), [])
   t.strictSame(openingCommands(['zdr_not_on', 'budget_not_set']),
-    ['shots config set --zdr on --budget-microusd N', 'shots analyze'])
+    ['shots setup --zdr on --budget USD', 'shots analyze'])
   t.strictSame(openingCommands(['proof_stale']), ['gateway prove screenshot', 'shots analyze'])
   t.strictSame(openingCommands(['save_in_progress']), [], 'no command opens what only time does')
 })

@@ -79,13 +79,13 @@ t.test('a conclusion over nothing, over failures and behind a closed gate names 
   await world.put(observationOf(world.folder, 'f.png', { analysis_status: 'failed' }))
   t.match(await concludeNext(world), 'reanalyze --failed --reason provider_failure_retry')
   await world.put(observationOf(world.folder, 'b.png'))
-  t.match(await concludeNext(world), 'shots config set --analysis on')
+  t.match(await concludeNext(world), 'shots setup --analysis on')
   await t.test('the reason is the one of now, not that of the moment it was blocked', async (t) => {
     await world.run(['shots', 'config', 'set', '--analysis', 'on'])
     const ran = await world.run(['shots', 'analyze'])
     t.match(ran.stderr, '1 blocked and passed over: 1 cloud_upload_off')
-    t.match(ran.stderr, 'shots config set --cloud-upload on')
-    t.match(await concludeNext(world), 'shots config set --cloud-upload on')
+    t.match(ran.stderr, 'shots setup --cloud-upload on')
+    t.match(await concludeNext(world), 'shots setup --cloud-upload on')
   })
 })
 

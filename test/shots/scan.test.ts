@@ -348,7 +348,7 @@ t.test('S-162 a scan of another folder says that its rows are stale at once; one
   const ran = await world.run(['shots', 'scan', '--folder', other])
   t.equal(ran.status, 0, ran.stderr)
   t.match(ran.stderr, 'stale_root at once')
-  t.match(ran.stderr, 'shots config set --folder DIR')
+  t.match(ran.stderr, 'shots setup --folder DIR')
   const [row] = (await world.run(['shots', 'list', '--json'])).json()
   t.hasStrict(row, { root: other, classification: 'stale_root', report_readiness: 'excluded' })
   world.file('b.png', greyPng(64, 48, 2))

@@ -18,7 +18,7 @@ export const nextImage = (): Buffer => greyPng(64, 48, (seed += 1))
 export const scan = async (world: Placed, ...flags: string[]): Promise<Loose> =>
   must(await world.run(['shots', 'scan', '--json', ...flags])).json()
 
-/** `shots config set`, which must succeed. */
+/** `shots setup`, which must succeed. */
 export const set = (world: Placed, ...flags: string[]): Promise<Ran> =>
   must(world.run(['shots', 'config', 'set', '--json', ...flags]))
 

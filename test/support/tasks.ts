@@ -24,7 +24,7 @@ export interface SignedIn {
 
 /** Logs an owner in without a passphrase unless one is given. */
 export const signIn = async (
-  world: StateWorld,
+  world: Pick<StateWorld, 'gov'>,
   owner = 'ada',
   more: Partial<LoginRequest> = {},
 ): Promise<SignedIn> => {
@@ -35,7 +35,7 @@ export const signIn = async (
 
 /** Adds an owner without a passphrase and logs it in. */
 export const addAndSignIn = async (
-  world: StateWorld,
+  world: Pick<StateWorld, 'gov'>,
   by: Session,
   name: string,
 ): Promise<SignedIn> => {

@@ -2,6 +2,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { silentObserver } from '../../src/base/observer.js'
+import { storedCaptures } from '../../src/edge/stored-captures.js'
 import { gatewayContext } from '../../src/fabric/places.js'
 import { nowIso, type Gov } from '../../src/governance/context.js'
 import { deploymentProfile } from '../../src/governance/profile.js'
@@ -40,7 +41,7 @@ export const openSettings = [
 export interface ImagesOptions {
   /** False leaves the folder out of the settings. */
   readonly saved?: boolean
-  /** More flags of `shots config set`. */
+  /** More flags of `shots setup`. */
   readonly settings?: readonly string[]
 }
 
@@ -72,6 +73,7 @@ export const images = async (
       home: place.env['HOME'] as string,
       ownFolders: [place.stateDir, place.configDir],
       gateway: gatewayContext(gov, { client, signal }),
+      captures: async () => storedCaptures,
     }
   }
   return {

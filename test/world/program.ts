@@ -11,12 +11,11 @@ import type { CliDeps } from '../../src/cli/deps.js'
 import { main } from '../../src/cli/main.js'
 import { runCommand } from '../../src/cli/run.js'
 import { commands } from '../../src/cli/commands/table.js'
-import { nameOf, type VerbEntry } from '../../src/cli/verb.js'
 import { scanGlobals } from '../../src/cli/globals.js'
 import type { Prompter } from '../../src/cli/prompt.js'
-import { describeTree } from '../../src/cli/tree.js'
+import { describeOlder, describeTree } from '../../src/cli/tree.js'
 import type { DescribedVerb } from '../../src/cli/tree.js'
-import { verbAt } from '../../src/cli/line.js'
+import { verbNamed } from '../../src/cli/line.js'
 import type { Answer, Place, Ran, RunOptions } from './place.js'
 import { ranOf } from './ran.js'
 
@@ -102,12 +101,18 @@ let described: Promise<readonly DescribedVerb[]> | null = null
 export const allVerbs = (): Promise<readonly DescribedVerb[]> =>
   (described ??= describeTree(describingDeps()))
 
-/** The verb of a line. Only its own module is loaded: all of them take half a second. */
-const entryOf = (argv: readonly string[]): VerbEntry | undefined => {
-  const [first, second] = scanGlobals(argv).rest
-  const entry = commands.find((one) => nameOf(one) === first)
-  return entry === undefined || 'load' in entry
-    ? entry : entry.verbs.find(({ verb }) => verb === second)
+let olderOnes: Promise<readonly DescribedVerb[]> | null = null
+
+/** Every verb under each older name that it has. */
+export const olderVerbs = (): Promise<readonly DescribedVerb[]> =>
+  (olderOnes ??= describeOlder(describingDeps()))
+
+/** Every record that acts: the verbs of today, and those that others of today joined. */
+export const allRecords = async (): Promise<readonly DescribedVerb[]> => {
+  const verbs = await allVerbs()
+  const contracts = new Set(verbs.map(({ meta }) => meta.json))
+  const others = (await olderVerbs()).filter(({ meta }) => !contracts.has(meta.json))
+  return [...verbs, ...others]
 }
 
 /** What a list prints, also of a page of it. */
@@ -119,9 +124,10 @@ const rowsOfPage = (document: unknown): unknown => {
 /** A JSON result has the shape that its verb declares, in every test that prints one. */
 const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> => {
   if (ran.stdout === '' || argv.includes('--help')) return
-  const entry = entryOf(argv)
-  if (entry === undefined) return
-  const { meta } = await verbAt(null, entry, describingDeps())
+  // Only the module of the verb is loaded: all of them take half a second.
+  const named = await verbNamed(commands, scanGlobals(argv).rest, describingDeps())
+  if (named === null) return
+  const { meta } = named.verb
   const { json } = meta
   if (json === null) return
   const documents = json.lines
@@ -129,7 +135,9 @@ const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> =>
   for (const whole of documents) {
     const document = rowsOfPage(whole)
     const parsed = safeParse(json.output, document)
-    if (parsed.success) continue
+    const isJoined = meta.joined.some((one) =>
+      one.meta.json !== null && safeParse(one.meta.json.output, document).success)
+    if (parsed.success || isJoined) continue
     const [issue] = parsed.issues
     const path = issue.path?.map(({ key }) => String(key)).join('.') ?? ''
     throw new Error(`${meta.name} --json is not of its shape at ${path}: ${issue.message}`)

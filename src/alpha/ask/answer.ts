@@ -28,8 +28,8 @@ const detailsOf = (task: Task) => ({
 const namesOf = (task: Task): PaidNames => ({
   noun: 'ask',
   biller: 'provider',
-  review: `sallyport alpha review ${task.task_id}`,
-  accept: `sallyport alpha review ${task.task_id}`,
+  review: `sallyport task review ${task.task_id}`,
+  accept: `sallyport task review ${task.task_id}`,
   codes: {
     charge_unknown: 'ask_blocked', overrun: 'ask_blocked', held: 'ask_blocked',
     refused: 'ask_failed',
@@ -66,7 +66,7 @@ const endOf = ({ blocked }: Task): PaidEnd => {
 const reviewOf = (task: Task, access: TaskAccess): { readonly next?: string } => {
   if (access === 'current' || endOf(task) === 'charge_unknown') return {}
   const { task_id: id } = task
-  return { next: `Run \`sallyport task recover ${id}\`, then \`sallyport alpha review ${id}\`.` }
+  return { next: `Run \`sallyport task recover ${id}\`, then \`sallyport task review ${id}\`.` }
 }
 
 /**
@@ -77,7 +77,7 @@ export const errorOfTask = (
   task: Task, ended: HowEnded = {}, access: TaskAccess = 'current',
 ): SallyportError => {
   const reason = task.reason ?? task.state
-  const next = `See \`sallyport alpha task ${task.task_id}\`.`
+  const next = `See \`sallyport task show ${task.task_id}\`.`
   if (task.state === 'blocked') {
     const parts = { reason: task.blocked?.reason ?? 'blocked', ...reviewOf(task, access) }
     return told(task, endOf(task), parts, {})

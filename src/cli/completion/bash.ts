@@ -32,6 +32,10 @@ ${valueFlags().filter((flag) => !placeFlags.includes(flag))
     --wait) return ;;
   esac
   case "\${words[*]:0:2}" in
+    ${longer(tree)}) at=3 ;;
+    *) at=2 ;;
+  esac
+  case "\${words[*]:0:at}" in
     "") COMPREPLY=($(compgen -W "${names(firstWords(tree))} --help --version" -- "$cur")); return ;;
 ${nounCases(tree, '')}
 ${nounCases(tree, 'help ')}
@@ -59,6 +63,13 @@ _sallyport_reply() {
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }`
 
+/** First words behind which a third one decides: a noun of two, and the help of its first. */
+const longer = ({ nouns }: CompletionTree): string =>
+  nouns.flatMap(({ noun }) => {
+    const [first, second] = noun.split(' ')
+    return second === undefined ? [] : [`"${noun}"`, `"help ${first}"`]
+  }).join('|')
+
 const names = (words: readonly (readonly [string, string])[]): string =>
   words.map(([name]) => name).join(' ')
 
@@ -70,7 +81,7 @@ const nounCases = (tree: CompletionTree, before: string): string =>
     })
     .join('\n')
 
-/** The first two words; a verb without a noun may be followed by an argument. */
+/** The words of a verb; one without a noun may be followed by an argument. */
 const patternOf = (verb: DescribedVerb): string =>
   (verb.noun !== null ? `"${verb.meta.name}"`
     : isHelp(verb) ? `"${verb.verb}"` : `"${verb.verb}"|"${verb.verb} "*`)

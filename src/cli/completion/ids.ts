@@ -13,12 +13,12 @@ const kinds: Readonly<Record<IdName, readonly [begins: string, list: string]>> =
   audit: ['aud_', 'audit list'],
   observation: ['obs_', 'shots list'],
   'observation or path': ['obs_', 'shots list'],
-  digest: ['epi_', 'shots digests'],
+  digest: ['epi_', 'shots list --digests'],
   device: ['edge_dev_', 'edge list'],
   capture: ['edge_art_', 'edge artifacts'],
   job: ['job_', 'codehost jobs'],
   'job or folder': ['job_', 'codehost jobs'],
-  closure: ['cls_', 'codehost closures'],
+  closure: ['cls_', 'codehost recover closures'],
 }
 
 /** Stands for the list that what was typed so far says by how it begins. */

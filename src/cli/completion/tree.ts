@@ -26,17 +26,28 @@ export const takesNameOfState = ({ meta }: DescribedVerb): boolean => meta.name 
 
 /** Words of the first position: nouns, and verbs without a noun. */
 export const firstWords = ({ verbs, nouns }: CompletionTree): readonly [string, string][] => [
-  ...nouns.map(({ noun, summary }): [string, string] => [noun, summary]),
+  ...nouns.filter(({ noun }) => !noun.includes(' '))
+    .map(({ noun, summary }): [string, string] => [noun, summary]),
   ...verbs
     .filter(({ noun }) => noun === null)
     .map(({ verb, meta }): [string, string] => [verb, meta.summary]),
 ]
 
-/** Words of the second position under a noun. */
-export const verbsOf = ({ verbs }: CompletionTree, noun: string): readonly [string, string][] =>
-  verbs
+/** Words of the next position behind a noun: its verbs, and the nouns of one word more. */
+export const verbsOf = (
+  { verbs, nouns }: CompletionTree, noun: string,
+): readonly [string, string][] => [
+  ...verbs
     .filter((verb) => verb.noun === noun)
-    .map(({ verb, meta }): [string, string] => [verb, meta.summary])
+    .map(({ verb, meta }): [string, string] => [verb, meta.summary]),
+  ...nounsBehind(nouns, noun)
+    .map((one): [string, string] => [one.noun.slice(noun.length + 1), one.summary]),
+]
+
+/** Nouns whose first words are those of another: `codehost recover` of `codehost`. */
+export const nounsBehind = (
+  nouns: readonly DescribedNoun[], noun: string,
+): readonly DescribedNoun[] => nouns.filter((one) => one.noun.startsWith(`${noun} `))
 
 const isPathName = (name: string): boolean => /file|dir|folder|path|receipt/i.test(name)
 

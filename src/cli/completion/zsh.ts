@@ -3,8 +3,8 @@ import {
   asking, idForm, listByBeginning, listFor, listOfAll, listsByBeginning, placeFlags,
 } from './ids.js'
 import {
-  argumentOffers, firstWords, flagsOf, isHelp, namesOfStates, takesNameOfState, takesPath,
-  valueFlags, verbsOf, type CompletionTree,
+  argumentOffers, firstWords, flagsOf, isHelp, namesOfStates, nounsBehind, takesNameOfState,
+  takesPath, valueFlags, verbsOf, type CompletionTree,
 } from './tree.js'
 
 /** The zsh script, to be saved as `_sallyport` in a folder of `$fpath`. */
@@ -15,7 +15,7 @@ ${helpers()}
 
 _sallyport() {
   local -a words_of place
-  local first second at
+  local first second third at
   for ((at = 2; at < CURRENT; at++)); do
     case "$words[at]" in
       ${placeFlags.join('|')})
@@ -23,13 +23,14 @@ _sallyport() {
       ${valueFlags().filter((flag) => !placeFlags.includes(flag)).join('|')}) ((at++)) ;;
       -*) ;;
       *) if [[ -z $first ]]; then first=$words[at]
-         elif [[ -z $second ]]; then second=$words[at]; fi ;;
+         elif [[ -z $second ]]; then second=$words[at]
+         elif [[ -z $third ]]; then third=$words[at]; fi ;;
     esac
   done
   case "$first" in
     "") words_of=(${pairs(firstWords(tree))})
       _describe command words_of; return ;;
-${tree.nouns.map(({ noun }) => nounCase(tree, noun)).join('\n')}
+${nounsOfOneWord(tree).map(({ noun }) => nounCase(tree, noun)).join('\n')}
 ${helpCase(tree)}
 ${verbCases(without(tree, isHelp), null, '    ')}
   esac
@@ -58,22 +59,46 @@ _sallyport_ids_or_files() {
   _files
 }`
 
+const nounsOfOneWord = ({ nouns }: CompletionTree) =>
+  nouns.filter(({ noun }) => !noun.includes(' '))
+
+/** Behind a noun its verbs, and behind a noun of two words those of that. */
 const nounCase = (tree: CompletionTree, noun: string): string => `    ${noun})
       case "$second" in
         "") words_of=(${pairs(verbsOf(tree, noun))})
           _describe verb words_of; return ;;
-${verbCases(tree, noun, '        ')}
+${[
+    verbCases(tree, noun, '        '),
+    ...nounsBehind(tree.nouns, noun).map((one) => longerCase(tree, noun, one.noun)),
+  ].join('\n')}
       esac ;;`
+
+const longerCase = (
+  tree: CompletionTree, first: string, noun: string,
+): string => `        ${noun.slice(first.length + 1)})
+          case "$third" in
+            "") words_of=(${pairs(verbsOf(tree, noun))})
+              _describe verb words_of; return ;;
+${verbCases(tree, noun, '            ')}
+          esac ;;`
 
 const without = (
   tree: CompletionTree, left: (verb: DescribedVerb) => boolean,
 ): CompletionTree => ({ ...tree, verbs: tree.verbs.filter((verb) => !left(verb)) })
 
+/** What `help` completes behind a noun, and behind one of two words. */
+const helpOf = (tree: CompletionTree, noun: string): string => {
+  const described = (one: string): string =>
+    `words_of=(${pairs(verbsOf(tree, one))}); _describe verb words_of; return`
+  const longer = nounsBehind(tree.nouns, noun).map((one) =>
+    `[[ $third == ${one.noun.slice(noun.length + 1)} ]] && { ${described(one.noun)}; }\n          `)
+  return `        ${noun}) ${longer.join('')}${described(noun)} ;;`
+}
+
 // Behind `help` and a noun stand its verbs; behind `help` alone what its own case has.
 const helpCase = (tree: CompletionTree): string => `    help)
       case "$second" in
-${tree.nouns.map(({ noun }) => `        ${noun}) words_of=(${pairs(verbsOf(tree, noun))})
-          _describe verb words_of; return ;;`).join('\n')}
+${nounsOfOneWord(tree).map(({ noun }) => helpOf(tree, noun)).join('\n')}
 ${tree.verbs.filter(isHelp).map((verb) => verbCase(verb, '        ', '*')).join('\n')}
       esac ;;`
 

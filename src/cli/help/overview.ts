@@ -1,5 +1,6 @@
 /** The help of the whole program and of one noun. */
-import type { NounEntry, VerbDeps } from '../verb.js'
+import type { OlderName } from '../commands/older.js'
+import { nounsBelow, type NounEntry, type VerbDeps } from '../verb.js'
 import { wrapText } from '../wrap.js'
 import { verbAt } from '../line.js'
 import { columns, globalFlagRows } from './sections.js'
@@ -55,11 +56,22 @@ const wrapped = (rows: readonly (readonly [string, string])[]): string[] =>
       : [`  ${left}`, `  ${''.padEnd(leftColumns)}  ${right}`],
   )
 
+/** What `sallyport NOUN --help` prints of a noun whose verbs have other names today. */
+export const olderHelp = (older: readonly OlderName[]): string => [
+  'Older names, which go on working. Today’s:', '',
+  ...columns(older.map(({ name, today }) =>
+    [name, today.map((line) => `sallyport ${line}`).join(', ')])),
+  '',
+].join('\n')
+
 /** What `sallyport NOUN --help` prints. */
 export const nounHelp = async (noun: NounEntry, deps: VerbDeps): Promise<string> => {
   const rows: [string, string][] = []
   for (const entry of noun.verbs) {
     rows.push([entry.verb, (await verbAt(noun.noun, entry, deps)).meta.summary])
+  }
+  for (const below of nounsBelow(deps.commands, noun.noun)) {
+    rows.push([below.noun.slice(noun.noun.length + 1), below.summary])
   }
   return [
     `Usage: sallyport ${noun.noun} <verb> [flags]`,

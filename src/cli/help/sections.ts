@@ -54,6 +54,7 @@ export const helpSections = (meta: VerbMeta): string =>
     `Session: ${sessionText[meta.session]}`,
     ...idsText(meta).map((line) => `Ids: ${line}`),
     `JSON: ${jsonText(meta)}`,
+    ...joinedText(meta),
     '',
     'Examples:',
     ...meta.examples.map((line) => `  ${line}`),
@@ -89,6 +90,11 @@ export const jsonText = ({ json }: VerbMeta): string => {
   const form = json.lines ? ', one document a line' : ''
   return `version ${json.version}${form}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`
 }
+
+/** What help says of the verbs that a flag or a word makes of one: what they give and need. */
+export const joinedText = ({ joined, session }: VerbMeta): string[] =>
+  joined.map(({ by, meta }) => `With ${by}: JSON is ${meta.json?.schemaName ?? 'none'}`
+    + (meta.session === session ? '' : `; ${sessionText[meta.session]}`))
 
 /** Two columns, indented as commander indents its own. */
 export const columns = (rows: readonly (readonly [string, string])[]): string[] => {

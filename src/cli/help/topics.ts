@@ -141,7 +141,7 @@ analysis and cloud upload, the controls, a budget, consent to gateway.vision.
 The controls are fallbacks and data collection denied, zero data retention on. A
 consent reaches forward only: images taken in before it stay here. Digests and
 conclusions send stored analyses under gateway.digest and gateway.report. See:
-  sallyport shots config show
+  sallyport shots show
 
 The provider receives the question in plaintext and could keep it. TLS protects
 the way there. Nothing is claimed about what runs at the other end.
@@ -150,10 +150,10 @@ the way there. Nothing is claimed about what runs at the other end.
 const money = `Money
 
 Amounts are integers of micro-USD: 1000000 is one dollar. People read them as
-$0.0138 (13,800 µUSD); JSON has integers alone. Each flag that ends with
--microusd has a sister in dollars without that end, --spend-ceiling 5.00usd,
-taken by its digits: at most six decimals, never rounded, and one of the two at
-a time. Nothing is rounded down, clipped or estimated from token prices.
+$0.0138 (13,800 µUSD); JSON has integers alone. A flag takes dollars, as in
+--spend-ceiling 5.00usd, by their digits: at most six decimals, never rounded.
+Its older name ends with -microusd and takes the integer; give one of the two.
+Nothing is rounded down, clipped or estimated from token prices.
 
 One ledger with one ceiling covers every route of the state directory:
   reserve   the full request bound is held before contact
@@ -164,7 +164,7 @@ One ledger with one ceiling covers every route of the state directory:
 What would exceed the ceiling is refused before contact (status 8). The hold is
 a rule of this machine; the provider enforces no maximum. A charge above the
 bound stands, and its answer waits for your review (status 7):
-  sallyport alpha review TASK
+  sallyport task review TASK
 An unknown charge blocks its task until you settle it by hand:
   sallyport ledger settle --help
 `

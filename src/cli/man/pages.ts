@@ -2,7 +2,8 @@
 import { exitStatus, type ExitName } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import { exitMeaning, inOrder } from '../help/exits.js'
-import { exitRows, idsText, jsonText, sentLines, sessionText } from '../help/sections.js'
+import { exitRows, idsText, joinedText, jsonText, sentLines,
+sessionText } from '../help/sections.js'
 import { topicNames, topicText } from '../help/topics.js'
 import type { DescribedFlag, DescribedNoun, DescribedVerb } from '../tree.js'
 import { version } from '../version.js'
@@ -52,7 +53,7 @@ export const manPages = (verbs: Verbs, nouns: Nouns): ReadonlyMap<string, string
   const pages = new Map([['sallyport.1', mainPage(verbs, nouns)]])
   for (const noun of nouns) {
     const own = verbs.filter((verb) => verb.noun === noun.noun)
-    pages.set(`sallyport-${noun.noun}.1`, nounPage(noun, own))
+    pages.set(`sallyport-${noun.noun.replace(' ', '-')}.1`, nounPage(noun, own))
   }
   return pages
 }
@@ -65,7 +66,7 @@ const mainPage = (verbs: Verbs, nouns: Nouns): string =>
     ]),
     section('SYNOPSIS', [bold('sallyport'), '\\fICOMMAND\\fR [\\fIFLAGS\\fR]']),
     section('COMMANDS', nouns.flatMap(({ noun, summary }) =>
-      tagged(bold(noun), `${plain(summary)}; see sallyport\\-${noun}(1)`),
+      tagged(bold(noun), `${plain(summary)}; see sallyport\\-${noun.replace(' ', '\\-')}(1)`),
     )),
     ...verbs.filter(({ noun }) => noun === null).flatMap(verbSection),
     section('GLOBAL FLAGS', globalFlags.flatMap(({ long, value, text }) =>
@@ -82,8 +83,8 @@ const topicSection = (name: string): string =>
 
 const nounPage = (noun: DescribedNoun, verbs: Verbs): string =>
   page([
-    title(`SALLYPORT\\-${noun.noun.toUpperCase()}`),
-    section('NAME', [`sallyport\\-${noun.noun} \\- ${plain(noun.summary)}`]),
+    title(`SALLYPORT\\-${noun.noun.toUpperCase().replace(' ', '\\-')}`),
+    section('NAME', [`sallyport\\-${noun.noun.replace(' ', '\\-')} \\- ${plain(noun.summary)}`]),
     section('SYNOPSIS', [verbatim(verbs.map(({ usage }) => usage).join('\n'))]),
     ...verbs.flatMap(verbSection),
     section('SEE ALSO', ['.BR sallyport (1)']),
@@ -96,6 +97,7 @@ const verbSection = ({ meta, usage, arguments: args, flags }: DescribedVerb): st
   '.PP', plain(`Session: ${sessionText[meta.session]}.`),
   ...idsText(meta).flatMap((line) => ['.PP', plain(`Ids: ${line}.`)]),
   '.PP', plain(`JSON: ${jsonText(meta)}.`),
+  ...joinedText(meta).flatMap((line) => ['.PP', plain(`${line}.`)]),
   '.PP', 'Exit status:',
   ...exitRows(meta).flatMap(([status, text]) => tagged(bold(status), plain(text))),
   ...sentLines(meta).flatMap((line) => ['.PP', plain(line.replaceAll('\n', ''))]),

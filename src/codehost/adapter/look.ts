@@ -85,7 +85,7 @@ type NextOf = (remedy: Remedy) => string
 
 const savedOrKept = (saved: (of: Connection) => string, kept: string): NextOf => (remedy) =>
   ('keptFor' in remedy
-    ? `${kept} See \`sallyport codehost job ${remedy.keptFor}\`.` : saved(remedy.save))
+    ? `${kept} See \`sallyport codehost jobs ${remedy.keptFor}\`.` : saved(remedy.save))
 
 const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: NextOf }>> = {
   codehost_token_refused: {

@@ -72,8 +72,8 @@ export const requestOfFields = (
   if (pendingOfJob(gov.store.dir, jobId).length === 0) return read
   throw fail.conflict('pending_kept', 'A request for this job is kept; a new one is not begun.', {
     next: `Send it again (\`sallyport codehost close-capacity ${jobId} --retry\`), discard it once `
-      + `it is decided (\`sallyport codehost discard ${jobId}\`), or give this one a key of its `
-      + 'own (--idempotency-key UUID).',
+      + `it is decided (\`sallyport codehost recover discard ${jobId}\`), or give this one a key `
+      + 'of its own (--idempotency-key UUID).',
     details: { job_id: jobId },
   })
 }

@@ -116,7 +116,7 @@ export const changedBinding = (
 const bindingChanged = (name: BindingName, jobId: string): SallyportError => fail.conflict(
   'closure_binding_changed', 'What this closure rests on changed while it was under way.', {
     reason: name, details: { job_id: jobId },
-    next: `Nothing was closed. Look at it, and decide again: \`sallyport codehost job ${jobId}\`.`,
+    next: `Nothing was closed. Look at it, and decide again: \`sallyport codehost jobs ${jobId}\`.`,
   },
 )
 

@@ -25,7 +25,7 @@ export const closableStates: readonly JobState[] = ['unknown_external_effect', '
 const connectAnew = 'The connection stays occupied for good; save another one: '
   + '`sallyport codehost connect --repo OWNER/NAME --token-file F`.'
 
-const look = (job: Job): string => `Look at it: \`sallyport codehost job ${job.job_id}\`.`
+const look = (job: Job): string => `Look at it: \`sallyport codehost jobs ${job.job_id}\`.`
 
 /** A job with its connection. */
 export interface Identified {
@@ -83,13 +83,13 @@ export const appliedClosure = (view: View, job: Job, read: ReadRequest): Closure
     if (bound.job_id === job.job_id && bound.request === read.canonical) return bound
     throw fail.conflict(
       'idempotency_conflict', 'This key has been used for another request.', {
-        next: 'A key stands for one request. See `sallyport codehost closures`.', details,
+        next: 'A key stands for one request. See `sallyport codehost recover closures`.', details,
       },
     )
   }
   if (closedBy(view, job) === null) return null
   throw fail.conflict('job_closed', 'The capacity of this job was closed by another request.', {
-    next: 'See `sallyport codehost closures`.', details,
+    next: 'See `sallyport codehost recover closures`.', details,
   })
 }
 

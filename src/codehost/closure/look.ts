@@ -31,7 +31,7 @@ export const showClosure = (view: View, { principal }: Session, closureId: strin
   const found = view.get(closureCollection, closureId)
   if (found?.owner === principal.principal_id) return found
   throw fail.notFound('closure_not_found', 'There is no such closure.', {
-    next: 'Run `sallyport codehost closures`.',
+    next: 'Run `sallyport codehost recover closures`.',
   })
 }
 

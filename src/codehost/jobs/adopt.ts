@@ -113,9 +113,9 @@ const refuse = (view: View, job: Job, denials: readonly Denial[]): never => {
     code: 'codehost_not_adopted', message: 'What proves this job does not stand for its task.',
     details: { job_id: job.job_id },
     next: stale
-      ? `Read it back anew: \`sallyport codehost reconcile ${job.job_id} `
-        + `--expected-read-revision ${revision}\`.`
-      : `See \`sallyport codehost job ${job.job_id}\`.`,
+      ? `Read it back anew: \`sallyport codehost recover reconcile ${job.job_id} `
+        + `--expected-revision ${revision}\`.`
+      : `See \`sallyport codehost jobs ${job.job_id}\`.`,
   })
 }
 
@@ -132,7 +132,7 @@ const requireJournal = (gov: Gov, view: View, job: Job): void => {
 const taskOf = (view: View, job: Job): Task => {
   if (job.task_id !== null) return getTask(view, job.task_id)
   throw fail.conflict('job_state', 'This job never ran: there is no task to adopt for.', {
-    next: `Look at it: \`sallyport codehost job ${job.job_id}\`.`,
+    next: `Look at it: \`sallyport codehost jobs ${job.job_id}\`.`,
   })
 }
 

@@ -41,7 +41,7 @@ export const requirePreview = (gov: Gov, job: Job, named: string): void => {
 const requireState = (job: Job): void => {
   if (job.state === 'prepared' || job.state === 'approved' || needsApprovalAgain(job)) return
   throw fail.conflict('job_state', 'Only a prepared job is approved.', {
-    next: `Look at it: \`sallyport codehost job ${job.job_id}\`.`,
+    next: `Look at it: \`sallyport codehost jobs ${job.job_id}\`.`,
     details: { job_id: job.job_id, state: job.state },
   })
 }

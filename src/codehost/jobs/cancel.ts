@@ -31,7 +31,7 @@ const refuse = (job: Job): never => {
   }
   throw fail.blocked(
     'effect_stands', 'What may have been sent cannot be taken back: nothing here undoes it.', {
-      reason: job.reason ?? job.state, next: `See \`sallyport codehost job ${job.job_id}\`.`,
+      reason: job.reason ?? job.state, next: `See \`sallyport codehost jobs ${job.job_id}\`.`,
       details: { job_id: job.job_id, state: job.state },
     },
   )

@@ -43,7 +43,7 @@ const wayUnderAnother = (job: Job): string => {
   return isIdle(job)
     ? 'End this one, then prepare it anew under another key: '
       + `\`sallyport codehost cancel ${job.job_id}\`.`
-    : `Look at it: \`sallyport codehost job ${job.job_id}\`.`
+    : `Look at it: \`sallyport codehost jobs ${job.job_id}\`.`
 }
 
 /** Writes the changed row and counts the change. */
@@ -60,7 +60,7 @@ export const putJob = (
 export const requireJobRevision = (job: Job, revision: number): void => {
   if (job.revision === revision) return
   throw fail.conflict('job_changed', 'The job has changed since it was read.', {
-    next: `Look at it again: \`sallyport codehost job ${job.job_id}\`.`,
+    next: `Look at it again: \`sallyport codehost jobs ${job.job_id}\`.`,
     details: { job_id: job.job_id, revision: job.revision },
   })
 }

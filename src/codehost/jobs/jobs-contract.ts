@@ -75,7 +75,7 @@ export const jobShape = v.strictObject({
 /** A job as a document: content-safe. */
 export type JobDocument = v.InferOutput<typeof jobShape>
 
-const goesOn = /^sallyport (codehost (?:run|resume|reconcile) .*)$/
+const goesOn = /^sallyport (codehost (?:run|recover reconcile) .*)$/
 
 const isUnattended = (command: string | null): boolean => {
   const line = goesOn.exec(command ?? '')?.[1]

@@ -103,7 +103,7 @@ export const shownReadback = (view: View, jobId: string, readbackId: string): Re
   const row = view.get(receiptCollection, readbackId)
   if (row?.job_id === jobId) return row
   throw fail.notFound('readback_not_found', 'This job has no such readback.', {
-    next: `Its receipt names one, as does \`sallyport codehost job ${jobId} --history reads\`.`,
+    next: `Its receipt names one, as does \`sallyport codehost jobs ${jobId} --history reads\`.`,
     details: { job_id: jobId },
   })
 }

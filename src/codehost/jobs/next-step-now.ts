@@ -101,7 +101,7 @@ const succeededWay = (gov: Gov, view: View, job: Job, way: NextStep): NextStep =
   const text = 'It happened and was read back after its run'
   return isLive(gov, view, job) ? {
     text: `${text}: its task counts as done once you adopt it.`,
-    command: `sallyport codehost adopt ${job.job_id}`, forGood: false,
+    command: `sallyport codehost recover adopt ${job.job_id}`, forGood: false,
   } : { text: `${text}. Its session has ended: its task stays blocked.`, ...nothing }
 }
 
@@ -125,7 +125,7 @@ const wayOfRows = (
 }
 
 /** Commands that work with the stage of a publication. */
-const ofStage = /^sallyport codehost (?:run|resume|publish|close-capacity) /
+const ofStage = /^sallyport codehost (?:run|publish|close-capacity) /
 
 /** Another machine is named where the way on is one of its folders. */
 const whereItLies = ({ store }: Gov, view: View, job: Job, way: NextStep): NextStep => {

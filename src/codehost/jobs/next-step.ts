@@ -18,7 +18,7 @@ type Revision = number | undefined
 
 const reconcileWay = ({ job_id: id }: Job, revision: Revision, text: string): NextStep => ({
   text, forGood: false,
-  command: `sallyport codehost reconcile ${id} --expected-read-revision ${revision ?? 'N'}`,
+  command: `sallyport codehost recover reconcile ${id} --expected-revision ${revision ?? 'N'}`,
 })
 
 /**
@@ -86,7 +86,7 @@ const unknownWay = (job: Job, revision: Revision): NextStep => {
 }
 
 const resumeWay = ({ job_id }: Job, text: string): NextStep =>
-  ({ text, command: `sallyport codehost resume ${job_id}`, forGood: false })
+  ({ text, command: `sallyport codehost run ${job_id} --resume`, forGood: false })
 
 /** Nothing was sent; what was done on this machine may not be over. */
 const unprovedWay = (job: Job, revision: Revision): NextStep => (isGivenUpPartly(job)
@@ -171,7 +171,7 @@ export const nextStep = (job: Job, revision?: number): NextStep => {
     return {
       text: 'Its capacity was closed by proof: the connection is free, nothing else of it changed, '
         + 'and it never runs again.',
-      command: `sallyport codehost closures ${job.closed.closure_id}`, forGood: false,
+      command: `sallyport codehost recover closures ${job.closed.closure_id}`, forGood: false,
     }
   }
   switch (job.state) {
@@ -186,7 +186,7 @@ export const nextStep = (job: Job, revision?: number): NextStep => {
       }
     case 'running':
       return {
-        text: 'A process works on it.', command: `sallyport codehost job ${id}`, forGood: false,
+        text: 'A process works on it.', command: `sallyport codehost jobs ${id}`, forGood: false,
       }
     case 'succeeded':
       return { text: 'It happened and was read back.', command: null, forGood: false }

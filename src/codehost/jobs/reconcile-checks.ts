@@ -53,7 +53,7 @@ export const requireState = (view: View, job: Job): void => {
   if (job.state === 'blocked' && job.contacted > 0) return
   if (job.state === 'failed') throw effectRefused(job)
   throw fail.conflict('nothing_to_reconcile', 'Nothing of this job waits to be read back.', {
-    next: `Look at it: \`sallyport codehost job ${job.job_id}\`.`,
+    next: `Look at it: \`sallyport codehost jobs ${job.job_id}\`.`,
     details: { job_id: job.job_id, state: job.state },
   })
 }
@@ -63,7 +63,7 @@ export const remoteIdRequired = (job: Job) => refuse(
   'remote_id_required',
   'No reply told which number the host gave it. Nothing is listed or searched for, and nothing '
     + 'sent again.',
-  `See what can be done: \`sallyport codehost job ${job.job_id}\`.`, job,
+  `See what can be done: \`sallyport codehost jobs ${job.job_id}\`.`, job,
 )
 
 /** What must hold of rows at every boundary of the reads. */
@@ -164,5 +164,5 @@ export const readFailure = (job: Job, wire: Sent<ReadVerdict> | null): Sallyport
 /** `conflict` `job_changed`. */
 export const changedMeanwhile = ({ job_id }: Job) =>
   fail.conflict('job_changed', 'The job changed while it was read back.', {
-    next: `Look at it: \`sallyport codehost job ${job_id}\`.`, details: { job_id },
+    next: `Look at it: \`sallyport codehost jobs ${job_id}\`.`, details: { job_id },
   })

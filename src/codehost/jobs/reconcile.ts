@@ -57,7 +57,7 @@ interface Found {
   readonly receipts: readonly ReadReceipt[]
 }
 
-const resumeCommand = ({ job_id }: Job): string => `sallyport codehost resume ${job_id}`
+const resumeCommand = ({ job_id }: Job): string => `sallyport codehost run ${job_id} --resume`
 
 /** The way on once what was sent is known: the rest, or where that is never sent its proof. */
 const goesOn = (gov: Gov, view: View, job: Job): string => {
@@ -143,7 +143,7 @@ const incomplete = (gov: Gov, view: View, job: Job, isWhole: boolean): Sallyport
   return isWhole
     ? fail.blocked(
       'codehost_incomplete', 'It happened and is proved, but what it rests on changed meanwhile.', {
-        ...told, next: `It does not count as done. See \`sallyport codehost job ${job.job_id}\`.`,
+        ...told, next: `It does not count as done. See \`sallyport codehost jobs ${job.job_id}\`.`,
       })
     : fail.blocked(
       'codehost_incomplete', 'What may have happened did happen. The rest of it was never sent.', {

@@ -37,7 +37,7 @@ export const reserveConnection = (
   if (holds) return connection.active_fence
   if (connection.active_job_id !== null) {
     throw fail.conflict('connection_occupied', 'Another job occupies this connection.', {
-      next: `Look at it: \`sallyport codehost job ${connection.active_job_id}\`.`,
+      next: `Look at it: \`sallyport codehost jobs ${connection.active_job_id}\`.`,
       details: { job_id: connection.active_job_id },
     })
   }

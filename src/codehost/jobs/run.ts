@@ -37,7 +37,7 @@ const requireState = (gov: Gov, view: View, job: Job, verb: RunVerb): void => {
   if (states[verb].includes(job.state) && !isGivenUpPartly(job)) return
   const { text, command } = nextStepNow(gov, view, job)
   throw fail.conflict('job_state', `This job is ${job.state}: ${text}`, {
-    next: `Run \`${command ?? `sallyport codehost job ${job.job_id}`}\`.`,
+    next: `Run \`${command ?? `sallyport codehost jobs ${job.job_id}`}\`.`,
     details: { job_id: job.job_id, state: job.state },
   })
 }
@@ -90,7 +90,7 @@ export const runFailure = (gov: Gov, { job, unsent }: Ran): SallyportError | nul
   const { text, command } = nextStepNow(gov, gov.store.read(), job)
   const rest = {
     reason: job.reason ?? job.state, details: detailsOf(job),
-    next: `Run \`${command ?? `sallyport codehost job ${job.job_id}`}\`.`,
+    next: `Run \`${command ?? `sallyport codehost jobs ${job.job_id}`}\`.`,
   }
   if (unsent !== null) {
     return toldAfterRead(new SallyportError({
@@ -110,7 +110,7 @@ const unwritten = (error: unknown, jobId: string): unknown => {
   if (!(error instanceof SallyportError)) return error
   if (!('operation_id' in error.details)) return afterRead(error)
   const next = 'What is not known stays so until it is read back. See '
-    + `\`sallyport codehost job ${jobId}\`.`
+    + `\`sallyport codehost jobs ${jobId}\`.`
   return new SallyportError({
     kind: error.kind, code: error.code, message: error.message, next, cause: error,
     ...(error.reason === null ? {} : { reason: error.reason }),

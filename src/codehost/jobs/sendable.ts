@@ -17,12 +17,12 @@ const isPublication = ({ native_kind: kind }: Job): boolean => kind === publicat
 
 const contacted = ({ job_id }: Pick<Job, 'job_id'>) =>
   fail.conflict('effect_contacted', 'What this job sends may have been sent already.', {
-    next: `Nothing is sent twice. See \`sallyport codehost job ${job_id}\`.`, details: { job_id },
+    next: `Nothing is sent twice. See \`sallyport codehost jobs ${job_id}\`.`, details: { job_id },
   })
 
 const finished = ({ job_id }: Job) =>
   fail.conflict('job_state', 'All of this job was sent: nothing is left to go on with.', {
-    next: `Look at it: \`sallyport codehost job ${job_id}\`.`, details: { job_id },
+    next: `Look at it: \`sallyport codehost jobs ${job_id}\`.`, details: { job_id },
   })
 
 /** How many POSTs were answered as made, where none other may have happened; else null. */

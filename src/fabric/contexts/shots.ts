@@ -14,6 +14,7 @@ const contextOf = (
   gov, env, home, workspace: deploymentProfile(gov.store).workspace,
   ownFolders: [places.stateDir, places.configDir],
   gateway: gatewayContext(gov, { client, signal }), signal,
+  captures: async () => (await import('../../edge/stored-captures.js')).storedCaptures,
 })
 
 /** The context; nothing is opened or contacted. */

@@ -1,7 +1,7 @@
 /** What a destruction asks to be acknowledged. Pure. */
 import { fail } from '../../base/errors.js'
 import { countText } from '../../base/counted.js'
-import { moneyText } from '../../base/money.js'
+import { moneyText, usdText } from '../../base/money.js'
 import type { OpenSum } from './destroy-contract.js'
 
 /** Whether something is open of which a person would lose sight. */
@@ -31,7 +31,7 @@ export const requireOpenAcknowledged = (open: OpenSum, microusd: number | undefi
   throw fail.blocked(
     'open_not_acknowledged', `Something is open here: ${openText(open)}.`, {
       next: 'Settle it first: `sallyport ledger reservations`, `sallyport codehost jobs`. Or '
-        + `acknowledge it: --acknowledged-open-microusd ${open.microusd}.`,
+        + `acknowledge it: --acknowledged-open ${usdText(open.microusd)}.`,
       details: { ...open },
     })
 }

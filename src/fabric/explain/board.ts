@@ -43,7 +43,7 @@ const stepsOf = (view: View, { task_id: id, operation_id: op, state, blocked }: 
   if (isOutstanding(state)) return [`task cancel ${id}`]
   if (state !== 'blocked') return []
   const money = findReservation(view, op)
-  if (money?.state === 'unknown') return [`ledger settle ${op} --amount-microusd N`]
+  if (money?.state === 'unknown') return [`ledger settle ${op} --amount USD`]
   if (money?.overrun === 'review_required') return [`ledger review ${op}`]
   if (blocked?.kind === 'answer_held') return [`task review ${id} --accept-held`]
   return blocked?.kind === costLiability ? [`task close ${id}`] : []

@@ -102,7 +102,7 @@ const saveKind: ExplainedKind = {
       facts: { route: save.route, base_revision: save.base_revision },
       related: idsOf(save.principal, save.root),
       events: eventsOf([save.created_at, 'begun'], [save.ended_at, 'ended']),
-      next: ['sallyport policy history', 'sallyport config show'],
+      next: ['sallyport policy show --history', 'sallyport policy show'],
     }
   },
 }

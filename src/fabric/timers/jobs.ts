@@ -54,7 +54,7 @@ export const timerJobs = (settings: ShotSettings, maxAge: string | null): readon
   ].filter((job) => job !== false)
   if (jobs.length > 0) return jobs
   throw fail.blocked('timers_idle', 'The settings ask for no job that a timer could run.', {
-    next: 'Look at them with `sallyport shots config show`.',
+    next: 'Look at them with `sallyport shots show`.',
   })
 }
 

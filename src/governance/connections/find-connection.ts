@@ -46,7 +46,7 @@ export const requireRevision = ({ revision }: Connection, expected: number): voi
 export const requireFree = ({ active_job_id: job }: Connection): void => {
   if (job === null) return
   throw fail.conflict('capacity_reserved', 'A job occupies this connection.', {
-    next: `Settle that first: \`sallyport codehost job ${job}\`. `
+    next: `Settle that first: \`sallyport codehost jobs ${job}\`. `
       + 'A consent can be revoked at any time.',
     details: { job_id: job },
   })

@@ -86,7 +86,7 @@ export const requireAccount = (view: View): LedgerAccount => {
         : 'The deployment ledger must be exactly one.',
       {
         next: accounts.length === 0
-          ? 'Set a spend ceiling with `sallyport alpha setup --spend-ceiling-microusd N`.'
+          ? 'Set a spend ceiling with `sallyport alpha setup --spend-ceiling USD`.'
           : 'Run `sallyport state check`.',
         reason: 'ledger_not_unique',
         details: { ledgers: accounts.length },

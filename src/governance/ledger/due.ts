@@ -27,7 +27,7 @@ export const moneyDueOf = (view: View, operationId: string): MoneyDue | null => 
 
 /** The whole command that ends an unknown charge. */
 export const settleCommand = (operationId: string): string =>
-  `sallyport ledger settle ${operationId} --amount-microusd N`
+  `sallyport ledger settle ${operationId} --amount USD`
 
 /** The whole command that looks at a charge above its bound. */
 const reviewCommand = (operationId: string): string =>

@@ -2,7 +2,7 @@
  * One deployment ceiling, several routes that mirror it (A-083, A-085, A-090). Until a gateway
  * route exists the route that set it up first may edit it; from then on the gateway owns it.
  */
-import { moneyText } from '../../base/money.js'
+import { moneyText, usdText } from '../../base/money.js'
 import { fail } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
 import { bootstrapLedger, requireAccount, setCeiling } from '../ledger/account.js'
@@ -22,7 +22,7 @@ export const checkCeiling = (view: View, route: RouteName, requested: number): v
     'ceiling_differs',
     `The spend ceiling is shared and stands at ${moneyText(existing)}; this save names another.`,
     {
-      next: `Save with --spend-ceiling-microusd ${existing}, or edit it on the ${owner} route.`,
+      next: `Save with --spend-ceiling ${usdText(existing)}, or edit it on the ${owner} route.`,
       details: { ceiling_microusd: existing },
     },
   )

@@ -38,7 +38,7 @@ export const requireWideningAuthority = (
     throw fail.rejected(
       'expected_policy_revision_required',
       `${words.saves} needs the exact expected policy revision.`,
-      { next: `Read it with \`${words.show}\` and repeat with --expected-policy-revision.` },
+      { next: `Read it with \`${words.show}\` and repeat with --expected-revision.` },
     )
   }
 }

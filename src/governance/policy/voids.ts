@@ -86,7 +86,7 @@ export const requireAcceptedVoids = (voids: SaveVoids, accepted: AcceptedVoids):
     'save_voids_answers',
     `This save ends the consent that paid results rest on: ${namesOf(lost)}.`,
     {
-      next: 'Nothing was changed. Release your held ones (`sallyport alpha review TASK`) and wait '
+      next: 'Nothing was changed. Release your held ones (`sallyport task review TASK`) and wait '
         + 'for what is under way; other owners release theirs. Or give --void-answers.',
       details: { tasks: voids.tasks.join(','), operations: voids.operations.join(',') },
     },

@@ -81,7 +81,7 @@ const known = (name: string): FaultSpec => {
   const spec = faultNamed(name)
   if (spec !== undefined) return spec
   throw fail.rejected('sandbox_fault_unknown', 'The sandbox has no fault of that name.', {
-    next: 'List the names with: `sallyport sandbox faults`.',
+    next: 'List the names with: `sallyport sandbox fault list`.',
   })
 }
 

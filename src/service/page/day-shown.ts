@@ -1,6 +1,8 @@
 /** What the page shows of a day, made of what the service tells of it: times and words alone. */
 import { zoneOf, type Zone } from '../../observations/zone.js'
-import type { DayEpisode, DaySum, ToldDay } from '../../shots/told-day/told-day-contract.js'
+import type {
+  DayEpisode, DayPicture, DaySum, ToldDay,
+} from '../../shots/told-day/told-day-contract.js'
 import type { Seen } from './picture-view.js'
 import { countOf, dollars, span, wordly } from './words.js'
 
@@ -54,6 +56,15 @@ const hoursOn = (
   return { firstHour, lastHour: Math.max(firstHour, lastHour) }
 }
 
+/** When, from where, and what was written of it. */
+const captionOf = (
+  { captured_at: at, filename, device_name: device, summary }: DayPicture,
+  clockOf: (iso: string) => string,
+): string => [
+  clockOf(at), device === null ? filename : `device ${device}`,
+  ...(summary === null ? [] : [summary]),
+].join(' · ')
+
 const episodeOf = (one: DayEpisode, day: string, zone: Zone): Episode => {
   const clockOf = (iso: string): string => zone.at(iso).time
   return {
@@ -62,9 +73,8 @@ const episodeOf = (one: DayEpisode, day: string, zone: Zone): Episode => {
     text: one.text ?? '',
     by: one.model === null || one.written_at === null
       ? '' : `Written by ${one.model}, ${clockOf(one.written_at)}`,
-    pictures: one.pictures.map(({ observation_id: id, captured_at: at, filename, summary }) => ({
-      observationId: id,
-      caption: [clockOf(at), filename, ...(summary === null ? [] : [summary])].join(' · '),
+    pictures: one.pictures.map((seen) => ({
+      observationId: seen.observation_id, caption: captionOf(seen, clockOf),
     })),
   }
 }
@@ -84,7 +94,9 @@ export const dayOf = (told: ToldDay): ShownDay => {
   return {
     day: told.day, today: told.today, hours: told.hours,
     figures: pictures === 0 ? 'No picture was taken in of this day.'
-      : `${span(seconds)} seen, ${countOf(pictures, 'picture')}, ${analysed} described`,
+      : [`${span(seconds)} seen, ${countOf(pictures, 'picture')}, ${analysed} described`,
+        ...told.devices.map((one) => `${one.pictures} from the device ${one.device_name}`),
+      ].join(', '),
     spent: `${dollars(spent)}${held === 0 ? '' : `, and ${dollars(held)} held`}`,
     sums: { ...told.time, activity: told.time.activity.map(({ name, seconds: some }) =>
       ({ name: wordly(name), seconds: some })) },

@@ -89,10 +89,10 @@ const createTask = async (call: Call): Promise<unknown> => {
 /** The routes. */
 export const alphaRoutes: readonly Route[] = [
   routeOf(config.show, 'GET /api/settings/model-configuration',
-    'The model configuration: the text capability and the gateway.'),
+    'The model configuration: the text capability and the gateway.', { verb: null }),
   route(configSave, 'PUT /api/settings/model-configuration',
     'Saves one block of the model configuration.', {
-      mode: 'mutate',
+      verb: null, mode: 'mutate',
       body: { shape: configSave.input, required: true, bytesMax: configurationBytesMax },
       // What would give up paid answers needs a person at a terminal, and is refused by its name.
       run: async ({ gov, session, asked }) => configSave.answer(
@@ -116,5 +116,6 @@ export const alphaRoutes: readonly Route[] = [
       run: createTask,
     }),
   routeOf(alpha.output, 'GET /api/work-board/tasks/{task_id}/alpha-text/output',
-    'The answer of a succeeded task and its receipt; contacts nobody.'),
+    'The answer of a succeeded task and its receipt; contacts nobody.',
+    { verb: 'task show --output' }),
 ]

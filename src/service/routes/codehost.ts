@@ -136,14 +136,14 @@ const closing = (
     }),
   route(codehostInspect, `GET ${path}/close-capacity/pending`,
     'What became of a pending request: applied, stale or inconclusive. Closes nothing.', {
-      mode: 'read', run: inspect(kind), query: [{
+      verb: 'codehost recover inspect', mode: 'read', run: inspect(kind), query: [{
         name: 'request', what: 'The exact pending request as JSON, at most 2,048 characters.',
         kind: 'text',
       }],
     }),
   route(codehostObserve, `POST ${path}/observe-closure`,
     'Looks once more, by GET, at what a closure proved.', {
-      mode: 'alone', where: 'thread', run: look(kind),
+      verb: 'codehost recover observe', mode: 'alone', where: 'thread', run: look(kind),
       body: {
         ...smallJson(observeShape, 'sallyport.codehost.observe.body.v1'),
         bytesMax: closureLimits.requestBytesMax,
@@ -174,13 +174,15 @@ export const codehostRoutes: readonly Route[] = [
     ],
   }),
   routeOf(codehost.job, `GET ${job}`, 'One job, its way on, its closure.', {
-    verb: 'codehost job', query: [historyField],
+    verb: 'codehost jobs JOB', query: [historyField],
   }),
   routeOf(codehost.closures, `GET ${base}/closures`, 'Closures, newest first.', {
-    paged: true, query: pageFields,
+    verb: 'codehost recover closures', paged: true, query: pageFields,
   }),
   routeOf(codehost.closures, `GET ${base}/closures/{closure_id}`,
-    'One closure with its canonical receipt.', { given: { receipt: true } }),
+    'One closure with its canonical receipt.', {
+      verb: 'codehost recover closures', given: { receipt: true },
+    }),
   routeOf(codehost.connections, `GET ${base}/connections`, 'Your connections, oldest first.'),
   route(codehostConnect, `POST ${base}/connections`,
     'Saves a new connection; it allows nothing until a consent.', {

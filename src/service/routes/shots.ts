@@ -86,7 +86,7 @@ export const shotsRoutes: readonly Route[] = [
     'Local facts of one observation; never what a model wrote.', { id: 'id' }),
   route(shotsConfig, 'PUT /api/settings/screen-analysis',
     'Saves the image folder, or other settings; null forgets one.', {
-      mode: 'mutate', run: saveSettings,
+      verb: 'shots setup', mode: 'mutate', run: saveSettings,
       body: { shape: shotsConfig.input, required: true, bytesMax: settingsBytesMax },
     }),
   routeOf(status, 'GET /api/settings/artifact-storage',

@@ -14,7 +14,9 @@ import type { View } from '../../state/types.js'
 import { analysisPromptVersion, analysisSchemaVersion } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { configuredModel } from '../observations/as-of-now.js'
-import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
+import {
+  contentIdOf, shotCollections as c, type Observation,
+} from '../observations/observation-rows.js'
 import { rowTakenOver, rowUncertain, type CallBefore } from './outcome.js'
 
 /** Digest under which the call of this number for these bytes is claimed; numbers begin with 1. */
@@ -76,7 +78,7 @@ type EarlierCall =
   | { readonly kind: 'taken_over'; readonly before: CallBefore }
 
 const othersOf = (view: View, row: Observation): Observation[] =>
-  (view.get(c.contents, row.sha256)?.observations ?? [])
+  (view.get(c.contents, contentIdOf(row))?.observations ?? [])
     .filter((one) => one.observation_id !== row.observation_id)
     .map((one) => view.get(c.observations, one.observation_id))
     .filter((one) => one !== undefined)

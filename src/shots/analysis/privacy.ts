@@ -39,16 +39,23 @@ export type PrivacyVerdict =
 /** An image that passed the gate of local bytes. */
 export type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>
 
-const judge = (bytes: Buffer, source: ImageSource): PrivacyVerdict => {
+/** What kind of picture bytes are; `refused`: why they are none that is shown or sent, or null. */
+export const shownAs = (
+  bytes: Uint8Array,
+): { readonly refused: string | null; readonly mime: ReadyImage['mime'] } => {
   const facts = readImageFacts(bytes)
   const { format, reason } = facts
-  if (reason !== null) return { kind: 'refused', reason: `image_${reason}` }
-  if (format === null) return { kind: 'refused', reason: 'image_not_an_image' }
-  if (!hasSize(facts)) return { kind: 'refused', reason: 'image_damaged' }
-  return {
-    kind: 'ready', bytes, mime: format === 'png' ? 'image/png' : 'image/jpeg', source,
-    fingerprint: null,
-  }
+  const mime = format === 'png' ? 'image/png' : 'image/jpeg'
+  if (reason !== null) return { refused: `image_${reason}`, mime }
+  if (format === null) return { refused: 'image_not_an_image', mime }
+  return { refused: hasSize(facts) ? null : 'image_damaged', mime }
+}
+
+const judge = (bytes: Buffer, source: ImageSource): PrivacyVerdict => {
+  const { refused, mime } = shownAs(bytes)
+  return refused === null
+    ? { kind: 'ready', bytes, mime, source, fingerprint: null }
+    : { kind: 'refused', reason: refused }
 }
 
 /**

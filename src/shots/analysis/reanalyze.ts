@@ -10,7 +10,7 @@ import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
-import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
+import { fromDevice, type ReanalyzeGroup, type ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
@@ -35,7 +35,7 @@ const findTarget = (ctx: ShotsContext, view: View, target: string): Observation 
   const { observation } = explainPath(ctx, view, target)
   if (observation !== null) return requireObservation(view, observation.observation_id)
   throw fail.notFound('observation_not_found', 'No observation stands for this file.', {
-    next: 'See `sallyport shots explain PATH`.',
+    next: 'See `sallyport shots show PATH`.',
   })
 }
 
@@ -51,10 +51,15 @@ const requireAnalyzable = (
     const see = `See \`sallyport shots show ${row.observation_id}\`.`
     throw refuse('archived', 'This observation is archived.', see)
   }
+  if (row.edge !== undefined) {
+    throw refuse(fromDevice,
+      'A paired device captured this picture, and what devices capture is sent to no model.',
+      'It is in reports and on the page of its day.')
+  }
   if (row.root_digest !== now.folderDigest) {
     throw refuse(
       'other_root', 'This observation lies under another folder than the one in force.',
-      'See `sallyport shots config show`.',
+      'See `sallyport shots show`.',
     )
   }
   const { kind } = earlierCall(ctx, view, row)

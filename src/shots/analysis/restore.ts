@@ -8,6 +8,7 @@ import { ledgerFacts } from '../../governance/ledger/facts.js'
 import { balances } from '../../governance/ledger/find-reservation.js'
 import type { Tx, View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
+import { fromDevice } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import {
   classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow, type CurrentFacts,
@@ -32,7 +33,8 @@ const unreadable = 'file_unreadable'
 
 /** Reasons that no change of settings takes away. */
 export const lasting = (reason: string | null): boolean =>
-  reason === unsettled || reason === 'before_consent' || reason === unreadable
+  reason === unsettled || reason === fromDevice || reason === 'before_consent'
+  || reason === unreadable
   || (reason ?? '').startsWith('image_')
 
 /** Files that could not be read and are tried again in one pass, at most. */

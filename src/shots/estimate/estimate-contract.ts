@@ -8,7 +8,7 @@ import type { DayEstimate } from './estimate.js'
 const nullableCount = v.nullable(count)
 
 const choiceShape = v.strictObject({
-  /** The setting, as `shots config set` takes it. */
+  /** The setting, as `shots setup` takes it. */
   reuse: v.picklist(['on', 'off']),
   /** Seconds of a region that goes on changing, of which one image is sent; null: every one is. */
   settle_seconds: v.nullable(count),

@@ -72,11 +72,12 @@ const isIncomplete = (key: CountKey): boolean => key.model === null
 
 /**
  * The classification as of now. An incomplete row of another folder is stale, whatever else it is;
- * one of the current folder is not. Where no folder can be told, or the folder is another
- * machine's, what was written stands.
+ * one of the current folder is not. Where no folder can be told, the folder is another machine's,
+ * or a device captured it, what was written stands.
  */
 export const classificationNow = (key: CountKey, now: CurrentFacts): Classification | null => {
-  const stands = now.folderDigest === null || now.elsewhere?.has(key.root_digest) === true
+  const stands = now.folderDigest === null || key.edge === true
+    || now.elsewhere?.has(key.root_digest) === true
   if (stands || key.archived) return key.classification
   if (key.root_digest !== now.folderDigest && isIncomplete(key)) return 'stale_root'
   return key.classification === 'stale_root' ? null : key.classification

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { count, nullableText, text } from '../../base/fields.js'
 import {
-  analysisStatuses, classifications, reanalyzeReasons, screenshotSource,
+  analysisStatuses, classifications, edgeSource, reanalyzeReasons, screenshotSource,
 } from '../constants.js'
 import {
   reportReadinesses, reportReadinessOf, rowClassificationNow, rowStatusNow, type CurrentFacts,
@@ -15,12 +15,18 @@ const nameFields = { path: text, path_bytes_base64: nullableText }
 /** One row of a list. */
 export const listedShape = v.strictObject({
   observation_id: text,
-  source: v.literal(screenshotSource),
+  source: v.picklist([screenshotSource, edgeSource]),
   captured_at: text,
   observed_at: text,
-  /** Image folder, and the name below it under which these bytes were seen first. */
+  /**
+   * Image folder, and the name below it under which these bytes were seen first; of a capture the
+   * place that its device is, and the id of the upload.
+   */
   root: text,
   ...nameFields,
+  /** The paired device that captured it; null for the images of folders. */
+  device_id: nullableText,
+  device_name: nullableText,
   format: v.picklist(['png', 'jpeg']),
   bytes: count,
   width: v.nullable(count),
@@ -84,6 +90,8 @@ export const listedOf = (row: Observation, now: CurrentFacts): Listed => ({
   observed_at: row.observed_at,
   root: row.root,
   ...nameOf(fileNameOfRow(row)),
+  device_id: row.edge?.device_id ?? null,
+  device_name: row.edge?.device_name ?? null,
   format: row.format,
   bytes: row.bytes,
   width: row.width,

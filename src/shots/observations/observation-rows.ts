@@ -6,12 +6,12 @@
  * with them.
  */
 import * as v from 'valibot'
-import { count, iso, sha256, text } from '../../base/fields.js'
+import { count, counted, iso, sha256, text } from '../../base/fields.js'
 import { digestOf } from '../../base/canonical.js'
 import { byTail } from '../../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import {
-  analysisStatuses, classifications, reanalyzeReasons, screenshotSource,
+  analysisStatuses, classifications, edgeSource, reanalyzeReasons, screenshotSource,
 } from '../constants.js'
 
 const formatShape = v.picklist(['png', 'jpeg'])
@@ -86,10 +86,25 @@ const payloadShape = v.strictObject({
 /** What is known of a sealed semantic payload. */
 export type PayloadRef = v.InferOutput<typeof payloadShape>
 
+const captureShape = v.strictObject({
+  /** Principal id: the owner of the device. */
+  owner: text,
+  device_id: text,
+  device_name: text,
+  /** The sealed upload: its bytes are the picture, and no copy of them is kept. */
+  artifact_id: text,
+  sequence: counted,
+})
+/** Which stored capture an observation is about. */
+export type CaptureOf = v.InferOutput<typeof captureShape>
+
 const observationShape = v.strictObject({
   observation_id: v.pipe(text, v.startsWith('obs_')),
-  source: v.literal(screenshotSource),
-  /** Absolute canonical path of the image folder it was scanned from. */
+  source: v.picklist([screenshotSource, edgeSource]),
+  /**
+   * Absolute canonical path of the image folder it was scanned from; of a capture the name of the
+   * place that its device is (`deviceRoot`), which is no path.
+   */
   root: text,
   root_digest: sha256,
   sha256,
@@ -97,7 +112,7 @@ const observationShape = v.strictObject({
   format: formatShape,
   width: v.nullable(count),
   height: v.nullable(count),
-  /** The file's modification time (S-063). */
+  /** The file's modification time (S-063); of a capture what its device declared. */
   captured_at: iso,
   /** True when that time lay ahead of the clock at the scan. */
   captured_in_future: v.boolean(),
@@ -127,11 +142,14 @@ const observationShape = v.strictObject({
    */
   stood_for_by: v.optional(text),
   payload: v.nullable(payloadShape),
+  /** Set where a paired device captured it; left out for the images of folders. */
+  edge: v.optional(captureShape),
 })
 /** One image (sections 2 and 3 of the contract). */
 export type Observation = v.InferOutput<typeof observationShape>
 
 const contentShape = v.strictObject({
+  /** Of the bytes; of captures what `contentIdOf` makes of it. */
   sha256,
   observations: v.array(v.strictObject({ observation_id: text, root_digest: sha256 })),
   /**
@@ -208,13 +226,15 @@ const folderShape = v.strictObject({
   latest_analyzed_at: v.nullable(iso),
   /** Rows that clear-stale archived. */
   archived: count,
+  /** Of a device: captures up to this number were looked at; left out for folders. */
+  taken_sequence: v.optional(count),
   last_scan: v.nullable(v.strictObject({
     at: iso, status: v.picklist(['ok', 'degraded', 'failed']), reason: v.nullable(text),
     receipt_id: v.nullable(text),
   })),
   first_seen_at: iso,
 })
-/** What is known of one image folder. */
+/** What is known of one image folder, or of a device as a place of pictures. */
 export type ShotFolder = v.InferOutput<typeof folderShape>
 
 const countShape = v.strictObject({
@@ -232,6 +252,8 @@ const countShape = v.strictObject({
   observed_revision: v.optional(v.nullable(count)),
   /** The analysis was made for another image; left out where it was not. */
   reused: v.optional(v.literal(true)),
+  /** Paired devices captured them; left out for the images of folders. */
+  edge: v.optional(v.literal(true)),
   count,
 })
 /** How many observations share these facts; status reads these and no observation. */
@@ -251,7 +273,20 @@ export const countKeyOf = (row: Observation): CountKey => ({
   schema_version: row.payload?.schema_version ?? null,
   ...reasonPart(row),
   ...(row.payload?.payload_of === undefined ? {} : { reused: true }),
+  ...(row.edge === undefined ? {} : { edge: true }),
 })
+
+/**
+ * Id of the row that tells which observations some bytes have. What a device captured is compared
+ * with captures of that device alone, so that no image of a folder is anything else for it (S-044).
+ */
+export const contentIdOf = (
+  { sha256: digest, root_digest: place, edge }: {
+    readonly sha256: string
+    readonly root_digest: string
+    readonly edge?: CaptureOf | undefined
+  },
+): string => (edge === undefined ? digest : digestOf({ place, sha256: digest }))
 
 /** What is told of blocked and failed images is told of all of them: none of them is read. */
 const reasonPart = (
@@ -290,7 +325,7 @@ export const shotCollections = {
     name: 'observations', schema: observationShape, partition: 'hash256',
     indexes: [observationsByGroup, observationsByTail],
   },
-  /** By SHA-256 of the content. */
+  /** By `contentIdOf`. */
   contents: { name: 'observation_contents', schema: contentShape, partition: 'hash256' },
   /** By `fileIdOf(folder digest, name)`. */
   files: { name: 'shot_files', schema: fileShape, partition: 'hash256' },

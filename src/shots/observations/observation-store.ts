@@ -9,7 +9,8 @@ import { shotLimits } from '../constants.js'
 import { noteDigestDue } from '../digest/due.js'
 import { folderDigestOf } from '../source/folder-digest.js'
 import {
-  countIdOf, countKeyOf, shotCollections as c, type FileName, type Observation, type ShotFolder,
+  contentIdOf, countIdOf, countKeyOf, shotCollections as c, type FileName, type Observation,
+  type ShotFolder,
 } from './observation-rows.js'
 import { isSource } from '../texts/sources.js'
 import { isHeld } from './unsettled.js'
@@ -67,14 +68,18 @@ const updateFolder = (
 }
 
 const addTwin = (tx: Tx, row: Observation): void => {
-  const known = tx.get(c.contents, row.sha256)
+  const content = contentIdOf(row)
+  const known = tx.get(c.contents, content)
   const twin = { observation_id: row.observation_id, root_digest: row.root_digest }
-  tx.put(c.contents, row.sha256, {
-    ...known, sha256: row.sha256, observations: [...(known?.observations ?? []), twin],
+  tx.put(c.contents, content, {
+    ...known, sha256: content, observations: [...(known?.observations ?? []), twin],
   })
 }
 
-/** Notes that these bytes were suppressed for an observation: they never get a row of their own. */
+/**
+ * Notes that some bytes were suppressed for an observation: they never get a row of their own.
+ * `sha256`: what `contentIdOf` makes of them.
+ */
 export const noteSuppressed = (tx: Tx, sha256: string, observationId: string): void => {
   const known = tx.get(c.contents, sha256)
   const others = (known?.suppressed_for ?? []).filter((id) => id !== observationId)

@@ -7,7 +7,8 @@ import type { Entry } from '../../state/types.js'
 import { TextBalance, TextSet } from '../../state/text-sums.js'
 import { folderDigestOf } from '../source/folder-digest.js'
 import {
-  countIdOf, countKeyOf, shotCollections, type Observation, type ShotCount, type ShotFolder,
+  contentIdOf, countIdOf, countKeyOf, shotCollections, type Observation, type ShotCount,
+  type ShotFolder,
 } from './observation-rows.js'
 
 /** Facts of a folder that follow from its observations. */
@@ -82,7 +83,7 @@ export class Recount {
 
   add({ id, doc: row }: Entry<Observation>): void {
     this.ids.add(id)
-    this.twins.left(twinText(row.sha256, row.observation_id, row.root_digest))
+    this.twins.left(twinText(contentIdOf(row), row.observation_id, row.root_digest))
     this.#groups.add(row)
     this.#addToFolder(row)
   }

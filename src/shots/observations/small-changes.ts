@@ -53,7 +53,7 @@ export const withSmallChange = (
 
 /** An area in which many images differ and that is not ignored yet. */
 interface Ignorable {
-  /** As `shots config set --ignore` takes it. */
+  /** As `shots setup --ignore` takes it. */
   readonly area: string
   readonly images: number
 }
@@ -83,5 +83,5 @@ export const toldOf = (images: number, most: Ignorable | null): SmallChangesTold
   area: most?.area ?? null,
   area_images: most?.images ?? 0,
   next: most === null
-    ? [] : nextStepsOf(`\`sallyport shots config set --ignore ${most.area}\``),
+    ? [] : nextStepsOf(`\`sallyport shots setup --ignore ${most.area}\``),
 })

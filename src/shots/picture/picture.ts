@@ -2,16 +2,19 @@
  * One observation's picture, for its owner to look at: read live from the folder in force, and
  * kept nowhere. It is found as an upload finds it, so that what is shown is what would be sent: a
  * regular file below the folder, of the very content that was observed, of a size that a header
- * tells. Whether a model may see it is another question: a blocked one is shown, too.
+ * tells. Whether a model may see it is another question: a blocked one is shown, too. What a device
+ * captured is opened where it lies sealed, on whichever machine.
  */
+import { sha256Hex } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { requireDefaultPrincipal } from '../../governance/principals.js'
 import type { Session } from '../../governance/session/types.js'
 import { imageLimits } from '../../images/image-limits.js'
-import { isSourceGone, readForUpload } from '../analysis/privacy.js'
+import type { View } from '../../state/types.js'
+import { isSourceGone, readForUpload, shownAs } from '../analysis/privacy.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
-import type { Observation } from '../observations/observation-rows.js'
+import type { CaptureOf, Observation } from '../observations/observation-rows.js'
 import { requireObservation } from '../observations/show.js'
 import { requireRowHere } from '../source/folder-machine.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
@@ -36,7 +39,7 @@ const notHad = (row: Observation): Error => (isSourceGone(row)
 
 const refusals: Readonly<Record<string, () => Error>> = {
   recursive_off: () => fail.blocked('picture_not_selected', 'It lies in a subfolder, and these '
-    + 'are left out.', { next: 'See `sallyport shots config show`.' }),
+    + 'are left out.', { next: 'See `sallyport shots show`.' }),
   file_unreadable: () => fail.blocked('picture_unreadable', 'The file cannot be read.', {
     next: 'Look at its permissions in the folder.',
   }),
@@ -57,7 +60,7 @@ const requireInForce = (row: Observation, { folderDigest }: CurrentFacts): void 
   }
   if (row.root_digest === folderDigest) return
   throw fail.blocked('picture_elsewhere', 'It lies in another folder than the one in force.', {
-    next: 'See `sallyport shots config show`.',
+    next: 'See `sallyport shots show`.',
   })
 }
 
@@ -72,15 +75,34 @@ export const pictureOf = (row: Observation, nowMs: number, recursive: boolean): 
   throw read.kind === 'refused' ? refusedFor(read.reason) : notHad(row)
 }
 
+/** What a device captured, by the same rule of what is shown. Throws as `openPicture`. */
+const capturedPicture = async (
+  ctx: ShotsContext, view: View, { artifact_id: id }: CaptureOf, row: Observation,
+): Promise<Picture> => {
+  const bytes = (await ctx.captures()).read(ctx.gov.store, view, id)
+  if (bytes === null || sha256Hex(bytes) !== row.sha256) {
+    throw fail.notFound('picture_gone', 'What the device sent is not stored any more.', {
+      next: 'Look at the state: `sallyport state check`.',
+    })
+  }
+  const { refused, mime } = shownAs(bytes)
+  if (refused !== null) throw refusedFor(refused)
+  return { bytes, mime }
+}
+
 /**
  * Reads the picture of an observation for the default owner alone. Takes no lock, writes nothing.
  * Throws `unauthorized` `not_default_principal`, `not_found` `observation_not_found`, `blocked`
- * `picture_archived` and `picture_elsewhere`, `rejected` `of_other_machine`, and as `pictureOf`.
+ * `picture_archived` and `picture_elsewhere`, `rejected` `of_other_machine`, and as `pictureOf`; of
+ * a capture as the shelf of captures does.
  */
-export const openPicture = (ctx: ShotsContext, session: Session, id: string): Picture => {
+export const openPicture = async (
+  ctx: ShotsContext, session: Session, id: string,
+): Promise<Picture> => {
   const view = ctx.gov.store.read()
   requireDefaultPrincipal(view, session, pictureOwner)
   const row = requireObservation(view, id)
+  if (row.edge !== undefined) return capturedPicture(ctx, view, row.edge, row)
   requireInForce(row, currentFacts(ctx, view))
   requireRowHere(ctx.gov.store, view, row)
   return pictureOf(row, ctx.gov.clock.wallMs(), isRecursive(savedSettings(view)))

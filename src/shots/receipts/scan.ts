@@ -9,7 +9,7 @@ const problemShape = v.strictObject({ name: fileNameShape, reason: text })
 /** Images that differ from the one before them in one small rectangle only. */
 export const smallChangesToldShape = v.strictObject({
   images: count,
-  /** Where most of the folder's do, as `shots config set --ignore` takes it; null: nowhere yet. */
+  /** Where most of the folder's do, as `shots setup --ignore` takes it; null: nowhere yet. */
   area: nullableText,
   /** How many of the folder's that are. */
   area_images: count,

@@ -162,6 +162,7 @@ const openedOf = (
 const observationOf = (row: Observation, opened: Opened | undefined): ScreenObservationInput => ({
   observationId: row.observation_id,
   source: row.source,
+  ...(row.edge === undefined ? {} : { place: row.edge.device_id }),
   filename: baseName(fileNameOfRow(row).text),
   format: row.format,
   width: row.width,

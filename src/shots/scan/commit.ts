@@ -10,13 +10,13 @@ import { newId } from '../../base/ids.js'
 import { discardStored, dropArtifact, registerArtifact } from '../../governance/artifacts.js'
 import { policyHead } from '../../governance/policy/head.js'
 import type { ArtifactRef, Store, Tx } from '../../state/types.js'
-import { screenshotSource, shotLabels } from '../constants.js'
+import { edgeSource, screenshotSource, shotLabels } from '../constants.js'
 import type { CurrentFacts } from '../observations/as-of-now.js'
 import {
   fileIdOf, folderRow, noteSuppressed, putObservation,
 } from '../observations/observation-store.js'
 import {
-  shotCollections as c, type Observation, type SeenFile,
+  contentIdOf, shotCollections as c, type CaptureOf, type Observation, type SeenFile,
 } from '../observations/observation-rows.js'
 import type { IgnoredHere, IgnoredOf } from '../source/ignored.js'
 import { decide, runLeft, type Decision, type Loaded } from './decide.js'
@@ -30,6 +30,8 @@ import { Unconfirmed } from './unconfirmed.js'
 export interface BatchRules {
   readonly folder: string
   readonly folderDigest: string
+  /** The stored capture that all of it is about; left out for the files of a folder. */
+  readonly edge?: CaptureOf
   readonly refreshMs: number
   /** What rows are compared with, as of the transaction. */
   readonly facts: (tx: Tx) => CurrentFacts
@@ -93,6 +95,11 @@ class Batch {
     this.tx.put(c.files, this.#fileId(taken), { ...seen, ...stampOf(taken) })
   }
 
+  #contentId(sha256: string): string {
+    const { folderDigest, edge } = this.rules
+    return contentIdOf({ sha256, root_digest: folderDigest, edge })
+  }
+
   #fileId(taken: TakenFile): string {
     return fileIdOf(this.rules.folderDigest, taken.name)
   }
@@ -102,7 +109,8 @@ class Batch {
     const seen = tx.get(c.files, this.#fileId(taken))
     const observation = (id: string | null | undefined): Observation | undefined =>
       id === null || id === undefined ? undefined : tx.get(c.observations, id)
-    const known = taken.sha256 === null ? undefined : tx.get(c.contents, taken.sha256)
+    const known = taken.sha256 === null
+      ? undefined : tx.get(c.contents, this.#contentId(taken.sha256))
     const twins = (known?.observations ?? []).map((twin) => observation(twin.observation_id))
     const standIns = (known?.suppressed_for ?? []).map(observation)
     return {
@@ -132,12 +140,12 @@ class Batch {
     if (decision.kind === 'suppressed') {
       this.#put(decision.changed)
       const { observation_id: id } = decision.changed
-      if (taken.sha256 !== null) noteSuppressed(this.tx, taken.sha256, id)
+      if (taken.sha256 !== null) noteSuppressed(this.tx, this.#contentId(taken.sha256), id)
       return id
     }
     const fresh = this.#fresh(taken, decision.region, ignored)
     // Bytes that no row knows yet are looked up when they would be sent.
-    const isKnown = (this.tx.get(c.contents, fresh.sha256)?.observations ?? []).length > 0
+    const isKnown = (this.tx.get(c.contents, contentIdOf(fresh))?.observations ?? []).length > 0
     const row = isKnown ? this.rules.takeOver(this.tx, fresh, this.now) : fresh
     this.#put(row)
     this.#representative = { row, fingerprint: taken.fingerprint }
@@ -156,13 +164,13 @@ class Batch {
   #fresh(
     taken: TakenFile, region: PixelRect | null, ignored: IgnoredHere | null,
   ): Observation {
-    const { folder, folderDigest } = this.rules
+    const { folder, folderDigest, edge } = this.rules
     if (taken.sha256 === null || taken.format === null) {
       throw new TypeError('only an image that was read becomes an observation')
     }
     return {
       observation_id: newId('obs'),
-      source: screenshotSource,
+      source: edge === undefined ? screenshotSource : edgeSource,
       root: folder,
       root_digest: folderDigest,
       sha256: taken.sha256,
@@ -186,6 +194,7 @@ class Batch {
         operation_id: null, contact: 'none', reanalyze_reason: null, updated_at: null,
       },
       payload: null,
+      ...(edge === undefined ? {} : { edge }),
     }
   }
 

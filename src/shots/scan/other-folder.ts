@@ -9,5 +9,5 @@ export const otherFolderNote = (ctx: ShotsContext, receipt: ScanReceipt): string
   return folder === receipt.root ? null
     : 'This is not the configured folder: what was taken in is stale_root at once, is not '
       + 'analysed and is in no digest or report. To have it count, save the folder '
-      + '(`sallyport shots config set --folder DIR`) or name it in SVC_SCREENSHOT_FOLDER.'
+      + '(`sallyport shots setup --folder DIR`) or name it in SVC_SCREENSHOT_FOLDER.'
 }

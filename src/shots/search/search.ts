@@ -135,7 +135,7 @@ export const searchTexts = async (
   const needle = needleOf(text)
   if (needle === '') {
     throw fail.rejected('search_text_empty', 'There is nothing to look for in an empty text.', {
-      reason: 'rule', next: 'Give some letters: `sallyport shots find report`.',
+      reason: 'rule', next: 'Give some letters: `sallyport shots list --search report`.',
     })
   }
   const from = after === undefined ? null : fromOf(view, after)

@@ -26,7 +26,9 @@ import {
   type ResolvedFolder,
 } from './folder.js'
 import { folderDigestOf } from './folder-digest.js'
-import { isFolderHere, requireFolderHere, takeFolder } from './folder-machine.js'
+import {
+  imageFolders, isFolderHere, requireFolderHere, takeFolder,
+} from './folder-machine.js'
 import { changedIgnore, type ToldArea } from './ignored.js'
 import {
   configuredFolder, parseSettingsChange, resolveSettings, reusesAnalyses, savedSettings,
@@ -257,7 +259,7 @@ const differ = (a: unknown, b: unknown): boolean =>
 
 const changedMeanwhile = (): SallyportError =>
   fail.conflict('settings_changed', 'The settings were changed meanwhile.', {
-    next: 'Nothing was saved. Look at `sallyport shots config show` and say it again.',
+    next: 'Nothing was saved. Look at `sallyport shots show` and say it again.',
   })
 
 /** What was decided on is what is saved upon: settings that changed meanwhile were not seen. */
@@ -280,7 +282,7 @@ const foldersInUse = (ctx: ShotsContext, view: View): FoldersInUse => {
   const world = { ...ctx, env: { ...ctx.env, [folderVariable]: undefined } }
   return {
     saved: (settings) => orUndefined(() => locateFolder(world, settings))?.folderDigest ?? null,
-    known: view.all(c.folders).map(({ id }) => id),
+    known: imageFolders(view).map(({ root_digest: id }) => id),
   }
 }
 

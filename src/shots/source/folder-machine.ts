@@ -6,11 +6,14 @@
 import {
   bindToHere, isBound, isHere, isInherited, ofOtherMachine,
 } from '../../governance/machine-bound.js'
+import { documents } from '../../state/each.js'
 import type { Store, Tx, View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
+import {
+  shotCollections as c, type Observation, type ShotFolder,
+} from '../observations/observation-rows.js'
 import { locateFolder, type ResolvedFolder } from './folder.js'
-import { folderDigestOf } from './folder-digest.js'
+import { folderDigestOf, isDevicePlace } from './folder-digest.js'
 import { savedSettings } from './settings.js'
 
 const kind = 'shots_folder'
@@ -73,9 +76,13 @@ export const takeFolder = (store: Where, tx: Tx, named: Named): void => {
   bindToHere(store, tx, kind, named.folderDigest)
 }
 
+/** The image folders that were ever scanned, without devices. */
+export const imageFolders = (view: View): ShotFolder[] =>
+  [...documents(view.all(c.folders))].filter(({ root }) => !isDevicePlace(root))
+
 /** Digests of the scanned folders that lie on other machines. */
 export const foldersElsewhere = (store: Where, view: View): ReadonlySet<string> => {
   if (store.machine === null) return new Set()
-  return new Set(view.all(c.folders).map(({ id }) => id)
+  return new Set(imageFolders(view).map(({ root_digest: id }) => id)
     .filter((id) => !isHere(store, view, kind, id)))
 }

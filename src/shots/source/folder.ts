@@ -256,7 +256,7 @@ export const folderFailure = (problem: string, source: FolderSource | null): Sal
     problemTexts[problem] ?? 'cannot be used'}.`, {
     reason: problem,
     next: source === 'default'
-      ? 'Make the folder, or name another: `sallyport shots config set --folder DIR`.'
+      ? 'Make the folder, or name another: `sallyport shots setup --folder DIR`.'
       : 'Look at what is in force: `sallyport shots status`.',
     details: { source },
   })

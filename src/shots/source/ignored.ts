@@ -93,7 +93,7 @@ export const ignoredOf = (texts: readonly string[] | null | undefined): IgnoredO
 const example = '1920x1080:1800,0,120,40'
 
 const refused = (code: string, text: string): SallyportError => fail.rejected(code, text, {
-  next: 'Nothing was saved. The form and an example: `sallyport shots config set --help`.',
+  next: 'Nothing was saved. The form and an example: `sallyport shots setup --help`.',
 })
 
 const malformed = (): SallyportError => refused('ignore_malformed',
@@ -150,7 +150,7 @@ const told = (text: string): ToldArea => {
 
 const sizeUnknown = (): SallyportError => fail.rejected('ignore_size_unknown',
   'No image of this folder was taken in yet that would tell which screen size is meant.', {
-    next: 'Name it before the area, as in: `sallyport shots config set --help`.',
+    next: 'Name it before the area, as in: `sallyport shots setup --help`.',
   })
 
 const withSize = (text: string, size: () => ToldArea['screen']): IgnoredArea => {
@@ -171,7 +171,7 @@ const without = (areas: readonly IgnoredArea[], text: string): IgnoredArea[] => 
   const left = areas.filter((area) => !same(area))
   if (left.length < areas.length) return left
   throw fail.rejected('ignore_not_found', 'This area is not ignored, so it cannot be taken back.', {
-    next: 'Nothing was saved. See what is ignored: `sallyport shots config show`.',
+    next: 'Nothing was saved. See what is ignored: `sallyport shots show`.',
   })
 }
 

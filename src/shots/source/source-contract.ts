@@ -1,5 +1,5 @@
 /** What goes into the settings of the screenshots and what comes out. */
-import { contract, noInput } from '../../base/contract.js'
+import { contract } from '../../base/contract.js'
 import { shotsConfigShape, type ShotsConfig } from './config.js'
 import { settingsChangeShape } from './settings.js'
 
@@ -12,12 +12,12 @@ export const shotsConfig = contract({
   toDocument: (config: ShotsConfig) => config,
 })
 
-/** Filling in the settings at a terminal. */
+/** Saving a change of the settings, or filling them in at a terminal. */
 export const shotsSetup = contract({
   name: 'shots.setup',
   document: 'shots.config',
   version: 1,
-  input: noInput,
+  input: settingsChangeShape,
   output: shotsConfigShape,
   toDocument: (config: ShotsConfig) => config,
 })

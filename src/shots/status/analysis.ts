@@ -12,6 +12,7 @@ import {
   shotCollections as c, type ShotCount, type ShotFolder,
 } from '../observations/observation-rows.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
+import { imageFolders } from '../source/folder-machine.js'
 import { lastScanOf } from '../scan/last-scan.js'
 import type { AnalysisStatusPart, ScannedFolder } from './shape.js'
 
@@ -33,7 +34,7 @@ export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPar
   counted_root: null, observation_count: null, total_historical_observation_count: null,
   status_mix: null, blocked_reasons: null, blocked_looked_at: null, failed_reasons: null,
   reused_count: null, active_backlog: null, active_failures: null,
-  source_missing_count: null,
+  source_missing_count: null, device_observation_count: null,
   stale_cleanup: { stale_root_count: null, archived_count: null },
   visual_run_count: null, visual_suppression_count: null, db_lock: lockOf(dir),
   latest_observation_at: null, latest_analyzed_at: null, digest_count: null,
@@ -83,6 +84,7 @@ export const analysisPart = (
     active_failures: sum(active.filter((one) => one.analysis_status === 'failed')),
     source_missing_count:
       sum(here.filter((one) => classificationNow(one, now) === 'source_missing')),
+    device_observation_count: sum(all.filter((one) => one.edge === true)),
     stale_cleanup: {
       stale_root_count: sum(all.filter((one) => isStale(one, now))),
       archived_count: sum(all.filter((one) => one.archived)),
@@ -115,7 +117,7 @@ export const scannedFolders = (
   const counts = view.all(c.counts).map(({ doc }) => doc)
   const isCurrent = (folder: ShotFolder): boolean => folder.root_digest === now.folderDigest
   const latest = (folder: ShotFolder): string => folder.latest_captured_at ?? ''
-  return view.all(c.folders).map(({ doc }) => doc)
+  return imageFolders(view)
     .sort((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || (latest(a) < latest(b) ? 1 : -1))
     .slice(0, foldersShownMax)
     .map((folder) => ({

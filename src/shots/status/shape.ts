@@ -32,6 +32,8 @@ const analysisShape = v.strictObject({
   active_backlog: nullableCount,
   active_failures: nullableCount,
   source_missing_count: nullableCount,
+  /** What paired devices captured; of no folder, and in none of its numbers. */
+  device_observation_count: nullableCount,
   /** Of all folders: rows that clear-stale would look at, and rows that it archived. */
   stale_cleanup: v.strictObject({ stale_root_count: nullableCount, archived_count: nullableCount }),
   visual_run_count: nullableCount,

@@ -8,7 +8,7 @@ import { requireDefaultPrincipal } from '../../governance/principals.js'
 import type { Session } from '../../governance/session/types.js'
 import { imagesIn } from '../../observations/images.js'
 import {
-  namedIn, secondsOf, timeSums, type Counted, type TimeSum,
+  namedIn, secondsByPlace, timeSums, type Counted, type TimeSum,
 } from '../../observations/sums.js'
 import { timeZoneOf, zoneOf, type Zone } from '../../observations/zone.js'
 import type { View } from '../../state/types.js'
@@ -46,7 +46,7 @@ interface Period {
 
 interface Told {
   readonly row: Observation
-  readonly counted: Counted
+  readonly counted: Counted & { readonly place: string }
   readonly picture: DayPicture
 }
 
@@ -71,11 +71,13 @@ const toldOf = (ctx: ShotsContext, view: View, row: Observation): Told => {
     counted: {
       atMs: Date.parse(row.captured_at),
       seenMs: Date.parse(row.screenshot_visual_run?.last_seen ?? row.captured_at),
+      place: row.edge?.device_id ?? '',
       ...(opened === null ? nothingNamed : namedIn(opened)),
     },
     picture: {
       observation_id: row.observation_id, captured_at: row.captured_at,
       filename: text.slice(text.lastIndexOf('/') + 1), summary: textOf(opened?.['summary']),
+      source: row.source, device_name: row.edge?.device_name ?? null,
     },
   }
 }
@@ -158,6 +160,18 @@ const zoneHere = (ctx: ShotsContext): string => zoneOf(timeZoneOf(ctx.env)).name
 
 const one = (name: string | null): readonly string[] => (name === null ? [] : [name])
 
+/** Devices of which there are pictures, by how many. */
+const devicesOf = (told: readonly Told[]): ToldDay['devices'] => {
+  const devices = new Map<string, ToldDay['devices'][number]>()
+  for (const { row: { edge } } of told) {
+    if (edge === undefined) continue
+    const { device_id: id, device_name: name } = edge
+    const pictures = (devices.get(id)?.pictures ?? 0) + 1
+    devices.set(id, { device_id: id, device_name: name, pictures })
+  }
+  return [...devices.values()].sort((a, b) => b.pictures - a.pictures)
+}
+
 const toldIn = (
   ctx: ShotsContext, view: View, zone: Zone, { day, today, ...period }: MeantDay,
 ): ToldDay => {
@@ -167,11 +181,12 @@ const toldIn = (
     .filter((row) => reportReadinessOf(row, now) !== 'excluded')
     .map((row) => toldOf(ctx, view, row))
   const counted = told.map((picture) => picture.counted)
-  const seconds = secondsOf(counted, Math.min(end, ctx.gov.clock.wallMs()))
+  const seconds = secondsByPlace(counted, Math.min(end, ctx.gov.clock.wallMs()))
   const spend = spendOfHours(view, period)
   return {
     day, today, time_zone: zone.name, pictures: told.length,
     analysed: told.filter(({ row }) => row.payload !== null).length,
+    devices: devicesOf(told),
     seconds: seconds.reduce((sum, some) => sum + some, 0),
     hours: hoursOf(zone, told, period),
     time: timeSums(counted, seconds),

@@ -11,10 +11,14 @@ export type DaySum = v.InferOutput<typeof sumShape>
 const pictureShape = v.strictObject({
   observation_id: text,
   captured_at: iso,
-  /** The last part of its name: no folder. */
+  /** The last part of its name: no folder; of a capture the id of the upload. */
   filename: text,
   /** The sentence that the model wrote of it; null where there is none. */
   summary: nullableText,
+  /** `screenshot_folder`, or `edge` for what a paired device captured. */
+  source: text,
+  /** Null for the images of folders. */
+  device_name: nullableText,
 })
 /** One picture of an episode. */
 export type DayPicture = v.InferOutput<typeof pictureShape>
@@ -46,6 +50,9 @@ const outputShape = v.strictObject({
   /** Pictures, like ones that were merged with them not counted. */
   pictures: count,
   analysed: count,
+  /** Paired devices that captured some of them, most pictures first. */
+  devices: v.array(v.strictObject({ device_id: text, device_name: text, pictures: count })),
+  /** Of a folder and of a device each picture is ended by the next one of the same place. */
   seconds: count,
   /** Images by the hour of the wall clock, merged ones too. */
   hours: v.pipe(v.array(count), v.length(24)),

@@ -64,7 +64,7 @@ class Watch {
     if (problem !== null) throw folderFailure(problem, resolved.source)
     if (!this.#isOn()) {
       throw fail.blocked('ingest_off', 'Taking in screenshots is switched off.', {
-        next: 'Run `sallyport shots config set --ingest-enabled on`.',
+        next: 'Run `sallyport shots setup --set ingest_enabled=on`.',
       })
     }
     this.#follow(resolved.folder)

@@ -199,7 +199,8 @@ const checkKept = ({ files, dir }: Site, problems: Problem[]): void => {
   const kept = keptArtifacts(dir, files).length
   if (kept > 0) {
     problems.push(notice('artifacts_kept',
-      `${kept} artifacts without a record are kept aside: \`sallyport state kept\` lists them.`))
+      `${kept} artifacts without a record are kept aside: \`sallyport state prune --show\` lists `
+        + 'them.'))
   }
 }
 

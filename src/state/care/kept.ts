@@ -72,7 +72,7 @@ export const removeKept = (dir: string, name: string, files: Files = nodeFiles):
   const found = keptArtifacts(dir, files).find((one) => one.name === name)
   if (found === undefined) {
     throw fail.notFound('artifact_not_kept', 'No artifact of this name is kept aside.', {
-      next: 'List them with: `sallyport state kept`.',
+      next: 'List them with: `sallyport state prune --show`.',
     })
   }
   try {

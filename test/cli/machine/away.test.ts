@@ -19,7 +19,7 @@ import { t } from '../../support/tests-in-slices.js'
 import { forImages } from '../../world/gateway.js'
 import { allowed } from '../../world/images.js'
 import type { Loose, Ran } from '../../world/place.js'
-import { allVerbs } from '../../world/program.js'
+import { allRecords } from '../../world/program.js'
 import { World } from '../../world/world.js'
 
 /** A shared state that holds something for each verb that reads, and its server. */
@@ -83,7 +83,7 @@ t.test('the table of verbs without a server names every verb of the program, and
     goal: '', task: '', operation: '', audit: '', image: '', connection: '', job: '', preview: '',
     otherSession: '',
   }))
-  t.strictSame(names.sort(), (await allVerbs()).map(({ meta }) => meta.name).sort())
+  t.strictSame(names.sort(), (await allRecords()).map(({ meta }) => meta.name).sort())
 })
 
 t.test('without a server every verb shows, refuses or stops as the table says, and sends nothing', async (t) => {

@@ -38,7 +38,8 @@ t.test('C-020 C-022 C-037 C-058 C-082 C-087 C-088 C-089 C-090 C-091 C-092 C-123 
   const check = await at.run(['state', 'check'])
   t.equal(check.status, 0, check.stdout + check.stderr)
   const [shown] = await at.json(['codehost', 'jobs'])
-  t.hasStrict(shown.way_on, { command: `sallyport codehost closures ${closed?.closure_id}` })
+  t.hasStrict(shown.way_on,
+  { command: `sallyport codehost recover closures ${closed?.closure_id}` })
   const [grant] = await at.json(['codehost', 'grants'])
   t.equal(grant.state, 'closed', 'what it was closed under is shown as used up')
   const [listed] = await at.json(['codehost', 'connections'])

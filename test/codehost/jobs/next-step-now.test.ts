@@ -55,7 +55,7 @@ t.test('an unknown job names the revision to read it at, and nothing to read it 
   const at = await working(t)
   const first = await numbered(at, 'First')
   const command = await told(t, at, first, false)
-  t.equal(command, `sallyport codehost reconcile ${first} --expected-read-revision `
+  t.equal(command, `sallyport codehost recover reconcile ${first} --expected-revision `
     + String(at.connection().revision))
   t.equal(await typed(at, command), 0)
   const second = await numbered(at, 'Second')
@@ -81,7 +81,7 @@ t.test('a publication that was sent in part says that the rest is never sent onc
       if (step === 'codehost.post_3_of_6') stop.abort()
     },
   })
-  t.equal(await told(t, at, job, false), `sallyport codehost resume ${job}`)
+  t.equal(await told(t, at, job, false), `sallyport codehost run ${job} --resume`)
   must(await at.run(['codehost', 'revoke', at.id]))
   const { revision, active_fence: fence } = at.connection()
   const line = `sallyport codehost close-capacity ${job} --expected-job-revision `

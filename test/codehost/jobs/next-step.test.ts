@@ -13,7 +13,7 @@ import { requireState } from '../../../src/codehost/jobs/reconcile-checks.js'
 import type { Job } from '../../../src/codehost/jobs/job-rows.js'
 import { nextStep } from '../../../src/codehost/jobs/next-step.js'
 import type { View } from '../../../src/state/types.js'
-import { rowIsOf, rowOf, stateRows } from '../../support/codehost/states-table.js'
+import { rowIsOf, rowOf, stateRows, verbOfWay } from '../../support/codehost/states-table.js'
 
 const sha = 'a'.repeat(64)
 const at = '2026-11-24T12:00:00.000Z'
@@ -103,9 +103,10 @@ t.test('C-020 C-022 the way on of any job is that of its row on the page: its co
     if (text === '' || text.includes('undefined') || text.includes('null')) throw new Error(text)
     if ((connection !== 'free') !== job.reserved) throw new Error(`${state}: ${job.reserved}`)
     if ((connection === 'occupied for good') !== forGood) throw new Error(`${state}: ${forGood}`)
-    const verb = /^sallyport codehost ([a-z-]+)/.exec(command ?? '')?.[1]
+    const [, words] = /^sallyport codehost (.*)/.exec(command ?? '') ?? []
+    const verb = words === undefined ? undefined : verbOfWay(words)
     verbs.add(verb)
-    const shows = verb === 'job' && job.state === 'running'
+    const shows = verb === 'jobs' && job.state === 'running'
     if (!shows && (verb === undefined ? commands.length > 0 : !commands.includes(verb))) {
       throw new Error(`${state} names ${command}, and not one of ${commands.join()}`)
     }
@@ -135,13 +136,13 @@ const takes = (verb: string, job: Job): boolean => {
     case 'preview': return job.state === 'prepared'
       || (job.state === 'blocked' && job.native_kind === publicationKind && !job.reserved)
     case 'closures': return job.closed !== null
-    default: return verb === 'connect' || verb === 'job'
+    default: return verb === 'connect' || verb === 'jobs'
   }
 }
 
 t.test('no way on names a line that its verb would refuse, or one that lacks a flag that it needs', async (t) => {
   const needed: Readonly<Record<string, readonly string[]>> = {
-    reconcile: ['--expected-read-revision 4'],
+    reconcile: ['--expected-revision 4'],
     'close-capacity': ['--expected-job-revision 7', '--expected-connection-revision 4',
       '--expected-connection-fence 3'],
     connect: ['--repo octo-org/hello', '--token-file F'],
@@ -150,7 +151,7 @@ t.test('no way on names a line that its verb would refuse, or one that lacks a f
   fc.assert(fc.property(anyJob, (job) => {
     const { command } = nextStep(job, 4)
     if (command === null) return
-    const verb = /^sallyport codehost ([a-z-]+)/.exec(command)?.[1] ?? ''
+    const verb = verbOfWay(command.replace('sallyport codehost ', ''))
     verbs.add(verb)
     if (!takes(verb, job)) throw new Error(`${verb} does not take ${job.state} (${job.reason})`)
     for (const flag of needed[verb] ?? []) {
@@ -173,7 +174,7 @@ t.test('a script that runs what it may, and stops at an exit other than 0, comes
     let here = job
     for (let steps = 0; steps < 3; steps += 1) {
       const { command, unattended } = jobDocument(here, nextStep(here, 4)).way_on
-      const isVerb = /^sallyport codehost (?:run|resume|reconcile) [^A-Z]*$/.test(command ?? '')
+      const isVerb = /^sallyport codehost (?:run|recover reconcile) [^A-Z]*$/.test(command ?? '')
       if (unattended !== isVerb) throw new Error(`${command}: ${unattended}`)
       if (!unattended) return void ends.set(here.state, (ends.get(here.state) ?? 0) + 1)
       // Each of the three ends with 0 where the job is done, and only there.

@@ -25,7 +25,7 @@ const keeps = async (
       t.equal(refused.code, code, told)
       t.notMatch(refused.hint, /Store another|Save its|codehost connect/, told)
       t.match(refused.hint, text, told)
-      t.match(refused.hint, `\`sallyport codehost job ${job}\``, told)
+      t.match(refused.hint, `\`sallyport codehost jobs ${job}\``, told)
       t.equal(at.connection().active_job_id, job, told)
     }
   }

@@ -127,7 +127,7 @@ t.test('C-104 a whole 201 that differs in its text alone keeps its number: readi
   t.ok(issue > 0)
   const { way_on: way } = await at.json(['codehost', 'job', job])
   t.match(way.text, 'told another text than was sent')
-  t.match(way.command, `codehost reconcile ${job}`)
+  t.match(way.command, `codehost recover reconcile ${job}`)
   t.hasStrict((await at.close(job, at.request(job, { remote_id: issue + 1 }))).error(),
     { reason: 'remote_id_differs' })
   at.sandbox.faults.set('issue_other_body', { service: 'codehost', times: 1 })
@@ -137,7 +137,7 @@ t.test('C-104 a whole 201 that differs in its text alone keeps its number: readi
   t.hasStrict(at.job(job), { state: 'succeeded', created: 1, reserved: false })
   t.equal((await at.run(['state', 'check'])).status, 0)
   const { way_on: open } = await at.json(['codehost', 'job', job])
-  t.equal(open.command, `sallyport codehost adopt ${job}`)
+  t.equal(open.command, `sallyport codehost recover adopt ${job}`)
   must(await at.run(['codehost', 'adopt', job]))
   t.equal((await at.json(['codehost', 'job', job])).way_on.command, null)
   at.sandbox.faults.set('write_other_text', { service: 'codehost', times: 1 })

@@ -83,7 +83,7 @@ t.test('images of which nobody said whether they are analysed wait on the page a
   t.strictSame(unset.page, [{
     of: 'shots', what: 'images', count: 2,
     text: '2 images are not analysed: Analysis is not switched on.',
-    command: 'sallyport shots config set --analysis on',
+    command: 'sallyport shots setup --analysis on',
   }])
   t.equal(unset.report, 1)
   await settings(world, '--analysis', 'off')
@@ -129,7 +129,7 @@ t.test('a budget that is overspent waits in both; one that is used up and frees 
   await settings(world, '--budget-microusd', '1', '--request-cost-bound-microusd', '1')
   const over = await both(world)
   t.match(over.page[0]?.text, /^The budget of the day is overspent by \$/)
-  t.equal(over.page[0]?.command, 'sallyport shots config set --budget-microusd N')
+  t.equal(over.page[0]?.command, 'sallyport shots setup --budget USD')
   t.strictSame([over.page.length, over.report], [1, 1])
 })
 
@@ -156,7 +156,7 @@ t.test('images of a folder that is not in force any more, or cannot be used, wai
   const none = await both(world)
   t.strictSame(none, { page: [], report: 0, all: [] }, 'another one is in force')
   t.match((await shown({ env: { SVC_SCREENSHOT_FOLDER: 'nowhere' } })).next,
-    '`sallyport shots config set --folder DIR`')
+    '`sallyport shots setup --folder DIR`')
   await settings(world, '--folder', world.folder)
   t.match((await shown()).next, 'shots reanalyze --failed')
   t.match(await steps(), 'shots reanalyze')

@@ -77,7 +77,7 @@ t.test('what waits for a person is told once for each step, with the command; wh
   }, 'waits')
   t.match(told, 'Waits for a person 4')
   t.match(told, '2 charges are not known, and $0.104 stay held.')
-  t.match(told, 'sallyport ledger settle OPERATION --amount-microusd N')
+  t.match(told, 'sallyport ledger settle OPERATION --amount USD')
   t.match(told, '1 charge passed the bound of a request and is disputed.')
   t.match(told, '7 failed, for 2 reasons. Run sallyport x --y . Reasons')
   t.match(told, '2 blocked: Taken before. before_consent Run sallyport x --y .')

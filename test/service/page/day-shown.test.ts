@@ -11,7 +11,7 @@ const episode = (start: string, end: string): DayEpisode => ({
 const hoursOf = (zone: string, day: string, start: string, end: string): readonly number[] => {
   const told: ToldDay = {
     day, today: day, time_zone: zone, pictures: 1, analysed: 0, seconds: 0, hours: [],
-    time: { activity: [], application: [], project: [] }, models: [],
+    time: { activity: [], application: [], project: [] }, models: [], devices: [],
     episodes: [episode(start, end)], spent_microusd: 0, held_microusd: 0,
   }
   return dayOf(told).episodes.flatMap(({ firstHour, lastHour }) => [firstHour, lastHour])

@@ -61,7 +61,7 @@ export const ceilings: readonly Ceiling[] = [
   of('receipt export {task}', [7, 157, 0, 1], [10, 20], [36, 900]),
   of('receipt key', [7, 142, 0, 0], [7, 20], [8, 100]),
   of('gateway show', [7, 142, 0, 1], [10, 20], [43, 1200]),
-  of('shots config show', [7, 168, 0, 1], [11, 20], [49, 1300]),
+  of('shots config show', [7, 172, 0, 1], [11, 20], [49, 1300]),
   of('shots list', [7, 177, 0, 0], [7, 20], [138, 3400]),
   of('shots list --limit 10000', [7, 177, 0, 0], [7, 20], [7884, 125400], 'always'),
   of('shots list --status blocked --since 2026-11-20T12:00Z',
@@ -74,7 +74,7 @@ export const ceilings: readonly Ceiling[] = [
     [7, 159, 0, 1], [10, 20], [110, 2000], 'always'),
   of('shots status', [7, 187, 0, 0], [8, 20], [54, 1500]),
   // As the log is folded there is a run more at times: filter and index of it are 96 kB.
-  of('shots digests', [7, 165, 0, 0], [7, 20], [11, 250]),
+  of('shots digests', [7, 168, 0, 0], [7, 20], [11, 250]),
   of('shots report --since 2026-11-20T10:00Z --until 2026-11-20T12:00Z',
     [7, 204, 0, 0], [8, 20], [4162, 66900]),
   of('shots day 2026-11-20 --from 10:00 --to 12:00', [7, 187, 0, 0], [7, 20], [330, 6500]),
@@ -83,13 +83,13 @@ export const ceilings: readonly Ceiling[] = [
   of('codehost connections', [7, 171, 0, 1], [9, 20], [34, 950]),
   of('codehost grants', [7, 142, 0, 1], [9, 20], [33, 900]),
   of('codehost jobs', [7, 187, 0, 1], [10, 20], [34, 950]),
-  of('codehost closures', [7, 137, 0, 0], [9, 20], [33, 900]),
-  of('config show', [7, 155, 0, 1], [11, 20], [45, 1200]),
+  of('codehost recover closures', [7, 137, 0, 0], [9, 20], [33, 900]),
+  of('config show', [7, 159, 0, 1], [11, 20], [45, 1200]),
   of('task list', [7, 167, 0, 1], [9, 20], [51, 1100]),
   of('task list --state failed --limit 10', [7, 167, 0, 1], [9, 20], [59, 1300]),
   of('task show {task}', [7, 170, 0, 1], [10, 20], [39, 950]),
   of('policy show', [7, 118, 0, 1], [10, 20], [34, 900]),
-  of('policy history', [7, 118, 0, 1], [10, 20], [30, 700]),
+  of('policy history', [7, 122, 0, 1], [10, 20], [30, 700]),
   of('ledger show', [7, 163, 0, 1], [9, 20], [36, 950]),
   of('ledger reservations', [7, 163, 0, 1], [9, 20], [30, 750]),
   of('ledger reservations --all', [7, 163, 0, 1], [9, 20], [37, 800]),
@@ -103,13 +103,13 @@ export const ceilings: readonly Ceiling[] = [
   of('explain {row}', [7, 166, 0, 0], [12, 20], [50, 1100]),
   of('explain 1a2b3c4d', [7, 220, 0, 0], [12, 20], [62, 1300]),
   of('state path', [7, 107, 0, 0], [0, 0], [0, 0]),
-  of('state kept', [7, 113, 0, 0], [0, 0], [0, 0]),
+  of('state kept', [7, 116, 0, 0], [0, 0], [0, 0]),
   of('state keys', [7, 114, 0, 1], [9, 20], [33, 900]),
   of('doctor', [9, 219, 0, 0], [10, 20], [45, 1300]),
   of('timers show', [11, 148, 0, 0], [8, 20], [43, 1200]),
-  of('schema', [26, 491, 0, 0], [0, 0], [0, 0]),
+  of('schema', [26, 494, 0, 0], [0, 0], [0, 0]),
   of('completion bash', [26, 488, 0, 0], [0, 0], [0, 0]),
-  of('help', [24, 244, 0, 0], [0, 0], [0, 0]),
+  of('help', [24, 247, 0, 0], [0, 0], [0, 0]),
 ]
 
 const acts = 'changes something: what it costs is its records'
@@ -129,20 +129,22 @@ export const uncounted: Readonly<Record<string, string>> = {
     + 'alpha review, alpha cancel, alpha drop, gateway setup, shots setup, shots clear-stale, '
     + 'edge pair, edge revoke, codehost connect, codehost mode, codehost disconnect, '
     + 'codehost consent, codehost revoke, codehost prepare, codehost approve, codehost cancel, '
-    + 'codehost adopt, codehost discard, config save, task review, task cancel, task recover, '
+    + 'codehost recover adopt, codehost recover discard, config save, task review, task cancel, '
+    + 'task recover, '
     + 'task close, policy revoke, ledger review, ledger settle, state repair, state restore, '
     + 'state compact, state prune, state destroy, timers install, timers remove, at add, '
     + 'at remove, machine invite, machine join, machine retire, state share, state unshare, '
     + 'state accept-server'),
   ...named(contacts, 'alpha ask, gateway prove, shots run, shots analyze, shots reanalyze, '
-    + 'shots digest, codehost preview, codehost run, codehost resume, codehost reconcile, '
-    + 'codehost close-capacity, codehost observe, codehost publish, machine list'),
+    + 'shots digest, codehost preview, codehost run, codehost resume, codehost recover reconcile, '
+    + 'codehost close-capacity, codehost recover observe, codehost publish, machine list'),
   ...named(whole, 'state check, state backup, state verify, state export'),
   ...named(folder, 'shots scan, shots watch, shots estimate, edge capture'),
   ...named(stays, 'serve, edge daemon, demo, sandbox start, sandbox stop, sandbox status, '
     + 'sandbox fault, '
     + 'sandbox faults, sandbox samples'),
-  ...named(rare, 'edge show, codehost job, codehost inspect, codehost verify, receipt verify'),
+  ...named(rare, 'edge show, codehost job, codehost recover inspect, codehost recover verify, '
+    + 'receipt verify'),
 }
 
 /** What a run of a line asked for more than it may, one line each. */

@@ -16,6 +16,10 @@ const connections: readonly StateRow['connection'][] = ['free', 'occupied', 'occ
 const isConnection = (text: string): text is StateRow['connection'] =>
   (connections as readonly string[]).includes(text)
 
+/** The verb of a way on, by its words behind `codehost`; going on with a run is one of its own. */
+export const verbOfWay = (words: string): string => (/ --resume\b/.test(words)
+  ? 'resume' : /^(?:recover )?([a-z-]+)/.exec(words)?.[1] ?? '')
+
 /** Every row, in the order of the page. */
 export const stateRows = (): readonly StateRow[] => {
   const page = readFileSync('docs/dev/codehost.md', 'utf8')
@@ -26,7 +30,8 @@ export const stateRows = (): readonly StateRow[] => {
     if (!isConnection(connection)) throw new Error(`a row of another form: ${line}`)
     return {
       state, connection,
-      commands: [...way.matchAll(/`(?:codehost )?([a-z-]+)`/g)].map(([, name = '']) => name),
+      commands: [...way.matchAll(/`(?:codehost )?([a-z-]+(?: [A-Za-z-]+)*)`/g)]
+        .map(([, words = '']) => verbOfWay(words)),
     }
   })
 }

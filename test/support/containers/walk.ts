@@ -24,7 +24,7 @@ step setup s alpha setup --enable --acknowledge-plaintext-egress --expected-poli
   --api-key-file "$V/sandbox/provider-api.key" --max-output-tokens 256 --timeout-seconds 30 \\
   --request-cost-bound 0.10usd --spend-ceiling 1.00usd --json
 step samples s sandbox samples "$V/screens"
-step config s shots config set --folder "$V/screens" --analysis on --cloud-upload on \\
+step config s shots setup --folder "$V/screens" --analysis on --cloud-upload on \\
   --fallbacks deny --data-collection deny --zdr on --budget 0.20usd --budget-requests 40 \\
   --request-cost-bound 0.02usd --json
 revision=$(s gateway show --json | field policy_revision)

@@ -41,7 +41,7 @@ const busyReasons: readonly ScreenReason[] = [
     'Run `sallyport shots reanalyze --blocked --reason manual_operator_request`.'),
   reason('blocked', 'budget_exhausted', 3, 'The budget of the last 24 hours is used up.',
     'It frees itself hour by hour; or raise it: '
-    + '`sallyport shots config set --budget-microusd N`.', false),
+    + '`sallyport shots setup --budget USD`.', false),
 ]
 
 const busyStatus = (n: number): string => {

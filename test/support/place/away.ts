@@ -102,15 +102,16 @@ const host = (held: Held): Readonly<Record<string, AwayRow>> => {
     'codehost preview': shows(job), 'codehost approve': refuses(job, '--preview-digest', preview),
     'codehost run': refuses(job), 'codehost resume': refuses(job), 'codehost jobs': shows(),
     'codehost job': shows(job), 'codehost cancel': refuses(job),
-    'codehost reconcile': refuses(job, '--expected-read-revision', '1'),
-    'codehost adopt': refuses(job),
+    'codehost recover reconcile': refuses(job, '--expected-read-revision', '1'),
+    'codehost recover adopt': refuses(job),
     'codehost close-capacity': refuses(
       job, '--acknowledged-capacity-close', '--expected-job-revision', '1',
       '--expected-connection-revision', '1', '--expected-connection-fence', '1'),
-    'codehost closures': shows(), 'codehost inspect': shows(job), 'codehost discard': shows(job),
-    'codehost observe': refuses(
+    'codehost recover closures': shows(), 'codehost recover inspect': shows(job),
+    'codehost recover discard': shows(job),
+    'codehost recover observe': refuses(
       job, '--acknowledged-closure-observation', '--expected-read-revision', '1'),
-    'codehost verify': here('config.json'),
+    'codehost recover verify': here('config.json'),
   }
 }
 

@@ -95,10 +95,15 @@ export const processWorld = (
   resolve: async () => [{ address: '127.0.0.1', family: 4 }],
 })
 
+/** For tests of what uploads alone leave behind. */
+export const takesNothingIn = async (): Promise<{ readonly left: number }> => ({ left: 0 })
+
 /** Starts the service of a world; it stops with the test. */
 export const serving = async (
   t: Teardown, world: Placed & Stateful,
-  { port, endpoints, env = {}, page, houseMs, log, carried, public: place }: {
+  {
+    port, endpoints, env = {}, page, houseMs, log, carried, takesIn, public: place,
+  }: {
     readonly port?: number
     /** HOST:PORT for devices of other machines; left out: they find it nowhere. */
     readonly public?: string
@@ -112,6 +117,8 @@ export const serving = async (
     readonly log?: ServeOrder['log']
     /** What commands carry that it tells; left out: nothing. */
     readonly carried?: ServeOrder['carried']
+    /** Takes in what devices stored; left out: as shipped. */
+    readonly takesIn?: NonNullable<ServeOrder['takesIn']>
   } = {},
 ): Promise<Serving> => {
   const { stateDir, configDir } = world.place
@@ -123,6 +130,7 @@ export const serving = async (
     ...(endpoints === undefined ? {} : { endpoints }),
     ...(houseMs === undefined ? {} : { houseMs }),
     ...(log === undefined ? {} : { log }),
+    ...(takesIn === undefined ? {} : { takesIn }),
     ...(page === undefined ? {} : { page: { openFor: page } }),
   })
   let stopped: Promise<void> | null = null

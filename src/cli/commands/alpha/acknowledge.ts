@@ -3,6 +3,7 @@ import { alphaConsentStatement } from '../../../alpha/consent-text.js'
 import type { AlphaShow } from '../../../alpha/projection.js'
 import { alphaAcknowledge } from '../../../alpha/setup-contract.js'
 import { deploymentProfile } from '../../../governance/profile.js'
+import { acknowledgeFlag } from '../../flags.js'
 import type { VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { alphaText } from './text.js'
@@ -20,12 +21,13 @@ export const acknowledge: VerbRecord<AcknowledgeOptions, AlphaShow> = {
     + 'each new consent. It changes nothing else: no policy revision, no set-up.',
   examples: [
     '$ sallyport alpha acknowledge',
-    '$ sallyport alpha acknowledge --acknowledge-plaintext-egress --json',
+    '$ sallyport alpha acknowledge --acknowledge --json',
   ],
   exits: ['rejected', 'conflict', 'locked'],
   json: alphaAcknowledge,
   flags: (command) => command
-    .option('--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext'),
+    .addOption(acknowledgeFlag(
+      '--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext')),
   text: alphaText,
   run: async (options, deps) => {
     const { gov, session } = await workFor(deps, 'mutate')
@@ -34,7 +36,7 @@ export const acknowledge: VerbRecord<AcknowledgeOptions, AlphaShow> = {
     let acknowledged = options.acknowledgePlaintextEgress === true
     if (acknowledged || deps.interactive) deps.note(`\n${alphaConsentStatement(provider).text}`)
     if (!acknowledged && deps.interactive) {
-      await deps.confirm('I acknowledge this plaintext egress', '--acknowledge-plaintext-egress')
+      await deps.confirm('I acknowledge this plaintext egress', '--acknowledge')
       acknowledged = true
     }
     return alphaAcknowledge.answer(

@@ -103,7 +103,7 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
       { min: 1, max: alphaLimits.waitTurnSecondsMax })),
   text: answerText,
   again: ({ task }) => ({
-    next: `It is paid for and kept: \`sallyport alpha output ${task.id}\`.`,
+    next: `It is paid for and kept: \`sallyport task show ${task.id} --output\`.`,
     details: { task_id: task.id },
   }),
   run: async (options, deps) => {

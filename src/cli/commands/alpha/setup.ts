@@ -9,7 +9,9 @@ import { fail } from '../../../base/errors.js'
 import type { Work } from '../../../fabric/operation.js'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import { integerFlag, moneyFlag } from '../../flags.js'
+import {
+  acknowledgeFlag, integerFlag, moneyFlag, renamed,
+} from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
 import { tellTyped } from '../../typed.js'
@@ -96,7 +98,7 @@ const acknowledged = async (
   }
   deps.note(`\n${alphaConsentStatement(provider).text}`)
   if (given) return block
-  await deps.confirm('I acknowledge this plaintext egress', '--acknowledge-plaintext-egress')
+  await deps.confirm('I acknowledge this plaintext egress', '--acknowledge')
   return {
     alpha_text: { ...block.alpha_text, plaintext_provider_egress_acknowledged: true },
     expected_policy_revision: block.expected_policy_revision ?? current.policy_revision,
@@ -135,9 +137,9 @@ export const setup: VerbRecord<SetupOptions, AlphaShow> = {
   examples: [
     '$ sallyport alpha setup',
     '$ sallyport alpha setup --enable --api-key-file key --max-output-tokens 512 '
-      + '--timeout-seconds 30 --request-cost-bound-microusd 20000 '
-      + '--spend-ceiling-microusd 1000000 --acknowledge-plaintext-egress '
-      + '--expected-policy-revision 1',
+      + '--timeout-seconds 30 --request-cost-bound 0.02usd '
+      + '--spend-ceiling 1.00usd --acknowledge '
+      + '--expected-revision 1',
     '$ sallyport alpha setup --disable',
     '$ sallyport alpha setup --remove-key',
     '$ sallyport alpha setup --from setup.json --json',
@@ -154,10 +156,11 @@ export const setup: VerbRecord<SetupOptions, AlphaShow> = {
     .addOption(moneyFlag('--request-cost-bound-microusd <n>', 'hold for one request', money))
     .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
     .option('--api-key-file <file>', "the provider's key; - for stdin")
-    .option('--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext')
-    .addOption(integerFlag('--expected-policy-revision <n>', 'as `alpha show` prints it', {
-      min: 0, max: Number.MAX_SAFE_INTEGER,
-    }))
+    .addOption(acknowledgeFlag(
+      '--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext'))
+    .addOption(renamed(integerFlag(
+      '--expected-policy-revision <n>', 'as `alpha show` prints it',
+      { min: 0, max: Number.MAX_SAFE_INTEGER }), '--expected-revision'))
     .option(...voidAnswersFlag)
     .option(...removeKeyFlag)
     .option('--from <file>', 'a whole request as JSON; - for stdin'),

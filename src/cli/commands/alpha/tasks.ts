@@ -48,7 +48,8 @@ export const output = verbOf(alpha.output, {
     'Reads the stored answer of a succeeded task. It contacts nobody. The owner, the session '
     + 'and the goal revision of the task must be current.',
   examples: [
-    '$ sallyport alpha output task_0190f…', '$ sallyport alpha output task_0190f… --json',
+    '$ sallyport task show task_0190f… --output',
+    '$ sallyport task show task_0190f… --output --json',
   ],
   of: 'task',
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],

@@ -50,7 +50,7 @@ export const approve = verb(codehostApprove, {
     'Approves one job by the digest that its preview ends with: any other byte, consent or session '
     + 'is another digest. With --standing it gives an authority that stands for the approval of so '
     + 'many issues and comments. It lasts until a time and never longer than the consent. '
-    + '`codehost grants` lists it, `codehost revoke` ends it.',
+    + '`codehost connections --grants` lists it, `codehost revoke` ends it.',
   examples: [
     '$ sallyport codehost approve JOB --preview-digest D',
     '$ sallyport codehost approve --standing --connection ID --action comment.create '

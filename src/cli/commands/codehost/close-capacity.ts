@@ -9,7 +9,7 @@ import type { ReadRequest } from '../../../codehost/jobs/closed/request.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
-import { numberFlag } from '../../flags.js'
+import { acknowledgeFlag, numberFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
@@ -76,7 +76,7 @@ export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
     + 'With --retry you send the very same one. An applied request is answered from the state, '
     + 'with no contact. On a terminal, without the acknowledgment, it is a form.',
   examples: [
-    '$ sallyport codehost close-capacity JOB --acknowledged-capacity-close '
+    '$ sallyport codehost close-capacity JOB --acknowledge '
       + '--expected-job-revision 6 --expected-connection-revision 2 '
       + '--expected-connection-fence 1',
     '$ sallyport codehost close-capacity JOB --from request.json --json',
@@ -90,9 +90,9 @@ export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
   flags: (command) => command
     .option('--from <file>', 'the whole request as JSON; - for stdin')
     .option('--retry', 'send the kept request of this job again')
-    .option('--acknowledged-capacity-close', 'I know that this closes capacity and proves nothing '
-      + 'else')
-    .addOption(numberFlag('--expected-job-revision <n>', 'as `codehost job` shows it'))
+    .addOption(acknowledgeFlag('--acknowledged-capacity-close',
+      'I know that this closes capacity and proves nothing else'))
+    .addOption(numberFlag('--expected-job-revision <n>', 'as `codehost jobs JOB` shows it'))
     .addOption(numberFlag(
       '--expected-connection-revision <n>', 'as `codehost connections` shows it'))
     .addOption(numberFlag('--expected-connection-fence <n>', 'the fence of the job'))

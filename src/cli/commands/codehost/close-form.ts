@@ -64,7 +64,7 @@ export const askToClose = async (
   deps: VerbDeps, gov: Gov, session: Session, { jobId, fields }: FormGiven,
 ): Promise<ReadRequest> => {
   const form = closeForm(gov, session, jobId)
-  const prompter = await deps.ask('Give --acknowledged-capacity-close and the expected numbers.')
+  const prompter = await deps.ask('Give --acknowledge and the expected numbers.')
   deps.note(shown(form))
   if (await choiceOf(prompter, form, fields) === again) {
     return keptRequest(gov, { jobId, key: form.kept.length === 1 ? form.kept[0] : undefined }).read

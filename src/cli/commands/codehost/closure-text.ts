@@ -42,7 +42,7 @@ const saysOf = (
   if (verdict === 'stale') {
     return [
       ['so', `It was not applied and never can be (${reason ?? 'stale'}).`],
-      ['next', view.command(`codehost discard ${job}`)],
+      ['next', view.command(`codehost recover discard ${job}`)],
     ]
   }
   return [

@@ -12,7 +12,8 @@ export const closures = verbOf(codehost.closures, {
     + 'With --json it prints the receipt as it lies in the state, always the same. It '
     + 'contacts nobody.',
   examples: [
-    '$ sallyport codehost closures', '$ sallyport codehost closures CLOSURE --receipt > r.json',
+    '$ sallyport codehost recover closures',
+    '$ sallyport codehost recover closures CLOSURE --receipt > r.json',
   ],
   ids: { closure: 'closure', after: 'closure' },
   exits: ['rejected', 'not_found'],

@@ -36,23 +36,6 @@ export const connectionText = (one: ConnectionDocument): string => fieldLines([
 
 const noConnection = 'No connection yet: `sallyport codehost connect`'
 
-export const connections = verbOf(codehost.connections, {
-  summary: 'list your connections: mode, consent, capacity',
-  description:
-    'Lists your saved connections with their mode, and whether a job occupies them. It tells '
-    + 'whether writes were ever opted in to, how the consent stands now and when it ends. It '
-    + 'contacts nobody.',
-  examples: ['$ sallyport codehost connections', '$ sallyport codehost connections --json'],
-  none: noConnection,
-  text: (rows, view) => renderTable(
-    view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
-    rows.map((row) => [
-      view.id(row.id), row.repository, row.mode, String(row.revision), consentLine(row),
-      row.occupied_for_good === true ? 'occupied for good' : row.capacity,
-    ]),
-  ),
-})
-
 export const grants = verbOf(operation(codehostGrants, 'read', ({ gov, session }) => {
   const view = gov.store.read()
   return listedConnections(gov, session).map((one) =>
@@ -63,7 +46,9 @@ export const grants = verbOf(operation(codehostGrants, 'read', ({ gov, session }
     'Lists the consents of your connections, derived from their rows on each read. You see what '
     + 'was opted in to, the actions, the session it rests on and when it ends. Each is issued, '
     + 'expired, revoked or stopped. Nothing is read from this list when something is written.',
-  examples: ['$ sallyport codehost grants', '$ sallyport codehost grants --json'],
+  examples: [
+    '$ sallyport codehost connections --grants', '$ sallyport codehost connections --grants --json',
+  ],
   none: noConnection,
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],
@@ -72,6 +57,33 @@ export const grants = verbOf(operation(codehostGrants, 'read', ({ gov, session }
       row.actions.join(', '),
       row.standing.map((one) =>
         `${one.jobs_used} of ${one.jobs_max} jobs until ${one.expires_at}`).join('; '),
+    ]),
+  ),
+})
+
+export const connections = verbOf(codehost.connections, {
+  summary: 'list your connections: mode, consent, capacity',
+  description:
+    'Lists your saved connections with their mode, and whether a job occupies them. It tells '
+    + 'whether writes were ever opted in to, how the consent stands now and when it ends. It '
+    + 'contacts nobody. With --grants it lists what they allow, by the actions, the session it '
+    + 'rests on and when it ends, and how many jobs a standing approval still takes.',
+  examples: [
+    '$ sallyport codehost connections', '$ sallyport codehost connections --json',
+    '$ sallyport codehost connections --grants',
+  ],
+  none: noConnection,
+  flags: (command) => command.option('--grants', 'what they allow, and until when'),
+  joins: [{
+    by: '--grants', load: () => grants,
+    line: ({ grants: asked, ...line }) => (asked === undefined ? null : line),
+  }],
+  none: noConnection,
+  text: (rows, view) => renderTable(
+    view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
+    rows.map((row) => [
+      view.id(row.id), row.repository, row.mode, String(row.revision), consentLine(row),
+      row.occupied_for_good === true ? 'occupied for good' : row.capacity,
     ]),
   ),
 })

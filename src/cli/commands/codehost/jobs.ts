@@ -1,4 +1,6 @@
 /** Jobs of a code host: listing them, looking at one, and taking one back or over. */
+import type { Command } from 'commander'
+import { fail } from '../../../base/errors.js'
 import { codehostDiscard, codehostInspect } from '../../../codehost/closure/closure-contract.js'
 import { closureLimits } from '../../../codehost/jobs/closed/closed-job-limits.js'
 import { discardKept, inspectKept, inspectText } from '../../../codehost/closure/look.js'
@@ -19,23 +21,9 @@ import { verbOf } from '../../verb-of.js'
 import { inspectionText } from './closure-text.js'
 import { jobCells, jobHeads, shownJobText, jobText } from './job-text.js'
 
-export const jobs = verbOf(codehost.jobs, {
-  summary: 'list your jobs: what waits, what is unknown, what occupies a connection',
-  description:
-    'Lists your jobs, newest first. A job in unknown_external_effect or failed occupies its '
-    + 'connection; `codehost job` tells the way on. It contacts nobody.',
-  examples: [
-    '$ sallyport codehost jobs', '$ sallyport codehost jobs --state unknown_external_effect',
-  ],
-  ids: { connection: 'connection', after: 'job' },
-  exits: ['rejected'],
-  flags: (command) => command
-    .option('--connection <id>', 'only those of one connection')
-    .addOption(choiceFlag('--state <state>', 'only those in one state', [...jobStates]))
-    .option('--after <job>', 'only those older than this one')
-    .addOption(integerFlag('--limit <n>', 'at most so many (default 50)', { min: 1, max: 1_000 })),
-  text: (rows, view) => renderTable(view, jobHeads, rows.map((row) => jobCells(view, row))),
-})
+const historyFlags = (command: Command): Command => command
+  .addOption(choiceFlag('--history <name>', 'print one of its histories', [...historyNames]))
+  .option('--readback <id>', 'print one sealed readback alone, as canonical JSON')
 
 export const job = verbOf(codehost.job, {
   summary: 'show one job and its way on, or one of its histories',
@@ -43,17 +31,48 @@ export const job = verbOf(codehost.job, {
     'Shows where a job stands, what may have happened, whether it occupies its connection, and '
     + 'what you can do. With --history it prints the canonical lines of one of its append-only '
     + 'histories, as their limits count them: effects, artifacts, checkpoints or reads. With '
-    + '--readback it prints one sealed readback, which `codehost verify` checks offline.',
+    + '--readback it prints one sealed readback, which `codehost recover verify` checks offline.',
   examples: [
-    '$ sallyport codehost job JOB', '$ sallyport codehost job JOB --history effects',
-    '$ sallyport codehost job JOB --readback ID > r.json',
+    '$ sallyport codehost jobs JOB', '$ sallyport codehost jobs JOB --history effects',
+    '$ sallyport codehost jobs JOB --readback ID > r.json',
   ],
   of: 'job',
   exits: ['rejected', 'not_found', 'blocked'],
-  flags: (command) => command
-    .addOption(choiceFlag('--history <name>', 'print one of its histories', [...historyNames]))
-    .option('--readback <id>', 'print one sealed readback alone, as canonical JSON'),
+  flags: historyFlags,
   text: shownJobText,
+})
+
+export const jobs = verbOf(codehost.jobs, {
+  summary: 'list your jobs, or show one: what waits, what is unknown, and its way on',
+  description:
+    'Lists your jobs, newest first. A job in unknown_external_effect or failed occupies its '
+    + 'connection. With a job it shows where that stands, what may have happened, whether it '
+    + 'occupies its connection, and what you can do. --history prints the canonical lines of one '
+    + 'of its append-only histories, as their limits count them. --readback prints one sealed '
+    + 'readback, which `codehost recover verify` checks offline. It contacts nobody.',
+  examples: [
+    '$ sallyport codehost jobs', '$ sallyport codehost jobs --state unknown_external_effect',
+    '$ sallyport codehost jobs JOB', '$ sallyport codehost jobs JOB --history effects',
+    '$ sallyport codehost jobs JOB --readback ID > r.json',
+  ],
+  ids: { job: 'job', connection: 'connection', after: 'job' },
+  exits: ['rejected'],
+  flags: (command) => historyFlags(command
+    .argument('[job]', 'id of the job'))
+    .option('--connection <id>', 'only those of one connection')
+    .addOption(choiceFlag('--state <state>', 'only those in one state', [...jobStates]))
+    .option('--after <job>', 'only those older than this one')
+    .addOption(integerFlag('--limit <n>', 'at most so many (default 50)', { min: 1, max: 1_000 })),
+  joins: [
+    { by: 'JOB', load: () => job, line: (line) => (line['job'] === undefined ? null : line) },
+  ],
+  complete: (line: { readonly history?: string, readonly readback?: string }) => {
+    if (line.history === undefined && line.readback === undefined) return line
+    throw fail.usage('job_needed', '--history and --readback go with a job.', {
+      next: 'See `sallyport codehost jobs`.',
+    })
+  },
+  text: (rows, view) => renderTable(view, jobHeads, rows.map((row) => jobCells(view, row))),
 })
 
 export const cancel = verbOf(operation(codehostCancel, 'write',
@@ -77,11 +96,13 @@ export const adopt = verbOf(operation(codehostAdopt, 'mutate', ({ gov, session }
   adoptJob(gov, session, job)), {
   summary: 'let the task of a reconciled job count as done',
   description:
-    'Takes over what `codehost reconcile` proved, for the task that the job ran as. The receipt '
-    + 'that counts is the one in the rows; session, goal, credential and revision of the '
+    'Takes over what `codehost recover reconcile` proved, for the task that the job ran as. The '
+    + 'receipt that counts is the one in the rows; session, goal, credential and revision of the '
     + 'connection must be what it says. It contacts nobody; where the connection has changed '
     + 'since, it asks for another readback.',
-  examples: ['$ sallyport codehost adopt JOB', '$ sallyport codehost adopt JOB --json'],
+  examples: [
+    '$ sallyport codehost recover adopt JOB', '$ sallyport codehost recover adopt JOB --json',
+  ],
   of: 'job',
   decides: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'locked'],
@@ -95,7 +116,9 @@ export const discard = verbOf(operation(codehostDiscard, 'read', ({ gov, session
     'Inspects the kept request anew and drops it where it was applied or never can be; where '
     + 'neither is proved it stays. Whatever is asked for after that is acknowledged anew, under '
     + 'a new key and the numbers of then.',
-  examples: ['$ sallyport codehost discard JOB', '$ sallyport codehost discard JOB --json'],
+  examples: [
+    '$ sallyport codehost recover discard JOB', '$ sallyport codehost recover discard JOB --json',
+  ],
   of: 'job',
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],
   flags: (command) => command
@@ -114,7 +137,8 @@ export const inspect = verb(codehostInspect, {
     + 'proved. Without --from it takes the request kept for the job. It changes nothing, and asks '
     + 'nobody.',
   examples: [
-    '$ sallyport codehost inspect JOB', '$ sallyport codehost inspect JOB --from request.json',
+    '$ sallyport codehost recover inspect JOB',
+    '$ sallyport codehost recover inspect JOB --from request.json',
   ],
   of: 'job',
   exits: ['rejected', 'conflict', 'not_found', 'blocked'],

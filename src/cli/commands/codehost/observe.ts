@@ -7,7 +7,7 @@ import {
   observeRequestOf, observeRequestOfBytes, type ObserveRequest,
 } from '../../../codehost/closure/observe/request.js'
 import { fail } from '../../../base/errors.js'
-import { numberFlag } from '../../flags.js'
+import { acknowledgeFlag, numberFlag, renamed } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { requestOf } from '../../request.js'
 import { bytesText, fieldLines } from '../../text.js'
@@ -15,7 +15,7 @@ import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
-/** Argument and flags of `codehost observe`. */
+/** Argument and flags of `codehost recover observe`. */
 interface ObserveOptions extends LineOf<typeof codehostObserve> {
   readonly from?: string
 }
@@ -26,7 +26,7 @@ const acknowledgedOf = async (
 ): Promise<boolean | undefined> => {
   if (given === true || from !== undefined || !deps.interactive) return given
   await deps.confirm(
-    'Read what was closed once more; it changes nothing', '--acknowledged-closure-observation')
+    'Read what was closed once more; it changes nothing', '--acknowledge')
   return true
 }
 
@@ -57,9 +57,9 @@ export const observe: VerbRecord<ObserveOptions, ObservationDocument> = {
     + 'history. It frees nothing, reserves nothing, settles nothing and removes no fence, whatever '
     + 'it finds.',
   examples: [
-    '$ sallyport codehost observe JOB --acknowledged-closure-observation '
-      + '--expected-read-revision 2',
-    '$ sallyport codehost observe JOB --from request.json --json',
+    '$ sallyport codehost recover observe JOB --acknowledge '
+      + '--expected-revision 2',
+    '$ sallyport codehost recover observe JOB --from request.json --json',
   ],
   ids: { job: 'job' },
   contacts: true,
@@ -68,9 +68,11 @@ export const observe: VerbRecord<ObserveOptions, ObservationDocument> = {
   flags: (command) => command
     .argument('<job>', 'id of the closed job')
     .option('--from <file>', 'the whole request as JSON; - for stdin')
-    .option('--acknowledged-closure-observation', 'I know that this reads, and changes nothing')
-    .addOption(numberFlag(
-      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it')),
+    .addOption(acknowledgeFlag('--acknowledged-closure-observation',
+      'I know that this reads, and changes nothing'))
+    .addOption(renamed(numberFlag(
+      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it',
+    ), '--expected-revision')),
   text: (seen) => fieldLines([
     ['job', `${seen.job}, still ${seen.job_state}`],
     ['closure', seen.closure],

@@ -140,7 +140,7 @@ const stopped = (gov: Gov, job: Job, { command }: NextStep) => {
   const revision = gov.store.read().get(connectionCollection, job.connection_id)?.revision
   const close = closeLineNow(gov, job, revision)
   return fail.cancelled('declined', 'Declined; no more of it was sent.', {
-    next: `It stands as it is: \`${command ?? `sallyport codehost job ${job.job_id}`}\`.`
+    next: `It stands as it is: \`${command ?? `sallyport codehost jobs ${job.job_id}`}\`.`
       + (command === close ? '' : ` To give the rest up: \`${close}\`.`),
     details: { job_id: job.job_id },
   })

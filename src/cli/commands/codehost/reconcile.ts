@@ -1,7 +1,7 @@
 import { codehostReconcile } from '../../../codehost/jobs/jobs-contract.js'
 import { reconcileJob } from '../../../codehost/jobs/reconcile.js'
 import { operation } from '../../../fabric/operation.js'
-import { numberFlag } from '../../flags.js'
+import { numberFlag, renamed } from '../../flags.js'
 import { verbOf } from '../../verb-of.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
@@ -13,20 +13,23 @@ export const reconcile = verbOf(operation(codehostReconcile, 'mutate',
   description:
     'Reads what the job made, and compares it with what was sealed. It reads by the exact number '
     + 'that the host gave, git objects by the id known before, a branch by its name. What matches '
-    + 'settles the job and frees its connection; `codehost adopt` then lets its task count as '
-    + 'done. Of a publication of which some was never sent, `codehost resume` sends the rest then. '
+    + 'settles the job and frees its connection; `codehost recover adopt` then lets its task '
+    + 'count as '
+    + 'done. Of a publication of which some was never sent, `codehost run JOB --resume` sends the '
+    + 'rest then. '
     + 'It works in every mode of the connection and whatever became of the consent. It needs the '
     + 'session that prepared the job and the token it was sent with. What has no number, because '
     + 'its reply was lost, is never searched for.',
   examples: [
-    '$ sallyport codehost reconcile JOB --expected-read-revision 3',
-    '$ sallyport codehost reconcile JOB --expected-read-revision 3 --json',
+    '$ sallyport codehost recover reconcile JOB --expected-revision 3',
+    '$ sallyport codehost recover reconcile JOB --expected-revision 3 --json',
   ],
   of: 'job',
   contacts: true,
   exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
   flags: (command) => command
-    .addOption(numberFlag(
-      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it')),
+    .addOption(renamed(numberFlag(
+      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it',
+    ), '--expected-revision')),
   text: jobText,
 })

@@ -9,6 +9,29 @@ import { verbOf } from '../../verb-of.js'
 import { workFor } from '../../work.js'
 import { jobText } from './job-text.js'
 
+export const resume = verbOf(operation(codehostResume, 'mutate',
+  async ({ gov, session, world }, { job }) => {
+    const ran = await runJob(codehostContext(world, gov), session, job, { verb: 'resume' })
+    const failure = runFailure(gov, ran)
+    if (failure !== null) throw failure
+    return ran.job
+  }), {
+  summary: 'go on with a job of which something was never sent',
+  description:
+    'Goes on under the same approval, consent and session, and sends only what provably never '
+    + 'left this machine. What may have been sent is read back by `codehost recover reconcile`, '
+    + 'not '
+    + 'sent again.',
+  examples: [
+    '$ sallyport codehost run JOB --resume', '$ sallyport codehost run JOB --resume --json',
+  ],
+  of: 'job',
+  decides: true,
+  contacts: true,
+  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
+  text: jobText,
+})
+
 export const run = verb(codehostRun, {
   summary: 'send what was approved, once, and read it back',
   description:
@@ -17,9 +40,14 @@ export const run = verb(codehostRun, {
     + 'frees the connection. A publication is made once by git on this machine first. Then '
     + 'each of its creations is sent in order, and the first that is not answered as made ends '
     + 'the run. What may have been sent is never sent again. A reply that is lost leaves the '
-    + 'job unknown; `codehost reconcile` settles what can be read back. With --approved it '
-    + 'runs every job that waits, for a scheduler.',
-  examples: ['$ sallyport codehost run JOB', '$ sallyport codehost run --approved --json'],
+    + 'job unknown; `codehost recover reconcile` settles what can be read back. With --approved it '
+    + 'runs every job that waits, for a scheduler. With --resume it goes on with a job that '
+    + 'stopped, under the same approval, consent and session. It sends only what provably never '
+    + 'left this machine.',
+  examples: [
+    '$ sallyport codehost run JOB', '$ sallyport codehost run --approved --json',
+    '$ sallyport codehost run JOB --resume',
+  ],
   ids: { job: 'job' },
   contacts: true,
   exits: [
@@ -27,7 +55,13 @@ export const run = verb(codehostRun, {
   ],
   flags: (command) => command
     .argument('[job]', 'id of the job')
-    .option('--approved', 'every job that waits: approved, or under a standing authority'),
+    .option('--approved', 'every job that waits: approved, or under a standing authority')
+    .option('--resume', 'go on with a job of which something was never sent'),
+  joins: [{
+    by: '--resume', load: () => resume,
+    line: ({ resume: asked, job, ...line }) =>
+      (asked === undefined || job === undefined ? null : { ...line, job }),
+  }],
   text: ({ jobs }) => (jobs.length === 0
     ? 'No job waits to be run.\n'
     : jobs.map(({ failure: _, ...job }) => jobText(job)).join('\n')),
@@ -41,24 +75,4 @@ export const run = verb(codehostRun, {
     const ctx = codehostContext(deps, gov)
     return jobId === undefined ? runApproved(ctx, session) : runAlone(ctx, session, jobId)
   },
-})
-
-export const resume = verbOf(operation(codehostResume, 'mutate',
-  async ({ gov, session, world }, { job }) => {
-    const ran = await runJob(codehostContext(world, gov), session, job, { verb: 'resume' })
-    const failure = runFailure(gov, ran)
-    if (failure !== null) throw failure
-    return ran.job
-  }), {
-  summary: 'go on with a job of which something was never sent',
-  description:
-    'Goes on under the same approval, consent and session, and sends only what provably never '
-    + 'left this machine. What may have been sent is read back by `codehost reconcile`, not '
-    + 'sent again.',
-  examples: ['$ sallyport codehost resume JOB', '$ sallyport codehost resume JOB --json'],
-  of: 'job',
-  decides: true,
-  contacts: true,
-  exits: ['rejected', 'conflict', 'not_found', 'blocked', 'remote', 'locked', 'cancelled'],
-  text: jobText,
 })

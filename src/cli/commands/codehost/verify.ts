@@ -21,9 +21,9 @@ export const verify = verb(codehostVerify, {
     + 'changes nothing and contacts nobody, so a copy of a state will do (--state-dir). It proves '
     + 'our record and not the host.',
   examples: [
-    '$ sallyport codehost closures CLOSURE --receipt > r.json',
-    '$ sallyport codehost verify r.json',
-    '$ sallyport --state-dir copy/state codehost verify r.json --json',
+    '$ sallyport codehost recover closures CLOSURE --receipt > r.json',
+    '$ sallyport codehost recover verify r.json',
+    '$ sallyport --state-dir copy/state codehost recover verify r.json --json',
   ],
   session: 'none',
   anchor: 'any',

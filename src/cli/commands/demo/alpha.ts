@@ -6,15 +6,15 @@ import type { Stage } from './stage.js'
 export const alphaSetup = (sandbox: Sandbox): readonly string[] => [
   'alpha', 'setup', '--enable', '--api-key-file', sandbox.keyFiles.provider,
   '--max-output-tokens', '200', '--timeout-seconds', '20',
-  '--request-cost-bound-microusd', '50000', '--spend-ceiling-microusd', '60000',
-  '--acknowledge-plaintext-egress', '--expected-policy-revision', '1',
+  '--request-cost-bound', '0.05usd', '--spend-ceiling', '0.06usd',
+  '--acknowledge', '--expected-revision', '1',
 ]
 
 const taskIdsOf = (rows: unknown): readonly { id: string; operation_id: string }[] =>
   rows as readonly { id: string; operation_id: string }[]
 
 const newestTask = async (stage: Stage) => {
-  const [newest] = taskIdsOf(await stage.ask(['alpha', 'tasks', '--limit', '1']))
+  const [newest] = taskIdsOf(await stage.ask(['task', 'list', '--limit', '1']))
   if (newest === undefined) throw new TypeError('the demo asked before')
   return newest
 }
@@ -37,11 +37,11 @@ const askOnce = async (stage: Stage): Promise<void> => {
   })
   const { id } = await newestTask(stage)
   await stage.play({
-    say: 'Read the answer again. This contacts nobody.', argv: ['alpha', 'output', id],
+    say: 'Read the answer again. This contacts nobody.', argv: ['task', 'show', id, '--output'],
   })
   await stage.play({
     say: 'Review it: a person says that the task is done.',
-    argv: ['alpha', 'review', id, '--approve'],
+    argv: ['task', 'review', id, '--approve'],
   })
   await stage.play({ say: 'What it cost.', argv: ['ledger', 'show'] })
 }
@@ -55,14 +55,14 @@ const askWithoutBill = async (stage: Stage, sandbox: Sandbox): Promise<void> => 
   })
   sandbox.faults.clear()
   const { id, operation_id: operation } = await newestTask(stage)
-  await stage.play({ say: 'The task says why it waits.', argv: ['alpha', 'task', id] })
+  await stage.play({ say: 'The task says why it waits.', argv: ['task', 'show', id] })
   await stage.play({
     say: 'The held amount counts against the ceiling, so the next ask is refused before contact.',
     argv: ['alpha', 'ask', '-'], stdin: 'One more?', status: exitStatus.budget,
   })
   await stage.play({
     say: 'A person looks it up with the provider and settles the charge by hand.',
-    argv: ['ledger', 'settle', operation, '--amount-microusd', '17', '--yes'],
+    argv: ['ledger', 'settle', operation, '--amount', '0.000017usd', '--yes'],
   })
 }
 

@@ -54,7 +54,7 @@ const closing = async (
   const [connection] = connections as readonly { readonly revision: number }[]
   if (row === undefined || connection === undefined) throw new TypeError('both are there')
   return [
-    'codehost', 'close-capacity', job, '--acknowledged-capacity-close', '--expected-job-revision',
+    'codehost', 'close-capacity', job, '--acknowledge', '--expected-job-revision',
     String(row.revision), '--expected-connection-revision', String(connection.revision),
     '--expected-connection-fence', String(row.fence ?? 1), '--idempotency-key', randomUUID(),
     ...hint,
@@ -67,7 +67,7 @@ const playClosed = async (demo: ClosingDemo): Promise<string> => {
   const job = await lose(demo, 'Mend the index')
   await stage.play({
     say: 'It is unknown and occupies its connection; nothing else may be sent through it.',
-    argv: ['codehost', 'job', job],
+    argv: ['codehost', 'jobs', job],
   })
   await stage.play({
     say: 'Look on the host yourself, and close the capacity with its number. It is read by GET, '
@@ -76,7 +76,7 @@ const playClosed = async (demo: ClosingDemo): Promise<string> => {
   })
   await stage.play({
     say: 'The job stays unknown, and never runs again, whoever asks.',
-    argv: ['codehost', 'resume', job], status: exitStatus.conflict,
+    argv: ['codehost', 'run', job, '--resume'], status: exitStatus.conflict,
   })
   await demo.consent()
   const successor = await demo.approve('Mend the index, once more')
@@ -116,11 +116,11 @@ export const playClosures = async (demo: ClosingDemo): Promise<void> => {
   const closure = (await jobsOf(demo)).find(({ id }) => id === job)?.closure?.id ?? ''
   const { stdout } = await stage.play({
     say: 'Keep the receipt of the first closure in a file.',
-    argv: ['codehost', 'closures', closure, '--receipt'],
+    argv: ['codehost', 'recover', 'closures', closure, '--receipt'],
   })
   writeFileSync(receiptFile, stdout)
   await stage.play({
     say: 'Verify it offline: no session, no host. It proves our record and not the host.',
-    argv: ['codehost', 'verify', receiptFile],
+    argv: ['codehost', 'recover', 'verify', receiptFile],
   })
 }

@@ -59,10 +59,12 @@ const playJobs = async (stage: Stage, sandbox: Sandbox, connection: string): Pro
   const { revision } = revisionOf(await stage.ask(['codehost', 'connections']))
   await stage.play({
     say: 'Read it back, by GET alone: it matches what was sealed.',
-    argv: ['codehost', 'reconcile', second, '--expected-read-revision', String(revision)],
+    argv: [
+      'codehost', 'recover', 'reconcile', second, '--expected-revision', String(revision),
+    ],
   })
   await stage.play({
-    say: 'Let its task count as done.', argv: ['codehost', 'adopt', second],
+    say: 'Let its task count as done.', argv: ['codehost', 'recover', 'adopt', second],
   })
 }
 
@@ -129,11 +131,14 @@ const playPublications = async (
   const { revision } = revisionOf(await stage.ask(['codehost', 'connections']))
   await stage.play({
     say: 'Its id was known before, so it is found by GET. The rest was never sent.',
-    argv: ['codehost', 'reconcile', second, '--expected-read-revision', String(revision)],
+    argv: [
+      'codehost', 'recover', 'reconcile', second, '--expected-revision', String(revision),
+    ],
     status: exitStatus.blocked,
   })
   await stage.play({
-    say: 'Go on with the rest; nothing is sent twice.', argv: ['codehost', 'resume', second],
+    say: 'Go on with the rest; nothing is sent twice.',
+    argv: ['codehost', 'run', second, '--resume'],
   })
 }
 
@@ -169,7 +174,8 @@ export const playCodehost = async (
     say: 'Consent to five kinds of writes for half an hour. One GET shows what it is about.',
     argv: [...consent, '--acknowledge'],
   })
-  await stage.play({ say: 'What is allowed, and until when.', argv: ['codehost', 'grants'] })
+  await stage.play({ say: 'What is allowed, and until when.', argv: ['codehost', 'connections',
+  '--grants'] })
   await playJobs(stage, sandbox, id)
   if (places.publishes) await playPublications(stage, sandbox, id, places.source)
   await playClosures({

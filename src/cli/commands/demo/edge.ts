@@ -42,7 +42,7 @@ const pairAndSend = async (stage: Stage, places: EdgePlaces): Promise<void> => {
   }
   await stage.play({
     say: 'Read it back: the same bytes, out of the sealed store.',
-    argv: ['edge', 'show', sent?.artifact_id ?? '', '--out', places.readback],
+    argv: ['edge', 'artifacts', sent?.artifact_id ?? '', '--out', places.readback],
   })
 }
 

@@ -3,8 +3,8 @@ import type { Sandbox } from '../../../sandbox/start.js'
 import type { Stage } from './stage.js'
 
 /** Room for the demo's pictures and texts; one request may cost so much. */
-const ceiling = '500000'
-const bound = '20000'
+const ceiling = '0.50usd'
+const bound = '0.02usd'
 
 /** Where the demo keeps its pictures and the page. */
 export interface ShotsPlaces {
@@ -33,7 +33,7 @@ const takeIn = async (stage: Stage, { folder }: ShotsPlaces): Promise<void> => {
   })
   await stage.play({
     say: 'Name their folder. It is only ever read.',
-    argv: ['shots', 'config', 'set', '--folder', folder],
+    argv: ['shots', 'setup', '--folder', folder],
   })
   await stage.play({
     say: 'Scan it. Every gate is closed, so each image stays here, with the reason.',
@@ -41,36 +41,36 @@ const takeIn = async (stage: Stage, { folder }: ShotsPlaces): Promise<void> => {
   })
   await stage.play({
     say: 'Why the repeat was not taken in.',
-    argv: ['shots', 'explain', join(folder, 'editor-again.png')],
+    argv: ['shots', 'show', join(folder, 'editor-again.png')],
   })
   await stage.play({
     say: 'And why a screen with one changed line was.',
-    argv: ['shots', 'explain', join(folder, 'editor-one-line.png')],
+    argv: ['shots', 'show', join(folder, 'editor-one-line.png')],
   })
 }
 
 /** The line that opens every gate: switches, controls and a budget for a day. */
 export const openedGates: readonly string[] = [
-  'shots', 'config', 'set', '--analysis', 'on', '--cloud-upload', 'on', '--fallbacks', 'deny',
-  '--data-collection', 'deny', '--zdr', 'on', '--budget-microusd', '200000',
-  '--budget-requests', '40', '--request-cost-bound-microusd', bound,
+  'shots', 'setup', '--analysis', 'on', '--cloud-upload', 'on', '--fallbacks', 'deny',
+  '--data-collection', 'deny', '--zdr', 'on', '--budget', '0.20usd',
+  '--budget-requests', '40', '--request-cost-bound', bound,
 ]
 
 /** The line that sets up the model that sees pictures, and consents to it. */
 export const seeingModel = async (stage: Asked, sandbox: Sandbox): Promise<readonly string[]> => [
   'gateway', 'setup', '--slot', 'screenshot', '--model', 'gateway/acme/sees-1',
-  '--upstream-allow', 'acme-host', '--request-cost-bound-microusd', bound,
-  '--api-key-file', sandbox.keyFiles.gateway, '--spend-ceiling-microusd', ceiling,
-  '--consent', 'gateway.vision', '--acknowledge-cloud-egress',
-  '--expected-policy-revision', await revision(stage),
+  '--upstream-allow', 'acme-host', '--request-cost-bound', bound,
+  '--api-key-file', sandbox.keyFiles.gateway, '--spend-ceiling', ceiling,
+  '--consent', 'gateway.vision', '--acknowledge',
+  '--expected-revision', await revision(stage),
 ]
 
 /** The same of the model that writes. */
 export const writingModel = async (stage: Asked): Promise<readonly string[]> => [
   'gateway', 'setup', '--slot', 'report', '--model', 'gateway/acme/writes-1',
-  '--upstream-allow', 'acme-host', '--request-cost-bound-microusd', bound,
-  '--consent', 'gateway.digest', '--consent', 'gateway.report', '--acknowledge-cloud-egress',
-  '--expected-policy-revision', await revision(stage),
+  '--upstream-allow', 'acme-host', '--request-cost-bound', bound,
+  '--consent', 'gateway.digest', '--consent', 'gateway.report', '--acknowledge',
+  '--expected-revision', await revision(stage),
 ]
 
 const openGates = async (stage: Stage, sandbox: Sandbox): Promise<void> => {

@@ -30,7 +30,7 @@ const becomesPage = async (
   stage: Stage, sandbox: Sandbox, { folder, page }: ShotsPlaces,
 ): Promise<void> => {
   await stage.ask(['sandbox', 'samples', folder])
-  await stage.ask(['shots', 'config', 'set', '--folder', folder])
+  await stage.ask(['shots', 'setup', '--folder', folder])
   await stage.ask(openedGates)
   await stage.ask(await seeingModel(stage, sandbox))
   await stage.ask(await writingModel(stage))

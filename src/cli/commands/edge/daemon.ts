@@ -1,6 +1,8 @@
 /** `sallyport edge daemon`: sends what waits in the spool of this device to the paired service. */
+import { Option } from 'commander'
 import { edgeDaemon, type DaemonEvent } from '../../../edge/device/daemon-contract.js'
 import type { PairingString } from '../../../edge/device/pairing-string.js'
+import { renamed } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { writeJsonLine, writeLine, type View } from '../../output.js'
 import { verb, type VerbDeps } from '../../verb.js'
@@ -73,7 +75,9 @@ export const daemon = verb(edgeDaemon, {
   flags: (command) => command
     .option('--once', 'send what waits, then end')
     .option('--pair-file <file>', 'redeem this pairing string first (- for stdin)')
-    .option('--device-name <name>', 'what the service calls this device (the machine unless said)'),
+    .addOption(renamed(new Option(
+      '--device-name <name>', 'what the service calls this device (the machine unless said)',
+    ), '--name')),
   text: (line, view) => `${lineText(line as DaemonEvent, view)}\n`,
   run: async (request, deps, line: { readonly pairFile?: string }) => {
     const pairing = line.pairFile === undefined ? null : await pairingOf(deps, line.pairFile)

@@ -51,31 +51,6 @@ export const revoke = verbOf(edge.revoke, {
     `${view.foreign(device.device_name)}: ${ended ? 'ended' : 'had ended already'}\n`,
 })
 
-const pageMax = 1_000
-
-export const artifacts = verbOf(edge.artifacts, {
-  summary: 'what your devices sent, newest first',
-  description:
-    'Lists what your devices sent: facts alone, never a picture. Where there is more, the last '
-    + 'line says how to go on.',
-  examples: ['$ sallyport edge artifacts', '$ sallyport edge artifacts --limit 10 --json'],
-  ids: { device: 'device', before: 'capture' },
-  exits: ['rejected'],
-  flags: (command) => command
-    .option('--device <id>', 'only what this device sent')
-    .addOption(integerFlag('--limit <n>', 'at most so many', { min: 1, max: pageMax }))
-    .option('--before <id>', 'only those that came before this one'),
-  text: async ({ artifacts, next_page: next }, view) => ({
-    out: artifacts.length === 0 ? 'Nothing was sent yet.\n' : await renderTable(view,
-      ['artifact', 'sequence', 'captured', 'received', 'kind', 'size'],
-      artifacts.map((one) => [
-        view.id(one.artifact_id), String(one.sequence), view.time(one.captured_at),
-        view.time(one.received_at), one.mime, bytesText(one.bytes),
-      ])),
-    notes: next === null ? [] : [`More: ${next}`],
-  }),
-})
-
 /** A new file, whole; what was begun and could not be ended is removed. Throws as reading does. */
 const writeBytes = (gov: Gov, session: Session, id: string, path: string): void => {
   const { reader } = openEdgeBytes(gov, gov.store.read(), session, id)
@@ -107,8 +82,8 @@ export const show = verb(edgeShow, {
     'Prints what is known of a capture that one of your devices sent. With --out its bytes go '
     + 'into a new file of mode 600, each piece verified before it is written.',
   examples: [
-    '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000',
-    '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000 --out shot.png',
+    '$ sallyport edge artifacts edge_art_01890000-0000-7000-8000-000000000000',
+    '$ sallyport edge artifacts edge_art_01890000-0000-7000-8000-000000000000 --out shot.png',
   ],
   ids: { artifact: 'capture' },
   exits: ['rejected', 'not_found', 'blocked'],
@@ -128,4 +103,44 @@ export const show = verb(edgeShow, {
     if (line.out !== undefined) writeBytes(gov, session, id, pathFrom(deps.cwd, line.out))
     return artifact
   },
+})
+
+const pageMax = 1_000
+
+export const artifacts = verbOf(edge.artifacts, {
+  summary: 'what your devices sent, newest first, or one capture and its bytes',
+  description:
+    'Lists what your devices sent: facts alone, never a picture. Where there is more, the last '
+    + 'line says how to go on. With a capture it prints what is known of that. With --out its '
+    + 'bytes go into a new file of mode 600, each piece verified before it is written.',
+  examples: [
+    '$ sallyport edge artifacts', '$ sallyport edge artifacts --limit 10 --json',
+    '$ sallyport edge artifacts edge_art_01890000-0000-7000-8000-000000000000 --out shot.png',
+  ],
+  ids: { artifact: 'capture', device: 'device', before: 'capture' },
+  exits: ['rejected'],
+  flags: (command) => command
+    .argument('[artifact]', 'id of the capture')
+    .option('--out <file>', 'write its bytes to this new file')
+    .option('--device <id>', 'only what this device sent')
+    .addOption(integerFlag('--limit <n>', 'at most so many', { min: 1, max: pageMax }))
+    .option('--before <id>', 'only those that came before this one'),
+  joins: [{
+    by: 'CAPTURE', load: () => show, line: (line) => (line['artifact'] === undefined ? null : line),
+  }],
+  complete: (line: { readonly out?: string }) => {
+    if (line.out === undefined) return line
+    throw fail.usage('capture_needed', '--out goes with a capture.', {
+      next: 'See `sallyport edge artifacts`.',
+    })
+  },
+  text: async ({ artifacts, next_page: next }, view) => ({
+    out: artifacts.length === 0 ? 'Nothing was sent yet.\n' : await renderTable(view,
+      ['artifact', 'sequence', 'captured', 'received', 'kind', 'size'],
+      artifacts.map((one) => [
+        view.id(one.artifact_id), String(one.sequence), view.time(one.captured_at),
+        view.time(one.received_at), one.mime, bytesText(one.bytes),
+      ])),
+    notes: next === null ? [] : [`More: ${next}`],
+  }),
 })

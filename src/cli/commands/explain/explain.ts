@@ -79,7 +79,7 @@ export const explain = verbOf(operation(explainId, 'see', ({ gov, session, world
     + 'that fits several is refused with all of them. What belongs to another owner is not '
     + 'there. No content is opened: no question, answer, key or text of a file. It contacts '
     + 'nobody and changes nothing. Why a file of screenshots became what it is, `sallyport '
-    + 'shots explain FILE` says.',
+    + 'shots show FILE` says.',
   examples: [
     '$ sallyport explain task_0190f…', '$ sallyport explain 1a2b3c4d',
     '$ sallyport explain op_0190f… --json',

@@ -11,7 +11,9 @@ import { showGateway } from '../../../gateway/show.js'
 import type { Work } from '../../../fabric/operation.js'
 import type { Gov } from '../../../governance/context.js'
 import { policyHead } from '../../../governance/policy/head.js'
-import { choiceFlag, integerFlag, moneyFlag, offered } from '../../flags.js'
+import {
+  acknowledgeFlag, choiceFlag, integerFlag, moneyFlag, offered, renamed,
+} from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
 import { tellTyped } from '../../typed.js'
@@ -118,7 +120,7 @@ const acknowledged = async (
   if (statements.length === 0 || (asks && !deps.interactive)) return document
   for (const { text } of statements) deps.note(`\n${text}`)
   if (!asks) return document
-  const prompter = await deps.ask('Give --acknowledge-cloud-egress.')
+  const prompter = await deps.ask('Give --acknowledge.')
   if (!(await prompter.confirm('I acknowledge this cloud egress'))) {
     throw fail.cancelled('declined', 'Declined; nothing was changed.')
   }
@@ -163,10 +165,10 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
   examples: [
     '$ sallyport gateway setup',
     '$ sallyport gateway setup --slot chat --model gateway/acme/text-1 --upstream-allow '
-      + 'acme-host --api-key-file key --spend-ceiling-microusd 1000000 --consent gateway.chat '
-      + '--acknowledge-cloud-egress --expected-policy-revision 3',
+      + 'acme-host --api-key-file key --spend-ceiling 1.00usd --consent gateway.chat '
+      + '--acknowledge --expected-revision 3',
     '$ sallyport gateway setup --slot report --timeout-seconds 20',
-    '$ sallyport gateway setup --spend-ceiling-microusd 500000 --json',
+    '$ sallyport gateway setup --spend-ceiling 0.50usd --json',
     '$ sallyport gateway setup --disable',
     '$ sallyport gateway setup --remove-key',
   ],
@@ -194,10 +196,11 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
     ), gatewayPurposes))
     .option('--enable', 'enable the route (a first set-up does)')
     .option('--disable', 'disable it; slots, key and proofs remain')
-    .option('--acknowledge-cloud-egress', 'content leaves for the gateway and its upstream hosts')
-    .addOption(integerFlag('--expected-policy-revision <n>', 'as `gateway show` prints it', {
-      min: 0, max: Number.MAX_SAFE_INTEGER,
-    }))
+    .addOption(acknowledgeFlag(
+      '--acknowledge-cloud-egress', 'content leaves for the gateway and its upstream hosts'))
+    .addOption(renamed(integerFlag(
+      '--expected-policy-revision <n>', 'as `gateway show` prints it',
+      { min: 0, max: Number.MAX_SAFE_INTEGER }), '--expected-revision'))
     .option(...voidAnswersFlag)
     .option(...removeKeyFlag)
     .option('--from <file>', 'a whole request as JSON; - for stdin'),

@@ -80,7 +80,7 @@ const amountProblem = (text: string): string | null =>
 
 const amountMissing = (): Error =>
   fail.usage('amount_required', 'The billed amount is missing.', {
-    next: 'Give it with --amount 0.0138usd or --amount-microusd N; 0 says that it was free.',
+    next: 'Give it as in --amount 0.0138usd; 0usd says that it was free.',
   })
 
 /** What readings of the key's usage say of a charge; nothing where none was taken around it. */
@@ -100,7 +100,7 @@ const askedAmount = async (
 ): Promise<number> => {
   if (operation !== undefined) await showRange(deps, by, operation)
   if (amountMicrousd !== undefined) return amountMicrousd
-  const prompter = await deps.ask('Give --amount-microusd N.')
+  const prompter = await deps.ask('Give --amount USD.')
   const text = await prompter.text('Billed amount, as 0.0138usd:', undefined, amountProblem)
   const amount = amountOf(text)
   if (amount === null) throw amountMissing()
@@ -188,9 +188,9 @@ export const settle: VerbRecord<SettleOptions, SettleDocument> = {
     + 'settled at that amount each, in one record. It is all or none, the newest '
     + `${settledAtOnceMax.toLocaleString('en')} at a time.`,
   examples: [
-    '$ sallyport ledger settle op_0190f… --amount-microusd 1840',
+    '$ sallyport ledger settle op_0190f… --amount 0.00184usd',
     '$ sallyport ledger settle --where status=402 --amount 0usd',
-    '$ sallyport ledger settle op_0190f… --amount-microusd 0 --note-file bill.txt --yes --json',
+    '$ sallyport ledger settle op_0190f… --amount 0usd --note-file bill.txt --yes --json',
   ],
   ids: { operation: 'operation' },
   decides: true,

@@ -1,5 +1,6 @@
 /** `sallyport policy`: the one policy of every route. */
-import { SallyportError } from '../../../base/errors.js'
+import type { Command, Option } from 'commander'
+import { fail, SallyportError } from '../../../base/errors.js'
 import { firstPart, operation } from '../../../fabric/operation.js'
 import { policy } from '../../../fabric/operations/policy.js'
 import type { Gov } from '../../../governance/context.js'
@@ -10,19 +11,52 @@ import { listPolicy } from '../../../governance/policy/head.js'
 import { recordWaitMs, revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
 import { lockWaits } from '../../../state/lock.js'
 import { stoppingOf } from '../../../state/place/stopping.js'
-import { limitFlag, numberFlag } from '../../flags.js'
+import { limitFlag, numberFlag, partFlag } from '../../flags.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import { renderTable } from '../../table.js'
 import type { VerbRecord } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
 import { recoverFirst } from '../../work.js'
 
+const historyFlags = (command: Command, limit: Option): Command => command
+  .addOption(limit)
+  .addOption(numberFlag('--after <revision>', 'only those below this one'))
+
+export const history = verbOf(operation(policyHistory, 'read', (work, request) =>
+  firstPart(work, request.limit,
+    (most) => listPolicy(work.gov.store.read(), most, request.after),
+    ({ revision }) => String(revision))), {
+  summary: 'list the published policy revisions, newest first',
+  description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
+  examples: [
+    '$ sallyport policy show --history --limit 5', '$ sallyport policy show --history --json',
+  ],
+  flags: (command) => historyFlags(command, limitFlag('most revisions', 100_000)),
+  text: (rows, view) => renderTable(
+    view, ['revision', 'state', 'reason', 'epoch', 'fence', 'published'],
+    rows.map((row) => [
+      String(row.revision), row.state, row.reason, String(row.epoch), String(row.fence),
+      view.time(row.published_at),
+    ]),
+  ),
+})
+
 export const show = verbOf(policy.show, {
   summary: 'show the policy, its witness and every consent',
   description:
     'Shows the last published revision, whether its witness agrees, and the consents with '
-    + 'whether each is current. One policy governs every route.',
-  examples: ['$ sallyport policy show', '$ sallyport policy show --json'],
+    + 'whether each is current. One policy governs every route. With --history it lists the '
+    + 'published revisions, newest first.',
+  examples: [
+    '$ sallyport policy show', '$ sallyport policy show --json',
+    '$ sallyport policy show --history --limit 5',
+  ],
+  flags: (command) => historyFlags(
+    command.option('--history', 'list the revisions, newest first'), partFlag('most revisions')),
+  joins: [{
+    by: '--history', load: () => history,
+    line: ({ history: asked, ...line }) => (asked === undefined ? null : line),
+  }],
   text: ({ policy: head, usable, block, witness, consents }, view) => [
     `revision  ${head.revision}`,
     `state     ${view.paint(usable ? 'green' : 'yellow', head.state)} (${head.reason})`,
@@ -33,6 +67,10 @@ export const show = verbOf(policy.show, {
       `consent   ${one.purpose}: ${one.state}${one.current ? ', current' : ''}`),
     '',
   ].join('\n'),
+  complete: (line: { readonly limit?: number, readonly after?: number }) => {
+    if (line.limit === undefined && line.after === undefined) return line
+    throw fail.usage('history_needed', '--limit and --after go with --history.')
+  },
 })
 
 const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string => {
@@ -110,22 +148,3 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
     }
   },
 }
-
-export const history = verbOf(operation(policyHistory, 'read', (work, request) =>
-  firstPart(work, request.limit,
-    (most) => listPolicy(work.gov.store.read(), most, request.after),
-    ({ revision }) => String(revision))), {
-  summary: 'list the published policy revisions, newest first',
-  description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
-  examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
-  flags: (command) => command
-    .addOption(limitFlag('most revisions', 100_000))
-    .addOption(numberFlag('--after <revision>', 'only those below this one')),
-  text: (rows, view) => renderTable(
-    view, ['revision', 'state', 'reason', 'epoch', 'fence', 'published'],
-    rows.map((row) => [
-      String(row.revision), row.state, row.reason, String(row.epoch), String(row.fence),
-      view.time(row.published_at),
-    ]),
-  ),
-})

@@ -41,11 +41,11 @@ const faultLine = (fault: ActiveFaultDocument): string =>
 
 const requireFitting = ({ action, name, ...flags }: SandboxFaultOptions): void => {
   if (!actions.some((one) => one === action)) {
-    throw fail.usage('fault_action', 'Say what to do with the fault: set or clear.')
+    throw fail.usage('fault_action', 'Say what to do with the fault: set, clear or list.')
   }
   if (action === 'set' && name === undefined) {
     throw fail.usage('fault_name_missing', 'Name the fault to set.', {
-      next: 'List the names with: `sallyport sandbox faults`.',
+      next: 'List the names with: `sallyport sandbox fault list`.',
     })
   }
   const { service, times, after, value } = flags
@@ -54,14 +54,39 @@ const requireFitting = ({ action, name, ...flags }: SandboxFaultOptions): void =
   }
 }
 
+export const faults = verb(sandboxFaults, {
+  summary: 'list the faults that a sandbox can be given',
+  description:
+    'Lists name, services and meaning of every fault, and what its value means where it takes '
+    + 'one. Names that begin with billing_ strike the billing readback, all others completions.',
+  examples: ['$ sallyport sandbox fault list', '$ sallyport sandbox fault list --json'],
+  damage: 'unasked',
+  exits: [],
+  text: (list, view) =>
+    renderTable(
+      view,
+      ['fault', 'services', 'what happens', 'value'],
+      list.map(({ name, services, summary, value }) => [
+        name,
+        services.join(' '),
+        summary,
+        value === null ? '' : `${value.meaning} (${value.default})`,
+      ]),
+    ),
+  run: async () => {
+    return faultTable
+  },
+})
+
 /** Sets or clears. Throws `usage`, `rejected` (the sandbox's reason), `sandbox_not_running`. */
 export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
   summary: 'switch a fault of a running sandbox on or off',
   description:
     '`set NAME` makes the sandbox answer the next fitting requests wrongly in a known way; '
     + '`clear` switches one name or everything off. A fault strikes until it is cleared, or as '
-    + 'often as --times says. `sandbox faults` lists the names.',
+    + 'often as --times says. `list` tells the names and what each does, of no sandbox that runs.',
   examples: [
+    '$ sallyport sandbox fault list',
     '$ sallyport sandbox fault set billing_no_entry --times 2',
     '$ sallyport sandbox fault set delay --value 5000 --service gateway',
     '$ sallyport sandbox fault set billing_overrun --value 100000 --times 1',
@@ -72,7 +97,8 @@ export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
   exits: ['rejected', 'not_found', 'remote'],
   json: sandboxFault,
   flags: (command) => {
-    const action = offered(new Argument('<action>', 'set or clear'), actions)
+    const action = offered(
+      new Argument('<action>', 'set, clear or list'), [...actions, 'list'])
     return command
       .addArgument(action)
       .addArgument(offered(
@@ -85,6 +111,10 @@ export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
       .addOption(integerFlag('--after <n>', 'requests it lets pass', { min: 0, max: countMax }))
       .addOption(integerFlag('--value <n>', "the fault's number", { min: 0, max: valueMax }))
   },
+  joins: [{
+    by: 'list', load: () => faults,
+    line: ({ action, ...line }) => (action === 'list' ? line : null),
+  }],
   text: ({ cleared, faults }) => ({
     out: faults.map((fault) => `${faultLine(fault)}\n`).join(''),
     notes: [
@@ -103,30 +133,6 @@ export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
     )
   },
 }
-
-export const faults = verb(sandboxFaults, {
-  summary: 'list the faults that a sandbox can be given',
-  description:
-    'Lists name, services and meaning of every fault, and what its value means where it takes '
-    + 'one. Names that begin with billing_ strike the billing readback, all others completions.',
-  examples: ['$ sallyport sandbox faults', '$ sallyport sandbox faults --json'],
-  damage: 'unasked',
-  exits: [],
-  text: (list, view) =>
-    renderTable(
-      view,
-      ['fault', 'services', 'what happens', 'value'],
-      list.map(({ name, services, summary, value }) => [
-        name,
-        services.join(' '),
-        summary,
-        value === null ? '' : `${value.meaning} (${value.default})`,
-      ]),
-    ),
-  run: async () => {
-    return faultTable
-  },
-})
 
 const textOf = (status: SandboxStatusDocument, view: View): string =>
   fieldLines([

@@ -3,10 +3,10 @@ import {
   schemaShow, type JsonSchemaDocument, type SchemaRow,
 } from '../../../base/json-schema-contract.js'
 import { fail } from '../../../base/errors.js'
-import { verbAt } from '../../line.js'
+import { verbNamed } from '../../line.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
-import { nameOf, type VerbRecord, type VerbDeps } from '../../verb.js'
+import type { JoinedMeta, VerbRecord, VerbDeps } from '../../verb.js'
 
 /** Arguments and flags of `schema`. */
 interface SchemaOptions {
@@ -20,14 +20,20 @@ const unknown = () => fail.notFound('schema_not_found', 'There is no such schema
   next: 'The list: `sallyport schema`.',
 })
 
+/** What stands for a verb that a flag or a word makes of another: `search` for `--search TEXT`. */
+const wordOf = ({ by }: JoinedMeta): string =>
+  (by.split(' ')[0] ?? '').replace(/^--/, '').toLowerCase()
+
 const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
-  const [first, second] = words
-  const entry = deps.commands.find((one) => nameOf(one) === first)
-  const verb = entry !== undefined && 'noun' in entry
-    ? entry.verbs.find((one) => one.verb === second) : entry
-  if (verb === undefined || words.length !== (entry === verb ? 1 : 2)) throw unknown()
-  const noun = entry !== undefined && 'noun' in entry ? entry.noun : null
-  const { json } = (await verbAt(noun, verb, deps)).meta
+  const named = await verbNamed(deps.commands, words, deps)
+  if (named === null || named.words.length > 1) throw unknown()
+  const { meta } = named.verb
+  const [by] = named.words
+  // `shots list search` is what `shots list --search` prints.
+  const given = by === undefined
+    ? meta : meta.joined.find((one) => wordOf(one) === by)?.meta
+  if (given === undefined) throw unknown()
+  const { json } = given
   if (json === null) {
     throw fail.notFound('schema_not_found', 'This command prints no JSON.', {
       next: 'The list: `sallyport schema`.',
@@ -42,7 +48,8 @@ export const schema: VerbRecord<SchemaOptions, Shown> = {
   description:
     'Prints the JSON Schema (2020-12) of what a command prints with --json, of each line '
     + 'where it prints several. With --input of the request it stands for, in the names of the '
-    + 'HTTP service. `error` names the schema of every failure. Without words it lists all. '
+    + 'HTTP service. `shots list search` is what `shots list --search` prints. `error` names '
+    + 'the schema of every failure. Without words it lists all. '
     + 'Fields are only ever added under one version, so a reader skips those it does not know. '
     + 'It needs no state and touches nothing.',
   examples: [
@@ -67,8 +74,8 @@ export const schema: VerbRecord<SchemaOptions, Shown> = {
     const { command: words, input = false } = requestOf(schemaShow, { command: [], ...options })
     const schemas = await import('../../schemas.js')
     if (words.length === 0) {
-      const { describeTree } = await import('../../tree.js')
-      const all = schemas.allSchemas(await describeTree(deps))
+      const { describeOlder, describeTree } = await import('../../tree.js')
+      const all = schemas.allSchemas([...await describeTree(deps), ...await describeOlder(deps)])
       return schemaShow.answer(
         all.map(({ schema, kind, commands }) => ({ schema, kind, commands })))
     }

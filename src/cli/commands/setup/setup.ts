@@ -230,7 +230,7 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
 
 const instead = 'A script types what it would run: `sallyport init`, `sallyport login`, '
   + '`sallyport alpha setup --help`, `sallyport gateway setup --help`, '
-  + '`sallyport shots config set --help`, `sallyport gateway prove --all`, '
+  + '`sallyport shots setup --help`, `sallyport gateway prove --all`, '
   + '`sallyport timers install --help`.'
 
 export const setup = verb(setupContract, {

@@ -1,9 +1,9 @@
-/** Flags of `shots config set`: one per setting, named as the setting is. */
+/** Flags of `shots setup`: one per setting, named as the setting is. */
 import { Option, type Command } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { shotLimits as limits } from '../../../shots/constants.js'
 import type { ShotSettingsChange } from '../../../shots/source/settings.js'
-import { choiceFlag, integerFlag, moneyFlag } from '../../flags.js'
+import { choiceFlag, integerFlag, moneyFlag, offered, olderFlag } from '../../flags.js'
 import { flagWords } from '../../typed.js'
 
 type Field = Exclude<keyof ShotSettingsChange, undefined>
@@ -16,6 +16,8 @@ interface SettingFlag {
   readonly takes: readonly string[] | { readonly min: number; readonly max: number }
   /** Words on and off stand for true and false. */
   readonly boolean?: boolean
+  /** Named by `--set` today; its own flag is an older name. */
+  readonly rare?: true
 }
 
 const onOff = ['on', 'off'] as const
@@ -73,32 +75,33 @@ const settingFlags: readonly SettingFlag[] = [
     takes: range(1_000_000_000), text: 'hold for one image',
   },
   {
-    flag: '--visual-run-refresh-minutes', field: 'visual_run_refresh_minutes',
+    rare: true, flag: '--visual-run-refresh-minutes', field: 'visual_run_refresh_minutes',
     takes: range(limits.visualRunRefreshMinutesMax),
     text: 'after this long a run of like images gets a new representative',
   },
   {
-    flag: '--ingest-enabled', field: 'ingest_enabled', takes: onOff, boolean: true,
+    rare: true, flag: '--ingest-enabled', field: 'ingest_enabled', takes: onOff, boolean: true,
     text: 'the ingest job',
   },
   {
-    flag: '--ingest-interval-minutes', field: 'ingest_interval_minutes',
+    rare: true, flag: '--ingest-interval-minutes', field: 'ingest_interval_minutes',
     takes: range(dayMinutes), text: 'between its ticks',
   },
   {
-    flag: '--ingest-limit', field: 'ingest_limit', takes: range(limits.ingestImagesMax),
+    rare: true, flag: '--ingest-limit', field: 'ingest_limit', takes: range(limits.ingestImagesMax),
     text: 'new files of one tick',
   },
   {
-    flag: '--analysis-limit', field: 'analysis_limit', takes: range(limits.analysisItemsMax),
+    rare: true, flag: '--analysis-limit', field: 'analysis_limit',
+    takes: range(limits.analysisItemsMax),
     text: 'images of one analysis',
   },
   {
-    flag: '--analysis-concurrency', field: 'analysis_concurrency',
+    rare: true, flag: '--analysis-concurrency', field: 'analysis_concurrency',
     takes: range(limits.concurrencyMax), text: 'images of one scheduled tick',
   },
   {
-    flag: '--analysis-interval-seconds', field: 'analysis_interval_seconds',
+    rare: true, flag: '--analysis-interval-seconds', field: 'analysis_interval_seconds',
     takes: range(86_400), text: 'between ticks of the analysis job',
   },
   {
@@ -106,19 +109,20 @@ const settingFlags: readonly SettingFlag[] = [
     takes: range(limits.analysisTimeoutSecondsMax), text: 'longest wait for one image',
   },
   {
-    flag: '--digest-enabled', field: 'digest_enabled', takes: onOff, boolean: true,
+    rare: true, flag: '--digest-enabled', field: 'digest_enabled', takes: onOff, boolean: true,
     text: 'the digest job',
   },
   {
-    flag: '--digest-interval-minutes', field: 'digest_interval_minutes',
+    rare: true, flag: '--digest-interval-minutes', field: 'digest_interval_minutes',
     takes: range(dayMinutes), text: 'between its ticks',
   },
   {
-    flag: '--digest-window-minutes', field: 'digest_window_minutes', takes: range(dayMinutes),
+    rare: true, flag: '--digest-window-minutes', field: 'digest_window_minutes',
+    takes: range(dayMinutes),
     text: 'length of a window',
   },
   {
-    flag: '--digest-max-chars', field: 'digest_max_chars', takes: range(100_000),
+    rare: true, flag: '--digest-max-chars', field: 'digest_max_chars', takes: range(100_000),
     text: 'longest digest, in Unicode code points',
   },
 ]
@@ -150,15 +154,42 @@ const changeOfAreas = (said: unknown): Record<string, unknown> => {
   }
 }
 
+const optionOf = ({ flag, text, takes }: SettingFlag): Option => {
+  if (!('min' in takes)) return choiceFlag(`${flag} <word>`, text, takes)
+  return flag.endsWith('microusd')
+    ? moneyFlag(`${flag} <n>`, text, takes) : integerFlag(`${flag} <n>`, text, takes)
+}
+
+const rare = settingFlags.filter((one) => one.rare === true)
+
+/** The rare settings with what each takes, as help lists them. */
+const rareTexts = rare.map(({ field, text, takes }) =>
+  `${field} (${'min' in takes ? `${takes.min} to ${takes.max}` : takes.join(', ')}: ${text})`)
+
+/** `--set NAME=VALUE…`: each value is judged as by the flag of its own that it had. */
+const setFlag = (): Option => offered(
+  new Option('--set <setting...>', `rarer settings, as NAME=VALUE: ${rareTexts.join('; ')}`),
+  rare.map(({ field }) => `${field}=`),
+).argParser((given: string, said: unknown): Readonly<Record<string, unknown>> => {
+  const [, name, text = ''] = /^([a-z_]+)=(.*)$/s.exec(given) ?? []
+  const one = rare.find(({ field }) => field === name)
+  if (one === undefined) {
+    throw fail.rejected('flag_invalid', 'Flag --set takes NAME=VALUE of a rarer setting.', {
+      details: { field: '--set', rule: 'choice' },
+    })
+  }
+  return { ...said as object, [one.field]: optionOf(one).parseArg?.(text, undefined) }
+})
+
 /** Adds every setting's flag. */
 export const addSettingFlags = (command: Command): Command => {
   command.option('--folder <dir>', 'the image folder: an absolute path of a folder of its own')
-  for (const { flag, text, takes } of settingFlags) {
-    if (!('min' in takes)) command.addOption(choiceFlag(`${flag} <word>`, text, takes))
-    else if (flag.endsWith('microusd')) command.addOption(moneyFlag(`${flag} <n>`, text, takes))
-    else command.addOption(integerFlag(`${flag} <n>`, text, takes))
+  for (const one of settingFlags) {
+    const option = optionOf(one)
+    command.addOption(one.rare === true ? olderFlag(option, `--set ${one.field}=VALUE`) : option)
   }
   return command
+    .addOption(setFlag())
     .addOption(areaFlag('--ignore <area...>',
       'what does not count when images are compared: WIDTHxHEIGHT:X,Y,W,H in pixels', 'add'))
     .addOption(areaFlag('--no-ignore [area...]',
@@ -173,8 +204,12 @@ const wordOf = (value: unknown): string =>
 
 /** The flags that name a change. */
 export const flagsOfChange = (change: Readonly<Record<string, unknown>>): readonly string[] =>
-  [{ flag: '--folder', field: 'screenshot_folder' }, ...settingFlags].flatMap(
-    ({ flag, field }) => (field in change ? flagWords(flag, wordOf(change[field])) : []))
+  [{ flag: '--folder', field: 'screenshot_folder', rare: false }, ...settingFlags].flatMap(
+    ({ flag, field, rare: isRare }) => {
+      if (!(field in change)) return []
+      const word = wordOf(change[field])
+      return isRare === true ? ['--set', `${field}=${word}`] : flagWords(flag, word)
+    })
 
 /** Settings that `--unset` takes. */
 export const settingNames: readonly string[] =
@@ -192,8 +227,9 @@ const requireSetting = (name: string): void => {
 export const changeOfFlags = (options: Readonly<Record<string, unknown>>): object => {
   const change: Record<string, unknown> = {}
   if (options['folder'] !== undefined) change['screenshot_folder'] = options['folder']
+  const set = (options['set'] ?? {}) as Readonly<Record<string, unknown>>
   for (const { flag, field, boolean } of settingFlags) {
-    const value = options[camel(flag)]
+    const value = options[camel(flag)] ?? set[field]
     if (value !== undefined) change[field] = boolean === true ? value === 'on' : value
   }
   Object.assign(change, changeOfAreas(options['ignore']))

@@ -145,7 +145,7 @@ const fillConfigForm = async (
   deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings, samples: SamplesOffer | null,
 ): Promise<Change> => {
   const prompter = await deps.ask(
-    'Give the settings as flags: `sallyport shots config set --help`.')
+    'Give the settings as flags: `sallyport shots setup --help`.')
   deps.note(`${folderText}\n`)
   const change = await askFolder(prompter, ctx, saved.screenshot_folder, {
     home: deps.home, samples,
@@ -189,7 +189,7 @@ export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
     saved = await saveShotsConfig(ctx, session, change, before)
     for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
     tellTyped(deps, [
-      ...made === null ? [] : [made.typed], ['shots', 'config', 'set', ...flagsOfChange(change)],
+      ...made === null ? [] : [made.typed], ['shots', 'setup', ...flagsOfChange(change)],
     ])
     const override = overrideNote(ctx, parseSettingsChange(change))
     if (override !== null) deps.note(override)

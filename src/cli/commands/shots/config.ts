@@ -1,13 +1,13 @@
-/** `sallyport shots config set|show`. */
+/** Showing and saving the settings of the screenshots. */
 import { existsSync } from 'node:fs'
-import { Argument, Option } from 'commander'
+import { Argument, Option, type Command } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import {
   egressText, ignoreText, overrideNote, renewText, saveShotsConfig, settingsBytesMax,
   showShotsConfig, startsIgnoring, startsRenewing, widensEgress, type ShotsConfig,
 } from '../../../shots/source/config.js'
-import { shotsConfig } from '../../../shots/source/source-contract.js'
+import { shotsConfig, shotsSetup } from '../../../shots/source/source-contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
 import { offered } from '../../flags.js'
 import { readInput } from '../../input.js'
@@ -19,23 +19,27 @@ import { addSettingFlags, changeOfFlags, settingNames } from './config-flags.js'
 import { configText } from './config-text.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
-/** Arguments and flags of `shots config`; the settings' own flags besides. */
-interface ShotsConfigOptions {
-  readonly action: string
+/** Flags that save; the settings' own flags besides. */
+interface SaveOptions {
   readonly from?: string
   readonly unset?: readonly string[]
   readonly [flag: string]: unknown
 }
 
+/** The same behind the word that says what is to be done. */
+interface ShotsConfigOptions extends SaveOptions {
+  readonly action: string
+}
+
 const depthMax = 3
 
 const documentOf = async (
-  options: ShotsConfigOptions, deps: VerbDeps,
+  options: SaveOptions, deps: VerbDeps,
 ): Promise<unknown> => {
-  const { action, from, ...flags } = options
+  const { from, ...flags } = options
   const named = Object.keys(flags).length
   if (from !== undefined && named > 0) {
-    throw fail.usage('several_sources', `Only --from goes with \`${action}\` when it is given.`, {
+    throw fail.usage('several_sources', 'Only --from is given where it is given.', {
       next: 'The document of --from stands alone.',
     })
   }
@@ -44,17 +48,12 @@ const documentOf = async (
   return parseStrictJson(bytes, { bytesMax: settingsBytesMax, depthMax })
 }
 
-const show = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsConfig> => {
-  if (Object.keys(options).length > 1) {
-    throw fail.usage('show_flags', 'Showing takes no flags.', {
-      next: 'How to save: `sallyport shots config set --help`.',
-    })
-  }
+const show = async (deps: VerbDeps): Promise<ShotsConfig> => {
   const { gov } = await deps.login()
   return shotsConfig.answer(showShotsConfig(shotsContext(deps, gov), gov.store.read()))
 }
 
-const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsConfig> => {
+const set = async (options: SaveOptions, deps: VerbDeps): Promise<ShotsConfig> => {
   const given = await documentOf(options, deps)
   if (given === null) {
     if (deps.interactive) {
@@ -62,7 +61,7 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
       return shotsConfig.answer(await saveByForm(deps))
     }
     throw fail.usage('nothing_to_save', 'Name what to save.', {
-      next: 'Flags and an example: `sallyport shots config set --help`.',
+      next: 'Flags and an example: `sallyport shots setup --help`.',
     })
   }
   // Before anything is written, recovery included, the change must be of its shape.
@@ -87,43 +86,77 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   return shotsConfig.answer(showShotsConfig(ctx, gov.store.read(), saved))
 }
 
-export const config: VerbRecord<ShotsConfigOptions, ShotsConfig> = {
-  summary: 'show or save folder, analysis controls, budget and job settings',
+/** The settings in force: what `shots show` prints where nothing is named. */
+export const settings: VerbRecord<object, ShotsConfig> = {
+  summary: 'every setting with its value in force and where it comes from',
   description:
-    '`show` prints every setting with its value in force and where it comes from (environment, '
-    + 'settings, default). It prints what the gateway slots own, too: model, upstream hosts, key, '
-    + 'ceiling and consents, which `gateway setup` changes. `set` saves what its flags name and '
-    + 'leaves the rest; a folder that is too broad is refused and nothing is saved then. The '
-    + 'controls (fallbacks, data collection, zdr, budget) have no default that opens anything. '
-    + 'Areas that --ignore names do not count when two images are compared, so a clock makes no '
-    + 'new image each minute. They hide nothing, an image is sent as it is. They are of one screen '
-    + 'size; without it, of that of the newest image. Without a flag, on a terminal, `set` is the '
-    + 'form of `shots setup`.',
+    'Prints every setting with its value in force and where it comes from (environment, settings, '
+    + 'default), and what the gateway slots own.',
+  examples: ['$ sallyport shots show'],
+  json: shotsConfig,
+  text: configText,
+  run: (_line, deps) => show(deps),
+}
+
+/** The flags that save: one for each setting, and those that name several. */
+const savingFlags = (command: Command): Command => addSettingFlags(command)
+  .addOption(offered(
+    new Option('--unset <setting...>', 'forget saved settings, named as they are shown'),
+    settingNames,
+  ))
+  .option('--from <file>', 'settings as JSON, named as they are shown; - for stdin')
+
+export const setup: VerbRecord<SaveOptions, ShotsConfig> = {
+  summary: 'save folder, analysis controls, budget and job settings, or fill them in',
+  description:
+    'Saves what its flags name and leaves the rest. A folder that is too broad is refused, and '
+    + 'nothing is saved then. The controls (fallbacks, data collection, zdr, budget) have no '
+    + 'default that opens anything. `gateway setup` changes what the gateway slots own. Areas that '
+    + '--ignore names do not count when two images are compared, so a clock makes no new image '
+    + 'each minute. They hide nothing, an image is sent as it is. They are of one screen size; '
+    + 'without it, of that of the newest image. Without a flag, on a terminal, it is a form: Enter '
+    + 'keeps what is saved, and the change is shown before it is saved.',
   examples: [
-    '$ sallyport shots config show',
-    '$ sallyport shots config set --folder /home/me/Pictures/Screenshots',
-    '$ sallyport shots config set --analysis on --cloud-upload on --fallbacks deny '
-      + '--data-collection deny --zdr on --budget-microusd 500000 --budget-requests 200 '
-      + '--request-cost-bound-microusd 20000 --analysis-job-timeout-seconds 120',
-    '$ sallyport shots config set --ignore 1920x1080:1800,0,120,40 --ignore 1920x1080:0,0,80,20',
-    '$ sallyport shots config set --no-ignore 1920x1080:0,0,80,20',
-    '$ sallyport shots config set --from settings.json --json',
+    '$ sallyport shots setup',
+    '$ sallyport shots setup --folder /home/me/Pictures/Screenshots',
+    '$ sallyport shots setup --analysis on --cloud-upload on --fallbacks deny '
+      + '--data-collection deny --zdr on --budget 0.50usd --budget-requests 200 '
+      + '--request-cost-bound 0.02usd --analysis-job-timeout-seconds 120',
+    '$ sallyport shots setup --ignore 1920x1080:1800,0,120,40 --ignore 1920x1080:0,0,80,20',
+    '$ sallyport shots setup --no-ignore 1920x1080:0,0,80,20',
+    '$ sallyport shots setup --from settings.json --json',
   ],
   exits: ['rejected', 'conflict', 'locked'],
-  json: shotsConfig,
-  flags: (command) => {
-    const action = offered(new Argument('<action>', 'set or show'), ['set', 'show'])
-    return addSettingFlags(command.addArgument(action))
-      .addOption(offered(
-        new Option('--unset <setting...>', 'forget saved settings, named as `show` names them'),
-        settingNames,
-      ))
-      .option('--from <file>', 'settings as JSON, named as `show --json` names them; - for stdin')
-  },
+  json: shotsSetup,
+  flags: savingFlags,
   text: configText,
   run: async (options, deps) => {
-    if (options.action === 'show') return show(options, deps)
-    if (options.action === 'set') return set(options, deps)
-    throw fail.usage('config_action', 'Say what to do with the settings: set or show.')
+    if (Object.keys(options).length > 0) return set(options, deps)
+    const { saveByForm } = await import('./config-form.js')
+    return shotsConfig.answer(await saveByForm(deps))
+  },
+}
+
+/** The older name of both, which says by a word which of them is meant. */
+export const config: VerbRecord<ShotsConfigOptions, ShotsConfig> = {
+  summary: 'show or save folder, analysis controls, budget and job settings',
+  description: '`show` is `shots show`, `set` is `shots setup`, with all of its flags.',
+  examples: ['$ sallyport shots show', '$ sallyport shots setup --analysis off'],
+  exits: ['rejected', 'conflict', 'locked'],
+  json: shotsConfig,
+  flags: (command) => savingFlags(command.addArgument(
+    offered(new Argument('<action>', 'set or show'), ['set', 'show']))),
+  text: configText,
+  run: async ({ action, ...options }, deps) => {
+    if (action === 'set') return set(options, deps)
+    if (action !== 'show') {
+      throw fail.usage('config_action', 'Say what to do with the settings: set or show.')
+    }
+    if (Object.keys(options).length > 0) {
+      throw fail.usage('show_flags', 'Showing takes no flags.', {
+        next: 'How to save: `sallyport shots setup --help`.',
+      })
+    }
+    return show(deps)
   },
 }

@@ -67,13 +67,19 @@ const hoursText = ({ since, until, time_zone: name }: DayDocument): string => {
   return from === '00:00' && to === '00:00' ? '' : `, ${from} to ${to}`
 }
 
-const headLines = (told: DayDocument, view: View): string[] => {
+/** Devices that are told of. */
+const devicesMax = 4
+
+const headLines = (told: DayDocument, view: View, widthOf: WidthOf): string[] => {
   const { day, time_zone: zone, pictures, analysed, seconds } = told
   const missing = pictures - analysed
   return [
     view.paint('bold', `${longDay(day)}${hoursText(told)} (${zone})`),
     pictures === 0 ? 'No screenshot of it is in the reports.'
       : `${countText(pictures, 'screenshot')}, ${duration(seconds)} on the screen`,
+    ...told.devices.slice(0, devicesMax).map(({ device_name: name, pictures: some }) =>
+      cut(`${countText(some, 'screenshot')} of them from the device `
+        + visibleLine(view.foreign(name)), columnsMax, widthOf)),
     ...(missing <= 0 ? [] : [
       `${countText(missing, 'screenshot')} not described yet: the times below are a part.`,
     ]),
@@ -103,8 +109,9 @@ const endLines = (told: DayDocument, view: View): string[] => [
 ]
 
 /** All that others wrote of a day: what is wide in a terminal is in it. */
-const foreignIn = ({ time, models, episodes }: DayDocument): string => [
+const foreignIn = ({ time, models, episodes, devices }: DayDocument): string => [
   ...Object.values(time).flat().map(({ name }) => name), ...models,
+  ...devices.map(({ device_name: name }) => name),
   ...episodes.flatMap(({ text }) => (text === null ? [] : [text])),
 ].join('\n')
 
@@ -121,7 +128,7 @@ export const dayText = async (told: DayDocument, view: View): Promise<string> =>
     ...linesOf('Time by application; several may be visible at once', time.application),
     ...(models.length === 0 ? [] : [cut(namedBy, columnsOf(view), widthOf)]),
   ]
-  const [head, end] = [headLines(told, view), endLines(told, view)]
+  const [head, end] = [headLines(told, view, widthOf), endLines(told, view)]
   const room = linesMax - head.length - sums.length - end.length - 2
   const shown = episodes.length <= room ? episodes : episodes.slice(0, room - 1)
   const left = episodes.length - shown.length

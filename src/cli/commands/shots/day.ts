@@ -13,10 +13,10 @@ export const day: VerbRecord<DayOptions, DayDocument> = {
   description:
     'Tells a day, today unless said, or hours of it. It begins with the time by activity, '
     + 'application and project as the model named them. Episodes with their stored sentences '
-    + 'follow, then what it cost. A picture counts until the next one, and at most five minutes '
-    + 'past the last time it was seen. An application counts wherever it is visible. The text has '
-    + 'at most 60 lines. Nobody is contacted. --csv and --ical write the episodes to new files for '
-    + 'a time sheet or a calendar.',
+    + 'follow, then what it cost. A picture counts until the next one of the same folder or '
+    + 'device, and at most five minutes past the last time it was seen. An application counts '
+    + 'wherever it is visible. The text has at most 60 lines. Nobody is contacted. --csv and '
+    + '--ical write the episodes to new files for a time sheet or a calendar.',
   examples: [
     '$ sallyport shots day yesterday',
     '$ sallyport shots day 2026-11-20 --from 14:00 --to 16:00',

@@ -18,8 +18,8 @@ export const digests = verb(shotsDigests, {
     'Lists the digest of each window with its metadata. With the id of one it prints the text '
     + 'that the model wrote. Nobody is contacted.',
   examples: [
-    '$ sallyport shots digests --limit 10',
-    '$ sallyport shots digests epi_01890000-0000-7000-8000-000000000000',
+    '$ sallyport shots list --digests --limit 10',
+    '$ sallyport shots show epi_01890000-0000-7000-8000-000000000000',
   ],
   session: 'none',
   ids: { episode: 'digest', after: 'digest' },

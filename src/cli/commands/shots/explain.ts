@@ -6,7 +6,7 @@ import { fieldLines, visibleLine } from '../../text.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
-/** Argument of `shots explain`. */
+/** Argument of `shots show FILE`. */
 type ExplainOptions = LineOf<typeof shotsExplain>
 
 const seenText = (at: string, told: string): string => (told === at ? ` at ${at}` : `, ${told}`)
@@ -58,8 +58,8 @@ export const explain: VerbRecord<ExplainOptions, Explanation> = {
     + 'measured difference, the limit and the reason stand beside it. It reads no content, '
     + 'needs no session, takes no lock, changes no byte and contacts nobody.',
   examples: [
-    '$ sallyport shots explain ~/Pictures/Screenshots/shot.png',
-    '$ sallyport shots explain shot.png --json',
+    '$ sallyport shots show ~/Pictures/Screenshots/shot.png',
+    '$ sallyport shots show shot.png --json',
   ],
   session: 'none',
   damage: 'shows',

@@ -41,8 +41,12 @@ export const run: VerbRecord<RunOptions, RunDocument> = {
     + 'turn with its receipt. A job that fails comes again; the others go on. A job that another '
     + 'process is running is left alone. It stays in the foreground until Ctrl-C or SIGTERM and '
     + 'ends with status 0 then. With --once each job has one turn, one after another, and the exit '
-    + 'status tells the gravest failure: for cron.',
-  examples: ['$ sallyport shots run', '$ sallyport shots run --once --json'],
+    + 'status tells the gravest failure: for cron. With --watch it only takes in: it follows the '
+    + 'configured folder, takes a finished file in within two seconds, analyses nothing, and '
+    + 'prints one line for each look that changed something.',
+  examples: [
+    '$ sallyport shots run', '$ sallyport shots run --once --json', '$ sallyport shots run --watch',
+  ],
   session: 'none',
   contacts: true,
   exits: [
@@ -50,7 +54,13 @@ export const run: VerbRecord<RunOptions, RunDocument> = {
     'partial',
   ],
   json: shotsRun,
-  flags: (command) => command.option('--once', 'one turn of each job, then end'),
+  flags: (command) => command
+    .option('--once', 'one turn of each job, then end')
+    .option('--watch', 'take in new screenshots as they appear, and nothing else'),
+  joins: [{
+    by: '--watch', load: async () => (await import('./scan.js')).watch,
+    line: ({ watch: asked, ...line }) => (asked === undefined ? null : line),
+  }],
   text: (line) => `${lineText(line)}\n`,
   run: async (options, deps) => {
     const { once } = requestOf(shotsRun, options)

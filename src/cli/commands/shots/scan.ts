@@ -88,8 +88,9 @@ export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
     + 'and do not count towards the limit. Another folder than the configured one (--folder, '
     + 'or screenshot_folder of --from) is a folder of its own. Until it is the configured one, '
     + 'its observations are stale_root. They are not analysed and in no digest or report, and '
-    + 'clear-stale archives them. To have them count, save the folder first: shots config set '
-    + '--folder DIR.',
+    + 'clear-stale archives them. To have them count, save the folder first: shots setup '
+    + '--folder DIR. Behind the folder, what paired devices stored is taken in, too; no count of '
+    + 'the receipt is about it.',
   examples: [
     '$ sallyport shots scan',
     '$ sallyport shots scan --folder /srv/shots --limit 500',
@@ -109,8 +110,10 @@ export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
   text: scanReceiptText,
   run: async (options, deps) => {
     const input = await inputOf(options, deps)
-    const { scanFolder } = await import('../../../shots/scan/scan.js')
-    const receipt = await withJobs(deps, async (ctx) => {
+    const [{ scanFolder }, { withCaptures }] = await Promise.all([
+      import('../../../shots/scan/scan.js'), import('../../../shots/captures/take-in.js'),
+    ])
+    const receipt = await withJobs(deps, (ctx) => withCaptures(ctx, async () => {
       const scanned = await scanFolder(ctx, {
         ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
         ...(input.limit === undefined ? {} : { limit: input.limit }),
@@ -118,7 +121,7 @@ export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
       const note = otherFolderNote(ctx, scanned)
       if (note !== null) deps.note(note)
       return scanned
-    })
+    }))
     return shotsScan.answer(receipt)
   },
 }
@@ -142,7 +145,7 @@ export const watch = verb(shotsWatch, {
     + 'renamed meanwhile. One line for each tick that changed something. It stays in the '
     + 'foreground until Ctrl-C or SIGTERM and then ends with status 0. It analyses nothing: '
     + 'see `shots run`.',
-  examples: ['$ sallyport shots watch', '$ sallyport shots watch --json'],
+  examples: ['$ sallyport shots run --watch', '$ sallyport shots run --watch --json'],
   session: 'none',
   exits: ['rejected', 'blocked', 'no_state', 'locked', 'damaged'],
   text: () => 'stopped\n',

@@ -100,6 +100,9 @@ const analysisLines = ({ analysis }: Folder, view: View): string[] => {
     line('active', `${known(analysis.active_backlog)} waiting, `
       + `${known(analysis.active_failures)} failed, `
       + `${known(analysis.source_missing_count)} source missing`),
+    ...(analysis.device_observation_count === 0 ? [] : [
+      line('of devices', `${known(analysis.device_observation_count)} observed, none analysed`),
+    ]),
     line('older folders', `${known(stale.stale_root_count)} to clear, `
       + `${known(stale.archived_count)} archived`),
     line('visual runs', `${known(analysis.visual_run_count)} with `

@@ -28,7 +28,7 @@ export const keptText = (
   lost === 0 ? '' : `${countText(lost, 'former state')} could not be read at all.\n`,
   artifacts === 0
     ? '' : `${countText(artifacts, 'artifact')} without a record kept aside: `
-      + `${view.command('state kept')}\n`,
+      + `${view.command('state prune --show')}\n`,
   ...owners.map((name) =>
     `${name} cannot log in until somebody says so: `
       + `${view.command(`principal enable ${name}`)}\n`),
@@ -50,8 +50,8 @@ export const kept = verb(stateKept, {
     'aside/kept, no compaction removes them, and no backup holds them. This lists them by name; ' +
     'with --remove one of them is removed for good.',
   examples: [
-    '$ sallyport state kept',
-    '$ sallyport state kept --remove 5f2c… --yes',
+    '$ sallyport state prune --show',
+    '$ sallyport state prune --kept 5f2c… --yes',
   ],
   anchor: 'any',
   damage: 'unasked',
@@ -145,8 +145,8 @@ export const verify = verb(stateVerify, {
     'sealed with the key of the key folder. It writes nothing and needs no state of its own. So ' +
     'it may run on the machine that holds the backups, beside a copy of the keys.',
   examples: [
-    '$ sallyport state verify /mnt/backup/sallyport-monday',
-    "$ sallyport state verify /mnt/backup/sallyport-monday --json | jq '.problems'",
+    '$ sallyport state check /mnt/backup/sallyport-monday',
+    "$ sallyport state check /mnt/backup/sallyport-monday --json | jq '.problems'",
   ],
   anchor: 'any',
   damage: 'unasked',

@@ -95,7 +95,7 @@ const acknowledged = async (
   tell(deps.io, destroyText(found, deps.view).trimEnd())
   const { open } = found
   if (sum === undefined && open !== null && isOpen(open)) {
-    await deps.confirm(`Lose sight of ${openText(open)}?`, '--acknowledged-open-microusd N')
+    await deps.confirm(`Lose sight of ${openText(open)}?`, '--acknowledged-open USD')
   }
   requireNamed(found.name, await prompter.text(`Type ${found.name} to destroy it for good:`))
   return sum ?? open?.microusd

@@ -52,6 +52,8 @@ const look = async (deps: VerbDeps, request: PruneRequest): Promise<StatePruneDo
   return lookForOld(gov, request)
 }
 
+const loadKept = async () => (await import('./backup.js')).kept
+
 export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
   summary: 'remove old ended tasks, and what else a person may let go',
   description:
@@ -63,11 +65,14 @@ export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
     + 'observations or an idempotency key. The same request under a key whose task is gone is '
     + 'refused with `result_pruned`, and nothing is sent. Then every file is merged until none '
     + 'holds what was removed. Others may work beside it; cut off, it goes on when it is run '
-    + 'again.',
+    + 'again. A restore or a repair may have kept sealed artifacts aside that no record names. '
+    + 'Answers that were paid for may be among them. --show lists them, --kept removes one.',
   examples: [
     '$ sallyport state prune --older-than 90d --dry-run',
     '$ sallyport state prune --older-than 365d --yes --json',
     '$ sallyport state prune --aside repair-20261120T101500000Z-5f2c1a',
+    '$ sallyport state prune --show',
+    '$ sallyport state prune --kept 5f2c…',
   ],
   exits: ['rejected', 'not_found', 'blocked', 'locked', 'cancelled'],
   json: statePrune,
@@ -75,7 +80,16 @@ export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
     .addOption(durationFlag('--older-than <age>', 'how long ago it last changed', pruneAge))
     .option('--dry-run', 'tell what would go, and change nothing')
     .option('--aside <name>', 'remove this finished copy below aside/, whatever it holds')
+    .option('--show', 'list the artifacts kept aside by a repair or a restore')
+    .option('--kept <name>', 'remove the kept artifact of this name for good')
     .option('--yes', 'do not ask'),
+  joins: [{
+    by: '--show', load: loadKept,
+    line: ({ show, ...line }) => (show === undefined ? null : line),
+  }, {
+    by: '--kept NAME', load: loadKept,
+    line: ({ kept: name, ...line }) => (name === undefined ? null : { ...line, remove: name }),
+  }],
   text: pruneText,
   run: async (options, deps) => {
     requireSomething(options)

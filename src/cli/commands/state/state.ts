@@ -77,8 +77,17 @@ export const check = verb(stateCheck, {
     'Reads the log, every snapshot, every document and every artifact. It checks them against '
     + 'their checksums and the rules of ledger, audit, board, policy, witness and anchor. It opens '
     + 'each artifact that a record names. It takes no lock and changes no byte, so it may run '
-    + 'beside anything.',
-  examples: ['$ sallyport state check', "$ sallyport state check --json | jq '.problems'"],
+    + 'beside anything. With a backup it reads that in the same way, and says whether it could '
+    + 'be restored. It needs no state of its own then, but the key folder.',
+  examples: [
+    '$ sallyport state check', "$ sallyport state check --json | jq '.problems'",
+    '$ sallyport state check /mnt/backup/sallyport-monday',
+  ],
+  flags: (command) => command.argument('[dir]', 'a folder that `state backup` made'),
+  joins: [{
+    by: 'BACKUP', load: async () => (await import('./backup.js')).verify,
+    line: ({ dir, ...line }) => (dir === undefined ? null : { ...line, dir }),
+  }],
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected', 'blocked', 'no_state', 'damaged'],

@@ -39,10 +39,21 @@ export const list = verbOf(tasks.list, {
 
 export const show = verbOf(tasks.show, {
   summary: 'show one of your tasks and its receipt',
-  description: 'Shows state, charge, review and receipt of a task; never its input or output.',
-  examples: ['$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json'],
+  description:
+    'Shows state, charge, review and receipt of a task; never its input. With --output it prints '
+    + 'the stored answer of a question, and its receipt. The owner, the session and the goal '
+    + 'revision of the task must be current then. It contacts nobody.',
+  examples: [
+    '$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json',
+    '$ sallyport task show task_0190f… --output',
+  ],
   of: 'task',
   exits: ['rejected', 'not_found'],
+  flags: (command) => command.option('--output', 'the answer of a question again'),
+  joins: [{
+    by: '--output', load: async () => (await import('../alpha/tasks.js')).output,
+    line: ({ output: asked, ...line }) => (asked === undefined ? null : line),
+  }],
   text: ({ task }, view) => boardTaskText(task, view),
 })
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Option } from 'commander'
 import { fail } from '../../../base/errors.js'
 import {
   timersInstall, schedulers, type Scheduler, type Timers,
@@ -13,7 +14,7 @@ import { timerStatus } from '../../../fabric/timers/timer-status.js'
 import { unitsOf, type UnitFile } from '../../../fabric/timers/units.js'
 import type { Gov } from '../../../governance/context.js'
 import { resolveSettings, savedSettings } from '../../../shots/source/settings.js'
-import { choiceFlag, parseDuration } from '../../flags.js'
+import { choiceFlag, parseDuration, renamed } from '../../flags.js'
 import { tell } from '../../output.js'
 import { terminalSafe } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
@@ -162,13 +163,13 @@ const tellWhatLacks = (
       + 'Privacy & Security, or every run will fail.')
   }
   if (local.length > 0) {
-    deps.note(`Set here and not for timers: ${local.join(', ')}. Save them with \`shots config\`.`)
+    deps.note(`Set here and not for timers: ${local.join(', ')}. Save them with \`shots setup\`.`)
   }
   if (!jobs.some(({ name }) => name === 'analyze')) {
     deps.note('Analysis is off, so only the scan runs. After it is on, install them again.')
   } else if (timerStatus(gov).renew_proof !== true) {
     deps.note('A proof is stale after 24 h, and nothing is sent then. To let jobs renew it: '
-      + '`sallyport shots config set --renew-proof on`')
+      + '`sallyport shots setup --renew-proof on`')
   }
 }
 
@@ -184,7 +185,7 @@ export const install: VerbRecord<InstallOptions, Timers> = {
   examples: [
     '$ sallyport timers install',
     '$ sallyport timers install --with cron --yes',
-    '$ sallyport timers install --with systemd --check-age 2h --mail-to me@example.org',
+    '$ sallyport timers install --with systemd --max-age 2h --mail-to me@example.org',
   ],
   session: 'none',
   exits: ['rejected', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
@@ -192,7 +193,9 @@ export const install: VerbRecord<InstallOptions, Timers> = {
   flags: (command) => command
     .addOption(choiceFlag(
       '--with <scheduler>', 'what runs them; launchd on a Mac, else systemd or cron', schedulers))
-    .option('--check-age <duration>', 'hourly look that fails without an image younger than this')
+    .addOption(renamed(new Option(
+      '--check-age <duration>', 'hourly look that fails without an image younger than this',
+    ), '--max-age'))
     .option('--mail-to <address>', 'with systemd: who is told what failed, by sendmail')
     .option('--yes', 'install without a question'),
   text: timersText,
@@ -200,7 +203,7 @@ export const install: VerbRecord<InstallOptions, Timers> = {
     requireUser(deps)
     const gov = await deps.gov('read')
     const { checkAge, mailTo } = options
-    if (checkAge !== undefined) parseDuration('--check-age', checkAge, ageMs)
+    if (checkAge !== undefined) parseDuration('--max-age', checkAge, ageMs)
     const jobs = timerJobs(resolveSettings(gov.store.read(), {}), checkAge ?? null)
     if (options.with === 'launchd') requireLaunchd(deps)
     const scheduler = options.with ?? await chosen(deps)

@@ -32,7 +32,7 @@ const proofLines = (
   return ages.length === 0 || renews !== false ? ages : [
     ...ages,
     line('', 'it is stale after 24 h and nothing is sent then; a job renews it with'),
-    line('', view.command('shots config set --renew-proof on')),
+    line('', view.command('shots setup --renew-proof on')),
   ]
 }
 

@@ -32,7 +32,7 @@ What to do, in this order:
      As after every restore the whole ceiling is held as unknown until you have
      seen the provider's bill, and every other owner waits until you say so:
        $ sallyport ledger reservations
-       $ sallyport ledger settle OPERATION --amount-microusd N
+       $ sallyport ledger settle OPERATION --amount USD
        $ sallyport principal enable NAME
      Then log in and grant again what should be reached. Any idempotency key may
      have been used in a lost part of the log: each that is named counts as

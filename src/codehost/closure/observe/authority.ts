@@ -19,7 +19,7 @@ export interface ClosedJob extends Identified {
   readonly closure: Closure
 }
 
-const next = (jobId: string): string => `Look at it: \`sallyport codehost job ${jobId}\`.`
+const next = (jobId: string): string => `Look at it: \`sallyport codehost jobs ${jobId}\`.`
 
 /** The closure that the checkpoints of a job tell of, with nothing that contradicts it. */
 const closureOf = (view: View, jobId: string): Closure => {

@@ -25,7 +25,7 @@ const observed = v.strictObject({
   effects: v.array(v.strictObject({
     effect: number, action: text, path: text, remote_id: v.nullable(number),
     object_id: nullableText, raw_sha256: text, payload_sha256: text,
-    /** For `codehost job JOB --readback`. */
+    /** For `codehost jobs JOB --readback`. */
     readback: text,
   })),
   nothing_else_changed: yes,

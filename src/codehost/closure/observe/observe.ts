@@ -45,8 +45,8 @@ interface Asked {
 }
 
 const again = ({ jobId, request }: Asked): string =>
-  `The closure stands. To look again: \`sallyport codehost observe ${jobId} `
-    + `--expected-read-revision ${request.expected_read_revision}\`.`
+  `The closure stands. To look again: \`sallyport codehost recover observe ${jobId} `
+    + `--expected-revision ${request.expected_read_revision}\`.`
 
 /** The error of a look, whatever it was; after reads none that says that nothing was sent. */
 const observationError = (error: unknown, asked: Asked, reads: boolean): unknown => {

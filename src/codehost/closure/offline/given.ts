@@ -29,8 +29,8 @@ const lineEnd = 0x0a
 const refused = (reason: string, cause?: unknown): SallyportError => fail.rejected(
   'receipt_invalid', 'This is no receipt, or not byte for byte the one that was printed.', {
     reason, cause,
-    next: 'Print it anew into a file: `sallyport codehost closures CLOSURE --receipt`, or '
-      + '`sallyport codehost job JOB --readback ID`.',
+    next: 'Print it anew into a file: `sallyport codehost recover closures CLOSURE --receipt`, or '
+      + '`sallyport codehost jobs JOB --readback ID`.',
   },
 )
 

@@ -47,7 +47,7 @@ type Fenced = Pick<Job, 'job_id' | 'closed' | 'fence'>
 const jobClosed = (job: Fenced, closure: string, of: { readonly route?: FencedRoute } = {}) =>
   fail.conflict('job_closed', 'The capacity of this job was closed: it never runs again.', {
     reason: 'job_closed', next: 'Prepare another job, under a consent of after that closure. See: '
-      + '`sallyport codehost closures`.',
+      + '`sallyport codehost recover closures`.',
     details: {
       job_id: job.job_id, closure_id: closure, ...of, reasons: 'job_closed',
       fence: job.closed?.fence ?? job.fence,

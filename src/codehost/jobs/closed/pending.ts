@@ -103,7 +103,7 @@ const requireSame = (dir: string, subject: Subject): boolean => {
   if (found === undefined) return false
   if (found.bytes.equals(bytesOf(subject))) return true
   throw fail.conflict('idempotency_conflict', 'This key is kept for another request.', {
-    next: `Send that again, or discard it: \`sallyport codehost discard ${found.jobId}\`.`,
+    next: `Send that again, or discard it: \`sallyport codehost recover discard ${found.jobId}\`.`,
     details: { job_id: subject.jobId },
   })
 }
@@ -142,7 +142,8 @@ export const dropPending = (dir: string, { key, bytes, jobId }: Pending): void =
   if (now === undefined) return
   if (!now.equals(bytes)) {
     throw fail.conflict('pending_changed', 'The kept request changed meanwhile; it stays.', {
-      next: `Look again: \`sallyport codehost inspect ${jobId}\`.`, details: { job_id: jobId },
+      next: `Look again: \`sallyport codehost recover inspect ${jobId}\`.`,
+      details: { job_id: jobId },
     })
   }
   orIoFailure('discarding a request', () => {

@@ -277,7 +277,7 @@ t.test('what is no evidence any more is told with its reason, recorded nowhere, 
   const told = await at.run(['codehost', 'observe', at.closed, '--acknowledged-closure-observation',
     '--expected-read-revision', String(at.connection().revision)])
   at.sandbox.faults.clear()
-  t.match(told.stderr, /Nothing was recorded.*The closure stands.*codehost observe/s)
+  t.match(told.stderr, /Nothing was recorded.*The closure stands.*codehost recover observe/s)
   const entry = {
     at: '2026-01-01T00:00:00.000Z', operation_id: 'op', purpose: 'readback' as const,
     read_revision: 1, gets: 1, raw_bytes: 1,

@@ -235,7 +235,7 @@ const staysClosed = async (t: Test, at: PublicationClosing, job: string): Promis
   const { job: { preview_sha256: digest } } = before
   const cancelled = (await at.run(['codehost', 'cancel', job, '--json'])).error()
   t.equal(cancelled.code, 'job_closed')
-  t.match(cancelled.hint, '`sallyport codehost closures`')
+  t.match(cancelled.hint, '`sallyport codehost recover closures`')
   t.equal((await at.run(['codehost', 'publish', job, '--preview-digest', digest, '--json']))
     .error().code, 'job_closed')
   t.equal((await at.run(['codehost', 'approve', job, '--preview-digest', digest, '--json']))
@@ -243,7 +243,7 @@ const staysClosed = async (t: Test, at: PublicationClosing, job: string): Promis
   must(await at.run(['login', '--replace']))
   const other = (await at.run(['codehost', 'preview', job, '--json'])).error()
   t.equal(other.code, 'root_replaced')
-  t.match(other.hint, `\`sallyport codehost job ${job}\``, 'no line that would be refused')
+  t.match(other.hint, `\`sallyport codehost jobs ${job}\``, 'no line that would be refused')
   t.equal((await at.run(['codehost', 'cancel', job, '--json'])).error().code, 'job_closed')
   t.strictSame(rows(), before)
 }
@@ -322,7 +322,7 @@ t.test('C-077 a run that is stopped while it waits for such a supervisor leaves 
     state: 'blocked', reason: 'interrupted_after_spawn', contacted: 0, reserved: true,
   })
   t.equal((await at.json(['codehost', 'job', job])).way_on.command,
-    `sallyport codehost resume ${job}`)
+    `sallyport codehost run ${job} --resume`)
   goOn(at.place)
   t.equal((await at.run(['codehost', 'resume', job, '--json'])).error().code, 'codehost_not_sent')
   t.hasStrict(at.job(job), { state: 'failed', reserved: false })

@@ -55,7 +55,8 @@ t.test('a publication that was sent in part and whose consent or session ends to
   t.notMatch(refused.next, /prepare it again|onsent anew/)
   t.equal(nextStepNow(ctx.gov, at.view(), at.job(job)).command, `sallyport ${close}`)
   await until(4_000)
-  t.equal(nextStepNow(ctx.gov, at.view(), at.job(job)).command, `sallyport codehost resume ${job}`)
+  t.equal(nextStepNow(ctx.gov, at.view(), at.job(job)).command,
+    `sallyport codehost run ${job} --resume`)
   await at.transact((tx) => tx.put(jobCollection, job, row))
   must(await typed(at, close))
   t.equal(at.connection().active_job_id, null)
@@ -137,7 +138,7 @@ t.test('no consent is told to be given while a job occupies the connection, on a
     const { code: told, hint } = (await at.run([...words, '--json'])).error()
     t.equal(told, code, words.join(' '))
     t.notMatch(hint, /codehost consent|consent anew/, words.join(' '))
-    t.equal(commandIn(hint), `codehost job ${job}`, words.join(' '))
+    t.equal(commandIn(hint), `codehost jobs ${job}`, words.join(' '))
   }
   must(await at.run(['codehost', 'revoke', at.id]))
   await settles(['codehost', 'consent', at.id, '--acknowledge', '--action', 'issue.create',
@@ -152,7 +153,7 @@ t.test('no consent is told to be given while a job occupies the connection, on a
 
 t.test('whoever says no to the rest of a publication is told that no more was sent, and every line that is named is taken', async (t) => {
   const at = await withSite(t)
-  for (const [which, begins] of ['codehost resume', 'codehost close-capacity'].entries()) {
+  for (const [which, begins] of ['codehost run', 'codehost close-capacity'].entries()) {
     const key = { '--idempotency-key': `00000000-0000-4000-8000-00000000000${which}` }
     must(await at.consentToPublish())
     const { job, digest } = await prepared(at, key)

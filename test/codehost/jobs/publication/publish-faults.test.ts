@@ -45,7 +45,7 @@ t.test('C-011 C-104 where a reply is lost it ends with 7 and the line that goes 
       t.match(told, `sallyport codehost close-capacity ${one.job}`)
       continue
     }
-    t.equal(told, `sallyport codehost reconcile ${one.job} --expected-read-revision `
+    t.equal(told, `sallyport codehost recover reconcile ${one.job} --expected-revision `
       + String(at.connection().revision))
     const read = await at.run([...told.split(' ').slice(1), '--json'])
     t.hasStrict(failure(read), { status: 7, code: 'codehost_incomplete' })
@@ -98,7 +98,7 @@ const settledWith = async (at: Publishing, key: string): Promise<Loose> => {
     last = ran.stderr
     if (ran.status === 0) return ran.json()
     const [way] = ran.error().next
-    if (way?.command.startsWith('sallyport codehost reconcile') !== true) break
+    if (way?.command.startsWith('sallyport codehost recover reconcile') !== true) break
     await at.run(way.command.split(' ').slice(1))
   }
   throw new Error(`it did not come to its end: ${at.job(one.job).state}, ${last}`)

@@ -103,7 +103,7 @@ t.test('C-017 C-108 a publication that was stopped between two POSTs goes on und
   })
   t.not(ran.status, 0)
   t.hasStrict(at.job(job), { state: 'blocked', contacted: 3, created: 3, reserved: true })
-  t.match((await at.run(['codehost', 'job', job])).stdout, `codehost resume ${job}`)
+  t.match((await at.run(['codehost', 'job', job])).stdout, `codehost run ${job} --resume`)
   must(await at.run(['codehost', 'resume', job]))
   t.hasStrict(at.job(job), { state: 'succeeded', attempt: 2, contacted: 6, reserved: false })
   t.equal(at.posts().length, 6)

@@ -53,7 +53,7 @@ t.test('C-104 C-105 C-107 a lost reply leaves the job unknown; what was made is 
     }
     const back = await at.reconcile(job)
     t.hasStrict(back.error(), { code: 'codehost_incomplete', reason: 'incomplete' })
-    t.match(await nextStep(at, job), `codehost resume ${job}`)
+    t.match(await nextStep(at, job), `codehost run ${job} --resume`)
     t.hasStrict(at.job(job), {
       state: 'blocked', reason: 'incomplete', contacted: number, created: number, reserved: true,
     })
@@ -178,7 +178,7 @@ t.test('C-104 a pull request that the host told with another text is read back b
     state: 'unknown_external_effect', reason: 'reply_differs', contacted: all, created: all - 1,
     remote: { effect: all }, reserved: true,
   })
-  t.match(await nextStep(at, job), `codehost reconcile ${job}`)
+  t.match(await nextStep(at, job), `codehost recover reconcile ${job}`)
   at.sandbox.faults.set('pull_retitled', { service: 'codehost', times: 1 })
   t.equal((await at.reconcile(job)).error().code, 'readback_differs')
   at.sandbox.faults.clear()
