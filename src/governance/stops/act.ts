@@ -157,9 +157,9 @@ interface StopOrder {
 
 /**
  * Stops what `decide` says, which is asked of a sound store and authenticates whoever asks; null
- * where nothing was to be stopped, or not any more. Throws what `decide` throws; `conflict` with the code of a record that was
- * refused; `locked` `contact_under_way` where a process that may still send does not answer, and
- * `stop_out_of_reach` where other machines could not be told.
+ * where nothing was to be stopped, or not any more. Throws what `decide` throws; `conflict` with
+ * the code of a record that was refused; `locked` `contact_under_way` where a process that may
+ * still send does not answer, and `stop_out_of_reach` where other machines could not be told.
  */
 export const stopNow = async (
   gov: Gov, decide: () => StopOrder | null,
