@@ -154,7 +154,9 @@ t.test('what is no id, whatever characters it has, is not there and is not quote
     const isForm = given.startsWith('zzz_')
     t.equal(ran.stderr.includes('This is not an id'), !isForm, given.slice(0, 40))
     // The example begins so, too.
-    if (given.trim().length > 4 && given !== 'task_') t.notOk(ran.stderr.includes(given), given.slice(0, 40))
+    if (given.trim().length > 4 && given !== 'task_') {
+      t.notOk(ran.stderr.includes(given), given.slice(0, 40))
+    }
   }
 })
 
