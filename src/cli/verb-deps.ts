@@ -23,10 +23,9 @@ export const bindDeps = (
 ): VerbDeps => {
   const carried = carriedBy(deps, globals)
   const [progress, interactive] = [drawProgress(deps, globals), canAsk(deps, globals)]
-  const clear = (): void => progress.clear()
+  const [notes, clear] = [notesOn(deps.io, globals.quiet), (): void => progress.clear()]
   const { waits } = followStopping(deps, { globals, secrets, carried, clear })
   const watched = deps.observe(progress)
-  const notes = notesOn(deps.io, globals.quiet)
   const stores = new Map<string, Promise<Store>>()
   let isDialogue = false
   const placed = placesOnce(() => placesOf(deps, globals, named))
