@@ -78,7 +78,6 @@ export const connections = verbOf(codehost.connections, {
     by: '--grants', load: () => grants,
     line: ({ grants: asked, ...line }) => (asked === undefined ? null : line),
   }],
-  none: noConnection,
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
     rows.map((row) => [
