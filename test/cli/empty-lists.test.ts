@@ -7,7 +7,8 @@ t.test('a list without a row says so on a terminal alone, beside the result', as
   const at = await World.still(t).state().session()
   const lists = [
     ['codehost connections', /^No connection yet: sallyport codehost connect\n$/],
-    ['codehost connections --grants', /^No connection yet/], ['task list', /^There is nothing to list\.\n$/],
+    ['codehost connections --grants', /^No connection yet/],
+    ['task list', /^There is nothing to list\.\n$/],
     ['alpha tasks', /^There is nothing to list\.\n$/],
   ] as const
   for (const [list, note] of lists) {
