@@ -269,8 +269,6 @@ const fillFresh = (
   withFile(files, places.lock, 'lock', (fd) => files.sync(fd))
   publish(files, places.state, encodeStateFile(source.state))
   foundFrom(site, places, source, { epoch: source.epoch + 1, floor, layout })
-  syncDir(files, places.run)
-  syncDir(files, made)
 }
 
 const placeOver = async (
