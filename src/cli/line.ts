@@ -127,7 +127,7 @@ export const verbNamed = async (
     return { verb, words: line.slice(at + 1) }
   }
   const { olderNamed } = await import('./commands/older.js')
-  const older = olderNamed(line)
+  const older = olderNamed(table, line)
   if (older === null) return null
   const verb = verbFor(await older.load(), older.name, deps, { today: older.today })
   return { verb, words: line.slice(countOf(older.name)) }

@@ -94,8 +94,8 @@ const withoutVerb = async (
 const withoutNoun = async (
   [word = '', second = '']: readonly string[], bound: VerbDeps,
 ): Promise<void> => {
-  const { olderNames } = await import('./commands/older.js')
-  const older = olderNames.filter(({ name }) => name.startsWith(`${word} `))
+  const { olderNamesOf } = await import('./commands/older.js')
+  const older = olderNamesOf(bound.commands).filter(({ name }) => name.startsWith(`${word} `))
   if (older.length > 0 && helpFlags.has(second)) {
     const { olderHelp } = await import('./help/overview.js')
     return writeHelp(bound, olderHelp(older))

@@ -1,7 +1,7 @@
 /** The whole command tree as data: what man pages, completions and tests are made from. */
 import type { Command, Option } from 'commander'
 import { offeredFor, todayOf } from './flags.js'
-import { olderNames } from './commands/older.js'
+import { olderNamesOf } from './commands/older.js'
 import { usageOf, verbAt, verbFor, type Verb } from './line.js'
 import type { VerbMeta, VerbEntry, VerbDeps } from './verb.js'
 
@@ -63,7 +63,7 @@ export const describeTree = async (deps: VerbDeps): Promise<readonly DescribedVe
 
 /** The verbs that have another name today, under the older one. */
 export const describeOlder = async (deps: VerbDeps): Promise<readonly DescribedVerb[]> =>
-  Promise.all(olderNames.map(async ({ name, today, load }) =>
+  Promise.all(olderNamesOf(deps.commands).map(async ({ name, today, load }) =>
     described(null, name, verbFor(await load(), name, deps, { today }))))
 
 const describe = async (

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { changeOfFlags } from '../../src/cli/commands/shots/config-flags.js'
-import { olderNames } from '../../src/cli/commands/older.js'
+import { olderNamesOf } from '../../src/cli/commands/older.js'
 import { commands } from '../../src/cli/commands/table.js'
 import { completionScript, shells } from '../../src/cli/completion/scripts.js'
 import { describingDeps } from '../../src/cli/describing.js'
@@ -15,6 +15,7 @@ import { t } from '../support/tests-in-slices.js'
 import { allVerbs, olderVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 
+const olderNames = olderNamesOf(commands)
 const verbs = await allVerbs()
 const older = await olderVerbs()
 const everyEntry: readonly { load(): Promise<VerbRecord> }[] = [

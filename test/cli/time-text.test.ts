@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { isoFromMs } from '../../src/base/clock.js'
 import type { CliDeps } from '../../src/cli/deps.js'
 import { scanGlobals } from '../../src/cli/globals.js'
-import { olderNames } from '../../src/cli/commands/older.js'
+import { olderNamesOf } from '../../src/cli/commands/older.js'
 import { commands } from '../../src/cli/commands/table.js'
 import { viewOf, type View } from '../../src/cli/output.js'
 import { resultSchema } from '../../src/cli/schemas.js'
@@ -150,7 +150,7 @@ const verbsWithTimes = async () => {
     else for (const entry of one.verbs) records.set(`${one.noun} ${entry.verb}`, await entry.load())
   }
   // What a flag of another verb makes of it has times of its own.
-  for (const { name, load } of olderNames) {
+  for (const { name, load } of olderNamesOf(commands)) {
     const record = await load()
     if (![...records.values()].includes(record)) records.set(name, record)
   }

@@ -3,8 +3,7 @@
  * same flags, documents and statuses, because scripts know it; help, man pages, completions and
  * counts know the names of today alone.
  */
-import { nameOf, type NounEntry, type VerbRecord } from '../verb.js'
-import { commands } from './table.js'
+import { nameOf, type CommandTable, type NounEntry, type VerbRecord } from '../verb.js'
 
 /** An older name of a verb. */
 export interface OlderName {
@@ -17,7 +16,7 @@ export interface OlderName {
 }
 
 /** A verb that only has other words today. */
-const moved = (name: string, today: string): OlderName => {
+const moved = (commands: CommandTable, name: string, today: string): OlderName => {
   const words = today.split(' ')
   const noun = commands.find((one) => nameOf(one) === words.slice(0, -1).join(' ')) as NounEntry
   const entry = noun.verbs.find(({ verb }) => verb === words.at(-1))
@@ -32,8 +31,8 @@ const joined = <Verb extends string>(
 ): OlderName =>
   ({ name, today, load: async () => (await load())[name.split(' ')[1] as Verb] })
 
-/** All of them, by the nouns that they had. */
-export const olderNames: readonly OlderName[] = [
+/** All of them, by the nouns that they had; `commands` are those of today. */
+export const olderNamesOf = (commands: CommandTable): readonly OlderName[] => [
   joined('alpha tasks', ['task list'], () => import('./alpha/tasks.js')),
   joined('alpha task', ['task show TASK'], () => import('./alpha/tasks.js')),
   joined('alpha output', ['task show TASK --output'], () => import('./alpha/tasks.js')),
@@ -51,7 +50,7 @@ export const olderNames: readonly OlderName[] = [
   joined('codehost grants', ['codehost connections --grants'],
     () => import('./codehost/connections.js')),
   ...['reconcile', 'adopt', 'closures', 'inspect', 'discard', 'observe', 'verify']
-    .map((verb) => moved(`codehost ${verb}`, `codehost recover ${verb}`)),
+    .map((verb) => moved(commands, `codehost ${verb}`, `codehost recover ${verb}`)),
   joined('config show', ['alpha show', 'gateway show'], () => import('./config/config.js')),
   joined('config save', ['alpha setup --from FILE', 'gateway setup --from FILE'],
     () => import('./config/config.js')),
@@ -63,5 +62,7 @@ export const olderNames: readonly OlderName[] = [
 ]
 
 /** The older name that a line begins with; null for none. */
-export const olderNamed = (line: readonly string[]): OlderName | null =>
-  olderNames.find(({ name }) => name === line.slice(0, 2).join(' ')) ?? null
+export const olderNamed = (
+  commands: CommandTable, line: readonly string[],
+): OlderName | null =>
+  olderNamesOf(commands).find(({ name }) => name === line.slice(0, 2).join(' ')) ?? null

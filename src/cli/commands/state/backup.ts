@@ -11,7 +11,7 @@ import { isStateAt } from '../../../state/paths.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines } from '../../text.js'
 import { verb } from '../../verb.js'
-import { siteOf } from './state.js'
+import { siteOf } from './site.js'
 import { settleCommand } from '../../../governance/ledger/due.js'
 
 /** What was carried over from states that were put aside, in words; empty when nothing was. */

@@ -16,7 +16,7 @@ import { bytesText } from '../../text.js'
 import type { LineOf, VerbDeps, VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { foundTimers } from '../timers/found-timers.js'
-import { siteOf } from './state.js'
+import { siteOf } from './site.js'
 
 type DestroyLine = LineOf<typeof stateDestroy>
 

@@ -6,7 +6,7 @@ import { fail } from '../../../base/errors.js'
 import type { View } from '../../output.js'
 import { verb } from '../../verb.js'
 import { keptText } from './backup.js'
-import { siteOf } from './state.js'
+import { siteOf } from './site.js'
 
 /** Given once for each file: a shell's pattern after it would take them all. */
 const lostFlag = (): Option => {

@@ -1,6 +1,5 @@
 /** `sallyport state`: where it lies, whether it is sound, and what keeps it small. */
 import { join } from 'node:path'
-import type { StateSite } from '../../../fabric/state-care.js'
 import {
   statePath, stateCheck, stateCompact, type StateCheckDocument,
 } from '../../../fabric/state-contract.js'
@@ -10,19 +9,9 @@ import { isStateAt } from '../../../state/paths.js'
 import type { View } from '../../output.js'
 import { renderTable } from '../../table.js'
 import { fieldLines, bytesText } from '../../text.js'
-import { verb, type VerbDeps } from '../../verb.js'
+import { verb } from '../../verb.js'
 import { workFor } from '../../work.js'
-
-/** Place of the state, as the use cases over a whole directory take it. */
-export const siteOf = (deps: VerbDeps): StateSite => ({
-  dir: deps.places.stateDir,
-  configDir: deps.places.configDir,
-  clock: deps.clock,
-  waitMs: deps.globals.waitMs,
-  observer: deps.observer,
-  signal: deps.stop,
-  face: 'cli',
-})
+import { siteOf } from './site.js'
 
 /** Decides the folders. Throws `rejected` when the keys would lie inside the state. */
 export const path = verb(statePath, {
