@@ -86,6 +86,9 @@ const sentTo = ({ world, notes }: Load): readonly string[] => {
     bodies.filter((body) => body.includes(question)).map(() => question))
 }
 
+/** What is known of a capture stands under its id, of a picture of the folder under its name. */
+const isCapture = (name: string): boolean => name.startsWith('edge_art_')
+
 const ofEffects = (load: Load, view: View): readonly string[] => {
   const { world, notes } = load
   const { settled, answered } = asksIn(view)
@@ -93,6 +96,7 @@ const ofEffects = (load: Load, view: View): readonly string[] => {
   const posts = world.posts().map(({ path, bodySha256 }) => `${path} ${bodySha256}`)
   const goals = view.all(collections.goals).map(({ doc }) => doc.title)
   const sent = sentTo(load)
+  const names = view.all(shotCollections.files).map(({ doc }) => doc.name.text ?? '')
   return [
     ...reckon({ kind: 'answers', ...notes.asks, found: answered }),
     ...reckon({ kind: 'charges', ...notes.asks, found: settled }),
@@ -107,12 +111,15 @@ const ofEffects = (load: Load, view: View): readonly string[] => {
       found: goals.filter((title) => /^Goal \d+$/.test(title)),
     }),
     ...reckon({
-      kind: 'pictures', told: notes.images.told,
-      found: view.all(shotCollections.files).map(({ doc }) => doc.name.text ?? ''),
+      kind: 'pictures', told: notes.images.told, found: names.filter((name) => !isCapture(name)),
+    }),
+    ...reckon({
+      kind: 'captures', told: view.all(edgeCollections.artifacts).map(({ id }) => id),
+      found: names.filter(isCapture),
     }),
     ...reckon({
       kind: 'observations', told: notes.images.told.map((_, n) => sha256(image(n))),
-      found: world.rows().map((row) => row.sha256),
+      found: world.rows().filter(({ edge }) => edge === undefined).map((row) => row.sha256),
     }),
   ]
 }
