@@ -44,7 +44,7 @@ t.test('images that wait because a disputed charge used up the budget are told t
   t.equal((await world.json(['shots', 'status'])).remote_vision.budget.disputed_charges, 1)
   must(await world.run(['ledger', 'review', operation, '--accept']))
   const after = await world.run(['shots', 'analyze', '--json'])
-  t.match(after.json().next[0]?.command, 'shots setup --budget-microusd', 'nothing is left')
+  t.match(after.json().next[0]?.command, 'shots setup --budget USD', 'nothing is left')
   t.equal((await world.json(['shots', 'status'])).remote_vision.budget.disputed_charges, 0)
 })
 

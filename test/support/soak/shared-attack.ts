@@ -4,6 +4,7 @@
  * writes more. In between, and at the end, the books of machines, server and providers are
  * compared. `npm run soak -- OPERATIONS shared-attack`; `--seed N` makes the same choices again.
  */
+import { writesVersion } from '../../../src/state/place/writes.js'
 import { attacked, type Attacked } from '../attack/attacked.js'
 import { judgeBooks } from '../attack/books.js'
 import { Mischief } from '../attack/mischief.js'
@@ -68,7 +69,9 @@ const added = (counts: readonly Readonly<Record<string, number>>[]): Record<stri
 
 /** Runs it. */
 export const attackShared = async (t: Teardown, total: number): Promise<AttackReport> => {
-  const builds = { older: await builtToWrite(0), newer: await builtToWrite(2) }
+  const builds = {
+    older: await builtToWrite(writesVersion - 1), newer: await builtToWrite(writesVersion + 1),
+  }
   const at = await attacked(t)
   const notes = new Notes()
   const mischief = new Mischief(at, notes, chanceOf('mischief'))

@@ -79,7 +79,7 @@ const headLines = (told: DayDocument, view: View, widthOf: WidthOf): string[] =>
       : `${countText(pictures, 'screenshot')}, ${duration(seconds)} on the screen`,
     ...told.devices.slice(0, devicesMax).map(({ device_name: name, pictures: some }) =>
       cut(`${countText(some, 'screenshot')} of them from the device `
-        + visibleLine(view.foreign(name)), columnsMax, widthOf)),
+        + visibleLine(view.foreign(name)), columnsOf(view), widthOf)),
     ...(missing <= 0 ? [] : [
       `${countText(missing, 'screenshot')} not described yet: the times below are a part.`,
     ]),
