@@ -90,8 +90,9 @@ const filled: Readonly<Record<string, string>> = {
   '--spend-ceiling': '1.00usd',
 }
 /** What a terminal asks for, each in a form of its own: see the tests of those verbs. */
-const askedFor =
-  new Set(['input_required', 'one_verdict', 'pairing_file_needed', 'nothing_to_save'])
+const askedFor = new Set([
+  'input_required', 'one_verdict', 'pairing_file_needed', 'nothing_to_save', 'connect_flags',
+])
 
 const toFill = /^(?:[A-Z][A-Z_-]*(?:\/[A-Z]+)*)$/
 

@@ -168,7 +168,7 @@ t.test('S-070 images that change in one small area only are counted, and the com
   t.strictSame(await status(), { images: 5, area, area_images: 5, next })
   t.match((await world.run(['shots', 'status'])).stdout, next[0]!.command)
   t.equal((await world.run(['state', 'check'])).status, 0)
-  await set(world, ...next[0]!.command.split(' ').slice(4))
+  await set(world, ...next[0]!.command.split(' ').slice(3))
   t.strictSame(await status(), { images: 5, area: null, area_images: 0, next: [] },
     'what is ignored is not told again')
   const receipt = await take(6, 10)

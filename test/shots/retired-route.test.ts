@@ -125,7 +125,7 @@ t.test('S-006 the verbs of the folder source are these: none captures, schedules
   const verbs = (await allVerbs()).map(({ meta }) => meta.name)
     .filter((name) => name.startsWith('shots '))
   t.strictSame(verbs.sort(), [
-    'analyze', 'clear-stale', 'config', 'day', 'digest', 'digests', 'estimate', 'explain', 'find',
-    'list', 'reanalyze', 'report', 'run', 'scan', 'setup', 'show', 'status', 'watch',
+    'analyze', 'clear-stale', 'day', 'digest', 'estimate', 'list', 'reanalyze', 'report', 'run',
+    'scan', 'setup', 'show', 'status',
   ].map((verb) => `shots ${verb}`))
 })
