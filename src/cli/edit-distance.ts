@@ -1,5 +1,5 @@
 /** Edits between two short words (Levenshtein); words beyond 40 characters are never close. */
-export const editDistance = (a: string, b: string): number => {
+const editDistance = (a: string, b: string): number => {
   if (a.length > 40 || b.length > 40) return Infinity
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let i = 1; i <= a.length; i += 1) {
@@ -11,4 +11,10 @@ export const editDistance = (a: string, b: string): number => {
     row = next
   }
   return row[b.length] ?? Infinity
+}
+
+/** Names that may be meant by a word: those that it begins, else those within two edits. */
+export const closeTo = (word: string, names: readonly string[]): readonly string[] => {
+  const begun = word === '' ? [] : names.filter((name) => name.startsWith(word))
+  return begun.length > 0 ? begun : names.filter((name) => editDistance(name, word) <= 2)
 }

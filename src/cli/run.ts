@@ -6,7 +6,7 @@ import { bindDeps } from './verb-deps.js'
 import { commands } from './commands/table.js'
 import { nameOf, wordsBehind, type CommandTable, type VerbDeps } from './verb.js'
 import type { CliDeps } from './deps.js'
-import { editDistance } from './edit-distance.js'
+import { closeTo } from './edit-distance.js'
 import { showFailure } from './failure.js'
 import { scanGlobals, wantsJson } from './globals.js'
 import { wrapBeside, writeHelp } from './output.js'
@@ -118,7 +118,7 @@ const ledMax = 4
 
 /** The word itself is not repeated: it may be anything, also a question or a key. */
 const unknownWord = (what: string, word: string, names: readonly string[]): Error => {
-  const close = names.filter((name) => editDistance(name, word) <= 2)
+  const close = closeTo(word, names)
   return fail.usage('unknown_command', `There is no such ${what}.`, {
     next: close.length > 0
       ? `Did you mean ${close.join(' or ')}?`

@@ -109,6 +109,7 @@ t.test('misuse ends with 2, prints usage, and repeats no value', async (t) => {
 
 t.test('a near miss names what was meant', async (t) => {
   t.match((await runFake(t, 'thong do')).stderr, 'Did you mean thing?')
+  t.match((await runFake(t, 'th do')).stderr, /Did you mean thing/, 'what a word begins')
   t.match((await runFake(t, 'thing do --nam x')).stderr, 'Did you mean --name?')
   t.match((await runFake(t, `${'x'.repeat(99)} do`)).stderr, 'sallyport --help')
 })

@@ -1,6 +1,6 @@
 /** `sallyport help [TOPIC | COMMAND…]`: a topic, or the help of a command. */
 import { fail } from '../../../base/errors.js'
-import { editDistance } from '../../edit-distance.js'
+import { closeTo } from '../../edit-distance.js'
 import { helpText } from '../../wrap.js'
 import { columns } from '../../help/sections.js'
 import { topicList, topicText } from '../../help/topics.js'
@@ -39,7 +39,7 @@ export const help: VerbRecord<HelpOptions, string> = {
     if (verb !== undefined) return verb.help
     const topics = topicList().map(([one]) => one)
     const known = [...topics, ...tree.map(({ meta: { name: one } }) => one)]
-    const close = known.filter((one) => editDistance(one, name) <= 2)
+    const close = closeTo(name, known)
     throw fail.notFound('no_such_topic', 'There is no such topic or command.', {
       next: close.length > 0
         ? `Did you mean ${close.map((one) => `\`sallyport help ${one}\``).join(' or ')}?`
