@@ -3,7 +3,7 @@
  * same flags, documents and statuses, because scripts know it; help, man pages, completions and
  * counts know the names of today alone.
  */
-import { nameOf, type CommandTable, type NounEntry, type VerbRecord } from '../verb.js'
+import { nameOf, type CommandTable, type VerbRecord } from '../verb.js'
 
 /** An older name of a verb. */
 export interface OlderName {
@@ -16,13 +16,16 @@ export interface OlderName {
 }
 
 /** A verb that only has other words today. */
-const moved = (commands: CommandTable, name: string, today: string): OlderName => {
-  const words = today.split(' ')
-  const noun = commands.find((one) => nameOf(one) === words.slice(0, -1).join(' ')) as NounEntry
-  const entry = noun.verbs.find(({ verb }) => verb === words.at(-1))
-  if (entry === undefined) throw new TypeError(`${name}: there is no ${today}`)
-  return { name, today: [today], load: () => entry.load() }
-}
+const moved = (commands: CommandTable, name: string, today: string): OlderName => ({
+  name, today: [today], load: () => {
+    const words = today.split(' ')
+    const noun = commands.find((one) => nameOf(one) === words.slice(0, -1).join(' '))
+    const entry = noun !== undefined && 'noun' in noun
+      ? noun.verbs.find(({ verb }) => verb === words.at(-1)) : undefined
+    if (entry === undefined) throw new TypeError(`${name}: there is no ${today}`)
+    return entry.load()
+  },
+})
 
 /** A verb that others of today do beside their own: the record that they act by. */
 const joined = <Verb extends string>(
