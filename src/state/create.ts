@@ -17,7 +17,7 @@ import { encodeManifest, type Manifest } from './snapshot/manifest.js'
 import { requireLocks } from './kernel-lock.js'
 import { isOwnState } from './own-entries.js'
 import { encodeStateFile, profileSealText, type StateFile } from './state-file.js'
-import { removeUnfinished, sweepUnfinished, unfinishedPlace } from './unfinished.js'
+import { makeWhole, sweepUnfinished, unfinishedPlace } from './unfinished.js'
 
 /** What a new state directory is made from. */
 interface CreateParts {
@@ -64,14 +64,9 @@ export const createState = (parts: CreateParts): string => {
     writeAnchor(files, keyAt.anchor, keys, storeId, first)
     const state = stateOf(parts, keys, storeId)
     const made = unfinishedPlace(dir)
-    try {
+    makeWhole(files, { made, target: dir }, () => {
       writeSkeleton(files, made, firstManifest(state))
-      files.rename(made, dir)
-    } catch (error) {
-      removeUnfinished(files, made)
-      throw error
-    }
-    syncDir(files, parent)
+    })
     return storeId
   } catch (error) {
     throw ioFailure(error, 'making the state directory')

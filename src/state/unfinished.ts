@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
-import { removeTree, type Files } from './files.js'
+import { removeTree, syncDir, type Files } from './files.js'
 
 const form = /^\..+\.new-[0-9a-f]{12}$/
 
@@ -38,4 +38,22 @@ export const sweepUnfinished = (
     if (facts?.kind !== 'dir' || facts.mtimeMs > nowMs - ageMs) continue
     if (isOurs(path)) removeTree(files, path)
   }
+}
+
+/**
+ * Fills a folder that is named `made` and gives it its name once it is whole, durably; `made` lies
+ * on the disk of `target`. What `fill` fails at is removed.
+ */
+export const makeWhole = (
+  files: Files, { made, target }: { readonly made: string, readonly target: string },
+  fill: () => void,
+): void => {
+  try {
+    fill()
+    files.rename(made, target)
+  } catch (error) {
+    removeUnfinished(files, made)
+    throw error
+  }
+  syncDir(files, dirname(target))
 }

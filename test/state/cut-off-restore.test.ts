@@ -6,6 +6,7 @@ import type { SallyportError } from '../../src/base/errors.js'
 import { backupState } from '../../src/state/care/backup.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import { nodeFiles, type Files } from '../../src/state/files.js'
+import { fullAt } from '../support/state/full-disk.js'
 import { placeOf, put, specs } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
@@ -45,16 +46,7 @@ t.test('whichever write of a restore into a new place fails, nothing of it stays
   const places = { ...placeOf(store), dir: world.place.path('fresh') }
   let at = 1
   for (; ; at += 1) {
-    let written = 0
-    const full: Files = {
-      ...nodeFiles,
-      write: (fd, bytes, position) => {
-        written += 1
-        if (written === at) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
-        return nodeFiles.write(fd, bytes, position)
-      },
-    }
-    const ended = await restoreState({ ...places, backup, specs, files: full })
+    const ended = await restoreState({ ...places, backup, specs, files: fullAt(at) })
       .then(() => null, (error: SallyportError) => error.code)
     t.strictSame(readdirSync(world.place.dir).filter((name) => name.includes('.new-')), [])
     if (existsSync(places.dir)) break

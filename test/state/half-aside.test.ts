@@ -7,21 +7,9 @@ import { backupState } from '../../src/state/care/backup.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import { nodeFiles, type Files } from '../../src/state/files.js'
+import { fullAt } from '../support/state/full-disk.js'
 import { placeOf, put, specs } from '../support/state/notes.js'
 import { World } from '../world/world.js'
-
-/** A disk whose n-th write finds no room. */
-const fullAt = (at: number): Files => {
-  let written = 0
-  return {
-    ...nodeFiles,
-    write: (fd, bytes, position) => {
-      written += 1
-      if (written === at) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
-      return nodeFiles.write(fd, bytes, position)
-    },
-  }
-}
 
 for (const what of ['repair', 'restore'] as const) {
   t.test(`whichever write of a ${what} fails, what it copied aside stays whole or not at all`, async (t) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import {
   ensureDir, isTemporary, namesIn, removeTree, syncDir, temporaryName,
 } from '../files.js'
-import { removeUnfinished } from '../unfinished.js'
+import { makeWhole } from '../unfinished.js'
 import { asideName, type Site } from './use-case.js'
 
 /**
@@ -21,14 +21,9 @@ export const putAside = (
   const made = join(places.aside, temporaryName())
   const target = join(places.aside, asideName(kind, clock))
   files.mkdir(made)
-  try {
+  makeWhole(files, { made, target }, () => {
     fill(made)
     syncDir(files, made)
-    files.rename(made, target)
-  } catch (error) {
-    removeUnfinished(files, made)
-    throw error
-  }
-  syncDir(files, places.aside)
+  })
   return target
 }

@@ -37,7 +37,7 @@ import { careFailure } from './unreadable.js'
 import { putAside } from './put-aside.js'
 import { siteOf, type Site, type StatePlace } from './use-case.js'
 import { isOwnState } from '../own-entries.js'
-import { removeUnfinished, sweepUnfinished, unfinishedPlace } from '../unfinished.js'
+import { makeWhole, sweepUnfinished, unfinishedPlace } from '../unfinished.js'
 import { forgetArrivals } from '../arrivals.js'
 
 interface RestoreOptions extends StatePlace, Layout {
@@ -239,14 +239,9 @@ const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): 
   ensureDirs(files, parent)
   sweepUnfinished(files, parent, site.clock.wallMs(), (path) => isOwnState(files, path))
   const made = unfinishedPlace(dir)
-  try {
+  makeWhole(files, { made, target: dir }, () => {
     fillFresh(site, source, made, { floor, layout })
-    files.rename(made, dir)
-  } catch (error) {
-    removeUnfinished(files, made)
-    throw error
-  }
-  syncDir(files, parent)
+  })
   return null
 }
 
