@@ -1,7 +1,7 @@
 /** The whole command tree as data: what man pages, completions and tests are made from. */
 import type { Command, Option } from 'commander'
 import { offeredFor, todayOf } from './flags.js'
-import { olderNamesOf } from './commands/older.js'
+import { olderNamed, olderNamesOf, type OlderName } from './commands/older.js'
 import { usageOf, verbAt, verbFor, type Verb } from './line.js'
 import type { VerbMeta, VerbEntry, VerbDeps } from './verb.js'
 
@@ -63,8 +63,20 @@ export const describeTree = async (deps: VerbDeps): Promise<readonly DescribedVe
 
 /** The verbs that have another name today, under the older one. */
 export const describeOlder = async (deps: VerbDeps): Promise<readonly DescribedVerb[]> =>
-  Promise.all(olderNamesOf(deps.commands).map(async ({ name, today, load }) =>
-    described(null, name, verbFor(await load(), name, deps, { today }))))
+  Promise.all(olderNamesOf(deps.commands).map(async (older) => describedOlder(older, deps)))
+
+/** The verb that had this name; null where none had it. */
+export const describeOlderNamed = async (
+  name: string, deps: VerbDeps,
+): Promise<DescribedVerb | null> => {
+  const older = olderNamed(deps.commands, name.split(' '))
+  return older === null || older.name !== name ? null : describedOlder(older, deps)
+}
+
+const describedOlder = async (
+  { name, today, load }: OlderName, deps: VerbDeps,
+): Promise<DescribedVerb> =>
+  described(null, name, verbFor(await load(), name, deps, { today }))
 
 const describe = async (
   noun: string | null, entry: VerbEntry, deps: VerbDeps,

@@ -4,7 +4,7 @@ import { closeTo } from '../../edit-distance.js'
 import { helpText } from '../../wrap.js'
 import { columns } from '../../help/sections.js'
 import { topicList, topicText } from '../../help/topics.js'
-import { describeOlder, describeTree } from '../../tree.js'
+import { describeOlderNamed, describeTree } from '../../tree.js'
 import { nounHelp, overview } from '../../help/overview.js'
 import type { VerbRecord } from '../../verb.js'
 
@@ -34,9 +34,9 @@ export const help: VerbRecord<HelpOptions, string> = {
     const noun = deps.commands.find((entry) => 'noun' in entry && entry.noun === name)
     if (noun !== undefined && 'noun' in noun) return nounHelp(noun, deps)
     const tree = await describeTree(deps)
-    const verb = [...tree,
-    ...await describeOlder(deps)].find(({ meta: { name: one } }) => one === name)
-    if (verb !== undefined) return verb.help
+    const verb = tree.find(({ meta: { name: one } }) => one === name)
+      ?? await describeOlderNamed(name, deps)
+    if (verb !== null) return verb.help
     const topics = topicList().map(([one]) => one)
     const known = [...topics, ...tree.map(({ meta: { name: one } }) => one)]
     const close = closeTo(name, known)
