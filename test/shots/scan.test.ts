@@ -373,6 +373,20 @@ t.test('S-002 what an earlier version left as a duplicate of a pending image els
   t.hasStrict(await scan(world), { ingested: 0, known: 1 }, 'once')
 })
 
+t.test('a name with a line break takes one line of a scan, also in a pipe: it cannot tell what the program did not', async (t) => {
+  const world = await World.in(t).state().session().images({ saved: false })
+  const folder = world.place.path('shots\nreceipt rct_forged')
+  mkdirSync(folder)
+  must(await world.run(['shots', 'config', 'set', '--json', '--folder', folder]))
+  const path = join(folder, 'a\nreceipt rct_forged\u001b[2J.png')
+  writeFileSync(path, 'no image')
+  utimesSync(path, new Date(after(0)), new Date(after(0)))
+  const { stdout } = must(await world.run(['shots', 'scan']))
+  t.match(stdout, 'shots\\nreceipt rct_forged\n')
+  t.match(stdout, '  a\\nreceipt rct_forged\\u001b[2J.png: not_an_image\n')
+  t.equal(stdout.split('\n').filter((line) => line.startsWith('receipt ')).length, 1)
+})
+
 t.test('S-162 a scan of another folder says that its rows are stale at once; one of the configured folder says nothing', async (t) => {
   const world = await World.in(t).state().session().images()
   const other = world.place.path('other')
