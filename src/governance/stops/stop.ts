@@ -18,7 +18,7 @@ export interface Party {
   /** Saved connection that it writes through; null where it writes through none. */
   readonly connection?: string | null | undefined
   /** Paired device that sends it, or that captured what it sends; left out where none did. */
-  readonly device?: string
+  readonly device?: string | undefined
   /** Provider of the text route that it asks; null where it asks none. */
   readonly provider?: string | null | undefined
   /** Slot of the gateway that it goes through; null where it goes through none. */
