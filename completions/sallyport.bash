@@ -714,8 +714,9 @@ _sallyport() {
         --with) COMPREPLY=($(compgen -W "systemd launchd cron" -- "$cur")); return ;;
         --max-age) COMPREPLY=(); return ;;
         --mail-to) COMPREPLY=(); return ;;
+        --public) COMPREPLY=(); return ;;
       esac
-      _sallyport_reply "--with --max-age --mail-to --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--with --max-age --mail-to --serve --public --edge --yes --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "timers remove")
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""

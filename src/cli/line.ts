@@ -226,13 +226,14 @@ const snakeCase = (name: string): string =>
 
 /** Parses a line (without the words that name the verb) and runs the verb, or shows its help. */
 export const runVerb = async (
-  { command }: Verb, words: readonly string[], deps: VerbDeps,
+  verb: Verb, words: readonly string[], deps: VerbDeps,
 ): Promise<void> => {
+  const { command } = verb
   try {
     await command.parseAsync([...words], { from: 'user' })
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown
-    if (thrown.exitCode !== 0) throw misuse(thrown, words)
+    if (thrown.exitCode !== 0) throw misuse(thrown, words, verb)
     await writeHelp(deps, printed.get(command) ?? '')
   }
 }
@@ -242,25 +243,47 @@ export const usageOf = ({ command }: Verb): string => command.createHelp().comma
 
 const plainFlag = /^--?[a-z][a-z0-9-]{0,40}$/
 
-/** What the parser refused, in words that repeat no value. */
-const misuse = ({ code, message }: CommanderError, words: readonly string[]): SallyportError => {
-  if (code === 'commander.unknownOption') return unknownFlag(message, words)
-  if (code === 'commander.excessArguments') {
-    return fail.usage('too_many_arguments', 'There are more arguments than this command takes.')
+/** What the parser refused, in words that repeat no value, and where the whole is told. */
+const misuse = (
+  { code, message }: CommanderError, words: readonly string[], { command, meta }: Verb,
+): SallyportError => {
+  const next = `\`sallyport help ${meta.name}\` tells what it takes, with examples.`
+  switch (code) {
+    case 'commander.unknownOption':
+      return unknownFlag(message, words, next)
+    case 'commander.excessArguments':
+      return fail.usage('too_many_arguments',
+        'There are more arguments than this command takes.', { next })
+    case 'commander.missingArgument': {
+      const missing = command.registeredArguments.find((one) =>
+        message.includes(`'${one.name()}'`))
+      return fail.usage('missing_argument', missing === undefined
+        ? 'An argument is missing.' : `<${missing.name()}> is missing: ${missing.description}.`,
+      { next })
+    }
+    case 'commander.optionMissingArgument': {
+      const flag = command.options.find(({ flags }) => message.includes(`'${flags}'`))
+      return fail.usage('option_missing_argument', flag === undefined
+        ? 'A flag has no value.' : `${flag.flags} has no value: ${flag.description}.`, { next })
+    }
+    default: {
+      const text = message.replace(/^error: /, '')
+      const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+      return fail.usage(snakeCase(code.replace(/^commander\./, '')), sentence, { next })
+    }
   }
-  const text = message.replace(/^error: /, '')
-  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-  return fail.usage(snakeCase(code.replace(/^commander\./, '')), sentence)
 }
 
 // A mistyped flag may carry a pasted secret behind its `=`: only a plain name is repeated.
-const unknownFlag = (message: string, words: readonly string[]): SallyportError => {
+const unknownFlag = (
+  message: string, words: readonly string[], otherwise: string,
+): SallyportError => {
   const names = words.map((word) => word.split('=', 1)[0] as string)
   const unknown = names.find((name) => plainFlag.test(name) && message.includes(`'${name}`))
   const [, meant] = /Did you mean (--[a-z-]+)\?/.exec(message) ?? []
   return fail.usage(
     'unknown_flag',
     unknown === undefined ? 'There is an unknown flag.' : `There is no flag ${unknown}.`,
-    meant === undefined ? {} : { next: `Did you mean ${meant}?` },
+    { next: meant === undefined ? otherwise : `Did you mean ${meant}?` },
   )
 }

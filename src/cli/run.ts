@@ -85,7 +85,9 @@ const withoutVerb = async (
   }
   const names = wordsBehind(bound.commands, noun)
   if (word === undefined) {
-    throw fail.usage('verb_missing', `Which one: ${noun.noun} ${names.join(', ')}?`)
+    throw fail.usage('verb_missing', `Which one: ${noun.noun} ${names.join(', ')}?`, {
+      next: `\`sallyport help ${noun.noun}\` tells what each does.`,
+    })
   }
   throw unknownWord(`${noun.noun} verb`, word, names)
 }

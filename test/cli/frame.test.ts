@@ -107,6 +107,25 @@ t.test('misuse ends with 2, prints usage, and repeats no value', async (t) => {
   }
 })
 
+t.test('misuse of a verb says what is missing, and the command that is told explains it', async (t) => {
+  const { place } = World.in(t)
+  const cases: [string, RegExp, string][] = [
+    ['codehost publish', /<target> is missing: the folder/, 'help codehost publish'],
+    ['shots scan --folder', /--folder <dir> has no value: this folder/, 'help shots scan'],
+    ['goal add one --colour', /no flag --colour/, 'help goal add'],
+    ['state restore a b', /more arguments/, 'help state restore'],
+    ['ledger', /Which one: ledger show,/, 'help ledger'],
+  ]
+  for (const [line, message, next] of cases) {
+    const ran = await place.run(line.split(' '))
+    t.equal(ran.status, exitStatus.usage, line)
+    t.match(ran.stderr, message, line)
+    t.match(ran.stderr, `next: \`sallyport ${next}\` tells what `, line)
+    const page = await place.run(next.split(' '))
+    t.strictSame([page.status, page.stdout.includes(next.slice('help '.length))], [0, true], next)
+  }
+})
+
 t.test('a near miss names what was meant', async (t) => {
   t.match((await runFake(t, 'thong do')).stderr, 'Did you mean thing?')
   t.match((await runFake(t, 'th do')).stderr, /Did you mean thing/, 'what a word begins')

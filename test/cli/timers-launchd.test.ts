@@ -72,6 +72,23 @@ t.test('on a Mac the agents are shown, made, loaded, told and removed again', as
   t.equal((await run('remove')).status, 0, 'also where nothing is')
 })
 
+t.test('what is to stay is an agent that is kept alive, until it is stopped', async (t) => {
+  const { host, run } = await here(t)
+  const made = await run('install --yes --serve --edge --json')
+  t.equal(made.status, 0, made.stderr)
+  for (const verb of ['serve', 'edge'] as const) {
+    const [file = ''] = readdirSync(host.agents).filter((one) => one.includes(`.${verb}.`))
+    const list = propertyListOf(readFileSync(join(host.agents, file), 'utf8'))
+    t.equal(agentProblem(list, { kind: 'service', file, verb, runs: () => true }), null)
+    t.hasStrict(list, {
+      RunAtLoad: true, KeepAlive: { SuccessfulExit: false }, ThrottleInterval: 30,
+    })
+    t.equal('ProcessType' in (list as object), verb === 'edge')
+  }
+  t.equal((await run('remove')).status, 0)
+  t.strictSame(host.left(), [])
+})
+
 t.test('each job runs from its agent, fails where it fails, is told so, and runs again', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway().images()
   const { host, run } = at(world.place)

@@ -100,6 +100,70 @@ t.test('no secret is in a unit or a line, and nothing is installed without a yes
   }
 })
 
+t.test('what is to stay is a unit that starts anew, but for statuses after which a person acts', async (t) => {
+  const { host, run } = await here(t, true)
+  const made = await run('install --yes --serve --public desk.example:8443 --edge --json')
+  t.equal(made.status, 0, made.stderr)
+  t.match(made.stderr, 'This device is not paired')
+  for (const [name, words] of [
+    ['serve', '"serve" "--public" "desk.example:8443"'], ['edge', '"edge" "daemon"'],
+  ] as const) {
+    const [file = ''] = readdirSync(host.units).filter((one) => one.endsWith(`-${name}.service`))
+    const text = readFileSync(join(host.units, file), 'utf8')
+    t.match(text, `ExecStart="/usr/bin/node" "/opt/sally port/bin" ${words} "--state-dir"`)
+    t.match(text, '\nRestart=on-failure\n')
+    t.match(text, '\nRestartPreventExitStatus=2 3 4 5 7 10 12\n')
+    t.match(text, '\nWantedBy=default.target\n')
+    t.match(text, /\nKillMode=mixed\nTimeoutStopSec=150\n/)
+    t.notMatch(text, 'Type=oneshot')
+    for (const verb of ['enable', 'restart']) {
+      t.ok(host.calls().some((line) => line.startsWith(`systemctl --user ${verb} `)
+        && line.includes(file)), `${verb} ${file}`)
+    }
+    t.notOk(readdirSync(host.units).some((one) => one.endsWith(`-${name}.timer`)))
+    mkdirSync(join(host.units, 'default.target.wants'), { recursive: true })
+    symlinkSync(join('..', file), join(host.units, 'default.target.wants', file))
+  }
+  t.equal((await run('remove')).status, 0)
+  t.ok(host.calls().some((line) => /disable --now .*-edge\.service .*-serve\.service/.test(line)))
+  t.strictSame(readdirSync(host.units), ['default.target.wants'])
+  t.strictSame(readdirSync(join(host.units, 'default.target.wants')), [], 'no link is left')
+  const alone = await run('install --yes --json --public desk.example:8443')
+  t.strictSame([alone.status, alone.error().code], [2, 'public_without_serve'])
+  const odd = await run('install --yes --json --serve --public https://desk.example')
+  t.equal(odd.status, 3, odd.stderr)
+  t.strictSame(readdirSync(host.units), ['default.target.wants'])
+})
+
+t.test('a device without a state keeps its daemon, by units or by a line of cron', async (t) => {
+  for (const systemd of [true, false]) {
+    const world = await World.in(t)
+    const host = schedulers(world.place, { systemd })
+    const run = (words: string) => world.run(['timers', ...words.split(' ')], host.options)
+    t.strictSame((await run('install --yes --json --serve --edge')).error().code, 'no_state')
+    const made = await run('install --yes --edge --json')
+    t.equal(made.status, 0, made.stderr)
+    t.hasStrict(made.json(), { last_runs: null, scheduler: systemd ? 'systemd' : 'cron' })
+    if (systemd) {
+      t.strictSame(readdirSync(host.units).map((one) => one.split('-').at(-1)), ['edge.service'])
+    } else {
+      t.match(readFileSync(host.tab, 'utf8'),
+        /^@reboot '\/usr\/bin\/node' '\/opt\/sally port\/bin' 'edge' 'daemon' .*>\/dev\/null$/m)
+      t.match(made.stderr, 'Until then: `sallyport edge daemon`')
+    }
+    t.equal((await run('remove')).status, 0)
+  }
+})
+
+t.test('settings that ask for no job make no timers, only what is to stay', async (t) => {
+  const { host, run, world } = await here(t, true)
+  await world.json(['shots', 'config', 'set', '--ingest-enabled', 'off'])
+  t.equal((await run('install --yes --json')).error().code, 'timers_idle')
+  const made = await run('install --yes --serve --json')
+  t.equal(made.status, 0, made.stderr)
+  t.strictSame(readdirSync(host.units).map((one) => one.split('-').at(-1)), ['serve.service'])
+})
+
 t.test('timers are refused for root, and before anything is asked', async (t) => {
   const { host, run } = await here(t, true)
   const root = await run('install --yes --json', { self: { uid: 0, program: ['/n', '/p'] } })
@@ -368,12 +432,6 @@ t.test('systemd finds nothing wrong with the units, whatever a path is made of',
     encoding: 'utf8', env: { PATH: process.env['PATH'], XDG_RUNTIME_DIR: world.place.dir },
   })
   t.strictSame([judged.status, judged.stderr], [0, ''])
-})
-
-t.test('settings that ask for no job make no timers', async (t) => {
-  const { run, world } = await here(t, true)
-  await world.json(['shots', 'config', 'set', '--ingest-enabled', 'off'])
-  t.equal((await run('install --yes --json')).error().code, 'timers_idle')
 })
 
 t.test('status and timers show tell the newest run of each job', async (t) => {

@@ -177,6 +177,13 @@ t.test('S-127 S-142 shots run --once gives each job one turn with its own receip
   t.strictSame(lines[3], { schema: 'sallyport.shots.run.v1', event: 'stopped' })
   const text = await world.run(['shots', 'run', '--once'])
   t.match(text.stdout, /screenshot_folder_ingest: done: limit 100, scanned 1, .*known 1/)
+  const read = await world.run(['shots', 'run', '--once'], {
+    terminal: { stdin: true, stdout: true, stderr: true },
+  })
+  t.equal(read.stdout, [
+    'now take in: done: scanned 1, duplicate 1, known 1',
+    'now analyse: done; 1 stand blocked (1 analysis_off)', 'now digest: done', 'stopped', '',
+  ].join('\n'))
 })
 
 t.test('a call that the scheduler orders is recorded as a job, one that a person orders is not', async (t) => {

@@ -33,7 +33,7 @@ export interface DevicePlaces {
 }
 
 /** The places below one folder. */
-const devicePlaces = (dir: string): DevicePlaces => ({
+export const devicePlaces = (dir: string): DevicePlaces => ({
   dir,
   pairing: join(dir, 'pairing.json'),
   sending: join(dir, 'sending.json'),

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import type { PropertyDict } from '../launchd/property-list.js'
 import { stopSecondsMin } from '../stop-seconds.js'
-import { commandOf, timerNames, type TimerJob, type TimerPlace } from './jobs.js'
+import {
+  commandOf, restartSeconds, timerNames, type TimerJob, type TimerPlace,
+} from './jobs.js'
 
 /** An agent, by the label that launchd knows it by. */
 export interface Agent {
@@ -43,6 +45,11 @@ export const agentSchedule = (minutes: number): PropertyDict => {
   }
 }
 
+/** launchd knows no exit status but 0: what failed is started again, whatever it failed by. */
+const stays: PropertyDict = {
+  RunAtLoad: true, KeepAlive: { SuccessfulExit: false }, ThrottleInterval: restartSeconds,
+}
+
 /** What launchd hands to umask(2): its property lists have no octal numbers. */
 const ownerAlone = 0o077
 
@@ -51,10 +58,11 @@ const listOf = (
 ): PropertyDict => ({
   Label: label,
   ProgramArguments: commandOf(job, place),
-  ...agentSchedule(job.minutes),
+  ...(job.minutes === null ? stays : agentSchedule(job.minutes)),
   StandardOutPath: '/dev/null',
   StandardErrorPath: agentLog(logFolder, label),
-  ProcessType: 'Background',
+  // A request of a person waits for the service.
+  ...(job.name === 'serve' ? {} : { ProcessType: 'Background' }),
   ExitTimeOut: stopSecondsMin,
   Umask: ownerAlone,
 })

@@ -22,8 +22,12 @@ const requireCronPaths = ({ program, stateDir, configDir }: TimerPlace): void =>
   })
 }
 
-/** When a line runs that is to run every so many minutes; rounded to what a crontab can say. */
-export const scheduleOf = (minutes: number): string => {
+/**
+ * When a line runs that is to run every so many minutes, rounded to what a crontab can say; what
+ * stays is started as cron itself is.
+ */
+export const scheduleOf = (minutes: number | null): string => {
+  if (minutes === null) return '@reboot'
   if (minutes === 1) return '* * * * *'
   if (minutes < 60) return `*/${minutes} * * * *`
   const hours = Math.min(24, Math.round(minutes / 60))

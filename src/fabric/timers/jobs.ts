@@ -1,19 +1,39 @@
-/** Which jobs run on timers, how often, and by which command. Pure. */
+/** What runs by itself: jobs on timers and what stays, how often, by which command. Pure. */
 import { createHash } from 'node:crypto'
 import { fail } from '../../base/errors.js'
 import type { ShotSettings } from '../../shots/source/settings.js'
 
-/** Names of the jobs. */
-export const timerNames = ['scan', 'analyze', 'digest', 'age'] as const
+/** Names of the jobs; the last two stay. */
+export const timerNames = ['scan', 'analyze', 'digest', 'age', 'serve', 'edge'] as const
 
-/** One job of a timer. */
+/** One job of a timer, or what stays. */
 export interface TimerJob {
   readonly name: (typeof timerNames)[number]
   /** Words behind the program's own. */
   readonly words: readonly string[]
-  /** Minutes from one run to the next. */
-  readonly minutes: number
+  /** Minutes from one run to the next; null for what is started once and stays. */
+  readonly minutes: number | null
 }
+
+/** What is to stay running beside the timers. */
+export interface Staying {
+  readonly serve: boolean
+  readonly edge: boolean
+  /** Host and port by which devices elsewhere find the service; null for none. */
+  readonly publicAt: string | null
+}
+
+/** The service and the daemon of a device, where they are asked for. */
+export const stayingJobs = ({ serve, edge, publicAt }: Staying): readonly TimerJob[] => [
+  ...(serve ? [{
+    name: 'serve', minutes: null,
+    words: ['serve', ...(publicAt === null ? [] : ['--public', publicAt])],
+  } as const] : []),
+  ...(edge ? [{ name: 'edge', minutes: null, words: ['edge', 'daemon'] } as const] : []),
+]
+
+/** Seconds before what failed is started again. */
+export const restartSeconds = 30
 
 /** What the commands of a timer are made of. Nothing in it is a secret. */
 export interface TimerPlace {
@@ -36,21 +56,24 @@ const hour = 60
 
 /**
  * The jobs that the settings ask for: scanning unless it is off; analysis and digests where
- * analysis is on; and, where an age is given, an hourly look whether new images still come. Throws
- * `blocked` `timers_idle` where that is nothing.
+ * analysis is on; and, where an age is given, an hourly look whether new images still come; and
+ * what is to stay. Throws `blocked` `timers_idle` where that is nothing.
  */
-export const timerJobs = (settings: ShotSettings, maxAge: string | null): readonly TimerJob[] => {
+export const timerJobs = (
+  settings: ShotSettings, maxAge: string | null, staying: readonly TimerJob[],
+): readonly TimerJob[] => {
   const quiet = (verb: string, minutes: number, ...more: string[]): TimerJob => ({
     name: verb === 'status' ? 'age' : verb as TimerJob['name'], minutes,
     words: ['shots', verb, ...more, '--quiet'],
   })
   const analyses = settings.saved.analysis === 'on'
-  const jobs = [
+  const jobs: readonly TimerJob[] = [
     settings.ingestEnabled.value && quiet('scan', settings.ingestIntervalMinutes.value),
     analyses && quiet('analyze', Math.ceil(settings.analysisIntervalSeconds.value / 60)),
     analyses && settings.digestEnabled.value
       && quiet('digest', settings.digestIntervalMinutes.value),
     maxAge !== null && quiet('status', hour, '--max-age', maxAge),
+    ...staying,
   ].filter((job) => job !== false)
   if (jobs.length > 0) return jobs
   throw fail.blocked('timers_idle', 'The settings ask for no job that a timer could run.', {

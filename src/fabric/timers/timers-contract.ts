@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { count, nullableText, text } from '../../base/fields.js'
 import { contract, noInput } from '../../base/contract.js'
 import { closedObject } from '../../base/schema.js'
+import { publicPlaceShape } from '../../net/public-place.js'
 import { slotNames } from '../../gateway/constants.js'
 import { timerNames } from './jobs.js'
 
@@ -76,6 +77,12 @@ export const timersInstall = contract({
     check_age: v.optional(v.string()),
     /** Where the units of systemd mail what failed; cron mails by itself, launchd nobody. */
     mail_to: v.optional(v.string()),
+    /** Keep the service running, too. */
+    serve: v.optional(v.boolean()),
+    /** Where devices of other machines find that service. */
+    public: v.optional(publicPlaceShape),
+    /** Keep the daemon of this device running, too. */
+    edge: v.optional(v.boolean()),
   }),
 })
 

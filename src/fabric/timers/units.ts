@@ -1,6 +1,11 @@
-/** User units of systemd: a service and a timer a job, and one that mails what failed. Pure. */
+/**
+ * User units of systemd: a service and a timer a job, a service for what stays, and one that mails
+ * what failed. Pure.
+ */
+import { exitStatus } from '../../base/outcome.js'
 import { fail } from '../../base/errors.js'
-import { commandOf, type TimerJob, type TimerPlace } from './jobs.js'
+import { stopSecondsMin } from '../stop-seconds.js'
+import { commandOf, restartSeconds, type TimerJob, type TimerPlace } from './jobs.js'
 
 /** A unit file. */
 export interface UnitFile {
@@ -33,16 +38,35 @@ const serviceOf = (
   ...(mails ? [`OnFailure=${unitPrefix(id)}mail@%n.service`] : []),
   '',
   '[Service]',
-  'Type=oneshot',
+  ...(job.minutes === null ? stayLines : ['Type=oneshot']),
   'UMask=0077',
   `ExecStart=${lineOf(commandOf(job, place))}`,
   'StandardOutput=null',
   // What is not said goes where stdout goes, and what failed would be told to nobody.
   'StandardError=journal',
   '',
+  ...(job.minutes === null ? ['[Install]', `WantedBy=${stayTarget}`, ''] : []),
 ].join('\n')
 
-const timerOf = (id: string, { name, minutes }: TimerJob): string => [
+/** What starts that which stays. */
+export const stayTarget = 'default.target'
+
+/** Ends after which the same line ends alike: a person has to do something first. */
+const endsForGood = [
+  exitStatus.usage, exitStatus.rejected, exitStatus.unauthorized, exitStatus.conflict,
+  exitStatus.blocked, exitStatus.no_state, exitStatus.damaged,
+]
+
+const stayLines = [
+  'Restart=on-failure',
+  `RestartSec=${restartSeconds}`,
+  `RestartPreventExitStatus=${endsForGood.join(' ')}`,
+  // The program ends what is under way by itself; what it started is killed behind it.
+  'KillMode=mixed',
+  `TimeoutStopSec=${stopSecondsMin}`,
+]
+
+const timerOf = (id: string, name: string, minutes: number): string => [
   unitMark,
   '[Unit]',
   `Description=Sallyport: ${name} every ${minutes} min (${id})`,
@@ -82,6 +106,10 @@ const requireUnitPath = ([interpreter = '']: readonly string[]): void => {
   })
 }
 
+/** The units that are switched on: every timer, and every service that stays. */
+export const startedUnits = (names: readonly string[]): readonly string[] =>
+  names.filter((name) => /-(?:serve|edge)\.service$|\.timer$/.test(name))
+
 /**
  * The unit files of these jobs. Throws `rejected` `timer_path`. `mail` names the program and the
  * address where one is wanted.
@@ -95,7 +123,8 @@ export const unitsOf = (
   return [
     ...jobs.flatMap((job) => [
       { name: `${of}${job.name}.service`, text: serviceOf(id, job, place, mail !== null) },
-      { name: `${of}${job.name}.timer`, text: timerOf(id, job) },
+      ...(job.minutes === null ? []
+        : [{ name: `${of}${job.name}.timer`, text: timerOf(id, job.name, job.minutes) }]),
     ]),
     ...(mail === null ? [] : [
       { name: `${of}mail@.service`, text: mailOf(id, mail.sendmail, mail.to) },

@@ -1,4 +1,5 @@
 /** `sallyport shots run`: the scheduler's three jobs, on their intervals or once. */
+import { moneyText } from '../../../base/money.js'
 import { toldDocument } from '../../../base/told-document.js'
 import { shotsRun, type RunDocument, type TurnDocument } from '../../../shots/jobs-contract.js'
 import type { JobTurn } from '../../../shots/jobs.js'
@@ -11,26 +12,52 @@ import { withJobs } from './open.js'
 /** Flags of `shots run`. */
 type RunOptions = LineOf<typeof shotsRun>
 
-const numbers = (receipt: object): string =>
-  Object.entries(receipt)
-    .filter(([name, value]) => typeof value === 'number' && !/^(number|duration_ms)$/.test(name))
-    .map(([name, value]) => `${name} ${String(value)}`).join(', ')
+const counted = (receipt: object): readonly [string, number][] =>
+  Object.entries(receipt).flatMap(([name, value]) =>
+    (typeof value === 'number' && !/^(number|duration_ms)$/.test(name) ? [[name, value]] : []))
 
-const textOf = ({ job, at, outcome, receipt, error }: TurnDocument): string => {
-  const reason = receipt?.reason ?? null
-  const what = error?.message ?? (receipt === null ? '' : numbers(receipt))
-  const head = `${at} ${job}: ${outcome}${reason === null ? '' : ` (${reason})`}`
-  const standing = receipt?.job === 'screenshot_folder_analysis' ? analysisStatusText(receipt) : ''
-  return what === '' ? head : `${head}: ${what}${standing}`
+/** Settings of a turn, and what its status tells in words. */
+const notForPeople = new Set(['limit', 'concurrency', 'timeout_seconds', 'passed_over'])
+
+/** What a person is told of a turn: no zero, no setting, money as money. */
+const forPeople = (receipt: object): string =>
+  counted(receipt).filter(([name, value]) => value !== 0 && !notForPeople.has(name))
+    .map(([name, value]) => (name.endsWith('_microusd')
+      ? `${name.replace(/_microusd$/, '').replaceAll('_', ' ')} ${moneyText(value)}`
+      : `${name.replaceAll('_', ' ')} ${value}`))
+    .join(', ')
+
+const forLogs = (receipt: object): string =>
+  counted(receipt).map(([name, value]) => `${name} ${value}`).join(', ')
+
+/** What a job does, as the summary of the verb has it. */
+const jobText: Readonly<Record<TurnDocument['job'], string>> = {
+  screenshot_folder_ingest: 'take in',
+  screenshot_folder_analysis: 'analyse',
+  screenshot_observation_digest: 'digest',
 }
 
-const lineText = (line: RunDocument): string => ('event' in line ? 'stopped' : textOf(line))
+const textOf = (
+  { job, at, outcome, receipt, error }: TurnDocument, { io, view }: VerbDeps,
+): string => {
+  const isRead = io.terminal.stdout
+  const reason = receipt?.reason ?? null
+  const numbers = isRead ? forPeople : forLogs
+  const what = error?.message ?? (receipt === null ? '' : numbers(receipt))
+  const name = isRead ? jobText[job] : job
+  const head = `${view.time(at)} ${name}: ${outcome}${reason === null ? '' : ` (${reason})`}`
+  const standing = receipt?.job === 'screenshot_folder_analysis' ? analysisStatusText(receipt) : ''
+  return what === '' ? `${head}${standing}` : `${head}: ${what}${standing}`
+}
+
+const lineText = (line: RunDocument, deps: VerbDeps): string =>
+  ('event' in line ? 'stopped' : textOf(line, deps))
 
 const say = (deps: VerbDeps, turn: JobTurn): void => {
   deps.progress.clear()
   const line = toldDocument(shotsRun.document(turn), shotsRun.output, deps.carried)
   if (deps.globals.json) writeJsonLine(deps, line)
-  else writeLine(deps, lineText(line))
+  else writeLine(deps, lineText(line, deps))
 }
 
 export const run: VerbRecord<RunOptions, RunDocument> = {
@@ -61,7 +88,7 @@ export const run: VerbRecord<RunOptions, RunDocument> = {
     by: '--watch', load: async () => (await import('./scan.js')).watch,
     line: ({ watch: asked, ...line }) => (asked === undefined ? null : line),
   }],
-  text: (line) => `${lineText(line)}\n`,
+  text: (line, _view, deps) => `${lineText(line, deps)}\n`,
   run: async (options, deps) => {
     const { once } = requestOf(shotsRun, options)
     const { runJobs, runOnce } = await import('../../../shots/jobs.js')

@@ -1,21 +1,21 @@
 import { join } from 'node:path'
 import { Option } from 'commander'
-import { fail } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import {
-  timersInstall, schedulers, type Scheduler, type Timers,
+  noTimerStatus, timersInstall, schedulers, type Scheduler, type Timers,
 } from '../../../fabric/timers/timers-contract.js'
 import { agentsOf, type Agent } from '../../../fabric/timers/agents.js'
-import { isGuarded } from '../../../fabric/launchd/guarded-folder.js'
 import { cronLines, withBlock } from '../../../fabric/timers/crontab.js'
 import {
-  requirePlainPaths, timerJobs, type TimerJob, type TimerPlace,
+  requirePlainPaths, stayingJobs, timerJobs, type TimerJob, type TimerPlace,
 } from '../../../fabric/timers/jobs.js'
 import { timerStatus } from '../../../fabric/timers/timer-status.js'
-import { unitsOf, type UnitFile } from '../../../fabric/timers/units.js'
+import { startedUnits, unitsOf, type UnitFile } from '../../../fabric/timers/units.js'
 import type { Gov } from '../../../governance/context.js'
-import { resolveSettings, savedSettings } from '../../../shots/source/settings.js'
+import { resolveSettings } from '../../../shots/source/settings.js'
 import { choiceFlag, parseDuration, renamed } from '../../flags.js'
 import { tell } from '../../output.js'
+import { requestOf } from '../../request.js'
 import { terminalSafe } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
@@ -25,12 +25,15 @@ import { foundTimers } from './found-timers.js'
 import { dropLines, dropUnits, timersText } from './timers.js'
 import { agentFolder, agentTexts, logFolder, requireReadable } from './agent-files.js'
 import { dropAgents, installAgents } from './agents.js'
+import { tellOfStaying, tellWhatLacks } from './install-notes.js'
 import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
 
 /** Flags of `timers install`. */
 interface InstallOptions extends LineOf<typeof timersInstall> {
   readonly yes?: boolean
 }
+
+type Request = ReturnType<typeof timersInstall.request>
 
 const ageMs = { min: 60_000, max: 30 * 86_400_000 }
 
@@ -72,13 +75,13 @@ const installUnits = async (
   deps: VerbDeps, id: string, files: readonly UnitFile[],
 ): Promise<void> => {
   const names = files.map(({ name }) => name)
-  const timers = names.filter((name) => name.endsWith('.timer'))
+  const started = startedUnits(names)
   writeUnits(deps, files)
   await dropUnits(deps, ownUnits(deps, id).filter((name) => !names.includes(name)))
   await systemctl(deps, 'daemon-reload')
-  await systemctl(deps, 'enable', ...timers)
-  // One that ran before goes on with its earlier interval until it is started anew.
-  await systemctl(deps, 'restart', ...timers)
+  await systemctl(deps, 'enable', ...started)
+  // One that ran before goes on as it was written until it is started anew.
+  await systemctl(deps, 'restart', ...started)
   await dropAgents(deps, id)
   await dropLines(deps, id, await readCrontabBeside(deps))
 }
@@ -147,45 +150,46 @@ const recipeOf = async (
   }
 }
 
-/** Settings that only this terminal has: a timer starts without them. */
-const localVariables = ({ env }: VerbDeps): readonly string[] => Object.keys(env)
-  .filter((name) => /^(?:SVC_SCREENSHOT|SCREENSHOT)_/.test(name)).sort()
+/** Throws `usage` `public_without_serve`. */
+const stayingOf = (
+  { serve = false, edge = false, public: publicAt }: Request,
+): readonly TimerJob[] => {
+  if (publicAt === undefined || serve) {
+    return stayingJobs({ serve, edge, publicAt: publicAt ?? null })
+  }
+  throw fail.usage('public_without_serve', '--public is about the service, which stays by --serve.')
+}
 
-const tellWhatLacks = (
-  deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[], scheduler: Scheduler,
-): void => {
-  const local = localVariables(deps)
-  const { screenshot_folder: folder } = savedSettings(gov.store.read())
-  if (folder === null) {
-    deps.note('No folder is saved, so every run will fail. Save one with `sallyport shots setup`.')
-  } else if (scheduler === 'launchd' && isGuarded(deps, folder)) {
-    deps.note('macOS asks before a program reads that folder: allow Node in System Settings, '
-      + 'Privacy & Security, or every run will fail.')
-  }
-  if (local.length > 0) {
-    deps.note(`Set here and not for timers: ${local.join(', ')}. Save them with \`shots setup\`.`)
-  }
-  if (!jobs.some(({ name }) => name === 'analyze')) {
-    deps.note('Analysis is off, so only the scan runs. After it is on, install them again.')
-  } else if (timerStatus(gov).renew_proof !== true) {
-    deps.note('A proof is stale after 24 h, and nothing is sent then. To let jobs renew it: '
-      + '`sallyport shots setup --renew-proof on`')
+/** The state; null where there is none, and what is to stay is a device alone, which needs none. */
+const stateFor = async (
+  deps: VerbDeps, { serve, edge, check_age: age }: Request,
+): Promise<Gov | null> => {
+  try {
+    return await deps.gov('read')
+  } catch (error) {
+    const isDeviceAlone = edge === true && serve !== true && age === undefined
+    if (isDeviceAlone && error instanceof SallyportError && error.code === 'no_state') return null
+    throw error
   }
 }
 
 export const install: VerbRecord<InstallOptions, Timers> = {
-  summary: 'run scan, analysis and digests on timers of systemd, launchd or cron',
+  summary: 'run jobs on timers of systemd, launchd or cron, and what is to stay',
   description:
     'Makes user units of systemd, agents of launchd on a Mac, or lines of your crontab. They run '
     + 'the jobs that the settings ask for, on their intervals. They are shown first; a yes, which '
     + 'starts unchecked, installs them in place of earlier ones. They name the program, the state '
     + 'and the key folder by absolute paths and hold no secret. Cron mails you what fails; with '
-    + 'systemd --mail-to does, at most once an hour for each job; agents have a log each. Never as '
-    + 'root.',
+    + 'systemd --mail-to does, at most once an hour for each job; agents have a log each. With '
+    + '--serve the service stays running, with --edge the daemon of this device: from each login, '
+    + 'or with the machine where you linger. What fails is started again after 30 seconds; systemd '
+    + 'leaves it where you have to do something first. Cron starts it with the machine alone. '
+    + 'Never as root.',
   examples: [
     '$ sallyport timers install',
     '$ sallyport timers install --with cron --yes',
     '$ sallyport timers install --with systemd --max-age 2h --mail-to me@example.org',
+    '$ sallyport timers install --serve --public desk.example:8443',
   ],
   session: 'none',
   exits: ['rejected', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
@@ -197,22 +201,30 @@ export const install: VerbRecord<InstallOptions, Timers> = {
       '--check-age <duration>', 'hourly look that fails without an image younger than this',
     ), '--max-age'))
     .option('--mail-to <address>', 'with systemd: who is told what failed, by sendmail')
+    .option('--serve', 'keep the service running, too')
+    .option('--public <host:port>', 'with --serve: let devices of other machines in, by this place')
+    .option('--edge', 'keep the daemon of this device running, too')
     .option('--yes', 'install without a question'),
   text: timersText,
   run: async (options, deps) => {
     requireUser(deps)
-    const gov = await deps.gov('read')
-    const { checkAge, mailTo } = options
-    if (checkAge !== undefined) parseDuration('--max-age', checkAge, ageMs)
-    const jobs = timerJobs(resolveSettings(gov.store.read(), {}), checkAge ?? null)
-    if (options.with === 'launchd') requireLaunchd(deps)
-    const scheduler = options.with ?? await chosen(deps)
+    const request = requestOf(timersInstall, options)
+    const { check_age: age, mail_to: mailTo, with: wanted } = request
+    const staying = stayingOf(request)
+    const gov = await stateFor(deps, request)
+    if (age !== undefined) parseDuration('--max-age', age, ageMs)
+    const jobs = gov === null
+      ? staying : timerJobs(resolveSettings(gov.store.read(), {}), age ?? null, staying)
+    if (wanted === 'launchd') requireLaunchd(deps)
+    const scheduler = wanted ?? await chosen(deps)
     const recipe = await recipeOf(deps, scheduler, jobs, mailTo)
     // Also with --quiet: nobody is asked about what was not shown.
     for (const line of recipe.shown) tell(deps.io, terminalSafe(line))
-    tellWhatLacks(deps, gov, jobs, scheduler)
+    if (gov !== null) tellWhatLacks(deps, gov, jobs, scheduler)
+    tellOfStaying(deps, jobs, scheduler)
     if (options.yes !== true) await deps.confirm('Install these timers', '--yes')
     await oneAtATime(deps, 'timers install', () => recipe.install())
-    return timersInstall.answer(await foundTimers(deps, timerStatus(gov)))
+    const status = gov === null ? noTimerStatus : timerStatus(gov)
+    return timersInstall.answer(await foundTimers(deps, status))
   },
 }

@@ -4,6 +4,7 @@ import {
   noTimerStatus, timersRemove, timersShow, type Timers,
 } from '../../../fabric/timers/timers-contract.js'
 import { withoutBlock } from '../../../fabric/timers/crontab.js'
+import { startedUnits } from '../../../fabric/timers/units.js'
 import { timerStatus } from '../../../fabric/timers/timer-status.js'
 import { verb, type VerbDeps, type VerbRecord } from '../../verb.js'
 import { readCrontabBeside, readCrontab, writeCrontab } from './crontab-file.js'
@@ -105,8 +106,8 @@ export const show = verb(timersShow, {
 export const dropUnits = async (deps: VerbDeps, units: readonly string[]): Promise<void> => {
   if (units.length === 0) return
   const answers = await hasSystemd(deps)
-  const timers = units.filter((name) => name.endsWith('.timer'))
-  if (answers && timers.length > 0) await systemctl(deps, 'disable', '--now', ...timers)
+  const started = startedUnits(units)
+  if (answers && started.length > 0) await systemctl(deps, 'disable', '--now', ...started)
   removeUnits(deps, units)
   if (answers) return systemctl(deps, 'daemon-reload')
   deps.note('No manager of user units answers here. One that runs elsewhere forgets them at its '

@@ -3,7 +3,7 @@ import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../../../base/errors.js'
 import { baseFolder } from '../../../base/user-folders.js'
-import { unitMark, unitPrefix, type UnitFile } from '../../../fabric/timers/units.js'
+import { stayTarget, unitMark, unitPrefix, type UnitFile } from '../../../fabric/timers/units.js'
 import type { VerbDeps } from '../../verb.js'
 import { orRefused, ownNames, removeUnfinished, writeOwn, type OwnFiles } from './own-files.js'
 
@@ -38,8 +38,10 @@ export const removeUnits = (deps: VerbDeps, names: readonly string[]): void => {
   const files = unitFiles(deps)
   orRefused(files, 'written', () => {
     for (const name of names) {
-      const link = join(files.folder, 'timers.target.wants', name)
-      if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(link)
+      for (const target of ['timers.target', stayTarget]) {
+        const link = join(files.folder, `${target}.wants`, name)
+        if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(link)
+      }
       rmSync(join(files.folder, name), { force: true })
     }
   })
