@@ -91,7 +91,9 @@ t.test('a first pairing that was written whole counts; half of one, and one that
   leaving(whole)
   must(await device.once())
   t.strictSame(readFileSync(path).toString(), whole.toString())
-  for (const [bytes, mode] of [[whole.subarray(0, -9), 0o600], [whole, 0o644]] as const) {
+  for (const [bytes, mode] of [
+    [whole.subarray(0, -9), 0o600], [whole, 0o640], [whole, 0o604],
+  ] as const) {
     leaving(bytes, mode)
     t.equal(failure(await device.once()).code, 'edge_not_paired')
     t.strictSame(readdirSync(device.place.edgeDir).filter((name) => name.startsWith('.tmp-')), [])
