@@ -3,7 +3,7 @@ import t from 'tap'
 import { Leases } from '../../../src/state/place/leases.js'
 import type { Place } from '../../../src/state/place/place.js'
 
-t.test('a lease is given back once, whoever asks again, and one that is given back by no end of the process', async (t) => {
+t.test('a lease is given back once, whoever asks again, and what is left with the end of its process', async (t) => {
   const given: (readonly string[])[] = []
   let made = 0
   const place = {
