@@ -98,7 +98,8 @@ t.test('rows of a capability that are damaged end the recovery: nothing is settl
   }
   await t.rejects(recoverInterrupted(bench.gov, [rule]), { code: 'rows_damaged' })
   t.equal(bench.view().sequence, sequence)
-  for (const task of tasks) t.strictSame(stateOf(bench, task), { task: 'running', money: 'reserved' })
+  const asBefore = { task: 'running', money: 'reserved' }
+  for (const task of tasks) t.strictSame(stateOf(bench, task), asBefore)
 })
 
 t.test('A-084 with a second ledger no hold is given back', async (t) => {
