@@ -3,7 +3,7 @@
  * decided at one moment, durable there, and may be run again behind a crash.
  */
 import { fail } from '../../base/errors.js'
-import { dropBehind, isLacking, stoppedBehind } from './behind.js'
+import { dropBehind, isBehind, isForked, isLacking, stoppedBehind } from './behind.js'
 import { machineRetired, otherHistory } from './errors.js'
 import type { MachineRow, PlacedRecord, Position, Standing } from './place.js'
 import type { PlacedStore } from './placed-store.js'
@@ -95,10 +95,13 @@ export const acceptServer = async (
 ): Promise<Accepted | null> => {
   const { place, replica, settings } = store
   replica.read()
-  const { isChanged, last, machines } = await place.standing()
+  const own = knownHere(store)
+  const { isChanged, last, link, machines } = await place.standing(own.sequence)
   const here = machines.find(({ machine }) => machine === settings.machine)
   if (here === undefined || here.retired !== null) throw machineRetired()
-  const isKnown = !isChanged && last.sequence >= knownHere(store).sequence
+  const isOwn = last.sequence >= own.sequence && link?.equals(own.link) !== false
+  const isKnown = !isChanged && isOwn
+  if (!isChanged && !isOwn) await stopFirst(store)
   const gone = goneOf(store, machines, without)
   if (isKnown && gone.length === 0) {
     await vouchForOthers(store)
@@ -112,6 +115,15 @@ export const acceptServer = async (
   if (gone.length > 0) await loss.settle(given)
   for (const one of gone) if (one.retired === null) await place.retire(one.machine)
   return { gave_back: given, without: gone.map(({ name }) => name) }
+}
+
+/** Others may be going on there: whoever looks and misses something stops them. */
+const stopFirst = async (store: PlacedStore): Promise<void> => {
+  try {
+    await store.fresh()
+  } catch (error) {
+    if (!isBehind(error) && !isForked(error)) throw error
+  }
 }
 
 /**
@@ -145,6 +157,7 @@ const goOnAt = async (
   const own = knownHere(store)
   await place.vouch(own)
   const standing = await place.standing()
+  if (standing.vouchers.some((one) => one.machine === machine && one.isOther)) throw otherHistory()
   const missing = silent(standing, without)
   if (missing.length > 0) {
     throw fail.conflict('machines_to_ask', 'Not every machine has said how far it had come.', {
@@ -168,7 +181,6 @@ const goOnAt = async (
   // Two machines that went on apart have each what the other one lacks, however far they came.
   if (said.some(({ voucher: { sequence, link, isOther } }) =>
     isOther || ours.get(sequence)?.equals(link) === false)) throw otherHistory()
-  if (standing.vouchers.some((one) => one.machine === machine && one.isOther)) throw otherHistory()
   await stop()
   if (await place.accept(last, lost) === 'moved') throw moved()
   return lost.length

@@ -40,6 +40,8 @@ export interface StopRow {
 /** What one look at the place gives; records, leases and stops are of one and the same moment. */
 export interface Followed {
   readonly records: readonly PlacedRecord[]
+  /** Link of the very record that was looked behind; null where the place begins later. */
+  readonly link: Buffer | null
   /** Whether there are more records behind those. */
   readonly more: boolean
   readonly leases: readonly LeaseRow[]
@@ -115,6 +117,8 @@ export interface PlaceFacts {
   /** Standbys that are connected: whether a commit waits for one. */
   readonly standby: 'none' | 'asynchronous' | 'synchronous' | 'unknown'
   readonly sequence: number
+  /** As of `Standing`. */
+  readonly link: Buffer | null
 }
 
 /** What a new store begins with at the place. */
@@ -138,6 +142,8 @@ export interface Standing {
   /** Whether it is another run: a promoted standby, or a copy that was started. */
   readonly isChanged: boolean
   readonly last: PlacedRecord
+  /** Link of the record of the number that was asked for; null where there is none. */
+  readonly link: Buffer | null
   /** Of this run of the server. */
   readonly vouchers: readonly Voucher[]
   readonly machines: readonly MachineRow[]
@@ -211,12 +217,12 @@ export interface Place {
   noteSeen(sequence: number): Promise<void>
   /** Makes tables, where they are missing, and the store. `conflict` `store_exists`. */
   found(founding: Founding): Promise<void>
-  facts(): Promise<PlaceFacts>
+  facts(known?: number): Promise<PlaceFacts>
   /**
-   * Says how the server stands, also one that is not known. `server_changed` `left` of one that
-   * this machine has left.
+   * Says how the server stands, also one that is not known; `known`: the number of a record.
+   * `server_changed` `left` of one that this machine has left.
    */
-  standing(): Promise<Standing>
+  standing(known?: number): Promise<Standing>
   /** Says to a server that is not known how far this machine has come. */
   vouch(at: Position): Promise<void>
   /**

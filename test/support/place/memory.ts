@@ -51,10 +51,12 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     if (server.isChanged && changes) throw fail.conflict('server_changed', 'Another server.')
   }
   const live = (): Lease[] => server.leases.filter(({ until }) => until > server.nowMs())
+  const linkAt = (known: number): Buffer | null =>
+    server.records.find(({ sequence }) => sequence === known)?.link ?? null
   const look: Place['follow'] = async (after, limit) => {
     const behind = server.records.filter(({ sequence }) => sequence > after)
     return {
-      records: behind.slice(0, limit), more: behind.length > limit,
+      records: behind.slice(0, limit), link: linkAt(after), more: behind.length > limit,
       leases: live().map(({ name, machine: whose, token }) =>
         ({ name, machine: whose, token: whose === machineId() ? token : null })),
       stops: [...server.stops], nowMs: server.nowMs(),
@@ -185,12 +187,12 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       server.records.push(at)
       server.machines.push(row(first.machine, first.name))
     },
-    async standing() {
+    async standing(known = 0) {
       ask('standing')
       const last = server.records.at(-1)
       if (last === undefined) throw away()
       return {
-        isChanged: server.isChanged, last, vouchers: [...server.vouchers],
+        isChanged: server.isChanged, last, link: linkAt(known), vouchers: [...server.vouchers],
         machines: [...server.machines],
       }
     },
@@ -215,11 +217,11 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       server.isEnded = true
       return [...server.stops]
     },
-    async facts() {
+    async facts(known = 0) {
       ask('facts')
       return {
         server: 'memory', tls: null, awayMs: 0, clockApartMs: 0, standby: 'none',
-        sequence: server.records.at(-1)?.sequence ?? 0,
+        sequence: server.records.at(-1)?.sequence ?? 0, link: linkAt(known),
       }
     },
     async close() { /* There is no connection. */ },

@@ -24,6 +24,7 @@ select (select s.run <> run.now from sallyport.stores s, run where s.store = $1)
   (select now from run) as run,
   (select sequence from last) as sequence, (select link from last) as link,
   (select body from last) as body,
+  (select link from sallyport.records where store = $1 and sequence = $2::bigint) as known,
   (select json_agg(json_build_object('machine', v.machine, 'sequence', v.sequence::text,
     'link', encode(v.link, 'hex'), 'same', (select r.link = v.link from sallyport.records r
       where r.store = v.store and r.sequence = v.sequence)))
@@ -45,9 +46,9 @@ interface VoucherText {
  * nobody is led back to it (`server_changed` `left`). `machine_retired` of one that was.
  */
 export const standing = async (
-  { connection, storeId, run, machine }: Asking,
+  { connection, storeId, run, machine }: Asking, number = 0,
 ): Promise<Standing> => {
-  const [row] = await connection.ask({ text: standingText, values: [storeId] })
+  const [row] = await connection.ask({ text: standingText, values: [storeId, number] })
   if (row === undefined || row['changed'] === null || row['sequence'] === null) {
     throw serverChanged('store_missing')
   }
@@ -64,6 +65,7 @@ export const standing = async (
   return {
     isChanged,
     last: lastOf(row),
+    link: row['known'] as Buffer | null,
     vouchers: vouchers.map(({ machine, sequence, link, same }) => ({
       machine, sequence: Number(sequence), link: Buffer.from(link, 'hex'), isOther: same === false,
     })),

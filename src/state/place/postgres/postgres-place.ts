@@ -85,11 +85,11 @@ export const postgresPlace = (options: PlaceOptions): Place => {
     retire: guarded(retire),
     noteSeen: guarded(noteSeen),
     found: guarded(found),
-    standing: guarded(standing),
+    standing: guarded((from, known?: number) => standing(from, known)),
     vouch: guarded(vouch),
     accept: guarded(accept),
     end: guarded(end),
-    facts: guarded(() => facts(asking, clock)),
+    facts: guarded((from, known?: number) => facts(from, clock, known)),
     close: () => connection.close(),
   }
 }

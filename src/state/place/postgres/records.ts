@@ -39,7 +39,8 @@ sized as (
   from wanted)
 select 'head' as kind, (select max(sequence) from sallyport.records where ${store}) as n,
   ${msOf('clock_timestamp()')} as a, ${said} as b, null::text as c,
-  null::bytea as x, null::bytea as y, ${standingColumns}
+  (select link from sallyport.records
+    where ${store} and sequence = ${Math.trunc(after)}) as x, null::bytea as y, ${standingColumns}
 union all select 'record', sequence, null, null, null, link, body, ${noStanding}
   from sized where before < ${lookBytes}
 union all select 'lease', null, name, ${whose(asking)},
@@ -66,6 +67,7 @@ export const lookOf = async (
   if (Number(head['writes']) < asking.machine.writes) await raiseWrites(asking)
   return {
     records,
+    link: head['x'] as Buffer | null,
     more: (records.at(-1)?.sequence ?? after) < last,
     leases: of('lease').map((row) => ({
       name: textOf(row, 'a'), machine: textOf(row, 'b'),
