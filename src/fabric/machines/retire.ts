@@ -3,6 +3,7 @@ import { fail } from '../../base/errors.js'
 import { appendAudit } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { handOver, isHandedOver } from '../../governance/machine-bound.js'
+import { machineRetiredRow } from '../../governance/retired-machines.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { firstMachine } from '../../state/first-machine.js'
@@ -60,7 +61,7 @@ export const retireMachine = async (
     requireRootRow(tx, now, session.root.root_id)
     tx.mark()
     appendAudit(tx, now, {
-      what: 'machine.retired',
+      what: machineRetiredRow,
       principal: session.principal.principal_id,
       root: session.root.root_id,
       subject: row.machine,

@@ -26,7 +26,8 @@ const noticedIn = ({ by, target }: Pick<Stop, 'by' | 'target'>): Noticed | null 
     ? null : { sequence: Number(sequence), machine }
 }
 
-const isChangedFor = (error: unknown, reason: string): boolean =>
+/** Whether a place failed as `server_changed` for a reason. */
+export const isChangedFor = (error: unknown, reason: string): boolean =>
   error instanceof SallyportError && error.code === 'server_changed' && error.reason === reason
 
 /** Whether a place failed so. */

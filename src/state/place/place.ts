@@ -102,6 +102,8 @@ export interface Introduction {
    * a dead process of its own; at most 32 letters and digits, none where there is but one.
    */
   readonly holder?: string
+  /** The last record that it has; left out: none. */
+  readonly known?: () => number
 }
 
 /** How the place can be reached, for people. */
@@ -209,8 +211,11 @@ export interface Place {
   removeBlobs(names: readonly string[]): Promise<void>
   /** Every machine, retired ones among them, in the order of their joining. */
   machines(): Promise<readonly MachineRow[]>
-  /** `conflict` `machine_name_taken` where a machine that is not retired has the name. */
-  join(machine: { readonly machine: string; readonly name: string }): Promise<void>
+  /**
+   * Whether it was not there before; told so, too, where an answer was lost. `conflict`
+   * `machine_name_taken` where a machine that is not retired has the name.
+   */
+  join(machine: { readonly machine: string; readonly name: string }): Promise<boolean>
   /** Retires a machine: nothing of it is placed from now on, its leases end. */
   retire(machine: string): Promise<void>
   /** Notes how far this machine has come and that it was here. */
@@ -223,14 +228,19 @@ export interface Place {
    * `server_changed` `left` of one that this machine has left.
    */
   standing(known?: number): Promise<Standing>
-  /** Says to a server that is not known how far this machine has come. */
-  vouch(at: Position): Promise<void>
   /**
-   * Makes a server known, and gives it back the records behind `last` that it lost; the lane is
-   * kept for one lease, since whoever had it may still have a request open. `moved`: its last
-   * record is another one by now.
+   * Says to a server that is not known how far this machine has come. One that lost the joining of
+   * this machine has it again. `conflict` `machine_name_taken` where another one has its name now.
    */
-  accept(last: Position, lost: readonly PlacedRecord[]): Promise<'accepted' | 'moved'>
+  vouch(at: Position, name: string): Promise<void>
+  /**
+   * Makes a server known, and gives it back the records behind `last` that it lost; machines
+   * `retired` that it takes for others are so from then on. The lane is kept for one lease, since whoever had it may still have a request open. `moved`: its last
+   * record is another one by now. Given twice it counts as accepted.
+   */
+  accept(
+    last: Position, lost: readonly PlacedRecord[], retired?: readonly string[],
+  ): Promise<'accepted' | 'moved'>
   /**
    * Ends the store here, where its last record is the one that this machine stands at: nothing is
    * placed any more, by no machine (`blocked` `state_unshared`). `moved`: another one is. The

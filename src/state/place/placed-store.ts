@@ -23,7 +23,7 @@ import type {
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import {
-  endForked, isBehind, isForked, requireNotBehind, stopBehind, stopForked,
+  endForked, isBehind, isForked, requireNotBehind, stopBehind, stopForked, stoppedBehind,
 } from './behind.js'
 import { noteEnd } from './closings.js'
 import { commitUnknown, leaseLost, otherHistory } from './errors.js'
@@ -134,7 +134,10 @@ export class PlacedStore implements Store {
       this.#place = lazyPlace({
         address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId,
         clock: this.replica.clock,
-        machine: { machine, writes: writesVersion, holder: this.#holder() },
+        machine: {
+          machine, writes: writesVersion, holder: this.#holder(),
+          known: () => this.replica.end.sequence,
+        },
         run: this.#knownRun(),
       })
     }
@@ -268,7 +271,13 @@ export class PlacedStore implements Store {
 
   /** Throws `server_changed` `other_history` where the last record known here is another there. */
   async #look({ sequence, chain }: LogEnd, how = this.place.follow): Promise<Followed> {
-    const seen = await how(sequence, followLimit)
+    const seen = await how(sequence, followLimit).catch(async (error: unknown) => {
+      if (!isBehind(error)) throw error
+      // A server that was put back may have lost that this machine joined, and that alone.
+      const { machine, machineName: name } = this.settings
+      await this.place.join({ machine, name })
+      return how(sequence, followLimit)
+    })
     if (seen.link?.equals(this.seal.link(chain)) === false) throw otherHistory()
     return seen
   }
@@ -279,10 +288,36 @@ export class PlacedStore implements Store {
     try {
       return await work()
     } catch (error) {
-      const { clock, settings: { machine } } = this
-      if (isBehind(error)) await stopBehind(this.stops, { sequence, machine }, clock.wallMs())
-      if (isForked(error)) await stopForked(this.stops, machine, clock.wallMs())
+      if (isBehind(error) || isForked(error)) await this.#stopLacking(sequence, isForked(error))
       throw error
+    }
+  }
+
+  async #stopLacking(sequence: number, isOther: boolean): Promise<void> {
+    const { clock, stops, settings: { machine } } = this
+    const isSaid = stoppedBehind(stops, machine)
+    if (isOther) await stopForked(stops, machine, clock.wallMs())
+    else await stopBehind(stops, { sequence, machine }, clock.wallMs())
+    if (isSaid) return
+    try {
+      await this.retireAnew()
+    } catch (error) {
+      // It is done once more where the server is accepted.
+      if (!(error instanceof SallyportError)) throw error
+    }
+  }
+
+  /** Ids of machines that records known here say were retired. */
+  get retired(): readonly string[] {
+    return this.#options.retired?.(this.replica.read()) ?? []
+  }
+
+  /** Retires whom records say were retired: a server that was put back may have lost that. */
+  async retireAnew(): Promise<void> {
+    const known = new Set(this.retired)
+    if (known.size === 0) return
+    for (const { machine, retired } of await this.place.machines()) {
+      if (retired === null && known.has(machine)) await this.place.retire(machine)
     }
   }
 

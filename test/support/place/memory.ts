@@ -66,6 +66,10 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()),
     retired: null, sequence: 0,
   })
+  const retire = (which: string): void => {
+    server.machines = server.machines.map((one) =>
+      (one.machine === which ? { ...one, retired: isoFromMs(server.nowMs()) } : one))
+  }
   return {
     name: 'memory',
     async follow(after, limit) {
@@ -174,12 +178,13 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     },
     async join(given) {
       ask('join')
+      if (server.machines.some(({ machine }) => machine === given.machine)) return false
       server.machines.push(row(given.machine, given.name))
+      return true
     },
     async retire(which) {
       ask('retire')
-      server.machines = server.machines.map((one) =>
-        (one.machine === which ? { ...one, retired: isoFromMs(server.nowMs()) } : one))
+      retire(which)
     },
     async noteSeen() { ask('noteSeen') },
     async found({ machine: first, at }) {
@@ -196,16 +201,20 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
         machines: [...server.machines],
       }
     },
-    async vouch(at) {
+    async vouch(at, name) {
       ask('vouch')
+      if (!server.machines.some(({ machine }) => machine === machineId())) {
+        server.machines.push(row(machineId(), name))
+      }
       server.vouchers = server.vouchers.filter((one) => one.machine !== machineId())
       const there = server.records.find(({ sequence }) => sequence === at.sequence)
       const isOther = there?.link.equals(at.link) === false
       server.vouchers.push({ ...at, machine: machineId(), isOther })
     },
-    async accept(last, lost) {
+    async accept(last, lost, retired = []) {
       ask('accept')
       if (server.records.at(-1)?.sequence !== last.sequence) return 'moved'
+      for (const one of retired) retire(one)
       server.records.push(...lost)
       server.isChanged = false
       return 'accepted'
