@@ -2,10 +2,9 @@
  * Going on at a server that another one took over from, and what it means where a machine is gone.
  */
 import { settleRestored } from '../../contact/recovery.js'
-import { appendAudit } from '../../governance/audit.js'
+import { appendAudit, machineRetiredRow } from '../../governance/audit.js'
 import type { Registry } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
-import { machineRetiredRow } from '../../governance/retired-machines.js'
 import { newStop } from '../../governance/stops/act.js'
 import { acceptServer, type Accepted } from '../../state/place/accepting.js'
 import { capabilities } from '../capabilities.js'

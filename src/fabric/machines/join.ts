@@ -23,7 +23,6 @@ export const requireNoState = (dir: string): void => {
 const recordJoined = (store: PlacedStore): Promise<void> =>
   store.transact('machine join', (tx) => {
     const { machine, machineName: name } = store.settings
-    tx.mark()
     appendAudit(tx, nowIso(store), {
       what: 'machine.joined', principal: null, root: null, subject: machine, facts: { name },
     })

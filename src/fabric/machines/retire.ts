@@ -1,9 +1,8 @@
 /** Retiring a machine of a shared state: nothing of it is taken any more, and its leases end. */
 import { fail } from '../../base/errors.js'
-import { appendAudit } from '../../governance/audit.js'
+import { appendAudit, machineRetiredRow } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { handOver, isHandedOver } from '../../governance/machine-bound.js'
-import { machineRetiredRow } from '../../governance/retired-machines.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { firstMachine } from '../../state/first-machine.js'

@@ -121,8 +121,8 @@ const requireKnownRecord = async (
 
 const otherRun = (): Error =>
   fail.conflict('server_changed', 'This server is not the one that the invitation is for.', {
-    next: 'Another one took over since, or a former one answers. Have a machine that is there write '
-      + 'a new one: `sallyport machine invite NAME --to FILE`.',
+    next: 'Another one took over since, or a former one answers. Have a machine that is there '
+      + 'write a new one: `sallyport machine invite NAME --to FILE`.',
   })
 
 const used = (): Error =>

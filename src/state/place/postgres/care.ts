@@ -7,7 +7,8 @@ import { isLaterRun } from '../known-run.js'
 import { textOf, type Row } from './connection.js'
 import { machineRows, machinesOf, withName } from './machines.js'
 import {
-  beginText, bytesLiteral, durableSql, literalTerms, mayChange, noteRun, requireStanding, standingColumns, withStanding,
+  beginText, bytesLiteral, durableSql, literalTerms, mayChange, noteRun, requireStanding,
+  standingColumns, withStanding,
   type Asking,
 } from './standing.js'
 import { runSql } from './tables.js'

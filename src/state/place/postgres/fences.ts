@@ -9,9 +9,9 @@ import type { FenceRow, FenceTaking, Followed } from '../place.js'
 import { textOf } from './connection.js'
 import { lookOf, lookText, type Looking } from './records.js'
 import {
-  askStanding, beginText, bytesLiteral, firstValues, holderLiteral, literalTerms, mayChange, nameLiteral,
-  noStanding, placeTerms, requireStanding, standingColumns, unhurried, uuidLiteral, whose,
-  withStanding, type Asking,
+  askStanding, beginText, bytesLiteral, firstValues, holderLiteral, literalTerms, mayChange,
+  nameLiteral, noStanding, placeTerms, requireStanding, standingColumns, unhurried, uuidLiteral,
+  whose, withStanding, type Asking,
 } from './standing.js'
 
 /** How long the fence of an operation that has ended is still told of. */

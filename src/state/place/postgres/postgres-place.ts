@@ -87,8 +87,9 @@ export const postgresPlace = (options: PlaceOptions): Place => {
     found: guarded(found),
     standing: guarded((from, known?: number) => standing(from, known)),
     vouch: guarded(vouch),
-    accept: guarded((from, last: Position, lost: readonly PlacedRecord[], out?: readonly string[]) =>
-      accept(from, last, lost, out)),
+    accept: guarded((
+      from, last: Position, lost: readonly PlacedRecord[], retired?: readonly string[],
+    ) => accept(from, last, lost, retired)),
     end: guarded(end),
     facts: guarded((from, known?: number) => facts(from, clock, known)),
     close: () => connection.close(),

@@ -192,7 +192,8 @@ t.test('a machine whose joining a server lost is told that the server lacks reco
   const introduced = (known: number) =>
     store.placeOf(second, { machine: { machine: second, writes: 1, known: () => known } })
   const other = introduced(8)
-  await t.rejects(other.follow(8, 1), { kind: 'conflict', code: 'server_changed', reason: 'behind' })
+  await t.rejects(other.follow(8, 1),
+    { kind: 'conflict', code: 'server_changed', reason: 'behind' })
   await t.rejects(introduced(6).follow(6, 1), { kind: 'blocked', code: 'machine_retired' },
     'the state was taken back and shared anew since')
   await t.rejects(other.vouch(first, 'first'), { code: 'machine_name_taken' })
@@ -207,7 +208,8 @@ t.test('what gives a state back, or ends one, stands on the disk of the server, 
   const { store, place } = await two(t)
   await server.query('create table kept_as (value text)')
   await server.query(`create function says_kept() returns trigger language plpgsql as
-    $$ begin insert into kept_as values (current_setting('synchronous_commit')); return new; end $$`)
+    $$ begin insert into kept_as values (current_setting('synchronous_commit'));
+      return new; end $$`)
   await server.query(`create trigger says after update on sallyport.stores
     for each row execute function says_kept()`)
   await changed(store)
