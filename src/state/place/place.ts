@@ -234,9 +234,10 @@ export interface Place {
    */
   vouch(at: Position, name: string): Promise<void>
   /**
-   * Makes a server known, and gives it back the records behind `last` that it lost; machines
-   * `retired` that it takes for others are so from then on. The lane is kept for one lease, since
-   * whoever had it may still have a request open. `moved`: its last record is another one by now. Given twice it counts as accepted.
+   * Makes a server known, and gives it back the records behind `last` that it lost. Machines that
+   * were `retired` are so from then on. The lane is kept for one lease, since whoever had it may
+   * still have a request open. `moved`: its last record is another one by now. Given twice it
+   * counts as accepted.
    */
   accept(
     last: Position, lost: readonly PlacedRecord[], retired?: readonly string[],
