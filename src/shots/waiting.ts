@@ -31,13 +31,16 @@ interface FailedNext {
 
 /**
  * What a person does about failed images of a place: only those of the folder in force and of the
- * devices in `named`, by their digests, are sent again. Of any other what was analysed stays, and they wait for nobody.
+ * devices in `named`, by their digests, are sent again. Of any other what was analysed stays, and
+ * they wait for nobody.
  */
 export const failedNext = (
   { folderDigest }: Pick<CurrentFacts, 'folderDigest'>, rootDigest: string,
   named: ReadonlySet<string>,
 ): FailedNext => {
-  if (folderDigest === rootDigest || named.has(rootDigest)) return { next: retryNext, needsPerson: true }
+  if (folderDigest === rootDigest || named.has(rootDigest)) {
+    return { next: retryNext, needsPerson: true }
+  }
   return folderDigest === null ? { next: folderNext, needsPerson: true } : {
     next: 'Their folder is not in force; what was analysed of them stays.', needsPerson: false,
   }

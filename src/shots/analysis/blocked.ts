@@ -118,8 +118,8 @@ const isHere = (view: View, now: CurrentFacts, folderAlone = false) => {
 }
 
 /**
- * Why images of the current folder and of named devices are blocked: of all of them, from counters; with a period those
- * that were captured in it, as far as some were looked at.
+ * Why images of the current folder and of named devices are blocked: of all of them, from counters;
+ * with a period those that were captured in it, as far as some were looked at.
  */
 export const blockedReasons = (
   ctx: ShotsContext, view: View, look: BlockedLook = {},
@@ -150,7 +150,8 @@ const blockedGroups = (
 
 /** How many images of the current folder and of named devices are blocked, from counters. */
 export const blockedCount = (ctx: ShotsContext, view: View): number =>
-  blockedGroups(view, isHere(view, currentFacts(ctx, view))).reduce((sum, { count }) => sum + count, 0)
+  blockedGroups(view, isHere(view, currentFacts(ctx, view)))
+    .reduce((sum, { count }) => sum + count, 0)
 
 /** What a person may do about a reason why images are blocked; never empty. */
 export const blockedNext = (reason: string, disputed: Disputed): string => {

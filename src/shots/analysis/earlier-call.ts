@@ -25,8 +25,8 @@ type Content = Pick<Observation, 'sha256' | 'root_digest' | 'edge'>
 /** Digest under which the call of this number for these bytes is claimed; numbers begin with 1. */
 export const inputDigestOf = (content: Content, setup: SlotSetup, number: number): string =>
   digestOf({
-    call: 'shots.analysis', sha256: contentIdOf(content), model: setup.model, upstream_allow: setup.upstream_allow,
-    prompt_version: analysisPromptVersion, schema_version: analysisSchemaVersion, number,
+    call: 'shots.analysis', sha256: contentIdOf(content), model: setup.model,
+    upstream_allow: setup.upstream_allow, prompt_version: analysisPromptVersion, schema_version: analysisSchemaVersion, number,
   })
 
 interface LastCall {

@@ -230,8 +230,8 @@ export const devicesText = [
   'With a device named, what it uploads from then on leaves this machine as images of the folder',
   'do: the exact bytes of each new capture go to the configured gateway and to the upstream hosts',
   'that its screenshot slot allows. That holds for captures that were uploaded with both kinds of',
-  'egress, under the consent to gateway.vision of now. Nothing that was uploaded before leaves, and',
-  'nothing of a device that is not named. Another consent, or the end of a pairing, ends it.',
+  'egress, under the consent to gateway.vision of now. Nothing that was uploaded before leaves,',
+  'and nothing of a device that is not named. Another consent, or the end of a pairing, ends it.',
 ].join('\n')
 
 /** Devices that a change names and that were not named before. */

@@ -12,7 +12,8 @@ export type Analysed = Observation & { readonly payload: PayloadRef }
  * what was written of them goes to nobody else.
  */
 export const isSource = (row: Observation): row is Analysed =>
-  row.edge === undefined && row.payload !== null && row.classification === null && row.archived_at === null
+  row.edge === undefined && row.payload !== null && row.classification === null
+  && row.archived_at === null
   && (row.analysis_status === 'succeeded' || row.analysis_status === 'needs_reanalysis')
 
 /** The sources of a span by capture time, oldest first; half-open. */

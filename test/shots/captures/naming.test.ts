@@ -1,6 +1,8 @@
 /** Who is named, under what, and what is refused. */
 import { carryShotGates } from '../../../src/shots/source/carried-gates.js'
-import { savedSettings, settingsCollection, settingsId } from '../../../src/shots/source/settings.js'
+import {
+  savedSettings, settingsCollection, settingsId,
+} from '../../../src/shots/source/settings.js'
 import { cameraOf } from '../../support/edge/captured.js'
 import { bothEgress, nameDevices, openWorld, takenCapture } from '../../support/edge/naming.js'
 import { must } from '../../support/must.js'

@@ -1,6 +1,7 @@
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 import {
-  devicesText, egressText, namedIds, overrideNote, renewText, saveShotsConfig, showShotsConfig, type ShotsConfig,
+  devicesText, egressText, namedIds, overrideNote, renewText, saveShotsConfig, showShotsConfig,
+  type ShotsConfig,
 } from '../../../shots/source/config.js'
 import { offeredDevices } from '../../../shots/captures/naming.js'
 import type { CapturingDevice } from '../../../observations/captures.js'
@@ -187,7 +188,8 @@ const fillConfigForm = async (
     }
     Object.assign(change, await askDevices(deps, prompter, devices, saved))
   }
-  const changes = differenceOf({ ...saved, devices: namedIds(saved) }, { ...parseSettingsChange(change) })
+  const changes = differenceOf(
+    { ...saved, devices: namedIds(saved) }, { ...parseSettingsChange(change) })
   if (changes.length === 0) {
     deps.note(nothingChanges)
     return {}
