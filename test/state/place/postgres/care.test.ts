@@ -208,8 +208,7 @@ t.test('what gives a state back, or ends one, stands on the disk of the server, 
   const { store, place } = await two(t)
   await server.query('create table kept_as (value text)')
   await server.query(`create function says_kept() returns trigger language plpgsql as
-    $$ begin insert into kept_as values (current_setting('synchronous_commit')); return new;
-    end $$`)
+    $$ begin insert into kept_as select current_setting('synchronous_commit'); return new; end $$`)
   await server.query(`create trigger says after update on sallyport.stores
     for each row execute function says_kept()`)
   await changed(store)
