@@ -90,6 +90,14 @@ export interface MachineRow {
   readonly sequence: number
 }
 
+/** What a machine that was retired still has, and nobody can take from it. */
+export interface LeftUnderWay {
+  /** Names of guards that it has, or whose request it may be sending; sorted. */
+  readonly operations: readonly string[]
+  /** By the place's clock (ISO), when the last of its leases ends; null where it has none. */
+  readonly until: string | null
+}
+
 /** What a machine says of itself whenever it connects. */
 export interface Introduction {
   readonly machine: string
@@ -170,8 +178,9 @@ export interface Place {
   /** Gives leases back. One that is not ours any more is left alone. */
   release(tokens: readonly string[]): Promise<void>
   /**
-   * Notes that a piece of a request is about to leave, and follows behind that: two statements, the
-   * first committed before the second begins to look. `locked` `lease_lost` where a lease that it
+   * Notes that a piece of a request is about to leave, renews the leases that it is taken under, and
+   * follows behind that: two statements, the first committed before the second begins to look. Taken
+   * once more it stays taken, by the later turn. `locked` `lease_lost` where a lease that it
    * is taken under is not ours any more, and `failed` `fence_lost` where the operation was ended by
    * others.
    */
@@ -205,8 +214,12 @@ export interface Place {
   machines(): Promise<readonly MachineRow[]>
   /** `conflict` `machine_name_taken` where a machine that is not retired has the name. */
   join(machine: { readonly machine: string; readonly name: string }): Promise<void>
-  /** Retires a machine: nothing of it is placed from now on, its leases end. */
-  retire(machine: string): Promise<void>
+  /**
+   * Retires a machine: nothing of it is placed from now on and it renews nothing. What it has is
+   * not freed, because it may still be sending: its leases run out, and a fence that it had taken
+   * stays so for one lease. Tells what that is, also when it is asked again.
+   */
+  retire(machine: string): Promise<LeftUnderWay>
   /** Notes how far this machine has come and that it was here. */
   noteSeen(sequence: number): Promise<void>
   /** Makes tables, where they are missing, and the store. `conflict` `store_exists`. */

@@ -106,9 +106,9 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     },
     async takeFence({ operation, facts, turn, under }, after, limit) {
       ask('takeFence')
-      if (live().filter(({ token }) => under.includes(token)).length < under.length) {
-        throw leaseLost()
-      }
+      const mine = live().filter(({ token }) => under.includes(token))
+      if (mine.length < under.length) throw leaseLost()
+      for (const lease of mine) lease.until = server.nowMs() + placeTimes.leaseMs
       server.fences = server.fences.filter((one) => one.operation !== operation)
       server.fences.push({
         operation, machine: machineId(), taken: true, closed: false, facts, turn,
@@ -178,6 +178,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       ask('retire')
       server.machines = server.machines.map((one) =>
         (one.machine === which ? { ...one, retired: isoFromMs(server.nowMs()) } : one))
+      return { operations: [], until: null }
     },
     async noteSeen() { ask('noteSeen') },
     async found({ machine: first, at }) {
