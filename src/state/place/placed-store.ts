@@ -24,9 +24,10 @@ import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { isBehind, requireNotBehind, stopBehind } from './behind.js'
 import { noteEnd } from './closings.js'
-import { commitUnknown, leaseLost } from './errors.js'
+import { leaseLost, notHereYet } from './errors.js'
 import type { HeadStart } from './head-start-shape.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
+import { holderOf } from './holder.js'
 import type { KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
 import { Leases } from './leases.js'
@@ -139,10 +140,11 @@ export class PlacedStore implements Store {
     return this.#place
   }
 
-  /** A copy of a directory has another file there. */
+  /** A copy of a directory has another file there, and a copy of a machine is another run of it. */
   #holder(): string {
     const { files, places } = this.replica
-    return String(orIoFailure('finding the lock', () => files.stat(places.lock))?.ino ?? '')
+    const facts = orIoFailure('finding the lock', () => files.stat(places.lock))
+    return facts === undefined ? '' : holderOf(facts)
   }
 
   /**
@@ -222,7 +224,8 @@ export class PlacedStore implements Store {
   }
 
   async fresh(fence: SendFence | null = null): Promise<FreshView> {
-    if (!(fence instanceof PlacedFence && fence.hasLooked)) await this.#follow()
+    if (fence instanceof PlacedFence && fence.isHere) await fence.lookAgain()
+    else await this.#follow()
     return this.replica.read() as FreshView
   }
 
@@ -432,7 +435,8 @@ export class PlacedStore implements Store {
 
   /**
    * Takes in what was placed by this process. It is in force: whoever said that it could not be
-   * written would have it written twice, so the lock of this directory is waited for once more.
+   * written would have it written twice. So the lock of this directory is waited for once more, and
+   * what else fails here (a full disk) is told as what is not known yet.
    */
   async #takePlaced(
     verb: string, record: TakenRecord, effects: Proposal<unknown>['effects'],
@@ -443,8 +447,7 @@ export class PlacedStore implements Store {
       try {
         return await this.replica.takeIn(verb, [record], effects)
       } catch (error) {
-        if (!isWait(error)) throw error
-        if (clock.monotonicMs() >= until) throw commitUnknown(error)
+        if (!isWait(error) || clock.monotonicMs() >= until) throw notHereYet(error)
       }
       await clock.sleep(Math.random() * retryPauseMs)
     }

@@ -337,18 +337,23 @@ t.test('a mark that the disk did not take ends this process\'s writing, here and
       nodeFiles.syncData(fd)
     },
   }
-  const { store, server } = await replicas(t, { files })
+  const { store, server, next } = await replicas(t, { files })
   const put = (n: number) => store.transact('test', (tx) => {
     tx.put(rows, 'a', { n })
     tx.mark()
   })
   await put(1)
   isFull = true
-  await t.rejects(put(2), { kind: 'failed', code: 'disk_full' })
+  const { length: before } = server.records
+  await t.rejects(put(2), {
+    kind: 'partial', code: 'commit_unknown', cause: { code: 'disk_full' }, next: /disk is full/,
+  })
   isFull = false
   const { length } = server.records
+  t.equal(length, before + 1, 'it is not told as what did not come to be')
   await t.rejects(put(3), { kind: 'failed', code: 'store_poisoned' })
   t.equal(server.records.length, length)
+  t.strictSame((await (await next()).fresh()).get(rows, 'a'), { n: 2 })
 })
 
 t.test('over a damaged log nothing is proposed and nothing is taken in', async (t) => {
