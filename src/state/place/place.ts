@@ -46,6 +46,8 @@ export interface Followed {
   readonly stops: readonly StopRow[]
   /** Wall clock of the place, ms since 1970. */
   readonly nowMs: number
+  /** So long ago this machine was noted to be there (`noteSeen`), ms. */
+  readonly seenAgoMs: number
 }
 
 /**
@@ -210,6 +212,10 @@ export interface Place {
   /** Pieces of a blob in order; none where it is not there whole. */
   getBlob(name: string): AsyncIterable<Buffer>
   removeBlobs(names: readonly string[]): Promise<void>
+  /** Names of blobs that have lain there for a day, behind one name, in order; none that is kept. */
+  oldBlobs(after: string, limit: number): Promise<readonly string[]>
+  /** Has a blob that no row names stay until it is removed by its name: see `oldBlobs`. */
+  keepBlob(name: string): Promise<void>
   /** Every machine, retired ones among them, in the order of their joining. */
   machines(): Promise<readonly MachineRow[]>
   /** `conflict` `machine_name_taken` where a machine that is not retired has the name. */
@@ -234,8 +240,9 @@ export interface Place {
   vouch(at: Position): Promise<void>
   /**
    * Makes a server known, and gives it back the records behind `last` that it lost; the lane is
-   * kept for one lease, since whoever had it may still have a request open. `moved`: its last
-   * record is another one by now.
+   * kept for one lease, since whoever had it may still have a request open: it is `nobody`'s, and
+   * until it ends nobody takes work of another machine for dead, whose leases may be lost there.
+   * `moved`: its last record is another one by now.
    */
   accept(last: Position, lost: readonly PlacedRecord[]): Promise<'accepted' | 'moved'>
   /**
@@ -248,6 +255,9 @@ export interface Place {
   /** Ends the connection once what was asked has been answered. Further use connects anew. */
   close(): Promise<void>
 }
+
+/** Whose the lane is behind an accept. */
+export const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** How long a lease is kept without a word of its holder: the longest request and 30 s more. */
 const leaseMs = 150_000

@@ -23,7 +23,7 @@ import type {
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import { isBehind, requireNotBehind, stopBehind } from './behind.js'
-import { noteEnd } from './closings.js'
+import { noteEnd, noteSaying } from './closings.js'
 import { leaseLost, notHereYet } from './errors.js'
 import type { HeadStart } from './head-start-shape.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
@@ -48,6 +48,9 @@ const followLimit = 2_000
 /** Whether another process of this machine has the lock of the directory. */
 const isWait = (error: unknown): boolean =>
   error instanceof SallyportError && lockWaits.includes(error.code)
+
+/** A machine is noted to have been there no oftener, ms. */
+const seenEveryMs = 60_000
 
 /** Longest pause before a transaction is tried again that another machine was faster than, ms. */
 const retryPauseMs = 20
@@ -92,12 +95,16 @@ export class PlacedStore implements Store {
   /** Ends when everything that was begun before has ended: transactions go one by one. */
   #line: Promise<unknown> = Promise.resolve()
   #hasCarried = false
+  readonly #openedMs: number
+  /** Whether it is time to have it noted that this machine was there. */
+  #isUnseen = false
   #closed = false
 
   constructor(replica: FileStore, options: OpenOptions) {
     this.replica = replica
     this.#options = options
     this.#place = options.place
+    this.#openedMs = replica.clock.monotonicMs()
     this.machine = replica.state.machine ?? firstMachine
     this.clock = new PlaceClock(replica.clock, heardApartMs(replica.runDir))
     this.seal = new RecordSeal(replica.keys, replica.storeId)
@@ -115,8 +122,13 @@ export class PlacedStore implements Store {
   }
 
   /** Takes stored files away from the place, whose rows are durably gone. */
-  dropStored(names: readonly string[]): void {
-    for (const name of names) this.blobs.remove(name)
+  dropStored(names: readonly string[]): Promise<void> {
+    return this.blobs.remove(names)
+  }
+
+  /** The same of whatever lies there and no row names: an earlier try was cut off, or failed. */
+  sweepStored(referenced: (view: View) => ReadonlySet<string>): Promise<number> {
+    return this.blobs.sweep(async () => referenced(await this.fresh()))
   }
 
   /** How the place is reached. Throws as `readPlaceFile` does. */
@@ -261,9 +273,23 @@ export class PlacedStore implements Store {
       this.#known = { sequence: last?.sequence ?? end.sequence, leases: seen.leases }
       await this.#noticeLost()
       noteHeard(this.runDir, clock.wallMs(), this.clock.apartMs)
+      this.#isUnseen = seen.seenAgoMs >= seenEveryMs
+      // Whoever is soon done says it then, when nobody waits for the answer of anything.
+      if (clock.monotonicMs() - this.#openedMs >= seenEveryMs) this.#saySeen()
       break
     }
     await this.#carry()
+  }
+
+  /** Has it noted that this machine was there, and how far it has come, where it is time. */
+  async noteSeen(): Promise<void> {
+    if (!this.#isUnseen) return
+    await this.place.noteSeen(this.replica.end.sequence)
+    this.#isUnseen = false
+  }
+
+  #saySeen(): void {
+    if (this.#isUnseen) void noteSaying(this.place, () => this.noteSeen())
   }
 
   async #look(after: number, how = this.place.follow): Promise<Followed> {
@@ -459,6 +485,7 @@ export class PlacedStore implements Store {
     this.replica.close()
     if (this.#place === undefined) return
     this.#leases.close()
+    this.#saySeen()
     noteEnd(this.#place)
   }
 }

@@ -7,6 +7,7 @@ import { FileStore } from '../../../src/state/file-store.js'
 import { nodeFiles, type Files } from '../../../src/state/files.js'
 import { openWith } from '../../../src/state/keys.js'
 import type { CollectionSpec } from '../../../src/state/types.js'
+import { closingsDone } from '../../../src/state/place/closings.js'
 import { placeTimes } from '../../../src/state/place/place.js'
 import type { PlacedStore } from '../../../src/state/place/placed-store.js'
 import { systemClock } from '../../../src/base/clock.js'
@@ -381,4 +382,29 @@ t.test('a replica that is open for reading proposes nothing and takes nothing in
   const told = new TypeError('the store is open for reading only')
   t.throws(() => opened.propose('test', () => 0), told)
   await t.rejects(opened.takeIn('test', []), told)
+})
+
+t.test('a process that is open for long says meanwhile that its machine is there; another one at its end', async (t) => {
+  let nowMs = 0
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  const { store, server } = await replicas(t, { clock })
+  const said = (): number => server.asked.filter((what) => what === 'noteSeen').length
+  await store.fresh()
+  server.seenAgoMs = 60_000
+  await store.fresh()
+  await closingsDone()
+  t.equal(said(), 0, 'not on the way of what it does')
+  nowMs = 60_000
+  await store.fresh()
+  await closingsDone()
+  t.equal(said(), 1)
+  await store.fresh()
+  await closingsDone()
+  t.equal(said(), 1, 'once a minute')
+  nowMs = 0
+  server.seenAgoMs = 60_000
+  await store.fresh()
+  store.close()
+  await closingsDone()
+  t.equal(said(), 2)
 })

@@ -26,6 +26,7 @@ export const list = verb(machineList, {
     const { listMachines, sharedOf } = await import('../../../fabric/machines/shared.js')
     const store = sharedOf(await deps.openStore('write'))
     await store.fresh()
+    await store.noteSeen()
     return listMachines(store)
   },
 })

@@ -6,8 +6,8 @@ import { textOf } from './connection.js'
 import { machineRetired } from '../errors.js'
 import { sqlStateOf } from './failures.js'
 import {
-  askStanding, firstValues, mayChange, placeTerms, requireStanding, standingColumns, withStanding,
-  type Asking,
+  askStanding, firstValues, mayChange, placeTerms, requireStanding, standingColumns, unhurried,
+  withStanding, type Asking,
 } from './standing.js'
 import { msOf } from './tables.js'
 
@@ -108,7 +108,7 @@ export const retire = async (asking: Asking, machine: string): Promise<LeftUnder
 
 /** See `Place.noteSeen`. */
 export const noteSeen = async (asking: Asking, sequence: number): Promise<void> => {
-  await askStanding(asking, `,
+  await askStanding(unhurried(asking), `,
 noted as (
   update sallyport.machines
   set seen = clock_timestamp(), sequence = greatest(sequence, $5::bigint)

@@ -33,6 +33,8 @@ const asked = (store: PlacedStore): Asks => ({
   putBlob: (place) => place.putBlob('a', []),
   getBlob: (place) => place.getBlob('a')[Symbol.asyncIterator]().next(),
   removeBlobs: (place) => place.removeBlobs(['a']),
+  oldBlobs: (place) => place.oldBlobs('', 1),
+  keepBlob: (place) => place.keepBlob('a'),
   machines: (place) => place.machines(),
   noteSeen: (place) => place.noteSeen(9),
   retire: (place) => place.retire(randomUUID()),
