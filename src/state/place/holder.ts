@@ -5,21 +5,13 @@
  * nothing of a machine tells that, and file and device alone are used.
  */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { thisPlatform } from '../../base/platform/this-platform.js'
+import type { FileFacts } from '../files.js'
 
 /** Letters and digits that a holder has at most; see `Introduction.holder`. */
 const digits = 32
 
-/** The id of this start of the machine; nothing where the system has none. */
-export const bootId = (): string => {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return ''
-  }
-}
-
 /** Names it by the lock file of the directory and the start of the machine. */
 export const holderOf = (
-  { dev, ino }: { readonly dev: number | bigint; readonly ino: number | bigint }, boot = bootId(),
-): string => createHash('sha256').update(`${dev} ${ino} ${boot}`).digest('hex').slice(0, digits)
+  { dev, ino }: Pick<FileFacts, 'dev' | 'ino'>, boot = thisPlatform.bootId(),
+): string => createHash('sha256').update(`${dev} ${ino} ${boot ?? ''}`).digest('hex').slice(0, digits)

@@ -1,4 +1,4 @@
-/** A prune of a shared state: what it removes at the server, and what it says of what it did not. */
+/** A prune of a shared state: what it removes at the server, and what it tells of the rest. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -19,7 +19,8 @@ t.test('a machine is noted to have been there, and how far it has come, once a m
       readonly { readonly record: number, readonly seen_at: string }[]
     return { here, there }
   }
-  const isRecent = (at: string | undefined): boolean => Date.parse(at ?? '') > Date.now() - 3_600_000
+  const isRecent = (at: string | undefined): boolean =>
+    Date.parse(at ?? '') > Date.now() - 3_600_000
   const last = async (): Promise<number> => Number((await server.query<{ n: string }>(
     'select max(sequence)::text as n from sallyport.records'))[0]?.n)
   const trips = async (): Promise<number> => {
