@@ -40,8 +40,8 @@ export const otherHistory = (): SallyportError =>
 /** `partial` `commit_unknown` of a change that the place has, and that is not here yet. */
 export const notHereYet = (cause: unknown): SallyportError =>
   fail.partial('commit_unknown', 'The place has the change; this machine could not take it in.', {
-    next: `${cause instanceof SallyportError ? `${cause.message} ` : ''}Look at the state once that `
-      + 'is mended, before anything is done again.',
+    next: `${cause instanceof SallyportError ? `${cause.message} ` : ''}Look at the state once `
+      + 'that is mended, before anything is done again.',
     cause,
   })
 

@@ -14,4 +14,5 @@ const digits = 32
 /** Names it by the lock file of the directory and the start of the machine. */
 export const holderOf = (
   { dev, ino }: Pick<FileFacts, 'dev' | 'ino'>, boot = thisPlatform.bootId(),
-): string => createHash('sha256').update(`${dev} ${ino} ${boot ?? ''}`).digest('hex').slice(0, digits)
+): string =>
+  createHash('sha256').update(`${dev} ${ino} ${boot ?? ''}`).digest('hex').slice(0, digits)

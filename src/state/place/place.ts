@@ -180,9 +180,9 @@ export interface Place {
   /** Gives leases back. One that is not ours any more is left alone. */
   release(tokens: readonly string[]): Promise<void>
   /**
-   * Notes that a piece of a request is about to leave, renews the leases that it is taken under, and
-   * follows behind that: two statements, the first committed before the second begins to look. Taken
-   * once more it stays taken, by the later turn. `locked` `lease_lost` where a lease that it
+   * Notes that a piece of a request is about to leave, renews the leases that it is taken under,
+   * and follows behind that: two statements, the first committed before the second begins to look.
+   * Taken once more it stays taken, by the later turn. `locked` `lease_lost` where a lease that it
    * is taken under is not ours any more, and `failed` `fence_lost` where the operation was ended by
    * others.
    */
@@ -212,7 +212,7 @@ export interface Place {
   /** Pieces of a blob in order; none where it is not there whole. */
   getBlob(name: string): AsyncIterable<Buffer>
   removeBlobs(names: readonly string[]): Promise<void>
-  /** Names of blobs that have lain there for a day, behind one name, in order; none that is kept. */
+  /** Names of blobs that have lain there for a day, behind a name, in order; none that is kept. */
   oldBlobs(after: string, limit: number): Promise<readonly string[]>
   /** Has a blob that no row names stay until it is removed by its name: see `oldBlobs`. */
   keepBlob(name: string): Promise<void>

@@ -30,7 +30,7 @@ interface FenceParts {
   readonly under: () => readonly string[]
   /** Both clocks of this machine. */
   readonly clock?: Pick<Clock, 'wallMs' | 'monotonicMs'>
-  /** Takes the fence at the place, renews what it is taken under, and takes in what was placed before, as of behind that. */
+  /** Takes the fence there, renews what it is taken under, and follows what was placed before. */
   taking(taking: FenceTaking): Promise<void>
 }
 
