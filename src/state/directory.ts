@@ -43,7 +43,9 @@ export const isDirectory = (store: Store): store is Directory => store.keptIn ==
 interface Replicated extends Store {
   readonly replica: Directory
   /** Takes stored files away from where the truth lies. */
-  dropStored(names: readonly string[]): void
+  dropStored(names: readonly string[]): Promise<void>
+  /** The same of what no row names; answers how many went. */
+  sweepStored(referenced: (view: View) => ReadonlySet<string>): Promise<number>
 }
 
 const isReplicated = (store: Store): store is Replicated => store.keptIn === 'place'
@@ -66,7 +68,12 @@ export const filesHere = (store: Store): Directory | undefined =>
 /** The same. `rejected` `state_elsewhere` where there is none. */
 export const filesOf = (store: Store): Directory => filesHere(store) ?? directoryOf(store)
 
-/** Tells where the truth lies, if not here, that stored files have gone. */
-export const dropElsewhere = (store: Store, names: readonly string[]): void => {
-  if (isReplicated(store) && names.length > 0) store.dropStored(names)
+/** Takes stored files that have gone here away from where the truth lies, if not here. */
+export const dropElsewhere = async (store: Store, names: readonly string[]): Promise<void> => {
+  if (isReplicated(store) && names.length > 0) await store.dropStored(names)
 }
+
+/** Takes away from there what no row names; answers how many went. */
+export const sweepElsewhere = async (
+  store: Store, referenced: (view: View) => ReadonlySet<string>,
+): Promise<number> => (isReplicated(store) ? store.sweepStored(referenced) : 0)

@@ -4,7 +4,7 @@ import { contract, noInput } from '../../base/contract.js'
 import { count, iso, text } from '../../base/fields.js'
 import { closedObject } from '../../base/schema.js'
 import { command } from '../../base/told.js'
-import type { MachineRow } from '../../state/place/place.js'
+import type { LeftUnderWay, MachineRow } from '../../state/place/place.js'
 
 const machineShape = v.strictObject({
   name: text,
@@ -59,9 +59,17 @@ export const machineRetire = contract({
     machine: machineShape,
     /** False where it had been retired before. */
     retired: v.boolean(),
+    /** What it has, or may still be sending: others are kept from it, and a revoke names it. */
+    under_way: v.array(text),
+    /** When all of that is over, by the clock of the place; null where it has nothing. */
+    under_way_until: v.nullable(iso),
   }),
-  toDocument: ({ retired, ...listed }: Listed & { readonly retired: boolean }) =>
-    ({ machine: documentOf(listed), retired }),
+  toDocument: ({ retired, left, ...listed }: Listed & {
+    readonly retired: boolean; readonly left: LeftUnderWay
+  }) => ({
+    machine: documentOf(listed), retired,
+    under_way: [...left.operations], under_way_until: left.until,
+  }),
 })
 
 /** Inviting a machine: `to` is the file that is written. */

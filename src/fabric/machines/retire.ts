@@ -1,4 +1,4 @@
-/** Retiring a machine of a shared state: nothing of it is taken any more, and its leases end. */
+/** Retiring a machine of a shared state: nothing of it is taken any more, its leases run out. */
 import { fail } from '../../base/errors.js'
 import { appendAudit, machineRetiredRow } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
@@ -7,7 +7,7 @@ import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { firstMachine } from '../../state/first-machine.js'
 import { requireNotBehind } from '../../state/place/behind.js'
-import type { MachineRow } from '../../state/place/place.js'
+import type { LeftUnderWay, MachineRow } from '../../state/place/place.js'
 import { listMachines, sharedOf } from './shared.js'
 
 /** A machine that is to be retired, and the one that asks. */
@@ -39,22 +39,22 @@ export const machineToRetire = async (gov: Gov, name: string): Promise<Retiring>
  * Retires it, then records who did: in force as soon as the place has answered. What rested on its
  * folders is this machine's from then on, and is told as missing where it is. One that was retired
  * before stays as it is, and nothing is recorded but what was cut off then: until it is, nobody has
- * what rested on its folders.
+ * what rested on its folders. What it may still be sending, and what waits for that, is told.
  */
 export const retireMachine = async (
   gov: Gov, session: Session, { row, here }: Retiring,
-): Promise<Retiring & { readonly retired: boolean }> => {
+): Promise<Retiring & { readonly retired: boolean; readonly left: LeftUnderWay }> => {
   const { place, stops, replica } = sharedOf(gov.store)
   const [founder] = (await listMachines(gov.store)).rows
   const from = founder?.machine === row.machine ? firstMachine : row.machine
   if (row.retired !== null && isHandedOver(await gov.store.fresh(), from)) {
-    return { row, here, retired: false }
+    return { row, here, retired: false, left: await place.retire(row.machine) }
   }
   // Asked before, too: what is retired stays so, whether or not it comes to be recorded.
   requireRootRow(await gov.store.fresh(), nowIso(gov), session.root.root_id)
   // Nothing could be recorded, and who is retired gives nothing back.
   requireNotBehind(stops, replica.end.sequence)
-  await place.retire(row.machine)
+  const left = await place.retire(row.machine)
   await gov.store.transact('machine retire', (tx) => {
     const now = nowIso(gov)
     requireRootRow(tx, now, session.root.root_id)
@@ -69,5 +69,6 @@ export const retireMachine = async (
     handOver(gov.store, tx, from)
   })
   const { rows } = await listMachines(gov.store)
-  return { row: rows.find(({ machine }) => machine === row.machine) ?? row, here, retired: true }
+  const now = rows.find(({ machine }) => machine === row.machine) ?? row
+  return { row: now, here, retired: true, left }
 }

@@ -1,6 +1,7 @@
 /** What goes in and comes out of a prune. */
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count, text } from '../../base/fields.js'
+import { fail } from '../../base/errors.js'
 import { contract } from '../../base/contract.js'
 import { unitMs } from '../../base/duration.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
@@ -22,6 +23,15 @@ const shape = v.strictObject({
   artifacts: count,
   /** Files without a record that an earlier, cut-off run had left; null for a dry run. */
   swept: v.nullable(count),
+  /** Of a state that machines share: sealed files that its place did not remove; null for none. */
+  left_at_place: v.nullable(v.strictObject({
+    /** 0 where only what an earlier run had left could not be looked for. */
+    files: count,
+    /** Code of what the place said. */
+    why: text,
+  })),
+  /** Names of machines that may still show what this run removed; null: nobody could be asked. */
+  behind: v.nullable(v.array(text)),
   /** Copies of finished repairs and restores. */
   asides: count,
   bytes_before: count,
@@ -43,4 +53,9 @@ export const statePrune = contract({
   }),
   output: shape,
   toDocument: (found: StatePruneDocument) => found,
+  failure: ({ left_at_place: left }) => (left === null ? null : fail.partial(
+    'files_left_at_place', 'Sealed files whose rows are gone may still lie at the place.', {
+      reason: left.why, details: { files: left.files },
+      next: 'Run the same line again once the place answers: it removes what no row names.',
+    })),
 })

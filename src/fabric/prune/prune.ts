@@ -6,7 +6,7 @@
  * rows are gone from every generation by then. Copies aside go first, since merging needs room.
  */
 import { isoFromMs } from '../../base/clock.js'
-import { fail } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { requireAnchored } from '../../governance/anchored.js'
 import { appendAudit } from '../../governance/audit.js'
@@ -21,6 +21,8 @@ import {
 } from '../../state/care/finished-asides.js'
 import { forgetRemoved, keepFewBlocks } from '../../state/care/forget.js'
 import { stateBytes } from '../../state/care/size.js'
+import { sweepElsewhere } from '../../state/directory.js'
+import { isPlaced } from '../../state/place/is-placed.js'
 import { capabilities } from '../capabilities.js'
 import { stateRules } from '../state-rules.js'
 import type { StatePruneDocument } from './prune-contract.js'
@@ -92,7 +94,7 @@ const pruneIdle = async ({ gov, age }: Pruning, { find, drop }: IdleRows): Promi
 
 const nothing = {
   before: null, tasks: { succeeded: 0, failed: 0, cancelled: 0 }, idle_receipts: 0, sessions: 0,
-  artifacts: 0,
+  artifacts: 0, left_at_place: null,
 } as const
 
 const asidesOf = ({ store, clock }: Gov, { olderThanMs, aside }: PruneRequest): string[] => {
@@ -130,7 +132,8 @@ export const lookForOld = async (
   const found = olderThanMs === undefined
     ? nothing : lookByAge(await pruningOf(gov, olderThanMs, registry))
   return {
-    ...found, tasks: { ...found.tasks }, asides, dry_run: true, swept: null,
+    ...found, tasks: { ...found.tasks }, asides, dry_run: true, swept: null, behind: [],
+    left_at_place: null,
     bytes_before: stateBytes(gov.store.dir), bytes_after: null,
   }
 }
@@ -198,29 +201,55 @@ function* filesOf(artifacts: DroppedNames): Generator<DroppedFile> {
   }
 }
 
+type FilesGone = Pick<StatePruneDocument, 'artifacts' | 'swept' | 'left_at_place'>
+
+/** What a place was to remove and did not; `why` is what it said. */
+const leftAt = (files: number, why: unknown): StatePruneDocument['left_at_place'] => ({
+  files, why: why instanceof SallyportError ? why.code : 'failed',
+})
+
 const dropFiles = async (
   gov: Gov, artifacts: DroppedNames, registry: Registry,
-): Promise<{ readonly files: number, readonly swept: number }> => {
-  const { files } = await dropStored(gov.store, filesOf(artifacts), verb)
+): Promise<FilesGone> => {
+  const { files, left, why } = await dropStored(gov.store, filesOf(artifacts), verb)
   await announce(gov, 'files_gone')
   // While an operation is under way its file may lie there with its record still to come.
   const { referenced } = await stateRules(registry)
   const swept = gov.store.holds.live() > 0 ? 0 : await sweepStored(gov.store, referenced, verb)
-  return { files, swept }
+  const gone = { artifacts: files, swept, left_at_place: null }
+  if (why !== undefined) return { ...gone, left_at_place: leftAt(left, why) }
+  try {
+    return { ...gone, swept: swept + await sweepElsewhere(gov.store, referenced) }
+  } catch (error) {
+    return { ...gone, left_at_place: leftAt(0, error) }
+  }
+}
+
+const isSome = ({ tasks, idle_receipts: receipts, sessions }: RowsGone): boolean =>
+  tasks.succeeded + tasks.failed + tasks.cancelled + receipts + sessions > 0
+
+/** Machines that are not known to have followed what was removed: they may still show it. */
+const behindOf = async ({ store }: Gov): Promise<StatePruneDocument['behind']> => {
+  if (!isPlaced(store)) return []
+  const { sequence } = store.replica.end
+  const rows = await store.place.machines().catch(() => null)
+  return rows?.filter(({ machine, retired, sequence: has }) =>
+    retired === null && machine !== store.settings.machine && has < sequence)
+    .map(({ name }) => name) ?? null
 }
 
 type AgedRequest = PruneRequest & { readonly olderThanMs: number }
 
 const pruneByAge = async (
   gov: Gov, session: Session, { olderThanMs, signal }: AgedRequest, registry: Registry,
-): Promise<RowsGone & Pick<StatePruneDocument, 'artifacts' | 'swept'>> => {
+): Promise<RowsGone & FilesGone & Pick<StatePruneDocument, 'behind'>> => {
   const pruning = await pruningOf(gov, olderThanMs, registry)
   const { gone, artifacts } = await dropRows(pruning, session, signal)
   await announce(gov, 'rows_gone')
   await forgetRemoved(gov.store, verb)
   await announce(gov, 'forgotten')
-  const { files, swept } = await dropFiles(gov, artifacts, registry)
-  return { ...gone, artifacts: files, swept }
+  const files = await dropFiles(gov, artifacts, registry)
+  return { ...gone, ...files, behind: isSome(gone) ? await behindOf(gov) : [] }
 }
 
 /**
@@ -240,7 +269,7 @@ export const pruneState = async (
   const dropped = await dropAsides(gov.store, asides, verb)
   await announce(gov, 'asides_gone')
   const gone = olderThanMs === undefined
-    ? { ...nothing, tasks: { ...nothing.tasks }, swept: 0 }
+    ? { ...nothing, tasks: { ...nothing.tasks }, swept: 0, behind: [] }
     : await pruneByAge(gov, session, { ...request, olderThanMs }, registry)
   return {
     dry_run: false, ...gone, asides: dropped,

@@ -30,6 +30,15 @@ function* turnsOf<T>(values: Iterable<T>): Generator<readonly T[]> {
   if (turn.length > 0) yield turn
 }
 
+/** What became of stored files. */
+export interface Dropped {
+  readonly files: number
+  readonly bytes: number
+  /** Files that still lie where the truth lies, if not here, and why; a sweep takes them later. */
+  readonly left: number
+  readonly why: unknown
+}
+
 /**
  * Removes stored files, so many in one turn at the lock; each folder is synced once a turn, so that
  * files of one folder should come side by side. Answers
@@ -37,10 +46,11 @@ function* turnsOf<T>(values: Iterable<T>): Generator<readonly T[]> {
  */
 export const dropStored = async (
   store: Store, dropped: Iterable<DroppedFile>, verb: string,
-): Promise<{ readonly files: number; readonly bytes: number }> => {
+): Promise<Dropped> => {
   const at = filesOf(store)
   const { files, places } = at
-  let [count, bytes] = [0, 0]
+  let [count, bytes, left] = [0, 0, 0]
+  let why: unknown
   for (const turn of turnsOf(dropped)) {
     const gone = await at.exclusive(verb, () => {
       requireOwnFolders(files, at.dir, ['artifacts'])
@@ -56,12 +66,18 @@ export const dropStored = async (
     orIoFailure('removing stored files', () => {
       for (const shard of new Set(gone.map(({ path }) => dirname(path)))) syncDir(files, shard)
     })
-    dropElsewhere(store, gone.map(({ name }) => name))
+    // Who does not answer once is not asked for each turn anew; here everything goes all the same.
+    if (why === undefined) {
+      why = await dropElsewhere(store, gone.map(({ name }) => name)).then(() => undefined, asIs)
+    }
+    if (why !== undefined) left += gone.length
     count += gone.length
     bytes += gone.reduce((sum, { size }) => sum + size, 0)
   }
-  return { files: count, bytes }
+  return { files: count, bytes, left, why }
 }
+
+const asIs = (error: unknown): unknown => error
 
 /** Removes stored files that no row names, by the rule of `state compact`; answers how many. */
 export const sweepStored = async (

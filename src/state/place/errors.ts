@@ -1,5 +1,5 @@
 /** What a place says of itself, of a machine or of what that machine held. */
-import { fail, type SallyportError } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 
 /** `locked` `lease_lost`: told before anything leaves. */
 export const leaseLost = (): SallyportError =>
@@ -39,7 +39,15 @@ export const otherHistory = (): SallyportError =>
       + '`sallyport state accept-server --without NAME`.',
   })
 
-/** `partial` `commit_unknown`: nobody says whether a change came to be, or it is not here yet. */
+/** `partial` `commit_unknown` of a change that the place has, and that is not here yet. */
+export const notHereYet = (cause: unknown): SallyportError =>
+  fail.partial('commit_unknown', 'The place has the change; this machine could not take it in.', {
+    next: `${cause instanceof SallyportError ? `${cause.message} ` : ''}Look at the state once `
+      + 'that is mended, before anything is done again.',
+    cause,
+  })
+
+/** `partial` `commit_unknown`: nobody says whether a change came to be. */
 export const commitUnknown = (cause: unknown): SallyportError =>
   fail.partial('commit_unknown', 'Nobody answered whether a change of the state came to be.', {
     next: 'Look at the state again once its place can be reached.', cause,

@@ -29,13 +29,14 @@ const noted = (store: PlacedStore): HeadStart | null => {
 }
 
 const made = async (store: PlacedStore, verb: string): Promise<HeadStart> => {
-  const { replica, blobs, seal } = store
+  const { replica, blobs, place, seal } = store
   await replica.exclusive(verb, () => replica.rotate())
   await replica.mergeAll(verb)
   const { ref, sequence, chain } = await packBase(replica, verb)
   const { stored_sha256, sha256: plain, bytes } = ref
   try {
     await blobs.put(stored_sha256)
+    await place.keepBlob(stored_sha256)
   } finally {
     // No row names it: here it would be a file that belongs to nothing.
     replica.artifacts.remove(stored_sha256)

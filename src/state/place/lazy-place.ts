@@ -30,6 +30,8 @@ export const lazyPlace = (options: PlaceOptions): Place => {
       yield* (await place()).getBlob(name)
     },
     removeBlobs: async (...given) => (await place()).removeBlobs(...given),
+    oldBlobs: async (...given) => (await place()).oldBlobs(...given),
+    keepBlob: async (...given) => (await place()).keepBlob(...given),
     machines: async () => (await place()).machines(),
     join: async (...given) => (await place()).join(...given),
     retire: async (...given) => (await place()).retire(...given),

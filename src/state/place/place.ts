@@ -48,6 +48,8 @@ export interface Followed {
   readonly stops: readonly StopRow[]
   /** Wall clock of the place, ms since 1970. */
   readonly nowMs: number
+  /** So long ago this machine was noted to be there (`noteSeen`), ms. */
+  readonly seenAgoMs: number
 }
 
 /**
@@ -90,6 +92,14 @@ export interface MachineRow {
   readonly retired: string | null
   /** The last record that it was known to have. */
   readonly sequence: number
+}
+
+/** What a machine that was retired still has, and nobody can take from it. */
+export interface LeftUnderWay {
+  /** Names of guards that it has, or whose request it may be sending; sorted. */
+  readonly operations: readonly string[]
+  /** By the place's clock (ISO), when the last of its leases ends; null where it has none. */
+  readonly until: string | null
 }
 
 /** What a machine says of itself whenever it connects. */
@@ -178,8 +188,9 @@ export interface Place {
   /** Gives leases back. One that is not ours any more is left alone. */
   release(tokens: readonly string[]): Promise<void>
   /**
-   * Notes that a piece of a request is about to leave, and follows behind that: two statements, the
-   * first committed before the second begins to look. `locked` `lease_lost` where a lease that it
+   * Notes that a piece of a request is about to leave, renews the leases that it is taken under,
+   * and follows behind that: two statements, the first committed before the second begins to look.
+   * Taken once more it stays taken, by the later turn. `locked` `lease_lost` where a lease that it
    * is taken under is not ours any more, and `failed` `fence_lost` where the operation was ended by
    * others.
    */
@@ -209,6 +220,10 @@ export interface Place {
   /** Pieces of a blob in order; none where it is not there whole. */
   getBlob(name: string): AsyncIterable<Buffer>
   removeBlobs(names: readonly string[]): Promise<void>
+  /** Names of blobs that have lain there for a day, behind a name, in order; none that is kept. */
+  oldBlobs(after: string, limit: number): Promise<readonly string[]>
+  /** Has a blob that no row names stay until it is removed by its name: see `oldBlobs`. */
+  keepBlob(name: string): Promise<void>
   /** Every machine, retired ones among them, in the order of their joining. */
   machines(): Promise<readonly MachineRow[]>
   /**
@@ -216,8 +231,12 @@ export interface Place {
    * `machine_name_taken` where a machine that is not retired has the name.
    */
   join(machine: { readonly machine: string; readonly name: string }): Promise<boolean>
-  /** Retires a machine: nothing of it is placed from now on, its leases end. */
-  retire(machine: string): Promise<void>
+  /**
+   * Retires a machine: nothing of it is placed from now on and it renews nothing. What it has is
+   * not freed, because it may still be sending: its leases run out, and a fence that it had taken
+   * stays so for one lease. Tells what that is, also when it is asked again.
+   */
+  retire(machine: string): Promise<LeftUnderWay>
   /** Notes how far this machine has come and that it was here. */
   noteSeen(sequence: number): Promise<void>
   /** Makes tables, where they are missing, and the store. `conflict` `store_exists`. */
@@ -236,8 +255,9 @@ export interface Place {
   /**
    * Makes a server known, and gives it back the records behind `last` that it lost. Machines that
    * were `retired` are so from then on. The lane is kept for one lease, since whoever had it may
-   * still have a request open. `moved`: its last record is another one by now. Given twice it
-   * counts as accepted.
+   * still have a request open: it is `nobody`'s, and until it ends nobody takes work of another
+   * machine for dead, whose leases may be lost there. `moved`: its last record is another
+   * one by now. Given twice it counts as accepted.
    */
   accept(
     last: Position, lost: readonly PlacedRecord[], retired?: readonly string[],
@@ -252,6 +272,9 @@ export interface Place {
   /** Ends the connection once what was asked has been answered. Further use connects anew. */
   close(): Promise<void>
 }
+
+/** Whose the lane is behind an accept. */
+export const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** How long a lease is kept without a word of its holder: the longest request and 30 s more. */
 const leaseMs = 150_000

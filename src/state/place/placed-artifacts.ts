@@ -13,6 +13,9 @@ import type { Place } from './place.js'
 /** Bytes of a piece of a blob. */
 const pieceBytes = 1024 * 1024
 
+/** Names that are told or taken away in one trip. */
+const namesAtOnce = 1_000
+
 const digestForm = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g
 
 /** Every text in a record that may name a stored file. */
@@ -134,11 +137,31 @@ export class BlobTraffic {
     }
   }
 
-  /** Takes a stored file away from the place. */
-  remove(name: string): void {
-    this.#there.delete(name)
-    this.#written.delete(name)
-    noteClosing(this.#at.place().removeBlobs([name]))
+  /** Takes stored files away from the place. Throws what `Place` does: they are swept later. */
+  async remove(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      this.#there.delete(name)
+      this.#written.delete(name)
+    }
+    await this.#at.place().removeBlobs(names)
+  }
+
+  /**
+   * Takes away what has lain at the place for a day and is not `named`, which is asked behind the
+   * look: a record that names a file is placed just behind the file. Answers how many went.
+   */
+  async sweep(named: () => Promise<ReadonlySet<string>>): Promise<number> {
+    const old: string[] = []
+    for (let page: readonly string[] | undefined; page === undefined || page.length > 0;) {
+      page = await this.#at.place().oldBlobs(old.at(-1) ?? '', namesAtOnce)
+      old.push(...page)
+    }
+    const kept = old.length === 0 ? new Set() : await named()
+    const gone = old.filter((name) => !kept.has(name))
+    for (let at = 0; at < gone.length; at += namesAtOnce) {
+      await this.remove(gone.slice(at, at + namesAtOnce))
+    }
+    return gone.length
   }
 }
 
@@ -154,7 +177,7 @@ export const placedArtifacts = (local: Artifacts, traffic: BlobTraffic): Artifac
   writePack: (label) => noting(local.writePack(label), traffic),
   remove: (stored) => {
     local.remove(stored)
-    traffic.remove(stored)
+    noteClosing(traffic.remove([stored]))
   },
 })
 

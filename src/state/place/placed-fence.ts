@@ -3,18 +3,22 @@
  * that says whether a piece may be leaving just now. The row is committed before stops are looked
  * at, and whoever stops has his stop committed before he looks at rows: so either the sender sees
  * the stop or the stopper sees the fence. It is taken under what the operation holds: a machine
- * that was silent for so long that others have it now (one that slept) sends nothing more.
+ * that was silent for so long that others have it now (one that slept) sends nothing more. So an
+ * answer counts from before it was asked for, by whichever clock went on: the monotonic one may
+ * stand still while a machine sleeps.
  */
 import { randomUUID } from 'node:crypto'
-import { systemClock } from '../../base/clock.js'
+import { systemClock, type Clock } from '../../base/clock.js'
 import type { FenceFacts } from '../holds/fence.js'
 import type { SendFence } from '../holds/holds.js'
 import { noteClosing, noteSaying } from './closings.js'
-import type { FenceTaking, Place } from './place.js'
+import { placeTimes, type FenceTaking, type Place } from './place.js'
 import type { RecordSeal } from './record-seal.js'
 
 /** For so long the row may say that a piece is leaving, so that not each piece costs a trip, ms. */
 const keptMs = 50
+/** Of the time of a lease an answer may take so much; a request that begins then ends in it. */
+const answersALease = 10
 
 /** What a fence needs of its store. */
 interface FenceParts {
@@ -24,8 +28,15 @@ interface FenceParts {
   readonly place: () => Place
   /** Tokens of the leases without which nothing may leave. */
   readonly under: () => readonly string[]
-  /** Takes the fence at the place and takes in what was placed before, as of behind that. */
+  /** Both clocks of this machine. */
+  readonly clock?: Pick<Clock, 'wallMs' | 'monotonicMs'>
+  /** Takes the fence there, renews what it is taken under, and follows what was placed before. */
   taking(taking: FenceTaking): Promise<void>
+}
+
+interface Moment {
+  readonly wallMs: number
+  readonly monotonicMs: number
 }
 
 /** See above. */
@@ -36,7 +47,8 @@ export class PlacedFence implements SendFence {
   /** Whether the row says that a piece may be leaving. */
   #isThere = false
   #wasThere = false
-  #lookedMs = 0
+  /** When its answer had come. */
+  #looked: Moment | undefined
   /** Names the last time that it was taken there. */
   #turn = randomUUID()
   #timer: NodeJS.Timeout | undefined
@@ -48,7 +60,7 @@ export class PlacedFence implements SendFence {
   async take(signal: AbortSignal): Promise<void> {
     await this.#at.local.take(signal)
     try {
-      if (!this.#isThere) await this.#takeThere()
+      if (!this.#isThere) await this.#takeThere(signal)
       signal.throwIfAborted()
     } catch (error) {
       this.#at.local.give()
@@ -57,13 +69,31 @@ export class PlacedFence implements SendFence {
     this.#isHere = true
   }
 
-  async #takeThere(): Promise<void> {
+  #now(): Moment {
+    const { clock = systemClock } = this.#at
+    return { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() }
+  }
+
+  #msSince({ wallMs, monotonicMs }: Moment): number {
+    const now = this.#now()
+    return Math.max(now.wallMs - wallMs, now.monotonicMs - monotonicMs)
+  }
+
+  /** An answer that came late says nothing of the leases any more: it is asked for anew. */
+  async #takeThere(signal?: AbortSignal): Promise<void> {
     const { taking, under, facts: { operation } } = this.#at
+    const tooLongMs = placeTimes.leaseMs / answersALease
     this.#wasThere = true
-    this.#turn = randomUUID()
-    await taking({ operation, facts: this.#facts(), turn: this.#turn, under: under() })
+    let asked: Moment
+    do {
+      signal?.throwIfAborted()
+      this.#turn = randomUUID()
+      asked = this.#now()
+      await taking({ operation, facts: this.#facts(), turn: this.#turn, under: under() })
+    } while (this.#msSince(asked) >= tooLongMs)
     this.#isThere = true
-    this.#lookedMs = systemClock.monotonicMs()
+    this.#looked = this.#now()
+    clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       if (!this.#isHere) void this.#giveThere(false)
@@ -76,7 +106,18 @@ export class PlacedFence implements SendFence {
    * for again.
    */
   get hasLooked(): boolean {
-    return this.#isHere && this.#isThere && systemClock.monotonicMs() - this.#lookedMs < keptMs
+    return this.#isHere && this.#isThere
+      && this.#looked !== undefined && this.#msSince(this.#looked) < keptMs
+  }
+
+  /** Whether a piece may leave under it, once what is known was looked at. */
+  get isHere(): boolean {
+    return this.#isHere
+  }
+
+  /** Looks again, where the last look is too old: the fence is taken anew, under the same. */
+  async lookAgain(): Promise<void> {
+    if (!this.hasLooked) await this.#takeThere()
   }
 
   #facts(): Buffer {

@@ -14,7 +14,7 @@ import { systemClock } from '../../base/clock.js'
 import { noteClosing } from './closings.js'
 import { deadTokens } from './dead-leases.js'
 import type { Lease, Leases } from './leases.js'
-import type { FenceTaking, LeaseRow, Place } from './place.js'
+import { nobody, type FenceTaking, type LeaseRow, type Place } from './place.js'
 import { PlacedFence } from './placed-fence.js'
 import type { PlacedStops } from './placed-stops.js'
 import { reachPlacedFences } from './reach.js'
@@ -76,12 +76,16 @@ export class PlacedHolds implements Holds {
     }
   }
 
-  /** Whether another machine has a lease; `unknown`: what is said where that cannot be told. */
+  /**
+   * Whether another machine has a lease; `unknown`: what is said where that cannot be told. Behind
+   * a promotion it cannot: the server that took over may lack leases of what is under way.
+   */
   #isElsewhere(name: string, unknown: boolean): boolean {
     const known = this.#at.known()
     if (known === null) return unknown
     const machine = this.#at.machine()
     return known.some((lease) => lease.name === name && lease.machine !== machine)
+      || (unknown && isJustAccepted(known))
   }
 
   isHeld(kind: HoldKind, id: string): boolean {
@@ -94,8 +98,9 @@ export class PlacedHolds implements Holds {
   live(): number {
     const { local, known, machine } = this.#at
     const leases = known()
-    const others = leases === null ? 1 : leases.filter(({ name, machine: whose }) =>
-      name.startsWith('hold/') && whose !== machine()).length
+    const others = leases === null || isJustAccepted(leases) ? 1
+      : leases.filter(({ name, machine: whose }) =>
+        name.startsWith('hold/') && whose !== machine()).length
     return local.live() + others
   }
 
@@ -211,6 +216,10 @@ export class PlacedHolds implements Holds {
     }
   }
 }
+
+/** Whether the server was made known less than one lease ago: see `Place.accept`. */
+const isJustAccepted = (leases: readonly LeaseRow[]): boolean =>
+  leases.some(({ name, machine }) => name === 'lane' && machine.startsWith(nobody))
 
 /** A waiter's place among those who want the lane. */
 interface Want {

@@ -25,10 +25,11 @@ import { artifactsOfBase, baseOf, takeBase } from './base.js'
 import {
   endForked, isBehind, isForked, requireNotBehind, stopBehind, stopForked, stoppedBehind,
 } from './behind.js'
-import { noteEnd } from './closings.js'
-import { commitUnknown, leaseLost, otherHistory } from './errors.js'
+import { noteEnd, noteSaying } from './closings.js'
+import { leaseLost, notHereYet, otherHistory } from './errors.js'
 import type { HeadStart } from './head-start-shape.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
+import { holderOf } from './holder.js'
 import type { KnownRun } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
 import { Leases } from './leases.js'
@@ -49,6 +50,9 @@ const followLimit = 2_000
 /** Whether another process of this machine has the lock of the directory. */
 const isWait = (error: unknown): boolean =>
   error instanceof SallyportError && lockWaits.includes(error.code)
+
+/** A machine is noted to have been there no oftener, ms. */
+const seenEveryMs = 60_000
 
 /** Longest pause before a transaction is tried again that another machine was faster than, ms. */
 const retryPauseMs = 20
@@ -93,12 +97,16 @@ export class PlacedStore implements Store {
   /** Ends when everything that was begun before has ended: transactions go one by one. */
   #line: Promise<unknown> = Promise.resolve()
   #hasCarried = false
+  readonly #openedMs: number
+  /** Whether it is time to have it noted that this machine was there. */
+  #isUnseen = false
   #closed = false
 
   constructor(replica: FileStore, options: OpenOptions) {
     this.replica = replica
     this.#options = options
     this.#place = options.place
+    this.#openedMs = replica.clock.monotonicMs()
     this.machine = replica.state.machine ?? firstMachine
     this.clock = new PlaceClock(replica.clock, heardApartMs(replica.runDir))
     this.seal = new RecordSeal(replica.keys, replica.storeId)
@@ -116,8 +124,13 @@ export class PlacedStore implements Store {
   }
 
   /** Takes stored files away from the place, whose rows are durably gone. */
-  dropStored(names: readonly string[]): void {
-    for (const name of names) this.blobs.remove(name)
+  dropStored(names: readonly string[]): Promise<void> {
+    return this.blobs.remove(names)
+  }
+
+  /** The same of whatever lies there and no row names: an earlier try was cut off, or failed. */
+  sweepStored(referenced: (view: View) => ReadonlySet<string>): Promise<number> {
+    return this.blobs.sweep(async () => referenced(await this.fresh()))
   }
 
   /** How the place is reached. Throws as `readPlaceFile` does. */
@@ -144,10 +157,11 @@ export class PlacedStore implements Store {
     return this.#place
   }
 
-  /** A copy of a directory has another file there. */
+  /** A copy of a directory has another file there, and a copy of a machine is another run of it. */
   #holder(): string {
     const { files, places } = this.replica
-    return String(orIoFailure('finding the lock', () => files.stat(places.lock))?.ino ?? '')
+    const facts = orIoFailure('finding the lock', () => files.stat(places.lock))
+    return facts === undefined ? '' : holderOf(facts)
   }
 
   /**
@@ -227,7 +241,8 @@ export class PlacedStore implements Store {
   }
 
   async fresh(fence: SendFence | null = null): Promise<FreshView> {
-    if (!(fence instanceof PlacedFence && fence.hasLooked)) await this.#follow()
+    if (fence instanceof PlacedFence && fence.isHere) await fence.lookAgain()
+    else await this.#follow()
     return this.replica.read() as FreshView
   }
 
@@ -264,9 +279,23 @@ export class PlacedStore implements Store {
       this.#known = { sequence: last?.sequence ?? end.sequence, leases: seen.leases }
       await this.#noticeLost()
       noteHeard(this.runDir, clock.wallMs(), this.clock.apartMs)
+      this.#isUnseen = seen.seenAgoMs >= seenEveryMs
+      // Whoever is soon done says it then, when nobody waits for the answer of anything.
+      if (clock.monotonicMs() - this.#openedMs >= seenEveryMs) this.#saySeen()
       break
     }
     await this.#carry()
+  }
+
+  /** Has it noted that this machine was there, and how far it has come, where it is time. */
+  async noteSeen(): Promise<void> {
+    if (!this.#isUnseen) return
+    await this.place.noteSeen(this.replica.end.sequence)
+    this.#isUnseen = false
+  }
+
+  #saySeen(): void {
+    if (this.#isUnseen) void noteSaying(this.place, () => this.noteSeen())
   }
 
   /** Throws `server_changed` `other_history` where the last record known here is another there. */
@@ -482,7 +511,8 @@ export class PlacedStore implements Store {
 
   /**
    * Takes in what was placed by this process. It is in force: whoever said that it could not be
-   * written would have it written twice, so the lock of this directory is waited for once more.
+   * written would have it written twice. So the lock of this directory is waited for once more, and
+   * what else fails here (a full disk) is told as what is not known yet.
    */
   async #takePlaced(
     verb: string, record: TakenRecord, effects: Proposal<unknown>['effects'],
@@ -493,8 +523,7 @@ export class PlacedStore implements Store {
       try {
         return await this.replica.takeIn(verb, [record], effects)
       } catch (error) {
-        if (!isWait(error)) throw error
-        if (clock.monotonicMs() >= until) throw commitUnknown(error)
+        if (!isWait(error) || clock.monotonicMs() >= until) throw notHereYet(error)
       }
       await clock.sleep(Math.random() * retryPauseMs)
     }
@@ -506,6 +535,7 @@ export class PlacedStore implements Store {
     this.replica.close()
     if (this.#place === undefined) return
     this.#leases.close()
+    this.#saySeen()
     noteEnd(this.#place)
   }
 }

@@ -6,6 +6,7 @@ import { askOn, firstMachine, nextMachine } from '../../support/place/machines.j
 import { startPostgres, type Postgres } from '../../support/place/postgres.js'
 import { startProxy } from '../../support/place/proxy.js'
 import { until } from '../../support/until.js'
+import { moneyAt, waitingAsk } from '../../support/place/waiting-ask.js'
 
 /** Waits until a standby has replayed all that its primary has written. */
 const caughtUp = async (primary: Postgres, standby: Postgres): Promise<void> => {
@@ -78,4 +79,39 @@ t.test('a machine that is gone is left out: revoked, signed out, and the whole c
   t.hasStrict(await one.json(['machine', 'list']), [{ name: 'a', retired_at: null }, { name: 'b' }])
   t.not((await one.json(['machine', 'list']))[1].retired_at, null)
   t.equal(one.inferences().length, 0)
+})
+
+t.test('work of another machine whose leases a promotion lost is not ended before a lease is over', async (t) => {
+  const { leaseMs } = placeTimes
+  t.teardown(() => { placeTimes.leaseMs = leaseMs })
+  placeTimes.leaseMs = 150_000
+  const primary = await startPostgres(t)
+  let port = primary.port
+  const proxy = await startProxy(t, () => port)
+  const one = await firstMachine(t, `postgres://sallyport@127.0.0.1:${proxy.port}/postgres`)
+  const two = await nextMachine(t, one)
+  const link = await startProxy(t, () => primary.port)
+  const standby = await primary.standby(link)
+  await caughtUp(primary, standby)
+  link.hold()
+  const ask = waitingAsk(two, 'replied')
+  await ask.stopped
+  await primary.stop('SIGKILL')
+  await standby.promote()
+  port = standby.port
+  proxy.cut()
+  const accept = ['state', 'accept-server', '--yes', '--json']
+  await one.run(accept)
+  must(await two.run(accept))
+  must(await one.run(accept))
+  t.strictSame(await standby.query("select from sallyport.leases where name like 'hold/%'"), [])
+  must(await one.run(['goal', 'add', 'next']))
+  t.equal(moneyAt(one, ask.key), 'contacted')
+  t.hasStrict(must(await one.run(['state', 'compact', '--json'])).json(), { orphans_removed: 0 })
+  await standby.query('update sallyport.leases set ends = clock_timestamp()')
+  must(await one.run(['goal', 'add', 'behind the lease']))
+  t.equal(moneyAt(one, ask.key), 'unknown')
+  ask.go()
+  t.not((await ask.asking).status, 0)
+  t.equal(moneyAt(one, ask.key), 'unknown')
 })

@@ -5,6 +5,7 @@ import {
   faultyWay, leasesEnd, moneyAt, shortEnv, waitingAsk,
 } from '../../support/place/waiting-ask.js'
 import { slice } from '../../support/slice.js'
+import { until } from '../../support/until.js'
 
 const way = await faultyWay(t)
 const { one, two, server, proxy } = way
@@ -73,6 +74,23 @@ for (const [step, end] of Object.entries(woken)) {
     await leasesEnd(way)
   })
 }
+
+t.test('a machine that slept while its fence was being taken sends nothing of what others have by then', async (t) => {
+  const ask = waitingAsk(one, 'before_first_byte', { env: { TEST_PLACE_LEASE_MS: '2000' } })
+  await ask.stopped
+  proxy.holdReplies()
+  ask.go()
+  await until('it is taken', async () =>
+    (await server.query('select from sallyport.fences where taken')).length > 0)
+  ask.child()?.kill('SIGSTOP')
+  proxy.free()
+  await leasesEnd(way)
+  await otherWrites()
+  t.equal(moneyAt(two, ask.key), 'unknown')
+  ask.child()?.kill('SIGCONT')
+  t.not((await ask.asking).status, 0)
+  t.equal(sentOf(ask.question), 0)
+})
 
 t.test('a machine that was away before a bill for longer than its lease asks for none that others gave up', async (t) => {
   const before = one.billings().length

@@ -10,7 +10,7 @@ import { newStop } from '../../../src/governance/stops/act.js'
 import { openStore } from '../../../src/state/store.js'
 import { newestTask } from '../../support/board.js'
 import { must } from '../../support/must.js'
-import { firstMachine, nextMachine } from '../../support/place/machines.js'
+import { askOn, firstMachine, nextMachine } from '../../support/place/machines.js'
 import { startPostgres, type Postgres } from '../../support/place/postgres.js'
 import { rounds } from '../../support/slice.js'
 import { soakSharedRevokes } from '../../support/soak/shared-revokes.js'
@@ -104,6 +104,27 @@ t.test('A-071 a stopped process of another machine that holds a request is named
     await held.asking
     t.equal(one.inferences().length, 0, 'it saw the stop when it woke')
     must(await two.run(['policy', 'revoke']))
+  })
+
+t.test('A-071 A-168 a machine that was retired is no less named while a request of it may leave',
+  async (t) => {
+    const { one, two } = await twoMachines(t)
+    const held = await heldAsk(t, { one })
+    held.signal('SIGSTOP')
+    const { operation_id: operation } = newestTask(one)
+    const retired = must(await two.run(['machine', 'retire', 'a', '--yes', '--json'])).json()
+    t.strictSame(retired.under_way, [operation])
+    t.type(retired.under_way_until, 'string')
+    t.match((await two.run(['machine', 'retire', 'a', '--yes'])).stdout,
+      `It may still be sending ${operation}; what it has is free at `)
+    t.not((await askOn(two, { args: ['--wait-turn', '1'] })).status, 0, 'its lane is not free')
+    const revoked = await two.run(['policy', 'revoke', '--json'])
+    t.equal(revoked.status, 11, revoked.stderr)
+    t.hasStrict(revoked.json().under_way, [{ operation_id: operation }])
+    held.go()
+    held.signal('SIGCONT')
+    await held.asking
+    t.equal(one.inferences().length, 1, 'what was past the fence left')
   })
 
 t.test('a request whose process was killed is named until its machine says that it died', async (t) => {

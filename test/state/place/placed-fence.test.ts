@@ -1,7 +1,7 @@
 /** What was looked at behind a fence is fresh for what leaves under it, and for no longer. */
 import t from 'tap'
 import { PlacedFence } from '../../../src/state/place/placed-fence.js'
-import type { Place } from '../../../src/state/place/place.js'
+import { placeTimes, type Place } from '../../../src/state/place/place.js'
 import type { RecordSeal } from '../../../src/state/place/record-seal.js'
 import { closingsDone } from '../../../src/state/place/closings.js'
 import { until } from '../../support/until.js'
@@ -33,6 +33,41 @@ t.test('a look behind a fence counts while the fence is held, and a while', asyn
   t.notOk(fence.hasLooked, 'nothing is held')
   fence.close()
   t.strictSame(said.slice(0, 3), ['taken', 'given', 'taken'])
+})
+
+t.test('a look counts from before it was asked for, by the clock that went on while the machine slept', async (t) => {
+  for (const clock of ['wallMs', 'monotonicMs'] as const) {
+    const now = { wallMs: 0, monotonicMs: 0 }
+    const sleeps = [placeTimes.leaseMs, placeTimes.leaseMs, 0]
+    let taken = 0
+    const fence = new PlacedFence({
+      local: { take: none, note: () => undefined, give: () => undefined, close: () => undefined },
+      facts: { operation: 'op_1', task: null, principal: null, pid: 1 },
+      seal: { sealFor: () => Buffer.alloc(0) } as unknown as RecordSeal,
+      place: () => ({ giveFence: none }) as unknown as Place,
+      clock: { wallMs: () => now.wallMs, monotonicMs: () => now.monotonicMs },
+      under: () => [],
+      taking: async () => {
+        now[clock] += sleeps[taken] ?? 0
+        taken += 1
+      },
+    })
+    await fence.take(signal)
+    t.equal(taken, 3, 'an answer that came late proves no lease')
+    await fence.lookAgain()
+    t.equal(taken, 3)
+    now[clock] += 50
+    t.notOk(fence.hasLooked)
+    await fence.lookAgain()
+    t.equal(taken, 4, 'looked for again by taking it anew')
+    t.ok(fence.hasLooked)
+    const ended = AbortSignal.abort(new Error('ended'))
+    sleeps.push(placeTimes.leaseMs)
+    fence.give()
+    fence.close()
+    await t.rejects(fence.take(ended), /ended/)
+  }
+  await closingsDone()
 })
 
 t.test('the file of a fence goes once the place was told, and stays where it cannot be', async (t) => {

@@ -7,6 +7,7 @@ import { FileStore } from '../../../src/state/file-store.js'
 import { nodeFiles, type Files } from '../../../src/state/files.js'
 import { openWith } from '../../../src/state/keys.js'
 import type { CollectionSpec } from '../../../src/state/types.js'
+import { closingsDone } from '../../../src/state/place/closings.js'
 import { placeTimes } from '../../../src/state/place/place.js'
 import type { PlacedStore } from '../../../src/state/place/placed-store.js'
 import { systemClock } from '../../../src/base/clock.js'
@@ -337,18 +338,23 @@ t.test('a mark that the disk did not take ends this process\'s writing, here and
       nodeFiles.syncData(fd)
     },
   }
-  const { store, server } = await replicas(t, { files })
+  const { store, server, next } = await replicas(t, { files })
   const put = (n: number) => store.transact('test', (tx) => {
     tx.put(rows, 'a', { n })
     tx.mark()
   })
   await put(1)
   isFull = true
-  await t.rejects(put(2), { kind: 'failed', code: 'disk_full' })
+  const { length: before } = server.records
+  await t.rejects(put(2), {
+    kind: 'partial', code: 'commit_unknown', cause: { code: 'disk_full' }, next: /disk is full/,
+  })
   isFull = false
   const { length } = server.records
+  t.equal(length, before + 1, 'it is not told as what did not come to be')
   await t.rejects(put(3), { kind: 'failed', code: 'store_poisoned' })
   t.equal(server.records.length, length)
+  t.strictSame((await (await next()).fresh()).get(rows, 'a'), { n: 2 })
 })
 
 t.test('over a damaged log nothing is proposed and nothing is taken in', async (t) => {
@@ -376,4 +382,29 @@ t.test('a replica that is open for reading proposes nothing and takes nothing in
   const told = new TypeError('the store is open for reading only')
   t.throws(() => opened.propose('test', () => 0), told)
   await t.rejects(opened.takeIn('test', []), told)
+})
+
+t.test('a process that is open for long says meanwhile that its machine is there; another one at its end', async (t) => {
+  let nowMs = 0
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  const { store, server } = await replicas(t, { clock })
+  const said = (): number => server.asked.filter((what) => what === 'noteSeen').length
+  await store.fresh()
+  server.seenAgoMs = 60_000
+  await store.fresh()
+  await closingsDone()
+  t.equal(said(), 0, 'not on the way of what it does')
+  nowMs = 60_000
+  await store.fresh()
+  await closingsDone()
+  t.equal(said(), 1)
+  await store.fresh()
+  await closingsDone()
+  t.equal(said(), 1, 'once a minute')
+  nowMs = 0
+  server.seenAgoMs = 60_000
+  await store.fresh()
+  store.close()
+  await closingsDone()
+  t.equal(said(), 2)
 })

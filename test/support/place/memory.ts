@@ -6,7 +6,7 @@ import { leaseLost } from '../../../src/state/place/errors.js'
 import type {
   FenceRow, MachineRow, Place, PlacedRecord, StopRow, Voucher,
 } from '../../../src/state/place/place.js'
-import { placeTimes } from '../../../src/state/place/place.js'
+import { nobody, placeTimes } from '../../../src/state/place/place.js'
 
 interface Lease { name: string; machine: string; token: string; until: number }
 interface Fence extends FenceRow {
@@ -20,6 +20,8 @@ export class MemoryServer {
   stops: (StopRow & { placed: number })[] = []
   fences: Fence[] = []
   blobs = new Map<string, Buffer[]>()
+  /** Blobs that have not lain there for a day, or are kept. */
+  young = new Set<string>()
   machines: MachineRow[] = []
   /** Set: nobody is answered. */
   isAway = false
@@ -31,6 +33,7 @@ export class MemoryServer {
   isEnded = false
   vouchers: Voucher[] = []
   ticks = 0
+  seenAgoMs = 0
   /** Its wall clock, ms since 1970. */
   nowMs: () => number = Date.now
   /** How often the place was asked, by the name of the question. */
@@ -59,7 +62,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       records: behind.slice(0, limit), link: linkAt(after), more: behind.length > limit,
       leases: live().map(({ name, machine: whose, token }) =>
         ({ name, machine: whose, token: whose === machineId() ? token : null })),
-      stops: [...server.stops], nowMs: server.nowMs(),
+      stops: [...server.stops], nowMs: server.nowMs(), seenAgoMs: server.seenAgoMs,
     }
   }
   const row = (machine: string, name: string): MachineRow => ({
@@ -112,9 +115,9 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     },
     async takeFence({ operation, facts, turn, under }, after, limit) {
       ask('takeFence')
-      if (live().filter(({ token }) => under.includes(token)).length < under.length) {
-        throw leaseLost()
-      }
+      const mine = live().filter(({ token }) => under.includes(token))
+      if (mine.length < under.length) throw leaseLost()
+      for (const lease of mine) lease.until = server.nowMs() + placeTimes.leaseMs
       server.fences = server.fences.filter((one) => one.operation !== operation)
       server.fences.push({
         operation, machine: machineId(), taken: true, closed: false, facts, turn,
@@ -163,6 +166,7 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
         kept.push(Buffer.from(piece))
       }
       if (!server.blobs.has(name)) server.blobs.set(name, kept)
+      server.young.add(name)
     },
     async * getBlob(name) {
       ask('getBlob')
@@ -172,6 +176,12 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       ask('removeBlobs')
       for (const name of names) server.blobs.delete(name)
     },
+    async oldBlobs(after, limit) {
+      ask('oldBlobs')
+      return [...server.blobs.keys()].filter((name) => name > after && !server.young.has(name))
+        .sort().slice(0, limit)
+    },
+    async keepBlob() { ask('keepBlob') },
     async machines() {
       ask('machines')
       return [...server.machines]
@@ -185,8 +195,14 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     async retire(which) {
       ask('retire')
       retire(which)
+      return { operations: [], until: null }
     },
-    async noteSeen() { ask('noteSeen') },
+    async noteSeen(sequence) {
+      ask('noteSeen')
+      server.seenAgoMs = 0
+      server.machines = server.machines.map((one) =>
+        (one.machine === machineId() ? { ...one, sequence } : one))
+    },
     async found({ machine: first, at }) {
       ask('found')
       server.records.push(at)
@@ -217,6 +233,10 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       for (const one of retired) retire(one)
       server.records.push(...lost)
       server.isChanged = false
+      server.leases.push({
+        name: 'lane', machine: nobody, token: randomUUID(),
+        until: server.nowMs() + placeTimes.leaseMs,
+      })
       return 'accepted'
     },
     async end({ sequence, link }) {

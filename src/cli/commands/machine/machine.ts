@@ -26,6 +26,7 @@ export const list = verb(machineList, {
     const { listMachines, sharedOf } = await import('../../../fabric/machines/shared.js')
     const store = sharedOf(await deps.openStore('write'))
     await store.fresh()
+    await store.noteSeen()
     return listMachines(store)
   },
 })
@@ -34,7 +35,8 @@ export const list = verb(machineList, {
 export const retire = verb(machineRetire, {
   summary: 'end what a machine may do in a shared state',
   description:
-    'From then on the place takes nothing of that machine, and what it held ends. It still has '
+    'From then on the place takes nothing of that machine. What it has under way is told: others '
+    + 'are kept from it, and a revoke names it, for at most two and a half minutes. It still has '
     + 'what it had read, and the key of the state: have its role at the server dropped, too. A '
     + 'machine does not retire itself. Its name is free then: the same machine comes back by '
     + 'another invitation alone. The same line again changes nothing.',
@@ -44,9 +46,11 @@ export const retire = verb(machineRetire, {
   flags: (command) => command
     .argument('<name>', 'name of the machine')
     .option('--yes', 'do not ask'),
-  text: ({ machine, retired }, view) => (retired
+  text: ({ machine, retired, under_way: left, under_way_until: until }, view) => (retired
     ? `Retired ${view.foreign(machine.name)}. Have its role at the server dropped.\n`
-    : `${view.foreign(machine.name)} was retired before; nothing was changed.\n`),
+    : `${view.foreign(machine.name)} was retired before; nothing was changed.\n`)
+    + (until === null ? '' : `It may still be sending${left.map((id) => ` ${id}`).join()}; `
+      + `what it has is free at ${view.time(until)}.\n`),
   run: async ({ name }, deps, line: { readonly yes?: boolean }) => {
     const { gov, session } = await workFor(deps, 'mutate')
     const { machineToRetire, retireMachine } = await import('../../../fabric/machines/retire.js')

@@ -6,6 +6,7 @@ import {
 } from '../../../fabric/prune/prune-contract.js'
 import type { PruneRequest } from '../../../fabric/prune/prune.js'
 import { durationFlag } from '../../flags.js'
+import type { View } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { bytesText } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
@@ -27,7 +28,7 @@ const whatOf = (found: StatePruneDocument): string => {
     + `${countText(found.asides, 'finished copy', 'finished copies')} aside`
 }
 
-const pruneText = (found: StatePruneDocument): string => {
+const pruneText = (found: StatePruneDocument, view: Pick<View, 'foreign'>): string => {
   const { bytes_before: before, bytes_after: after, swept } = found
   if (after === null) {
     return `Would remove ${whatOf(found)}.\n${bytesText(before)} now; nothing was changed.\n${
@@ -36,7 +37,12 @@ const pruneText = (found: StatePruneDocument): string => {
   const more = swept === null || swept === 0
     ? '' : `${countText(swept, 'file')} without a record, of a run that was cut off, went too.\n`
   const sizes = `${bytesText(before)} before, ${bytesText(after)} after.\n`
-  return `Removed ${whatOf(found)}.\n${more}${sizes}${backups}`
+  const behind = found.behind?.map((name) => view.foreign(name)).join(', ')
+  const others = behind === '' ? '' : behind === undefined
+    ? 'Which machines may still show it could not be asked.\n'
+    : `Until their next command these may still show it: ${behind}. `
+      + 'Their files of it go with `sallyport state compact` there.\n'
+  return `Removed ${whatOf(found)}.\n${more}${sizes}${others}${backups}`
 }
 
 const requireSomething = ({ olderThan, aside }: PruneOptions): void => {
@@ -74,7 +80,7 @@ export const prune: VerbRecord<PruneOptions, StatePruneDocument> = {
     '$ sallyport state prune --show',
     '$ sallyport state prune --kept 5f2c…',
   ],
-  exits: ['rejected', 'not_found', 'blocked', 'locked', 'cancelled'],
+  exits: ['rejected', 'not_found', 'blocked', 'locked', 'partial', 'cancelled'],
   json: statePrune,
   flags: (command) => command
     .addOption(durationFlag('--older-than <age>', 'how long ago it last changed', pruneAge))

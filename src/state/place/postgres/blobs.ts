@@ -200,3 +200,23 @@ emptied as (
   returning piece)`,
   ', (select count(*) from unnamed) as unnamed, (select count(*) from emptied) as emptied', [names])
 }
+
+/** See `Place.oldBlobs`. What came just now may be named by a record that is about to be placed. */
+export const oldBlobs = async (
+  asking: Asking, after: string, limit: number,
+): Promise<readonly string[]> => {
+  const row = await askStanding(asking, '', `, array(
+    select name from sallyport.blob_names where store = $1 and name > $5::text
+      and placed < clock_timestamp() - interval '1 day' order by name limit $6::int) as names`,
+  [after, limit], false)
+  return row['names'] as readonly string[]
+}
+
+/** See `Place.keepBlob`: it is never old. */
+export const keepBlob = async (asking: Asking, name: string): Promise<void> => {
+  await askStanding(asking, `,
+kept as (
+  update sallyport.blob_names set placed = 'infinity' where store = $1 and name = $5::text
+    and ${mayChange}
+  returning name)`, ', (select count(*) from kept) as kept', [name])
+}

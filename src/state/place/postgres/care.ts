@@ -1,6 +1,6 @@
 /** What is asked of a server that may be another run than the store knows, and a store's end. */
 import {
-  placeTimes, type PlacedRecord, type Position, type Standing, type StopRow,
+  nobody, placeTimes, type PlacedRecord, type Position, type Standing, type StopRow,
 } from '../place.js'
 import { machineRetired, serverChanged, serverLeft } from '../errors.js'
 import { isLaterRun } from '../known-run.js'
@@ -117,7 +117,7 @@ given as (
   returning sequence),
 lane as (
   insert into sallyport.leases (store, name, machine, holder, token, ends)
-  select store, 'lane', '00000000-0000-0000-0000-000000000000'::uuid, '', gen_random_uuid(),
+  select store, 'lane', '${nobody}'::uuid, '', gen_random_uuid(),
     clock_timestamp() + $8::int * interval '1 ms' from ok
   on conflict (store, name) do update
     set machine = excluded.machine, token = excluded.token, ends = excluded.ends

@@ -5,7 +5,7 @@
  */
 import { fail } from '../../../base/errors.js'
 import { leaseLost } from '../errors.js'
-import type { FenceRow, FenceTaking, Followed } from '../place.js'
+import { placeTimes, type FenceRow, type FenceTaking, type Followed } from '../place.js'
 import { textOf } from './connection.js'
 import { lookOf, lookText, type Looking } from './records.js'
 import {
@@ -16,6 +16,11 @@ import {
 
 /** How long the fence of an operation that has ended is still told of. */
 const closedFor = `interval '10 minutes'`
+
+/** Whether the machine of a fence was retired, so long ago. */
+const isRetired = (ago = "interval '0'"): string => `exists (
+    select from sallyport.machines as m where m.store = fence.store
+      and m.machine = fence.machine and m.retired <= clock_timestamp() - ${ago})`
 
 /** The two transactions of one trip, as the text of several statements. */
 const takeText = (
@@ -29,9 +34,11 @@ const takeText = (
     // A turn that was given back stays so: its own first words may arrive late.
     `${withStanding(true, terms)},
     held as materialized (
-      select token from sallyport.leases where store = ${terms.store}
-        and machine = ${terms.machine} and token = any(${tokens}) and ends > clock_timestamp()
-      for share)
+      update sallyport.leases
+      set ends = clock_timestamp() + ${Math.trunc(placeTimes.leaseMs)} * interval '1 ms'
+      where store = ${terms.store} and machine = ${terms.machine} and token = any(${tokens})
+        and ends > clock_timestamp() and ${mayChange}
+      returning token)
     insert into sallyport.fences as fence
       (store, operation, machine, holder, turn, taken, closed, facts)
     select ${terms.store}, ${name}, ${terms.machine}, ${terms.holder}, ${mine}, true, false,
@@ -74,8 +81,8 @@ given as (
     where excluded.closed or fence.turn = excluded.turn
   returning operation),
 old as (
-  delete from sallyport.fences where store = $1 and $7 and closed and operation <> $5
-    and closed_at < clock_timestamp() - ${closedFor}
+  delete from sallyport.fences as fence where store = $1 and $7 and operation <> $5
+    and (closed and closed_at < clock_timestamp() - ${closedFor} or ${isRetired(closedFor)})
   returning operation)`
 
 /** See `Place.giveFence`. */
@@ -86,6 +93,10 @@ export const giveFence = async (
     [operation, facts, closed, turn])
 }
 
+/** A machine that was retired says never what became of a piece: it counts for one lease. */
+const maySend = `(taken and not (
+    taken_at + $7::int * interval '1 ms' < clock_timestamp() and ${isRetired()}))`
+
 /** See `Place.fencesSince`. Of a stop that does not lie there all of them are told. */
 export const fencesSince = async (
   asking: Asking, stop: string, moment?: string,
@@ -94,14 +105,14 @@ export const fencesSince = async (
     text: `${withStanding(false, placeTerms(asking))}
 select 'head' as kind, null::text as operation, null::text as machine, null::boolean as taken,
   null::boolean as closed, null::bytea as facts, ${standingColumns}
-union all select 'fence', operation, ${whose(asking)}, taken, closed, facts, ${noStanding}
-  from sallyport.fences as fence where store = $1 and (taken
+union all select 'fence', operation, ${whose(asking)}, ${maySend}, closed, facts, ${noStanding}
+  from sallyport.fences as fence where store = $1 and (${maySend}
     or greatest(given_at, closed_at) >= coalesce($6::timestamptz,
       (select placed from sallyport.stops where store = $1 and id = $5), '-infinity')
     or not closed and exists (
       select from sallyport.leases as lease where lease.store = $1 and ends > clock_timestamp()
         and lease.name = 'hold/' || fence.operation))`,
-    values: [...firstValues(asking), stop, moment ?? null],
+    values: [...firstValues(asking), stop, moment ?? null, placeTimes.leaseMs],
   })
   requireStanding(rows.find((row) => row['kind'] === 'head'), asking)
   return rows.filter((row) => row['kind'] === 'fence').map((row) => ({

@@ -1,13 +1,13 @@
 /** Machines of a store. */
 import { isoFromMs } from '../../../base/clock.js'
 import { fail } from '../../../base/errors.js'
-import type { MachineRow } from '../place.js'
+import { placeTimes, type LeftUnderWay, type MachineRow } from '../place.js'
 import { textOf } from './connection.js'
 import { machineRetired } from '../errors.js'
 import { sqlStateOf } from './failures.js'
 import {
-  askStanding, firstValues, mayChange, placeTerms, requireStanding, standingColumns, withStanding,
-  type Asking,
+  askStanding, firstValues, mayChange, placeTerms, requireStanding, standingColumns, unhurried,
+  withStanding, type Asking,
 } from './standing.js'
 import { msOf } from './tables.js'
 
@@ -80,35 +80,43 @@ export const withName = async <T>(ask: () => Promise<T>): Promise<T> => {
   }
 }
 
-/** Whatever a retired machine had open counts as ended: nothing of it goes on. */
 const retireBody = `,
 retired as (
   update sallyport.machines set retired = clock_timestamp()
   where store = $1 and machine = $5::uuid and retired is null and ${mayChange}
-  returning machine),
-ended as (
-  delete from sallyport.leases where store = $1 and machine = $5::uuid and ${mayChange}
-  returning name),
-closed as (
-  update sallyport.fences set taken = false, closed = true, given_at = clock_timestamp(),
-    closed_at = clock_timestamp()
-  where store = $1 and machine = $5::uuid and not closed and ${mayChange}
-  returning operation)`
+  returning machine)`
+
+/** A machine that was retired renews nothing: what it has ends by itself. */
+const leftColumns = `, (
+    select json_agg(distinct name order by name) from (
+      select substr(name, 6) from sallyport.leases where store = $1 and machine = $5::uuid
+        and ends > clock_timestamp() and starts_with(name, 'hold/')
+      union select operation from sallyport.fences where store = $1 and machine = $5 and taken
+        and taken_at + $6::int * interval '1 ms' > clock_timestamp()) as held (name))::text
+    as operations,
+  ${msOf(`(select max(ends) from (
+      select ends from sallyport.leases where store = $1 and machine = $5
+      union all select taken_at + $6 * interval '1 ms' from sallyport.fences
+        where store = $1 and machine = $5 and taken) as every
+    where ends > clock_timestamp())`)} as until`
 
 /**
- * See `Place.retire`. One that is retired already stays so. Asked twice: the first waits for what
- * the machine has just begun, and does not see it; behind that it begins nothing.
+ * See `Place.retire`. One that is retired already stays so. Looked at behind it: whoever retires
+ * waits for what the machine has just begun, and does not see it; from then on it begins nothing.
  */
-export const retire = async (asking: Asking, machine: string): Promise<void> => {
-  for (let times = 0; times < 2; times += 1) {
-    await askStanding(asking, retireBody, `, (select count(*) from retired) as retired,
-      (select count(*) from ended) as ended, (select count(*) from closed) as closed`, [machine])
+export const retire = async (asking: Asking, machine: string): Promise<LeftUnderWay> => {
+  await askStanding(asking, retireBody, ', (select count(*) from retired) as retired', [machine])
+  const { operations, until } = await askStanding(
+    asking, '', leftColumns, [machine, placeTimes.leaseMs], false)
+  return {
+    operations: JSON.parse(typeof operations === 'string' ? operations : '[]') as string[],
+    until: typeof until === 'string' ? isoOf(until) : null,
   }
 }
 
 /** See `Place.noteSeen`. */
 export const noteSeen = async (asking: Asking, sequence: number): Promise<void> => {
-  await askStanding(asking, `,
+  await askStanding(unhurried(asking), `,
 noted as (
   update sallyport.machines
   set seen = clock_timestamp(), sequence = greatest(sequence, $5::bigint)

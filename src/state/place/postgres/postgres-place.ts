@@ -5,7 +5,9 @@ import { nameOfPlace } from '../address.js'
 import { runOfNow, type KnownRun } from '../known-run.js'
 import type { Introduction, Place, PlacedRecord, Position } from '../place.js'
 import { accept, end, standing, vouch } from './care.js'
-import { getBlob, hasBlobs, putBlob, removeBlobs, untrueBlobs } from './blobs.js'
+import {
+  getBlob, hasBlobs, keepBlob, oldBlobs, putBlob, removeBlobs, untrueBlobs,
+} from './blobs.js'
 import { Connection, Unanswered, Unreached, type Reach } from './connection.js'
 import { facts } from './facts.js'
 import { placeFailure, sqlStateOf } from './failures.js'
@@ -80,6 +82,8 @@ export const postgresPlace = (options: PlaceOptions): Place => {
     putBlob: guarded(putBlob),
     getBlob: (blob) => guardedPieces(name, getBlob(asking, blob)),
     removeBlobs: guarded(removeBlobs),
+    oldBlobs: guarded(oldBlobs),
+    keepBlob: guarded(keepBlob),
     machines: guarded(machines),
     join: guarded(join),
     retire: guarded(retire),

@@ -38,7 +38,9 @@ sized as (
   select *, sum(octet_length(body)) over (order by sequence) - octet_length(body) as before
   from wanted)
 select 'head' as kind, (select max(sequence) from sallyport.records where ${store}) as n,
-  ${msOf('clock_timestamp()')} as a, ${said} as b, null::text as c,
+  ${msOf('clock_timestamp()')} as a, ${said} as b, (
+    select floor(extract(epoch from clock_timestamp() - seen) * 1000)::text
+    from sallyport.machines where ${store} and machine = ${terms.machine}) as c,
   (select link from sallyport.records
     where ${store} and sequence = ${Math.trunc(after)}) as x, null::bytea as y, ${standingColumns}
 union all select 'record', sequence, null, null, null, link, body, ${noStanding}
@@ -75,6 +77,7 @@ export const lookOf = async (
     })),
     stops: of('stop').map((row) => ({ id: textOf(row, 'a'), body: row['y'] as Buffer })),
     nowMs: Number(head['a']),
+    seenAgoMs: Number(head['c']),
   }
 }
 

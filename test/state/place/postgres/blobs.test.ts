@@ -155,3 +155,16 @@ t.test('pieces of a machine that is retired while it puts a blob are not taken',
   await t.rejects(retired.putBlob('a', given()), { kind: 'blocked', code: 'machine_retired' })
   t.equal(await pieces(), 1)
 })
+
+t.test('blobs that have lain there for a day are told in order, but for one that is kept', async (t) => {
+  const store = new PlacedStore(t, server)
+  const { place } = await store.founded()
+  for (const name of ['d', 'b', 'a', 'c', 'new']) await place.putBlob(name, [Buffer.from(name)])
+  await place.keepBlob('c')
+  t.strictSame(await place.oldBlobs('', 9), [], 'their records may be about to be placed')
+  await server.query(`update sallyport.blob_names set placed = placed - interval '25 hours'
+    where store = $1 and name <> 'new'`, [store.storeId])
+  t.strictSame(await place.oldBlobs('', 9), ['a', 'b', 'd'])
+  t.strictSame(await place.oldBlobs('', 2), ['a', 'b'])
+  t.strictSame(await place.oldBlobs('b', 2), ['d'])
+})

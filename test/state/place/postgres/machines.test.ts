@@ -33,6 +33,8 @@ const asked = (store: PlacedStore): Asks => ({
   putBlob: (place) => place.putBlob('a', []),
   getBlob: (place) => place.getBlob('a')[Symbol.asyncIterator]().next(),
   removeBlobs: (place) => place.removeBlobs(['a']),
+  oldBlobs: (place) => place.oldBlobs('', 1),
+  keepBlob: (place) => place.keepBlob('a'),
   machines: (place) => place.machines(),
   noteSeen: (place) => place.noteSeen(9),
   retire: (place) => place.retire(randomUUID()),
@@ -118,13 +120,18 @@ t.test('what a machine notes of itself never goes back', async (t) => {
 t.test('nothing of a machine that was retired, or never joined, is taken', async (t) => {
   const { store, place } = await founded(t)
   const { machine, place: retired } = await store.joined(place, 'second')
-  await retired.take('lane', 100_000)
-  await fenced(retired, 'op_open', facts, randomUUID(), [])
+  const token = await retired.take('lane', 100_000)
+  const [lease] = (await place.follow(7, 1)).leases
+  await fenced(retired, 'op_open', facts, randomUUID(), [String(token)])
   await place.putStop('stp_0', facts)
-  await place.retire(machine)
-  t.strictSame((await place.follow(7, 1)).leases, [], 'its leases have ended')
+  const left = await place.retire(machine)
+  t.strictSame(left.operations, ['op_open'])
+  t.ok(Date.parse(left.until ?? '') > Date.now(), 'what it has is told, and until when')
+  t.strictSame(await place.retire(machine), left, 'and the next time')
+  t.strictSame((await place.follow(7, 1)).leases, [{ ...lease, token: null }], 'it keeps the lane')
+  t.equal(await place.take('lane', 100_000), null)
   t.strictSame((await place.fencesSince('stp_0')).map(({ taken, closed }) => [taken, closed]),
-    [[false, true]], 'its fence is told of as one that has ended')
+    [[true, false]], 'a piece of it may be leaving')
   const before = await rowsOf(store)
   for (const stranger of [retired, store.placeOf(randomUUID())]) {
     for (const [name, ask] of Object.entries(asked(store))) {
@@ -132,6 +139,34 @@ t.test('nothing of a machine that was retired, or never joined, is taken', async
     }
   }
   t.equal(await rowsOf(store), before)
+})
+
+t.test('A-197 what a retired machine has is free once its lease is over, and its fence with it', async (t) => {
+  const { store, place } = await founded(t)
+  const { machine, place: retired } = await store.joined(place, 'second')
+  await retired.take('lane', 100_000)
+  await retired.take('hold/op_2', 100_000)
+  for (const name of ['op_1', 'op_2']) await fenced(retired, name, facts, randomUUID(), [])
+  await fenced(place, 'op_here', facts, randomUUID(), [])
+  await place.putStop('stp_1', facts)
+  await place.retire(machine)
+  const taken = async () => (await place.fencesSince('stp_1'))
+    .flatMap((one) => (one.taken ? one.operation : [])).sort()
+  t.strictSame(await taken(), ['op_1', 'op_2', 'op_here'])
+  await server.query(`update sallyport.fences set taken_at = taken_at - interval '151 s'
+    where store = $1`, [store.storeId])
+  t.strictSame(await taken(), ['op_here'], 'one that is not retired says itself what left')
+  t.strictSame((await place.retire(machine)).operations, ['op_2'], 'it has the guard still')
+  await server.query(`update sallyport.leases set ends = clock_timestamp() where store = $1`,
+    [store.storeId])
+  t.strictSame(await place.retire(machine), { operations: [], until: null })
+  t.type(await place.take('lane', 100_000), 'string')
+  await server.query(`update sallyport.machines set retired = retired - interval '11 minutes'
+    where store = $1 and retired is not null`, [store.storeId])
+  await place.giveFence('op_here', facts, randomUUID(), true)
+  t.strictSame(await server.query(
+    'select operation from sallyport.fences where store = $1', [store.storeId]),
+  [{ operation: 'op_here' }], 'those rows are removed with others of long ago')
 })
 
 t.test('a program that writes less than the store has seen is refused', async (t) => {
@@ -208,7 +243,7 @@ t.test('whoever retires a machine waits for what it is writing', async (t) => {
   t.equal(await appended, 'placed')
 })
 
-t.test('what a machine begins just before it is retired is ended with it', async (t) => {
+t.test('what a machine begins just before it is retired is told with the rest', async (t) => {
   const { store, place } = await founded(t)
   const { machine, place: leaving } = await store.joined(place, 'second')
   await fenced(leaving, 'op_0', facts, randomUUID(), [])
@@ -225,11 +260,7 @@ t.test('what a machine begins just before it is retired is ended with it', async
   await until('it waits', async () => (await server.query(
     "select from pg_stat_activity where wait_event_type = 'Lock'")).length > 0)
   await client.query('commit')
-  await retired
-  t.strictSame(await server.query(
-    'select operation, taken, closed from sallyport.fences where store = $1 order by operation',
-    [store.storeId]),
-  ['op_0', 'op_1'].map((operation) => ({ operation, taken: false, closed: true })))
+  t.strictSame((await retired).operations, ['op_0', 'op_1'])
 })
 
 t.test('what a machine writes while it is being retired waits, and is refused', async (t) => {
