@@ -7,6 +7,24 @@ import { startPostgres } from '../support/place/postgres.js'
 import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
+t.test('S-037 a device is told 503 where the server lacks records, not that its capture is refused', async (t) => {
+  const server = await startPostgres(t)
+  const world = await World.in(t).state().session()
+  must(await world.run(['state', 'share', server.url, '--machine-name', 'a', '--yes']))
+  const at = await serving(t, world, { takesIn: takesNothingIn })
+  const { credential } = await pairOver(world, at)
+  const body = image(1)
+  const head = headOf(body, 1)
+  const last = 'sequence = (select max(sequence) from sallyport.records)'
+  await server.query(`create table kept as select * from sallyport.records where ${last}`)
+  await server.query(`delete from sallyport.records where ${last}`)
+  const refused = await sendOver(at, credential, body, head)
+  t.strictSame([refused.status, refused.json().error.code, refused.json().error.status],
+    [503, 'server_changed', 503])
+  await server.query('insert into sallyport.records select * from kept')
+  t.equal((await sendOver(at, credential, body, head)).status, 201)
+})
+
 t.test('a service opens a state that was shared, or taken back, where it is kept now', async (t) => {
   const server = await startPostgres(t)
   const world = await World.in(t).state().session()

@@ -21,7 +21,7 @@ import { openDeviceFolder, type DevicePlaces } from './folder.js'
 import { Origin, redeem, type OriginDeps } from './origin.js'
 import { findPairing, pairingEnded, readPairing, writePairing, type Pairing } from './pairing.js'
 import type { PairingString } from './pairing-string.js'
-import { errorCodeOf, reactionTo, type Reaction } from './reaction.js'
+import { endsPairing, errorCodeOf, reactionTo, type Reaction } from './reaction.js'
 import { Numbers } from './sending.js'
 import { readSettings, type DeviceSettings } from './settings.js'
 import type { Capture } from './spool/item.js'
@@ -243,7 +243,7 @@ class Daemon {
       this.#numbers.raiseTo(got)
       return null
     }
-    if (got.status === 401 || got.status === 403) throw this.#end(got.status)
+    if (endsPairing(got)) throw this.#end(got.status)
     return { reason: got.status === 200 ? 'reply_invalid' : errorCodeOf(got) }
   }
 
