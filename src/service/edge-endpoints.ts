@@ -277,6 +277,8 @@ const bytes = (findReader: FindReader): Endpoint => ({
         'Content-Length': String(artifact.ref.bytes), 'Content-Disposition': 'attachment',
       })
       while (piece.done !== true) {
+        // Whoever may not read any more gets no more of it.
+        findReader(site, store, exchange)
         if (!response.write(piece.value)) await roomIn(response, leftMs)
         piece = pieces.next()
       }
