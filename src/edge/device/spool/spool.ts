@@ -17,6 +17,7 @@ import {
 } from '../../../state/files.js'
 import type { DevicePlaces } from '../folder.js'
 import { captureBytesMax } from '../picture.js'
+import { contactedRequest } from '../sending.js'
 import type { SpoolLimits } from '../settings.js'
 import { Aside, asideMax } from './aside.js'
 import { Evictions, type Eviction } from './evictions.js'
@@ -281,7 +282,9 @@ export class Spool {
     const path = this.#queue.pathOf(entry)
     const bytes = this.#files.stat(path)?.size
     if (bytes === undefined) return null
-    const made = this.#evictions.add(this.#record(entry, bytes, reason))
+    const contacted = contactedRequest(this.#files, this.#deps.places.sending)
+    const why = entry.requestId === contacted ? 'may_be_sent' : reason
+    const made = this.#evictions.add(this.#record(entry, bytes, why))
     this.#drop(entry)
     return made
   }
