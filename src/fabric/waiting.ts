@@ -26,11 +26,11 @@ import { capabilities } from './capabilities.js'
 const policyShow = 'sallyport policy show'
 
 const policyTexts: Readonly<Record<Exclude<PolicyBlock, null>, string>> = {
-  policy_revoked: 'The policy is revoked: no route contacts anybody until one is set up anew.',
-  save_interrupted: 'A save was interrupted: no route contacts anybody until the next save.',
-  save_in_progress: 'A save is under way: no route contacts anybody until it has ended.',
-  witness_mismatch: 'The witness of the policy does not match: no route contacts anybody.',
-  store_behind_anchor: 'The state is older than its anchor: no route contacts anybody.',
+  policy_revoked: 'The policy is revoked: no model is asked until a route is set up anew.',
+  save_interrupted: 'A save was interrupted: no model is asked until the next save.',
+  save_in_progress: 'A save is under way: no model is asked until it has ended.',
+  witness_mismatch: 'The witness of the policy does not match: no model is asked.',
+  store_behind_anchor: 'The state is older than its anchor: nobody is contacted.',
 }
 
 const policyWaits = (block: PolicyBlock): readonly OwnWaiting[] => (block === null ? [] : [{

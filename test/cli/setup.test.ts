@@ -2,7 +2,7 @@
  * `setup` leads a person through all of it: on a pseudo-terminal, as they meet it, against the
  * sandbox. Enter alone changes nothing; what it tells can be typed and does the same.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import {
@@ -158,7 +158,7 @@ t.test('`setup` leads through all of it, and each line that it tells does the sa
   const ended = await converse(t, led, 'setup', all)
   t.equal(ended.status, 0, ended.shown)
   t.strictSame(ended.lines.filter((line) => line.length > columns), [])
-  t.match(ended.shown, 'Saved before, and it stays: state, session, alpha, gateway, shots, proof.')
+  t.match(ended.shown, 'Saved, and it stays: state, session, alpha, gateway, shots, proof.')
   t.notMatch(ended.shown, 'MARK-', 'no key is shown')
   const lines = typedIn(ended)
   t.equal(lines.length, 7, lines.join('\n'))
@@ -217,13 +217,13 @@ t.test('Ctrl-C at any question leaves what was saved and says what', { skip }, a
     ...toSession, yes('Set up questions'), { at: 'Longest answer', keys: interrupt },
   ])
   t.equal(within.status, 130, within.shown)
-  t.match(within.shown, 'You left. Saved before, and it stays: state, session.')
+  t.match(within.shown, 'You left. Saved, and it stays: state, session.')
   t.equal((await led.json(['alpha', 'show'])).alpha_text, null)
   const between = await converse(t, led, 'setup', [
     ...alphaSteps, { at: 'Set up the gateway', keys: interrupt },
   ])
   t.equal(between.status, 130, between.shown)
-  t.match(between.shown, 'You left. Saved before, and it stays: alpha.')
+  t.match(between.shown, 'You left. Saved, and it stays: alpha.')
   t.equal((await led.json(['alpha', 'show'])).alpha_text.status, 'configured')
 })
 
@@ -234,7 +234,7 @@ t.test('a no to what a form would save leaves that step, and the others go on', 
     enterAt('Set up the gateway'), enterAt('Set up screenshots'),
   ])
   t.equal(ended.status, 0, ended.shown)
-  t.match(ended.shown, 'Saved before, and it stays: state, session.')
+  t.match(ended.shown, 'Saved, and it stays: state, session.')
   t.equal((await led.json(['alpha', 'show'])).alpha_text, null)
 })
 
@@ -258,7 +258,7 @@ t.test('who leaves is told by a code of its own what was saved', async (t) => {
   }
   const ran = await world.run(['setup', '--json'], { terminal, answers: [true, leave] })
   t.strictSame([ran.status, ran.error().code], [130, 'setup_left'])
-  t.match(ran.error().message, 'Saved before, and it stays: session.')
+  t.match(ran.error().message, 'Saved, and it stays: session.')
   t.equal(ran.stdout, '')
 })
 
@@ -290,6 +290,11 @@ t.test('the last step installs timers, for the state that was named', async (t) 
   t.hasStrict(ran.json().steps.at(-1), { step: 'timers', done: true, told: 'systemd' })
   t.match(ran.stderr.replace(/ \\\n */g, ' '),
     `$ sallyport timers install --state-dir ${world.place.stateDir}`)
-  t.match(ran.stderr, 'Saved before, and it stays: timers.')
+  t.match(ran.stderr, 'Saved, and it stays: timers.')
   t.ok(readdirSync(host.units).some((name) => name.endsWith('-scan.timer')))
+  rmdirSync(world.place.path('shots'))
+  const gone = (await walk([false, false, false, false])).json()
+  t.hasStrict(gone.steps.find(({ step }: { step: string }) => step === 'shots'),
+    { done: false, told: 'its folder is not there' })
+  t.notMatch(String(gone.next), 'shots scan')
 })

@@ -146,7 +146,25 @@ t.test('A-085 A-090 an alpha save of the ceiling that stands takes it from no ga
   t.equal(ceilingOwner(rig.view()), 'gateway')
   const other = await save('--spend-ceiling-microusd', '700000')
   t.equal(other.error().code, 'ceiling_differs')
+  t.match(other.error().hint, /gateway setup --spend-ceiling 0\.70usd`/)
   t.equal(checkLedger(t, rig)?.ceiling_microusd, 1_000_000)
+})
+
+t.test('A-085 the form of questions does not ask for a ceiling that the gateway has, and tells what moves it', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  must(await rig.widen(['--spend-ceiling-microusd', '3000000']))
+  const asked: string[] = []
+  const ran = await rig.run(['alpha', 'setup'], {
+    terminal: { stdin: true, stdout: true, stderr: true },
+    answers: ['128 tokens', '', ''].map((text) => async (question: string) => {
+      asked.push(question)
+      return text
+    }),
+  })
+  t.notOk(asked.some((question) => /Ceiling/.test(question)), asked.join('\n'))
+  t.ok(asked.some((question) => /Hold for one question/.test(question)))
+  t.match(ran.stderr, 'ceiling of all routes together is $3.00')
+  t.match(ran.stderr, /sallyport gateway setup\s+--spend-ceiling USD/)
 })
 
 t.test('A-068 the ceiling mirror follows while the consent is not current, and grants nothing', async (t) => {

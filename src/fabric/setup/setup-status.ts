@@ -1,4 +1,5 @@
 /** Which steps of a set-up are done, out of the state alone. Opens no socket, asks no machine. */
+import { existsSync } from 'node:fs'
 import type { StatusLine } from '../../governance/capability.js'
 import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
@@ -51,10 +52,12 @@ const proofOf = (gov: Gov, possible: boolean): StepStatus => {
 
 /** Images that wait blocked are nothing that a set-up would mend: what counts is what is saved. */
 const shotsOf = (
-  hasFolder: boolean, line: StatusLine | undefined, possible: boolean,
-): StepStatus => (hasFolder
-  ? { ...ofLine(line, possible), done: line !== undefined && line.status !== 'disabled' }
-  : open('no folder', possible))
+  folder: string | null, line: StatusLine | undefined, possible: boolean,
+): StepStatus => {
+  if (folder === null) return open('no folder', possible)
+  if (!existsSync(folder)) return open('its folder is not there', possible)
+  return { ...ofLine(line, possible), done: line !== undefined && line.status !== 'disabled' }
+}
 
 /** The steps of an open state. */
 export const setupStatus = async (
@@ -64,7 +67,7 @@ export const setupStatus = async (
   const [{ dir }, { name: profile }] = [gov.store, deploymentProfile(gov.store)]
   const hasGateway = routePlaces(gov).gateway.baseUrl !== null
   const noGateway = open('the sealed profile has no gateway', false)
-  const hasFolder = savedSettings(gov.store.read()).screenshot_folder !== null
+  const { screenshot_folder: folder } = savedSettings(gov.store.read())
   return {
     state: {
       done: true, possible: false,
@@ -73,12 +76,12 @@ export const setupStatus = async (
     session: { done: isLoggedIn, told: isLoggedIn ? 'logged in' : 'none', possible: !isLoggedIn },
     alpha: ofLine(lines['alpha'], isLoggedIn),
     gateway: hasGateway ? ofLine(lines['gateway'], isLoggedIn) : noGateway,
-    shots: shotsOf(hasFolder, lines['shots'], isLoggedIn),
+    shots: shotsOf(folder, lines['shots'], isLoggedIn),
     proof: hasGateway ? proofOf(gov, isLoggedIn) : noGateway,
     // All that they run is about screenshots.
     timers: {
       done: scheduler !== null, told: scheduler ?? 'none',
-      possible: scheduler !== null || hasFolder,
+      possible: scheduler !== null || folder !== null,
     },
   }
 }

@@ -22,7 +22,8 @@ export const checkCeiling = (view: View, route: RouteName, requested: number): v
     'ceiling_differs',
     `The spend ceiling is shared and stands at ${moneyText(existing)}; this save names another.`,
     {
-      next: `Save with --spend-ceiling ${usdText(existing)}, or edit it on the ${owner} route.`,
+      next: 'The gateway has it now. To move it for all routes: `sallyport gateway setup '
+        + `--spend-ceiling ${usdText(requested)}\`. To save the rest, name ${usdText(existing)}.`,
       details: { ceiling_microusd: existing },
     },
   )

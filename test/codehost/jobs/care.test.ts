@@ -149,11 +149,27 @@ t.test('a state whose jobs contradict ledger, connection, task or receipt is not
 
 t.test('status tells of a job that waits for a person before anything else', async (t) => {
   const at = await working(t)
-  t.strictSame((await at.json(['status'])).codehost, { status: 'configured', reason_code: null })
+  const consents = '1 consent to write is in force. See: `sallyport codehost connections --grants`'
+  t.strictSame((await at.json(['status'])).codehost,
+    { status: 'configured', reason_code: null, reason: consents })
   const job = await at.approved()
   at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
   await at.runJob(job)
   t.hasStrict((await at.json(['status'])).codehost,
     { status: 'blocked', reason_code: 'unknown_external_effect' })
   t.match(must(await at.run(['doctor'])).stdout, /1 job whose effects nobody read back occupies/)
+})
+
+t.test('status tells that a consent to write stands, also where it was given behind a revoke', async (t) => {
+  const at = await working(t)
+  const told = async () => (await at.json(['status'])).codehost
+  t.match((await told()).reason, /^1 consent to write is in force/)
+  must(await at.run(['policy', 'revoke']))
+  t.strictSame(await told(), { status: 'configured', reason_code: null })
+  await at.consent()
+  t.match((await told()).reason, /^1 consent to write is in force/)
+  const status = must(await at.run(['status'])).stdout
+  t.match(status, /no model is asked until a route is set up anew/)
+  t.notMatch(status, /contacts anybody/)
+  t.match(must(await at.run(['policy', 'show'])).stdout, 'codehost connections --grants')
 })

@@ -4,7 +4,9 @@ import type { AlphaShow } from '../../../alpha/projection.js'
 import { alphaNeedsAcknowledgment } from '../../../alpha/setup-save.js'
 import { parseSetupInput } from '../../../alpha/setup.js'
 import { fail } from '../../../base/errors.js'
+import { moneyText } from '../../../base/money.js'
 import type { Gov } from '../../../governance/context.js'
+import { ceilingOwner } from '../../../governance/policy/ceiling.js'
 import type { VerbDeps } from '../../verb.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
@@ -71,15 +73,27 @@ const askNumber = async (
   return given ?? now
 }
 
-/** Asks for all of them. What is saved stays under Enter, the one ceiling also where it is new. */
+/**
+ * Asks for all of them. What is saved stays under Enter, the one ceiling also where it is new; one
+ * that belongs to the gateway route is told and not asked for, since this save could not move it
+ * (A-085).
+ */
 const askNumbers = async (
-  prompter: Prompter, gov: Gov, saved: AlphaShow['alpha_text'],
+  { deps, prompter, gov }: { deps: VerbDeps, prompter: Prompter, gov: Gov },
+  saved: AlphaShow['alpha_text'],
 ): Promise<Numbers> => {
   const ceiling = standingCeiling(gov)
+  const isGateways = ceiling !== null && ceilingOwner(gov.store.read()) === 'gateway'
   const standing: Partial<Numbers> = saved
     ?? (ceiling === null ? {} : { spend_ceiling_microusd: ceiling })
   const filled = { ...suggested }
   for (const name of names) {
+    if (name === 'spend_ceiling_microusd' && isGateways) {
+      filled[name] = ceiling
+      deps.note(`The ceiling of all routes together is ${moneyText(ceiling)}. To move it: `
+        + '`sallyport gateway setup --spend-ceiling USD`')
+      continue
+    }
     const most = name === 'request_cost_bound_microusd' ? filled.spend_ceiling_microusd : Infinity
     filled[name] = await askNumber(prompter, name, standing[name], most)
   }
@@ -175,7 +189,7 @@ export const fillForm = async (
   deps.note(saved?.enabled
     ? 'The text capability is enabled, and stays so; to end it: `sallyport alpha setup --disable`'
     : 'The text capability is disabled.')
-  const filled = await askNumbers(prompter, gov, saved)
+  const filled = await askNumbers({ deps, prompter, gov }, saved)
   const rehearsal = await rehearsalOf(deps, { provider })
   const isStored = saved?.key_present ?? false
   const first = await keyOf(deps, prompter, isStored, rehearsal)

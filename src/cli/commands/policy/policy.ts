@@ -65,6 +65,7 @@ export const show = verbOf(policy.show, {
     `epoch     ${head.epoch}, fence ${head.fence}`,
     ...consents.map((one) =>
       `consent   ${one.purpose}: ${one.state}${one.current ? ', current' : ''}`),
+    `code host has consents of its own: ${view.command('codehost connections --grants')}`,
     '',
   ].join('\n'),
   complete: (line: { readonly limit?: number, readonly after?: number }) => {

@@ -149,7 +149,7 @@ const runLines = async (
 }
 
 const savedText = (saved: readonly SetupStep[]): string =>
-  (saved.length === 0 ? 'Nothing was saved.' : `Saved before, and it stays: ${saved.join(', ')}.`)
+  (saved.length === 0 ? 'Nothing was saved.' : `Saved, and it stays: ${saved.join(', ')}.`)
 
 /** What is done can be used: the lines of an ask, and of the page of a day. */
 const nextOf = ({ steps, rehearses }: Look): readonly string[] => {

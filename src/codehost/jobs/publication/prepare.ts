@@ -4,7 +4,7 @@
  * the job. No task is made and no connection occupied.
  */
 import { digestOf } from '../../../base/canonical.js'
-import { SallyportError } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import { newId } from '../../../base/ids.js'
 import { discardUnnamed, type Tried } from '../../../governance/artifacts.js'
 import { newRequestKey } from '../../../governance/board/lost-keys.js'
@@ -38,6 +38,7 @@ import { requirePush, requireRepository } from '../preflight.js'
 import type { Job } from '../job-rows.js'
 import { followLine, numberedBranch, withFollowed } from '../series.js'
 import { earlierPosts } from '../earlier-posts.js'
+import { requireSameSource } from './same-source.js'
 import { sealPublication, type SealedPublication } from './seal.js'
 import { refuseTooLarge, requireNoLfsContent } from './lfs-content.js'
 
@@ -267,8 +268,29 @@ const kept = async (preparing: Preparing, base: BaseOnHost): Promise<Job> => {
 }
 
 /**
- * Prepares a publication. The same key and request give the first job again, with nobody asked.
- * Throws what is wrong with texts, folder and plan (`rejected`; `conflict` `source_changed`), with
+ * The job that this key made, where the folder still is what was sealed of it: a key of other
+ * content is a key of another request. Throws `conflict` `idempotency_conflict` reason `source`.
+ */
+const sameAgain = async (
+  { gov, signal }: CodehostContext, job: Job, request: PublicationRequest,
+): Promise<Job> => {
+  try {
+    await requireSameSource(gov, job, { ...request, signal })
+    return job
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.code !== 'source_not_as_shown') throw error
+    throw fail.conflict('idempotency_conflict',
+      'The folder is not what it was when this key made its job.', {
+        reason: 'source', details: { ...error.details, job_id: job.job_id }, cause: error,
+        next: `See what became of that one: \`sallyport codehost jobs ${job.job_id}\`. Another `
+          + 'key publishes the folder as it is now.',
+      })
+  }
+}
+
+/**
+ * Prepares a publication. The same key, request and content of the folder give the first job again,
+ * with nobody asked. Throws what is wrong with texts, folder and plan (`rejected`; `conflict` `source_changed`), with
  * the consent (`unauthorized`), `producer_unsupported` (blocked), and what the host refuses or has
  * otherwise. What is thrown after the host was asked has a status that says so.
  */
@@ -277,7 +299,7 @@ export const preparePublication = async (
 ): Promise<Job> => {
   const wish = wishOf(ctx.gov.store.read(), request)
   const earlier = replayed(ctx.gov.store.read(), session, wish.request)
-  if (earlier !== null) return earlier
+  if (earlier !== null) return sameAgain(ctx, earlier, request)
   const preparing = await begun(ctx, session, request, wish)
   const base = await baseOf(preparing)
   try {

@@ -1,7 +1,7 @@
 /** What is no publication is refused by name: before anybody is asked where that can be told. */
 import { execFileSync } from 'node:child_process'
 import {
-  mkdirSync, readFileSync, readdirSync, symlinkSync, truncateSync, writeFileSync,
+  mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -214,6 +214,17 @@ t.test('the same key and request give the first job again and ask nobody; anothe
   t.strictSame(await refusal(at, source, { ...key, '--title': 'Two' }),
     ['idempotency_conflict', null, 0])
   t.strictSame([at.requests().length, sealed(at)], [before, stored])
+  for (const change of [
+    () => writeFileSync(join(source, 'a.txt'), 'b\n'),
+    () => writeFileSync(join(source, 'b.txt'), 'b\n'),
+  ]) {
+    change()
+    t.strictSame(await refusal(at, source, key), ['idempotency_conflict', 'source', 0])
+    t.strictSame([at.requests().length, sealed(at)], [before, stored])
+    writeFileSync(join(source, 'a.txt'), 'a\n')
+  }
+  rmSync(join(source, 'b.txt'))
+  t.equal(must(await at.publish(source, key)).json().id, first.id, 'as it was, it is that job')
 })
 
 t.test('where no producer can run nothing is prepared, and issues still are', async (t) => {
