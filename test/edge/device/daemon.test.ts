@@ -279,16 +279,20 @@ t.test('a pairing that is taken away or replaced while a capture waits for its t
   await device.capture(1)
   const path = join(device.place.edgeDir, 'pairing.json')
   const file = readFileSync(path, 'utf8')
-  for (const act of [
-    () => rmSync(path), () => writeFileSync(path, '{}'),
-    () => writeFileSync(path, file.replace(/"credential":"spe_....../, '"credential":"spe_AAAAAA')),
-    () => chmodSync(path, 0o644),
-    () => writeFileSync(path, file.replace('"ended_at":null', `"ended_at":"${isoFromMs(0)}"`)),
-  ]) {
+  const ended = { status: 4, code: 'edge_pairing_ended' }
+  for (const [act, told] of [
+    [() => rmSync(path), ended],
+    [() => writeFileSync(path, '{}'), { status: 3, code: 'edge_pairing_invalid' }],
+    [() => writeFileSync(path,
+      file.replace(/"credential":"spe_....../, '"credential":"spe_AAAAAA')), ended],
+    [() => chmodSync(path, 0o644), { status: 3, code: 'edge_pairing_unsafe' }],
+    [() => writeFileSync(path,
+      file.replace('"ended_at":null', `"ended_at":"${isoFromMs(0)}"`)), ended],
+  ] as const) {
     const ran = await device.place.run(['edge', 'daemon', '--once', '--json'], {
       at: (step) => { if (step === 'daemon.numbered') act() },
     })
-    t.hasStrict(failure({ ...ran, stdout: '' }), { status: 4, code: 'edge_pairing_ended' })
+    t.hasStrict(failure({ ...ran, stdout: '' }), told)
     rmSync(path, { force: true })
     writeFileSync(path, file, { mode: 0o600 })
   }
