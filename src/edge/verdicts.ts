@@ -1,5 +1,5 @@
 /**
- * What an answer to a device says for good, by its code: of one capture, or of the pairing. Whatever
+ * What an answer to a device says for good, by its code: of one capture, or of the pairing. What
  * else refuses a request says how the service stands at this moment, and passes.
  */
 import type { StrictJsonCode } from '../base/strict-json.js'

@@ -34,10 +34,10 @@ t.test('a service opens a state that was shared, or taken back, where it is kept
   const works = async (what: string): Promise<void> => {
     const body = image(sequence += 1)
     const sent = await sendOver(at, credential, body, headOf(body, sequence))
-    t.equal(sent.status, 201, `${what}: ${sent.bytes}`)
+    t.equal(sent.status, 201, `${what}: ${sent.bytes.toString()}`)
     t.equal((await at.ask('GET', '/api/status', { token: at.token() })).status, 200, what)
     const stopped = await at.ask('POST', '/api/policy/revoke', { token: at.token() })
-    t.equal(stopped.status, 200, `${what}: ${stopped.bytes}`)
+    t.equal(stopped.status, 200, `${what}: ${stopped.bytes.toString()}`)
   }
   await works('before')
   must(await world.run(['state', 'share', server.url, '--machine-name', 'a', '--yes']))

@@ -71,7 +71,8 @@ const forget = (files: Files, path: string, { credential }: Former): void => {
 
 /**
  * Ends every former pairing that is left, the oldest first, and forgets each once the service
- * counts it no more or does not know the question. Gives why that is not so of all: then it is for later.
+ * counts it no more or does not know the question. Gives why that is not so of all: then it is for
+ * later.
  */
 export const endFormer = async (
   files: Files, path: string, end: EndFormer, tell: (replaced: Replaced) => void,

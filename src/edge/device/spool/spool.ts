@@ -105,9 +105,8 @@ export class Spool {
       const added = known === null
         ? await this.#write(capture.facts.request_id, file, extent) : extent
       const counts = this.#counts(added)
-      return {
-        outcome: known === null ? 'spooled' : 'known', facts: known ?? capture.facts, counts, evicted,
-      }
+      const outcome = known === null ? 'spooled' : 'known'
+      return { outcome, facts: known ?? capture.facts, counts, evicted }
     })
   }
 
