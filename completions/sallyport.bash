@@ -248,12 +248,13 @@ _sallyport() {
         --request-cost-bound) COMPREPLY=(); return ;;
         --analysis-job-timeout-seconds) COMPREPLY=(); return ;;
         --set) COMPREPLY=($(compgen -W "visual_run_refresh_minutes= ingest_enabled= ingest_interval_minutes= ingest_limit= analysis_limit= analysis_concurrency= analysis_interval_seconds= digest_enabled= digest_interval_minutes= digest_window_minutes= digest_max_chars=" -- "$cur")); return ;;
+        --devices) COMPREPLY=($(compgen -W "all none" -- "$cur")); return ;;
         --ignore) COMPREPLY=(); return ;;
         --no-ignore) COMPREPLY=(); return ;;
-        --unset) COMPREPLY=($(compgen -W "screenshot_folder recursive analysis cloud_upload fallbacks data_collection zdr renew_proof reuse settle_seconds key_alone budget_microusd budget_requests request_cost_bound_microusd visual_run_refresh_minutes ingest_enabled ingest_interval_minutes ingest_limit analysis_limit analysis_concurrency analysis_interval_seconds analysis_job_timeout_seconds digest_enabled digest_interval_minutes digest_window_minutes digest_max_chars ignore" -- "$cur")); return ;;
+        --unset) COMPREPLY=($(compgen -W "screenshot_folder recursive analysis cloud_upload fallbacks data_collection zdr renew_proof reuse settle_seconds key_alone budget_microusd budget_requests request_cost_bound_microusd visual_run_refresh_minutes ingest_enabled ingest_interval_minutes ingest_limit analysis_limit analysis_concurrency analysis_interval_seconds analysis_job_timeout_seconds digest_enabled digest_interval_minutes digest_window_minutes digest_max_chars devices ignore" -- "$cur")); return ;;
         --from) compopt -o default 2>/dev/null; return ;;
       esac
-      _sallyport_reply "--folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --settle-seconds --key-alone --budget --budget-requests --request-cost-bound --analysis-job-timeout-seconds --set --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
+      _sallyport_reply "--folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --reuse --settle-seconds --key-alone --budget --budget-requests --request-cost-bound --analysis-job-timeout-seconds --set --devices --ignore --no-ignore --unset --from --help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "" "" ""
       ;;
     "shots scan")
       case "$prev" in

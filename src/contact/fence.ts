@@ -41,13 +41,15 @@ export const requireUnstopped = <C>(
 
 const fenceFileOf = <C>(op: Sending<C>): SendFence => {
   const { store } = op.ctx.gov
-  const { principal, root, connection = null, givers, provider, slot, purpose, folder } =
-    partyOf(op, store.read())
+  const {
+    principal, root, connection = null, givers, provider, slot, purpose, folder, device,
+  } = partyOf(op, store.read())
   op.fence ??= store.holds.fence({
     operation: op.run.operationId, task: op.taskId, principal: principal ?? null,
     // Not known is not none: a stop of any session may be meant for it, and has to wait for it.
     ...(root === undefined ? {} : { root }), connection, pid: process.pid,
     ...(givers === undefined ? {} : { givers: [...givers] }), provider, slot, purpose, folder,
+    ...(device === undefined ? {} : { device }),
   }, op.held)
   return op.fence
 }

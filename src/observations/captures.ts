@@ -16,13 +16,32 @@ export interface StoredCapture {
   readonly capturedAt: string
   readonly receivedAt: string
   readonly bytes: number
+  /** Whether its pairing and its upload each allow egress to a cloud and to a model. */
+  readonly mayLeave: boolean
+}
+
+/** A stored capture as the rows of the edge have it now, for whoever would send it. */
+export interface CaptureStanding {
+  readonly deviceId: string
+  /** Principal id of the device's owner. */
+  readonly owner: string
+  readonly sequence: number
+  readonly sha256: string
+  readonly mayLeave: boolean
+  /** Whether its pairing stands and its owner is enabled. */
+  readonly stands: boolean
 }
 
 /** A device as a place that captures come from. */
 export interface CapturingDevice {
   readonly deviceId: string
+  readonly deviceName: string
   /** The highest number that was ever taken of it; 0 before the first. */
   readonly lastSequence: number
+  /** Whether its pairing stands. */
+  readonly stands: boolean
+  /** Whether its pairing allows egress to a cloud and to a model. */
+  readonly mayLeave: boolean
 }
 
 /** What is asked of the shelf of stored captures. Reads rows and sealed files; writes nothing. */
@@ -31,6 +50,8 @@ export interface StoredCaptures {
   devicesOf(view: View, owner: string): readonly CapturingDevice[]
   /** What a device stored, newest first. */
   newestFirst(view: View, deviceId: string): Iterable<StoredCapture>
+  /** How a capture stands now; null where it is not stored. */
+  standing(view: View, artifactId: string): CaptureStanding | null
   /**
    * All bytes of one, in memory that other threads see, each piece verified; null where it is not
    * stored. Throws `damaged` `artifact_damaged`, `blocked` `evidence_missing`.

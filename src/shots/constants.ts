@@ -8,8 +8,13 @@ export const screenshotSource = 'screenshot_folder'
 /** The same of what a paired device captured and the service stored. */
 export const edgeSource = 'edge'
 
-/** Why what a device captured is analysed by nobody: no setting and no consent takes it away. */
+/**
+ * Why what a device captured is analysed by nobody, where its pairing or its upload keeps it here:
+ * no setting and no consent takes it away.
+ */
 export const fromDevice = 'from_device'
+/** The sealed bytes of a capture cannot be had: it is told as such, and keeps no other waiting. */
+export const captureUnreadable = 'capture_unreadable'
 
 /** Versions of prompt and schema that an analysis is made with (S-078, S-079). */
 export const analysisSchemaVersion = 'svc.screenshot_analysis.v1'

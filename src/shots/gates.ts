@@ -115,8 +115,27 @@ const lateGates = {
     next: 'To have those sent as well: `sallyport shots analyze --include unsettled`.',
   },
   from_device: {
-    text: 'A paired device captured it, and what devices capture is sent to no model.',
-    next: 'See `sallyport edge list`.',
+    text: 'A paired device captured it, and its pairing or its upload keeps it on this machine.',
+    next: 'It stays here. To have later ones analysed, pair with both kinds of egress: '
+      + '`sallyport edge pair --help`.',
+  },
+  device_not_named: {
+    text: 'A paired device captured it, and no consent in force names that device.',
+    next: 'It stays here. To have later ones analysed, name the device: '
+      + '`sallyport shots setup --devices DEVICE`.',
+  },
+  before_device_named: {
+    text: 'It was uploaded before its device was named, and that reaches forward only.',
+    next: 'It stays here; later ones of its device are analysed.',
+  },
+  device_ended: {
+    text: 'The pairing of the device that captured it has ended, or its owner is disabled.',
+    next: 'It stays here. To have later ones analysed, pair the device again: '
+      + '`sallyport edge pair --help`.',
+  },
+  capture_unreadable: {
+    text: 'What the device sent cannot be read any more, so it is not sent.',
+    next: 'Look at the state: `sallyport state check`.',
   },
   recursive_off: {
     text: 'The image lies in a subfolder, and recursive is off.',
@@ -197,6 +216,8 @@ export interface RouteStatus {
   readonly newestProof: GatewayProof | null
   /** Null unless ready. */
   readonly route: OpenRoute | null
+  /** The current consent to `gateway.vision`, ready or not; null where there is none. */
+  readonly consentId: string | null
 }
 
 /** What is held for one image or text, micro-USD: the source's bound, never above the slot's. */
@@ -271,6 +292,7 @@ export const judgeGates = (facts: GateFacts): RouteStatus => {
     newestProof: proof,
     route: reasons.length === 0 && slot !== null && consent !== undefined
       ? { setup: slot, consent } : null,
+    consentId: consent?.consent_id ?? null,
   }
 }
 

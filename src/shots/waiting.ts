@@ -8,7 +8,7 @@ import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
 import { unsettled } from './observations/unsettled.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
 import { dayStatus } from './budget.js'
-import { fromDevice } from './constants.js'
+import { isFinalOfCapture, namedPlaces } from './captures/gate.js'
 import type { ShotsContext } from './context.js'
 import { disputedOf } from './disputed.js'
 import { gateTextOf } from './gates.js'
@@ -30,13 +30,17 @@ interface FailedNext {
 }
 
 /**
- * What a person does about failed images of a folder: only those of the one in force are sent
- * again. Of any other what was analysed stays, and they wait for nobody.
+ * What a person does about failed images of a place: only those of the folder in force and of the
+ * devices in `named`, by their digests, are sent again. Of any other what was analysed stays, and
+ * they wait for nobody.
  */
 export const failedNext = (
   { folderDigest }: Pick<CurrentFacts, 'folderDigest'>, rootDigest: string,
+  named: ReadonlySet<string>,
 ): FailedNext => {
-  if (folderDigest === rootDigest) return { next: retryNext, needsPerson: true }
+  if (folderDigest === rootDigest || named.has(rootDigest)) {
+    return { next: retryNext, needsPerson: true }
+  }
   return folderDigest === null ? { next: folderNext, needsPerson: true } : {
     next: 'Their folder is not in force; what was analysed of them stays.', needsPerson: false,
   }
@@ -57,7 +61,8 @@ export const waitsForPerson = (ctx: ShotsContext, view: View): WaitsForPerson =>
   const saved = savedSettings(view)
   return (reason) => (reason === 'budget_exhausted' ? disputed.budget_exhausted.length > 0
     // A person chose that it is so, and a later image stands for each; captures stay here.
-    : ![reasonGone, unsettled, fromDevice].includes(reason) && !isSwitchedOff(reason, saved))
+    : ![reasonGone, unsettled, 'device_not_named'].includes(reason) && !isFinalOfCapture(reason)
+      && !isSwitchedOff(reason, saved))
 }
 
 /** Images that wait for one step of a person. */
@@ -74,10 +79,11 @@ export interface WaitingImages {
 
 const failed = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
   const now = currentFacts(ctx, view)
+  const named = namedPlaces(view)
   const reasons = new ReasonCounts()
   for (const { doc } of view.all(c.counts)) {
     const isMeant = !doc.archived && doc.analysis_status === 'failed'
-      && classificationNow(doc, now) === null && failedNext(now, doc.root_digest).needsPerson
+      && classificationNow(doc, now) === null && failedNext(now, doc.root_digest, named).needsPerson
     if (isMeant) reasons.add(doc.reason ?? notRecorded, doc.count)
   }
   const next = now.folderDigest === null ? folderNext : retryNext

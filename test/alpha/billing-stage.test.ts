@@ -27,3 +27,20 @@ t.test('A-139 an attempt that waited for its record has what is left of the stag
     t.ok(told.every((ms) => ms === null || ms <= alphaLimits.billingStageMsMax - waitedMs))
   }
 })
+
+t.test('a first attempt that reached nobody is followed by the second; one that its record kept back is the last', async (t) => {
+  const cost = { kind: 'cost', microusd: 7 }
+  const paid = { kind: 'reply', status: 200, verdict: cost }
+  const unsent = { kind: 'unsent', reason: 'refused', errorKind: 'remote' }
+  const readWith = async (first: object) => {
+    const clock = stillClock()
+    const operation = {
+      deadline: startDeadline(clock, minute), ctx: { gov: { clock } },
+    } as unknown as AskOperation
+    const ends = [first, paid]
+    const send = (async () => ends.shift()) as unknown as Send
+    return readBilling(send, operation, 'uuid', Buffer.alloc(0))
+  }
+  t.strictSame(await readWith({ ...unsent, tried: true }), { cost, attempt: 2 })
+  t.strictSame(await readWith(unsent), { cost: null, reason: 'refused' })
+})

@@ -1,6 +1,10 @@
 /** An answer that was paid for stays within reach, unless consent or session really ended. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { systemClock } from '../../src/base/clock.js'
 import type { NextStep } from '../../src/base/next-step.js'
+import { requireArtifact } from '../../src/governance/artifacts.js'
+import { getJob } from '../../src/governance/board/visible-tasks.js'
 import { latestConsent } from '../../src/governance/policy/consents.js'
 import { newestTask } from '../support/board.js'
 import { checkLedger } from '../support/ledger.js'
@@ -16,6 +20,14 @@ const rigOf = (t: Parameters<typeof World.in>[0]): Promise<AlphaWorld> =>
 
 const consentId = (rig: AlphaWorld): string | undefined =>
   latestConsent(rig.view(), 'alpha.text')?.consent_id
+
+/** Where the held answer of the newest task lies. */
+const heldFile = (rig: AlphaWorld): string => {
+  const view = rig.view()
+  const held = String(getJob(view, newestTask(rig)).progress['held_artifact_id'])
+  const { stored_sha256: name } = requireArtifact(view, held).ref
+  return join(rig.place.stateDir, 'artifacts', name.slice(0, 2), name)
+}
 
 /** A save of these flags, acknowledged, at the present revision. */
 const save = async (
@@ -152,8 +164,11 @@ t.test('A-168 A-184 a revoke drops an answer that a save made wait, before and a
     must(await save(rig, ['--enable']))
     const accepted = await rig.run(['alpha', 'review', id, '--accept-held', '--json'])
     t.equal(accepted.error().code, 'answer_not_adoptable')
+    const file = heldFile(rig)
+    t.ok(existsSync(file))
     must(await rig.run(['alpha', 'review', id, '--reject']))
     t.equal(newestTask(rig).reason, 'held_answer_rejected')
+    t.notOk(existsSync(file), 'what was rejected lies nowhere')
   })
 
 t.test('A-168 a save that was interrupted holds the answer, and the next one gives it back',

@@ -76,4 +76,14 @@ t.test('A-189 an altered row does not make one answer the result of another task
   }))
   const ran = await rig.run(['alpha', 'output', second.task.id, '--json'])
   t.strictSame([ran.status, ran.stdout, ran.error().code], [12, '', 'result_mismatch'])
+  await store.transact('forge', (tx) => {
+    tx.put(collections.closedTasks, task.task_id, task)
+    const job = tx.get(collections.jobs, task.job_id)
+    if (job) {
+      const receipt = { ...job.receipt as object, output_digest: '0'.repeat(64) }
+      tx.put(collections.jobs, job.job_id, { ...job, receipt })
+    }
+  })
+  const again = await rig.run(['alpha', 'output', second.task.id, '--json'])
+  t.strictSame([again.stdout, again.error().code], ['', 'result_mismatch'], 'nor its receipt')
 })

@@ -127,6 +127,9 @@ t.test('A-041 A-042 a blank or absent key changes no key', async (t) => {
   t.equal(plan(stored, { enabled: true }, { suppliedFingerprint: 'fp-2' }).keyChange, 'set')
   t.equal(plan(stored, { enabled: true }, { suppliedFingerprint: 'fp-1' }).keyChange, 'none')
   t.equal(plan(stored, { enabled: true }, {
+    suppliedFingerprint: 'fp-2', storedFingerprint: 'fp-2',
+  }).keyChange, 'set', 'a save that died had stored it, and no set-up names it')
+  t.equal(plan(stored, { enabled: true }, {
     suppliedFingerprint: 'fp-1', storedFingerprint: null,
   }).keyChange, 'set', 'the vault lost it')
 })

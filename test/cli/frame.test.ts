@@ -124,6 +124,7 @@ t.test('misuse of a verb says what is missing, and the command that is told expl
     const page = await place.run(next.split(' '))
     t.strictSame([page.status, page.stdout.includes(next.slice('help '.length))], [0, true], next)
   }
+  t.equal((await place.run(['task', 'show', '--json'])).error().code, 'missing_argument')
 })
 
 t.test('a near miss names what was meant', async (t) => {

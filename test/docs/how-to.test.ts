@@ -193,6 +193,13 @@ const afterwards: Readonly<Record<string, {
   },
   'ask-from-ci': { more: `sallyport logout\necho ${randomUUID()} > build.key\n` },
   'take-screenshots': { more: described },
+  'analyse-captures': {
+    more: `${described}mkdir ~/screens && sallyport shots setup --folder ~/screens
+sallyport sandbox samples ~/samples > /dev/null
+cp ~/samples/board.png shot.png && cp ~/samples/editor.png other.png
+cp ~/samples/editor-one-line.png third.png
+`,
+  },
   'in-a-container': {
     spoken: {
       'shots run': { unrun: 'runs until it is stopped: test/cli/containers.test.ts stops it' },

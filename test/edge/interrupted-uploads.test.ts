@@ -100,6 +100,24 @@ t.test('what is being published by somebody alive, what its record names, and wh
   t.strictSame(stored(), [row.ref.stored_sha256])
 })
 
+t.test('an upload whose record is kept elsewhere and was not read here yet keeps its bytes (S-204)', async (t) => {
+  const { world: { gov }, party, stored } = await paired(t)
+  const before = gov.store.read()
+  const request = randomUUID()
+  const row = await send(gov, party, headOf(capture(), 1, { request_id: request }), capture())
+  const names = { temporary: temporaryName(), stored: row.ref.stored_sha256 }
+  noteUpload(gov, party.device.device_id, request, names)
+  const store = new Proxy(gov.store, {
+    get: (target, name) => {
+      if (name === 'read') return () => before
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  t.equal(await sweepAllInterrupted({ ...gov, store }), 1)
+  t.strictSame(stored(), [row.ref.stored_sha256])
+})
+
 t.test('a note that outlived its record by a restore costs no bytes (S-204)', async (t) => {
   const { world, party } = await paired(t)
   const { gov, place: { stateDir } } = world

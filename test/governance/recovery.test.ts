@@ -2,6 +2,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { fail } from '../../src/base/errors.js'
 import { routeCollection } from '../../src/contact/routes.js'
 import { listAudit } from '../../src/governance/audit.js'
 import { getTask } from '../../src/governance/board/visible-tasks.js'
@@ -87,6 +88,18 @@ t.test('A-117 one altered reservation keeps its hold and stops nothing else', as
       t.equal(bench.view().sequence, sequence, 'and written once')
     })
   }
+})
+
+t.test('rows of a capability that are damaged end the recovery: nothing is settled beside them, and nothing is written', async (t) => {
+  const { bench, tasks } = await three(t)
+  const { sequence } = bench.view()
+  const rule: RecoveryRule = {
+    kinds: [tasks[0].kind], ending: () => { throw fail.damaged('rows_damaged', 'They are.') },
+  }
+  await t.rejects(recoverInterrupted(bench.gov, [rule]), { code: 'rows_damaged' })
+  t.equal(bench.view().sequence, sequence)
+  const asBefore = { task: 'running', money: 'reserved' }
+  for (const task of tasks) t.strictSame(stateOf(bench, task), asBefore)
 })
 
 t.test('A-084 with a second ledger no hold is given back', async (t) => {

@@ -595,8 +595,10 @@ t.test('A-159 A-160 a request has no place for an id, a flag or a proof', async 
     })
   }
   const nested = { ...request, authority: { ...authority, allowed: true } }
-  t.equal(refusal(() => evaluated(memory, nested)).code,
-    'trust_request_malformed')
+  const free = { ...request, amount_microusd: 0 }
+  for (const one of [nested, free]) {
+    t.equal(refusal(() => evaluated(memory, one)).code, 'trust_request_malformed')
+  }
 })
 
 t.test('a denial tells every reason, and its kind follows the first', async (t) => {

@@ -86,6 +86,10 @@ t.test('S-017 with every gate open an image may be sent, and only then', async (
   t.strictSame(standing.route?.setup, slot)
   t.equal(standing.route?.consent.purpose, 'gateway.vision')
   t.strictSame(statusForNewImage(standing), { analysis_status: 'pending', reason: null })
+  const route = { ...gateway.route as NonNullable<GatewayFacts['route']> }
+  t.equal(judgeGates(withGateway({
+    route: { ...route, spend_ceiling_microusd: 100 }, account: { ok: true, ceilingMicrousd: 100 },
+  })).ready, true, 'a ceiling of its very bound')
 })
 
 const alone: readonly (readonly [title: string, broken: GateFacts, reason: string])[] = [

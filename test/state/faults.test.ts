@@ -56,6 +56,22 @@ t.test('durability 2 and 9: one commit is one write and one sync of the log, not
   t.strictSame(to.seen, [])
 })
 
+t.test('durability 2: what another process wrote is made durable before anything rests on it, once', async (t) => {
+  const disk = new MemFiles()
+  makeOn(disk).close()
+  const to = plan()
+  const store = openOn(disk, 'write', to)
+  await put(store, 'a', 1)
+  await put(openOn(disk, 'write', plan()), 'b', 2)
+  to.seen.length = 0
+  await store.transact('nothing', () => undefined)
+  const log = '/tmp/state/wal/000000000001.log'
+  t.strictSame(to.seen, [`write ${log}`, `sync ${log}`])
+  to.seen.length = 0
+  await store.transact('nothing', () => undefined)
+  t.strictSame(to.seen, [])
+})
+
 t.test('the first marked commit of a process makes the anchor anew, each syncs log, witness and anchor, in this order', async (t) => {
   const disk = new MemFiles()
   makeOn(disk).close()

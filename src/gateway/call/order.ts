@@ -59,7 +59,7 @@ interface CallTerms {
   /** Root that has to stay live; null where the purpose consent alone carries the call. */
   readonly root: string | null
   /** Whose content it sends, for stops; left out where it sends none but its own, as a proof. */
-  readonly sends?: Pick<Party, 'purpose' | 'folder'>
+  readonly sends?: Pick<Party, 'purpose' | 'folder' | 'device'>
   /** Id of the one thing that it is about; the ledger names it beside the money. */
   readonly subject?: string
 }

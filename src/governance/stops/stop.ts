@@ -17,8 +17,8 @@ export interface Party {
   readonly task?: string | null | undefined
   /** Saved connection that it writes through; null where it writes through none. */
   readonly connection?: string | null | undefined
-  /** Paired device that sends it; nothing that this program contacts belongs to one. */
-  readonly device?: string
+  /** Paired device that sends it, or that captured what it sends; left out where none did. */
+  readonly device?: string | undefined
   /** Provider of the text route that it asks; null where it asks none. */
   readonly provider?: string | null | undefined
   /** Slot of the gateway that it goes through; null where it goes through none. */
@@ -108,6 +108,9 @@ const refusals: Readonly<Record<string, { readonly code: string; readonly messag
   task: { code: 'cancel_requested', message: 'This task was cancelled.' },
   connection: {
     code: 'consent_revoked', message: 'What may be written through this connection was taken back.',
+  },
+  [deviceStop]: {
+    code: 'device_ended', message: 'The pairing of the device that captured this has ended.',
   },
   save: { code: closedBySave, message: 'A save closed what this request goes through.' },
 }

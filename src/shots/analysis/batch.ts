@@ -8,6 +8,7 @@ import { SallyportError } from '../../base/errors.js'
 import { nowIso } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
+import { isWaitingHere } from '../captures/places.js'
 import type { ShotsContext } from '../context.js'
 import { disputedIn } from '../disputed.js'
 import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
@@ -89,15 +90,16 @@ interface Batch {
 }
 
 const pendingOf = (folderDigest: string) =>
-  ({ statuses: ['pending'] as const, folderDigest })
+  ({ statuses: ['pending'] as const, meant: isWaitingHere(folderDigest) })
 
 /** How many images wait for a later pass, and since when the oldest was captured. */
 const waitingNow = (ctx: ShotsContext): Pick<AnalysisFacts, 'waiting' | 'waiting_since'> => {
   const view = ctx.gov.store.read()
   const { folderDigest } = currentFacts(ctx, view)
   if (folderDigest === null) return { waiting: 0, waiting_since: null }
+  const isHere = isWaitingHere(folderDigest)
   const waiting: ObservationFilter = {
-    ...pendingOf(folderDigest), meant: ({ classification }) => classification === null,
+    ...pendingOf(folderDigest), meant: (key) => key.classification === null && isHere(key),
   }
   const [oldest] = takeObservations(view, waiting, 1)
   return {

@@ -3,6 +3,7 @@
  * was blocked; what is told is what stands in its way today, so that nobody mends what is mended.
  */
 import type { View } from '../../state/types.js'
+import { isTakenUp } from '../captures/places.js'
 import type { ShotsContext } from '../context.js'
 import { isRoomReason, roomNext, type Disputed } from '../disputed.js'
 import { classificationNow, currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
@@ -13,7 +14,7 @@ import {
 } from '../observations/observation-rows.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
 import { ReasonCounts } from './reason-counts.js'
-import { lasting, reasonHolds, stillHolds } from './restore.js'
+import { keptNow, lasting, reasonHolds, stillHolds } from './restore.js'
 
 /**
  * Rows that are read where counters cannot tell, at most; the first few are read however long they
@@ -30,7 +31,7 @@ export const quickLooksMs = 15
 export const reasonGone = 'reason_gone'
 
 /** What is told of a blocked row depends on these two alone, in nearly all cases. */
-type Blocked = Pick<ShotCount, 'reason' | 'observed_revision'>
+type Blocked = Pick<ShotCount, 'reason' | 'observed_revision' | 'edge'>
 
 /** Whether the consent in force reaches rows; null where each has to be asked. */
 const reaches = ({ route }: RouteStatus, group: Blocked): boolean | null => {
@@ -49,6 +50,7 @@ const groupReader = (
     const { reason = null } = group
     if (reason !== null && lasting(reason)) return reason
     if (standing.closed !== null) return standing.closed
+    if (group.edge === true) return null
     const isHeld = reason === null ? false : holds(reason)
     if (isHeld === true) return reason
     const isReached = reaches(standing, group)
@@ -66,6 +68,8 @@ export const blockedRowReader = (
     const { reason } = row.analyzer
     if (reason !== null && lasting(reason)) return reason
     if (standing.closed !== null) return standing.closed
+    const kept = keptNow(view, standing, row)
+    if (kept !== null) return kept
     if (reason !== null && holds(row)) return reason
     const { route } = standing
     return route === null || consentReaches(route.consent, row) ? reasonGone : 'before_consent'
@@ -75,12 +79,14 @@ export const blockedRowReader = (
 /** Which rows to look at, and for how many milliseconds. */
 interface BlockedLook extends Pick<ObservationFilter, 'since' | 'until'> {
   readonly msMax?: number
+  /** Captures of devices are left out. */
+  readonly folderAlone?: boolean
 }
 
 /** Why the blocked rows of these groups are so; of some it may not have been looked at. */
 const reasonsOfGroups = (
   ctx: ShotsContext, view: View, isMeant: (key: CountKey) => boolean,
-  { msMax = looksMsMax, ...period }: BlockedLook,
+  { msMax = looksMsMax, folderAlone: _alone, ...period }: BlockedLook,
 ): BlockedReasons => {
   const standing = routeStatusOf(ctx, view)
   const ofGroup = groupReader(ctx, view, standing)
@@ -103,17 +109,22 @@ const reasonsOfGroups = (
   return reasons.list()
 }
 
-const isHere = ({ folderDigest, ...now }: CurrentFacts) => (key: CountKey): boolean =>
-  folderDigest !== null && key.root_digest === folderDigest
-  && classificationNow(key, { folderDigest, ...now }) === null
+/** What passes may take up: of the folder in force and, unless left out, of named devices. */
+const isHere = (view: View, now: CurrentFacts, folderAlone = false) => {
+  const { folderDigest: folder } = now
+  const isUp = folder === null ? () => false : isTakenUp(view, folder)
+  return (key: CountKey): boolean => isUp(key) && classificationNow(key, now) === null
+    && !(folderAlone && key.edge === true)
+}
 
 /**
- * Why images of the current folder are blocked: of all of them, from counters; with a period those
- * that were captured in it, as far as some were looked at.
+ * Why images of the current folder and of named devices are blocked: of all of them, from counters;
+ * with a period those that were captured in it, as far as some were looked at.
  */
 export const blockedReasons = (
   ctx: ShotsContext, view: View, look: BlockedLook = {},
-): BlockedReasons => reasonsOfGroups(ctx, view, isHere(currentFacts(ctx, view)), look)
+): BlockedReasons =>
+  reasonsOfGroups(ctx, view, isHere(view, currentFacts(ctx, view), look.folderAlone), look)
 
 /**
  * The same of every image that a report may hold, of whatever folder, and how many of them were not
@@ -137,9 +148,10 @@ const blockedGroups = (
   view.all(c.counts).map(({ doc }) => doc).filter((one) =>
     !one.archived && one.analysis_status === 'blocked' && isMeant(one))
 
-/** How many images of the current folder are blocked, from counters alone. */
+/** How many images of the current folder and of named devices are blocked, from counters. */
 export const blockedCount = (ctx: ShotsContext, view: View): number =>
-  blockedGroups(view, isHere(currentFacts(ctx, view))).reduce((sum, { count }) => sum + count, 0)
+  blockedGroups(view, isHere(view, currentFacts(ctx, view)))
+    .reduce((sum, { count }) => sum + count, 0)
 
 /** What a person may do about a reason why images are blocked; never empty. */
 export const blockedNext = (reason: string, disputed: Disputed): string => {

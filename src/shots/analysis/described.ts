@@ -21,7 +21,7 @@ export const isDescribed = (
   const { payload } = row
   if (row.analysis_status !== 'succeeded' || row.classification !== null) return false
   if (row.archived_at !== null || payload === null || payload.earlier) return false
-  const { last } = contentCalls(ctx, view, row.sha256, setup)
+  const { last } = contentCalls(ctx, view, row, setup)
   return last?.standing === 'succeeded' && last.claim.operation_id === payload.operation_id
 }
 

@@ -19,11 +19,14 @@ import {
 } from '../observations/observation-rows.js'
 import { rowTakenOver, rowUncertain, type CallBefore } from './outcome.js'
 
+/** What a request is claimed by: the bytes; of a capture, those of its device alone (S-044). */
+type Content = Pick<Observation, 'sha256' | 'root_digest' | 'edge'>
+
 /** Digest under which the call of this number for these bytes is claimed; numbers begin with 1. */
-export const inputDigestOf = (sha256: string, setup: SlotSetup, number: number): string =>
+export const inputDigestOf = (content: Content, setup: SlotSetup, number: number): string =>
   digestOf({
-    call: 'shots.analysis', sha256, model: setup.model, upstream_allow: setup.upstream_allow,
-    prompt_version: analysisPromptVersion, schema_version: analysisSchemaVersion, number,
+    call: 'shots.analysis', sha256: contentIdOf(content), model: setup.model,
+    upstream_allow: setup.upstream_allow, prompt_version: analysisPromptVersion, schema_version: analysisSchemaVersion, number,
   })
 
 interface LastCall {
@@ -44,11 +47,11 @@ const sentNothing = (standing: ClaimStatus): boolean =>
 
 /** The calls for these bytes under a setup, whichever rows they were made for. */
 export const contentCalls = (
-  { gov }: Pick<ShotsContext, 'gov'>, view: View, sha256: string, setup: SlotSetup,
+  { gov }: Pick<ShotsContext, 'gov'>, view: View, content: Content, setup: SlotSetup,
 ): ContentCalls => {
   let last: LastCall | null = null
   for (let number = 1; ; number += 1) {
-    const claim = view.get(claimCollection, inputDigestOf(sha256, setup, number))
+    const claim = view.get(claimCollection, inputDigestOf(content, setup, number))
     if (claim === undefined) return { next: number, last }
     const standing = claimStatus(gov.store, view, claim)
     if (!sentNothing(standing)) last = { claim, standing }
@@ -115,7 +118,7 @@ export const earlierCall = (
   ctx: Pick<ShotsContext, 'gov'>, view: View, row: Observation,
 ): EarlierCall => {
   const setup = view.get(gatewayCollection, gatewayRouteId)?.slots.screenshot ?? null
-  const last = setup === null ? null : contentCalls(ctx, view, row.sha256, setup).last
+  const last = setup === null ? null : contentCalls(ctx, view, row, setup).last
   const others = othersOf(view, row)
   if (last?.standing === 'running' || others.some((one) => one.analyzer.contact === 'claimed')) {
     return { kind: 'running' }

@@ -1,7 +1,9 @@
 /** One image from its row to its outcome; what ends the whole batch is told apart. */
 import { SallyportError } from '../../base/errors.js'
+import { captureReason, type CaptureReason } from '../captures/gate.js'
 import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { routeStatusOf } from '../gates.js'
 import { countingLock } from '../locked.js'
 import { pauseBehind } from '../paused.js'
 import type { Observation } from '../observations/observation-rows.js'
@@ -12,7 +14,7 @@ import type { Settling } from './settling.js'
 import { unsettled } from '../observations/unsettled.js'
 import { sendImage, type Attempt, type Sent } from './send-image.js'
 import { blockingKinds, itemOutcomeOf, sourceMissing, type ItemOutcome } from './outcome.js'
-import { lookInto, readForUpload, type PrivacyVerdict } from './privacy.js'
+import { lookInto, readImage, type PrivacyVerdict } from './privacy.js'
 
 /** How one image ended. */
 export interface OneEnd {
@@ -42,11 +44,20 @@ interface Preparing {
   readonly released: boolean
 }
 
-/** Reads the file of a row; at most `concurrency` of these are kept at a time. */
+/** What a device captured is not even opened while it may not be sent. */
+const keptHere = (ctx: ShotsContext, { edge }: Observation): CaptureReason | null => {
+  if (edge === undefined) return null
+  const view = ctx.gov.store.read()
+  return captureReason(view, edge, routeStatusOf(ctx, view).consentId)
+}
+
+/** Reads the image of a row; at most `concurrency` of these are kept at a time. */
 export const prepareImage = async (
   ctx: ShotsContext, row: Observation, { recursive, examiner, released }: Preparing,
 ): Promise<Prepared> => {
-  const verdict = readForUpload(row, ctx.gov.clock.wallMs(), recursive)
+  const kept = keptHere(ctx, row)
+  if (kept !== null) return { row, verdict: { kind: 'refused', reason: kept } }
+  const verdict = await readImage(ctx, row, recursive)
   return { row, verdict: await lookInto(verdict, examiner, released) }
 }
 

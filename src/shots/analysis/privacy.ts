@@ -8,19 +8,36 @@ import { sha256Hex } from '../../base/canonical.js'
 import { readImageFacts } from '../../images/facts.js'
 import type { Fingerprint } from '../../images/types.js'
 import type { Examiner } from '../scan/types.js'
+import type { StoredCaptures } from '../../observations/captures.js'
+import type { View } from '../../state/types.js'
+import { captureUnreadable, fromDevice } from '../constants.js'
+import { sealedBytes } from '../captures/sealed-bytes.js'
 import type { ShotsContext } from '../context.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { hasSize, integrityOf } from './integrity.js'
 import { latin1Of, pathBelow } from '../scan/names.js'
 import { exactStamp, readOnce, type ReadFacts } from '../scan/read-once.js'
-import type { Observation } from '../observations/observation-rows.js'
+import type { CaptureOf, Observation } from '../observations/observation-rows.js'
 
 /** The file that was read, and what it was then. */
-interface ImageSource {
+interface FileSource {
   /** Name below the folder, as bytes of latin1. */
   readonly name: string
   readonly facts: Pick<ReadFacts, 'bytes' | 'modifiedNs' | 'inode'>
 }
+
+/** The stored capture that was opened, and where it is asked after again. */
+interface CaptureSource {
+  readonly shelf: StoredCaptures
+  readonly edge: CaptureOf
+  readonly sha256: string
+}
+
+/** Where the bytes of an image were read. */
+export type ImageSource = FileSource | CaptureSource
+
+/** Whether it is what a device captured. */
+export const isCapture = (source: ImageSource): source is CaptureSource => 'shelf' in source
 
 /** What the gate says of an observation's file. */
 export type PrivacyVerdict =
@@ -51,7 +68,7 @@ export const shownAs = (
   return { refused: hasSize(facts) ? null : 'image_damaged', mime }
 }
 
-const judge = (bytes: Buffer, source: ImageSource): PrivacyVerdict => {
+const verdictOf = (bytes: Buffer, source: ImageSource): PrivacyVerdict => {
   const { refused, mime } = shownAs(bytes)
   return refused === null
     ? { kind: 'ready', bytes, mime, source, fingerprint: null }
@@ -73,29 +90,34 @@ export const lookInto = async (
 }
 
 /** Whether the settings of now select a name: below folders only with `recursive`. */
-export const isSelected = (name: string, recursive: boolean): boolean =>
+const isNameSelected = (name: string, recursive: boolean): boolean =>
   recursive || !name.includes('/')
+
+/** The same of what was read; what a device captured lies in no folder. */
+export const isSelected = (source: ImageSource, recursive: boolean): boolean =>
+  isCapture(source) || isNameSelected(source.name, recursive)
 
 /** Whether some recorded path of a row is selected. */
 export const isRowSelected = ({ paths }: Pick<Observation, 'paths'>, recursive: boolean): boolean =>
-  paths.some(({ name }) => isSelected(latin1Of(name), recursive))
+  paths.some(({ name }) => isNameSelected(latin1Of(name), recursive))
 
 /**
  * Reads the image of a row: the first of its recorded paths, of those that are selected, whose
  * bytes still have its hash. Where a file is there and cannot be read, that is told rather than
- * that it is missing.
+ * that it is missing. What a device captured lies in no folder, and none is looked into for it.
  */
 export const readForUpload = (
   row: Observation, nowMs: number, recursive: boolean,
 ): PrivacyVerdict => {
+  if (row.edge !== undefined) return { kind: 'refused', reason: fromDevice }
   if (!isRowSelected(row, recursive)) return { kind: 'refused', reason: 'recursive_off' }
   let unreadable: string | null = null
-  const selected = row.paths.filter(({ name }) => isSelected(latin1Of(name), recursive))
+  const selected = row.paths.filter(({ name }) => isNameSelected(latin1Of(name), recursive))
   for (const { name } of selected.reverse()) {
     const bytesName = latin1Of(name)
     const read = readOnce(row.root, bytesName, nowMs)
     if (read.kind === 'read' && sha256Hex(read.bytes) === row.sha256) {
-      return judge(read.bytes, { name: bytesName, facts: read.facts })
+      return verdictOf(read.bytes, { name: bytesName, facts: read.facts })
     }
     if (read.kind === 'unavailable' && read.reason === 'file_unreadable') {
       unreadable = read.reason
@@ -105,12 +127,33 @@ export const readForUpload = (
     ? { kind: 'source_missing' } : { kind: 'refused', reason: unreadable }
 }
 
-/** The image of a row as its file is now; null where it may not go out or is not there. */
-export const readyNow = (
-  { gov }: Pick<ShotsContext, 'gov'>, row: Observation,
-): ReadyImage | null => {
-  const recursive = isRecursive(savedSettings(gov.store.read()))
-  const verdict = readForUpload(row, gov.clock.wallMs(), recursive)
+/** Opens the sealed upload that a capture is: its very bytes, hashed once more. */
+const readCapture = async (
+  ctx: Reading, edge: CaptureOf, sha256: string,
+): Promise<PrivacyVerdict> => {
+  const shelf = await ctx.captures()
+  const bytes = sealedBytes(ctx.gov.store, shelf, edge.artifact_id)
+  if (bytes === null || sha256Hex(bytes) !== sha256) {
+    return { kind: 'refused', reason: captureUnreadable }
+  }
+  return verdictOf(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { shelf, edge, sha256 })
+}
+
+/** What images are read with. */
+type Reading = Pick<ShotsContext, 'gov' | 'captures'>
+
+/** Reads the image of a row where it is: the sealed upload of a capture, else a file as above. */
+export const readImage = async (
+  ctx: Reading, row: Observation, recursive: boolean,
+): Promise<PrivacyVerdict> => (row.edge === undefined
+  ? readForUpload(row, ctx.gov.clock.wallMs(), recursive)
+  : readCapture(ctx, row.edge, row.sha256))
+
+/** The image of a row as it is now; null where it may not go out or is not there. */
+export const readyNow = async (ctx: Reading, row: Observation): Promise<ReadyImage | null> => {
+  const recursive = isRecursive(savedSettings(ctx.gov.store.read()))
+  const verdict = await readImage(ctx, row, recursive)
   return verdict.kind === 'ready' ? verdict : null
 }
 
@@ -125,12 +168,21 @@ const isGone = (folder: string, name: string): boolean => {
 }
 
 /** Whether there is no file under any recorded path of a row; reads no content. */
-export const isSourceGone = ({ root, paths }: Pick<Observation, 'root' | 'paths'>): boolean =>
-  paths.every(({ name }) => isGone(root, latin1Of(name)))
+export const isSourceGone = (
+  { root, paths, edge }: Pick<Observation, 'root' | 'paths' | 'edge'>,
+): boolean => edge === undefined && paths.every(({ name }) => isGone(root, latin1Of(name)))
 
 /** Whether the file under its name is still the one that was read: size, time and inode. */
-export const isUnchanged = (folder: string, { name, facts }: ImageSource): boolean => {
+export const isUnchanged = (folder: string, { name, facts }: FileSource): boolean => {
   const now = exactStamp(folder, name)
   return now !== null && now.bytes === facts.bytes && now.inode === String(facts.inode)
     && now.modifiedNs === String(facts.modifiedNs)
 }
+
+/** Whether a view still has the capture that was opened. */
+const isStored = (view: View, { shelf, edge, sha256 }: CaptureSource): boolean =>
+  shelf.standing(view, edge.artifact_id)?.sha256 === sha256
+
+/** Whether what was read is still there, a capture by the rows of a view. */
+export const isStillThere = (view: View, folder: string, source: ImageSource): boolean =>
+  (isCapture(source) ? isStored(view, source) : isUnchanged(folder, source))

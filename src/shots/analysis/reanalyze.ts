@@ -10,12 +10,13 @@ import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
-import { fromDevice, type ReanalyzeGroup, type ReanalyzeReason } from '../constants.js'
+import { isTakenUp } from '../captures/places.js'
+import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
 import { findObservations } from '../observations/find.js'
-import { imageBound, routeStatusOf } from '../gates.js'
+import { gateTextOf, imageBound, routeStatusOf } from '../gates.js'
 import { folderProblem } from '../source/folder.js'
 import { locateHere, requireRowHere } from '../source/folder-machine.js'
 import type { CountKey, Observation } from '../observations/observation-rows.js'
@@ -24,6 +25,7 @@ import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
 import { earlierCall } from './earlier-call.js'
 import { isOfGroup } from './group.js'
+import { keptNow } from './restore.js'
 import { requireRoute } from './send-image.js'
 import { hasSize, type IntegrityReason } from './integrity.js'
 import { isRowSelected, isSourceGone } from './privacy.js'
@@ -51,12 +53,12 @@ const requireAnalyzable = (
     const see = `See \`sallyport shots show ${row.observation_id}\`.`
     throw refuse('archived', 'This observation is archived.', see)
   }
-  if (row.edge !== undefined) {
-    throw refuse(fromDevice,
-      'A paired device captured this picture, and what devices capture is sent to no model.',
-      'It is in reports and on the page of its day.')
+  const kept = keptNow(view, routeStatusOf(ctx, view), row)
+  if (kept !== null) {
+    const told = gateTextOf(kept)
+    throw refuse(kept, told?.text ?? kept, told?.next ?? 'See `sallyport edge list`.')
   }
-  if (row.root_digest !== now.folderDigest) {
+  if (row.edge === undefined && row.root_digest !== now.folderDigest) {
     throw refuse(
       'other_root', 'This observation lies under another folder than the one in force.',
       'See `sallyport shots show`.',
@@ -126,7 +128,7 @@ export const reanalyzeOne = async (
   const view = ctx.gov.store.read()
   const row = findTarget(ctx, view, target)
   requireAnalyzable(ctx, view, row, reason)
-  requireRowHere(ctx.gov.store, view, row)
+  if (row.edge === undefined) requireRowHere(ctx.gov.store, view, row)
   requireRoute(routeStatusOf(ctx, view))
   if (released === true) await release(ctx, session, row)
   const receipt = await reanalyzeRows(ctx, [row], {
@@ -215,16 +217,18 @@ export const planReanalysis = (
   ctx: ShotsContext, group: ReanalyzeGroup, reason: ReanalyzeReason, limit?: number,
 ): ReanalyzePlan => {
   const view = ctx.gov.store.read()
-  const { setup } = requireRoute(routeStatusOf(ctx, view))
+  const standing = routeStatusOf(ctx, view)
+  const { setup } = requireRoute(standing)
   const now = currentFacts(ctx, view)
   const most = limit ?? resolveSettings(view, ctx.env).analysisLimit.value
   const [rows, unreadable]: [Observation[], Observation[]] = [[], []]
   let found = 0
   const leftOut = { needRetryReason: 0, sourceGone: 0, notWhole: 0, notSelected: 0 }
   const why = leavesOut(ctx, view, reason)
-  const meant = (key: CountKey): boolean => isOfGroup(key, now, group)
-  for (const row of now.folderDigest === null
-    ? [] : findObservations(view, { folderDigest: now.folderDigest, meant })) {
+  const isHere = now.folderDigest === null ? () => false : isTakenUp(view, now.folderDigest)
+  const meant = (key: CountKey): boolean => isHere(key) && isOfGroup(key, now, group)
+  for (const row of findObservations(view, { meant })) {
+    if (keptNow(view, standing, row) !== null) continue
     if (row.analyzer.contact === 'claimed') continue
     const before = earlierCall(ctx, view, row)
     if (before.kind === 'running') continue

@@ -8,7 +8,9 @@ import { ledgerFacts } from '../../governance/ledger/facts.js'
 import { balances } from '../../governance/ledger/find-reservation.js'
 import type { Tx, View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
-import { fromDevice } from '../constants.js'
+import { captureReason, isFinalOfCapture, type CaptureReason } from '../captures/gate.js'
+import { isTakenUp } from '../captures/places.js'
+import { captureUnreadable } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import {
   classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow, type CurrentFacts,
@@ -33,8 +35,8 @@ const unreadable = 'file_unreadable'
 
 /** Reasons that no change of settings takes away. */
 export const lasting = (reason: string | null): boolean =>
-  reason === unsettled || reason === fromDevice || reason === 'before_consent'
-  || reason === unreadable
+  reason === unsettled || isFinalOfCapture(reason) || reason === 'before_consent'
+  || reason === unreadable || reason === captureUnreadable
   || (reason ?? '').startsWith('image_')
 
 /** Files that could not be read and are tried again in one pass, at most. */
@@ -91,28 +93,36 @@ export const reasonHolds = (
   return (reason) => {
     if (lasting(reason)) return true
     if (reason === 'recursive_off') return recursive ? false : null
+    if (reason === 'device_not_named') return null
     if (reason === 'proof_missing' || reason === 'proof_stale') return standing.proof !== 'current'
     if (reason === 'budget_exhausted') return exhausted
     return reason === 'ceiling_exceeded' && noRoom
   }
 }
 
+/** Why a row that a device captured stays here as of a view; null for all others. */
+export const keptNow = (
+  view: View, { consentId }: RouteStatus, { edge }: Observation,
+): CaptureReason | null => (edge === undefined ? null : captureReason(view, edge, consentId))
+
 /** The same of rows: one in a subfolder may have got a name outside of it since. */
 export const stillHolds = (
   ctx: ShotsContext, view: View, standing: RouteStatus,
 ): ((row: Observation) => boolean) => {
   const holds = reasonHolds(ctx, view, standing)
-  return (row) => holds(row.analyzer.reason) ?? !isRowSelected(row, false)
+  return (row) => keptNow(view, standing, row) !== null
+    || (holds(row.analyzer.reason) ?? !isRowSelected(row, false))
 }
 
 interface Found {
   readonly restore: readonly string[]
-  readonly before: readonly string[]
+  /** Those that stay here, and why. */
+  readonly stays: ReadonlyMap<string, string>
   /** They wait for a retry that somebody asks for, and for nothing else. */
   readonly uncertain: readonly string[]
 }
 
-const nothing: Found = { restore: [], before: [], uncertain: [] }
+const nothing: Found = { restore: [], stays: new Map(), uncertain: [] }
 
 const findBlocked = (
   ctx: ShotsContext, view: View, standing: RouteStatus, now: CurrentFacts, limit: number,
@@ -121,8 +131,14 @@ const findBlocked = (
   if (route === null || now.folderDigest === null) return nothing
   const holds = stillHolds(ctx, view, standing)
   const isReadable = readableAgain(ctx, view)
-  const [restore, before, uncertain]: [string[], string[], string[]] = [[], [], []]
-  const blocked = { statuses: ['blocked'] as const, folderDigest: now.folderDigest }
+  const [restore, uncertain]: [string[], string[]] = [[], []]
+  const stays = new Map<string, string>()
+  const stay = ({ observation_id: id, analyzer }: Observation, reason: string): void => {
+    if (stays.size < rowsPerTick && analyzer.reason !== reason) stays.set(id, reason)
+  }
+  const blocked = {
+    statuses: ['blocked'] as const, meant: isTakenUp(view, now.folderDigest),
+  }
   for (const row of newestDayFirst(ctx, view, blocked)) {
     if (restore.length >= limit) break
     if (rowClassificationNow(row, now) !== null) continue
@@ -130,12 +146,17 @@ const findBlocked = (
       if (uncertain.length < rowsPerTick) uncertain.push(row.observation_id)
       continue
     }
+    const kept = keptNow(view, standing, row)
+    if (kept !== null) {
+      stay(row, kept)
+      continue
+    }
     const reaches = consentReaches(route.consent, row)
     if (holds(row) && !(reaches && isReadable(row))) continue
     if (reaches) restore.push(row.observation_id)
-    else if (before.length < rowsPerTick) before.push(row.observation_id)
+    else stay(row, 'before_consent')
   }
-  return { restore, before, uncertain }
+  return { restore, stays, uncertain }
 }
 
 const setStatus = (
@@ -176,16 +197,20 @@ export const returnUncertain = async (
  * before the consent stay.
  */
 export const restoreHeld = async (
-  ctx: ShotsContext, { route }: RouteStatus, limit: number,
+  ctx: ShotsContext, standing: RouteStatus, limit: number,
 ): Promise<readonly string[]> => {
+  const { route } = standing
   const view = ctx.gov.store.read()
   const now = currentFacts(ctx, view)
   if (route === null || now.folderDigest === null) return []
   const ids: string[] = []
-  const blocked = { statuses: ['blocked'] as const, folderDigest: now.folderDigest }
+  const blocked = {
+    statuses: ['blocked'] as const, meant: isTakenUp(view, now.folderDigest),
+  }
   for (const row of newestDayFirst(ctx, view, blocked)) {
     if (ids.length >= limit) break
     const isMeant = isHeld(row) && rowClassificationNow(row, now) === null
+      && keptNow(view, standing, row) === null
     if (isMeant && consentReaches(route.consent, row)) ids.push(row.observation_id)
   }
   if (ids.length === 0) return ids
@@ -204,10 +229,10 @@ export const restoreBlocked = async (
   const view = ctx.gov.store.read()
   const found = findBlocked(ctx, view, standing, currentFacts(ctx, view), limit)
   await returnUncertain(ctx, found.uncertain)
-  if (found.restore.length + found.before.length === 0) return 0
+  if (found.restore.length + found.stays.size === 0) return 0
   return transactCounted(ctx.gov, 'shots analyze', (tx) => {
     const now = nowIso(ctx.gov)
-    for (const id of found.before) setStatus(tx, now, id, 'blocked', 'before_consent')
+    for (const [id, reason] of found.stays) setStatus(tx, now, id, 'blocked', reason)
     return found.restore.filter((id) => setStatus(tx, now, id, 'pending', null)).length
   })
 }

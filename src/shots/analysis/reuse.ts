@@ -24,7 +24,7 @@ import type { Examiner } from '../scan/types.js'
 import { reusesAnalyses, savedSettings } from '../source/settings.js'
 import { ignoredAsTaken, isDescribed, mayRepeat, type Described } from './described.js'
 import { rowRepeating } from './outcome.js'
-import { isUnchanged, readyNow, type ReadyImage } from './privacy.js'
+import { isStillThere, readyNow, type ReadyImage } from './privacy.js'
 import { admit, requireSource, termsOf, type Attempt } from './send-image.js'
 import { keepSketches, readSketches } from './sketches.js'
 
@@ -42,7 +42,7 @@ const describedNow = (
   const other = tx.get(c.observations, id)
   if (other === undefined || !reusesAnalyses(savedSettings(tx))) return null
   if (!mayRepeat(row, other) || ignoredAsTaken(tx, row) === undefined) return null
-  return isDescribed(ctx, tx, other, setup) && isUnchanged(other.root, source) ? other : null
+  return isDescribed(ctx, tx, other, setup) && isStillThere(tx, other.root, source) ? other : null
 }
 
 /** Which of the described images count. */
@@ -53,16 +53,22 @@ interface Known {
   readonly most?: number
 }
 
+/** The described images of one folder or device. */
+interface DescribedPlace {
+  /** Newest first. */
+  readonly rows: Observation[]
+  readonly sketches: Map<string, Sketch>
+  /** Hashes of those sketches that were kept before. */
+  readonly kept: ReadonlySet<string>
+}
+
 /** What one pass knows of the images that were described. */
 export class DescribedBefore {
   readonly #ctx: ShotsContext
   readonly #examiner: Examiner
   readonly #known: Known
-  /** Described images by folder, newest first; looked up for the first image that asks. */
-  #rows: Observation[] | null = null
-  #folder = ''
-  #sketches = new Map<string, Sketch>()
-  #kept: ReadonlySet<string> = new Set()
+  /** By digest of the folder or device; looked up for the first image of it that asks. */
+  readonly #places = new Map<string, DescribedPlace>()
   #looks: number = shotLimits.sketchedAgainMax
 
   constructor(ctx: ShotsContext, examiner: Examiner, known: Known = {}) {
@@ -100,20 +106,23 @@ export class DescribedBefore {
 
   /** An image that was described in this pass. */
   add(row: Observation, fingerprint: Fingerprint | null): void {
-    if (fingerprint === null || row.root_digest !== this.#folder) return
-    this.#rows?.unshift(row)
-    this.#sketches.set(row.sha256, sketchOf(fingerprint))
+    const place = this.#places.get(row.root_digest)
+    if (fingerprint === null || place === undefined) return
+    place.rows.unshift(row)
+    place.sketches.set(row.sha256, sketchOf(fingerprint))
   }
 
   /** Keeps the sketches for the next pass, where there are other ones than it began with. */
   async keep(): Promise<void> {
-    const kept = new Map<string, Sketch>()
-    for (const { sha256 } of (this.#rows ?? []).slice(0, shotLimits.describedMax)) {
-      const sketch = this.#sketches.get(sha256)
-      if (sketch !== undefined) kept.set(sha256, sketch)
+    for (const [digest, { rows, sketches, kept: before }] of this.#places) {
+      const kept = new Map<string, Sketch>()
+      for (const { sha256 } of rows.slice(0, shotLimits.describedMax)) {
+        const sketch = sketches.get(sha256)
+        if (sketch !== undefined) kept.set(sha256, sketch)
+      }
+      if ([...kept.keys()].every((sha256) => before.has(sha256))) continue
+      await keepSketches(this.#ctx, digest, kept)
     }
-    if ([...kept.keys()].every((sha256) => this.#kept.has(sha256))) return
-    await keepSketches(this.#ctx, this.#folder, kept)
   }
 
   /**
@@ -132,9 +141,11 @@ export class DescribedBefore {
     ]
     const mine = sketchOf(fingerprint)
     const near: { readonly other: Observation, readonly apart: number }[] = []
-    for (const other of this.#described(view, row.root_digest)) {
+    const { rows, sketches } = this.#placeOf(view, row.root_digest)
+    const { most } = this.#known
+    for (const other of most === undefined ? [...rows] : newestOf(rows, most)) {
       if (other.observation_id === row.observation_id || !mayRepeat(row, other)) continue
-      const sketch = this.#sketches.get(other.sha256) ?? await this.#lookAgain(other)
+      const sketch = sketches.get(other.sha256) ?? await this.#lookAgain(other, sketches)
       const apart = sketch === null ? null : sketchesApart(mine, sketch, rects)
       if (apart !== null) near.push({ other, apart })
     }
@@ -146,32 +157,33 @@ export class DescribedBefore {
     return null
   }
 
-  #described(view: View, folderDigest: string): readonly Observation[] {
-    if (this.#rows === null || this.#folder !== folderDigest) {
-      this.#folder = folderDigest
-      this.#rows = describedRows(view, folderDigest, this.#known.before)
-      this.#sketches = readSketches(this.#ctx, view, folderDigest)
-      this.#kept = new Set(this.#sketches.keys())
+  #placeOf(view: View, digest: string): DescribedPlace {
+    const known = this.#places.get(digest)
+    if (known !== undefined) return known
+    const sketches = readSketches(this.#ctx, view, digest)
+    const place = {
+      rows: describedRows(view, digest, this.#known.before), sketches,
+      kept: new Set(sketches.keys()),
     }
-    const { most } = this.#known
-    return most === undefined ? [...this.#rows] : newestOf(this.#rows, most)
+    this.#places.set(digest, place)
+    return place
   }
 
   /** The sketch of one of which none is kept; some in each pass, so that none takes long. */
-  async #lookAgain(row: Observation): Promise<Sketch | null> {
+  async #lookAgain(row: Observation, sketches: Map<string, Sketch>): Promise<Sketch | null> {
     if (this.#looks === 0 || this.#ctx.signal.aborted) return null
     this.#looks -= 1
-    const fingerprint = await this.#fingerprintOf(readyNow(this.#ctx, row))
+    const fingerprint = await this.#fingerprintOf(await readyNow(this.#ctx, row))
     if (fingerprint === null) return null
     const sketch = sketchOf(fingerprint)
-    this.#sketches.set(row.sha256, sketch)
+    sketches.set(row.sha256, sketch)
     return sketch
   }
 
   async #confirm(
     { bytes }: ReadyImage, fingerprint: Fingerprint, row: Observation, rects: readonly PixelRect[],
   ): Promise<Repeated | null> {
-    const image = readyNow(this.#ctx, row)
+    const image = await readyNow(this.#ctx, row)
     const other = await this.#fingerprintOf(image)
     if (image === null || other === null) return null
     const { comparable, measure } = compareOutside(other, fingerprint, rects)

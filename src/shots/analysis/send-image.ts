@@ -10,10 +10,12 @@ import { sendCall } from '../../gateway/call/send.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import { registerArtifact } from '../../governance/artifacts.js'
+import type { Party } from '../../governance/stops/stop.js'
 import type { Tx, View } from '../../state/types.js'
 import { requireBudget } from '../budget.js'
+import { captureReasonNow, type CaptureReason } from '../captures/gate.js'
 import {
-  analysisPromptVersion, analysisSchemaVersion, shotLabels, type ReanalyzeGroup,
+  analysisPromptVersion, analysisSchemaVersion, fromDevice, shotLabels, type ReanalyzeGroup,
   type ReanalyzeReason,
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
@@ -33,7 +35,9 @@ import { contentCalls, earlierCall, inputDigestOf } from './earlier-call.js'
 import { isOfGroup } from './group.js'
 import { folderChanged, rowAfter, sourceChanged, sourceMissing } from './outcome.js'
 import { judgeAnalysis } from '../payload/parse.js'
-import { isSelected, isSourceGone, isUnchanged, type ReadyImage } from './privacy.js'
+import {
+  isCapture, isSelected, isSourceGone, isStillThere, type ReadyImage,
+} from './privacy.js'
 import { analysisContent } from './prompt.js'
 import { runningCollection } from './analysis-rows.js'
 import type { AnalysisPayload } from '../payload/schema.js'
@@ -79,9 +83,30 @@ export const changed = (reason: string): Error =>
  * pass that began under the folder of before.
  */
 const requireFolder = (
-  ctx: ShotsContext, view: View, { root_digest: folder }: Observation,
+  ctx: ShotsContext, view: View, { root_digest: folder, edge }: Observation,
 ): void => {
-  if (currentFacts(ctx, view).folderDigest !== folder) throw changed(folderChanged)
+  if (edge === undefined && currentFacts(ctx, view).folderDigest !== folder) {
+    throw changed(folderChanged)
+  }
+}
+
+/**
+ * What a device captured goes out only while its pairing, its upload and the consent that names the
+ * device let it, whoever asks for it. Judged by the rows of the edge themselves, and only what was
+ * read from there is taken for it.
+ */
+const captureKept = (
+  { row: { edge, sha256 }, image: { source } }: Attempt, view: View, consentId: string,
+): CaptureReason | null => {
+  if (edge === undefined) return isCapture(source) ? fromDevice : null
+  if (!isCapture(source)) return fromDevice
+  return captureReasonNow(view, { shelf: source.shelf, row: { edge, sha256 } }, consentId)
+}
+
+/** The same as a refusal. Throws `blocked`. */
+const requireLeaving = (attempt: Attempt, view: View, consentId: string): void => {
+  const kept = captureKept(attempt, view, consentId)
+  if (kept !== null) throw closedGate(kept)
 }
 
 /**
@@ -135,10 +160,10 @@ export const termsOf = (ctx: ShotsContext, view: View): Terms => {
  * while the image waited is not sent. One look at a name, whatever the size of the file.
  */
 export const requireSource = ({ row, image }: Attempt, view: View): void => {
-  if (!isSelected(image.source.name, isRecursive(savedSettings(view)))) {
+  if (!isSelected(image.source, isRecursive(savedSettings(view)))) {
     throw closedGate('recursive_off')
   }
-  if (isUnchanged(row.root, image.source)) return
+  if (isStillThere(view, row.root, image.source)) return
   if (!isSourceGone(row)) throw changed(sourceChanged)
   throw fail.blocked('source_missing', 'The file is gone; nothing was sent.', {
     reason: sourceMissing, next: 'When it is back, a scan finds it.',
@@ -160,22 +185,31 @@ const requireStill = (
   const reached = route.consent.consent_id === consentId
     && (reason !== null || (row !== undefined && consentReaches(route.consent, row)))
   if (!reached) throw closedGate('before_consent')
+  requireLeaving(attempt, view, consentId)
   requireFolder(ctx, view, attempt.row)
   requireSource(attempt, view)
 }
 
 /** Why what came back is not used: a switch that is off, another folder, or it lies too deep. */
-const closedSince = ({ ctx, row, image }: Attempt, view: View): string | null => {
+const closedSince = (
+  attempt: Attempt, { consent: { consent_id: consentId } }: Claimed, view: View,
+): string | null => {
+  const { ctx, row, image } = attempt
   const saved = savedSettings(view)
   const off = closedSwitch(saved)
   if (off !== null) return off
+  if (row.edge !== undefined) return captureKept(attempt, view, consentId)
   if (currentFacts(ctx, view).folderDigest !== row.root_digest) return folderChanged
-  return isSelected(image.source.name, isRecursive(saved)) ? null : 'recursive_off'
+  return isSelected(image.source, isRecursive(saved)) ? null : 'recursive_off'
 }
 
-/** The folder that an image is from, for stops. */
-const stoppedWith = ({ row: { root_digest: folder }, image }: Attempt): string =>
-  (isSelected(image.source.name, false) ? folder : belowFolder(folder))
+/** The folder or device that an image is from, for stops. */
+const stoppedWith = (
+  { row: { root_digest: folder, edge }, image }: Attempt,
+): Pick<Party, 'folder' | 'device'> => ({
+  folder: isSelected(image.source, false) ? folder : belowFolder(folder),
+  ...(edge === undefined ? {} : { device: edge.device_id }),
+})
 
 /** What an image is admitted by: every gate, on rows of now, in the record that rests on them. */
 export const admit = (
@@ -187,6 +221,7 @@ export const admit = (
   if (imageBound(savedSettings(tx), setup) !== boundMicrousd) throw changed('bound_changed')
   const row = requireClaimable(tx, attempt)
   if (reason === null && !consentReaches(consent, row)) throw closedGate('before_consent')
+  requireLeaving(attempt, tx, consent.consent_id)
   requireBudget(tx, ctx.gov.clock.wallMs(), boundMicrousd)
   return { setup, consent, proof, row }
 }
@@ -196,8 +231,8 @@ const claim = (
 ): { readonly inputDigest: string; readonly claimed: Claimed } => {
   const { ctx, reason } = attempt
   const { setup, consent, proof, row } = admit(attempt, terms, tx)
-  const { next } = contentCalls(ctx, tx, row.sha256, setup)
-  const inputDigest = inputDigestOf(row.sha256, setup, next)
+  const { next } = contentCalls(ctx, tx, row, setup)
+  const inputDigest = inputDigestOf(row, setup, next)
   const { analysis_status, analyzer } = row
   tx.put(runningCollection, row.observation_id, {
     observation_id: row.observation_id, input_digest: inputDigest, operation_id: operationId,
@@ -272,14 +307,14 @@ const orderOf = (
     priority: 'normal',
     principal,
     root: null,
-    sends: { purpose: 'gateway.vision', folder: stoppedWith(attempt) },
+    sends: { purpose: 'gateway.vision', ...stoppedWith(attempt) },
     subject: attempt.row.observation_id,
     content: analysisContent(image.bytes, image.mime),
     boundMicrousd,
     timeoutMs,
     claim: (tx, now, _setup, operationId) => claim(attempt, terms, tx, now, operationId),
     recheck: (now, claimed) => requireStill(attempt, claimed, now),
-    closed: (now) => closedSince(attempt, now),
+    closed: (now, claimed) => closedSince(attempt, claimed, now),
     judge: (reply, { proof }) => {
       const verdict = judgeAnalysis(reply, proof)
       return verdict.ok

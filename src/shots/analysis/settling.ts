@@ -9,6 +9,7 @@ import { isoWithin } from '../../base/calendar.js'
 import type { Fingerprint } from '../../images/types.js'
 import { nowIso } from '../../governance/context.js'
 import type { Tx, View } from '../../state/types.js'
+import { captureReason } from '../captures/gate.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { consentReaches, gateTextOf, routeStatusOf } from '../gates.js'
@@ -69,12 +70,14 @@ const standersNear = (
 
 /** How the rows near a picture stand as a view has them. */
 export const standingInRows = (ctx: ShotsContext, view: View, near: Observation): SettledRow => {
-  const consent = routeStatusOf(ctx, view).route?.consent
+  const { route, consentId } = routeStatusOf(ctx, view)
+  const consent = route?.consent
   const standers = standersNear(view, near)
   const stands = ({ observation_id: id }: Observation): boolean => standers.has(id)
   /** Whether nothing but its turn keeps a picture that waits from being asked about. */
   const willBeAsked = (row: Observation): boolean => {
     if (consent !== undefined && !consentReaches(consent, row)) return false
+    if (row.edge !== undefined && captureReason(view, row.edge, consentId) !== null) return false
     const { kind } = earlierCall(ctx, view, row)
     return kind === 'none' || kind === 'running'
   }
@@ -168,7 +171,7 @@ export class Settling {
     { bytes }: ReadyImage, row: Observation,
     { ignored, region }: Pick<Passage, 'ignored'> & Pick<Stood, 'region'>,
   ): Promise<boolean> {
-    const image = readyNow(this.#ctx, row)
+    const image = await readyNow(this.#ctx, row)
     if (image === null) return false
     const standing = { sha256: row.sha256, bytes: image.bytes }
     const { verdict } = await this.#examiner.compare({
@@ -246,7 +249,7 @@ export class Settling {
       this.#keep(row, kept)
       return kept
     }
-    const image = readyNow(this.#ctx, row)
+    const image = await readyNow(this.#ctx, row)
     // What may not leave is told of by nobody, so it tells nothing of others.
     const seen = image === null ? null : await lookInto(image, this.#examiner, false)
     const made = seen?.kind === 'ready' ? seen.fingerprint : null

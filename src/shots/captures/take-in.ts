@@ -11,10 +11,13 @@ import { defaultPrincipal } from '../../governance/principals.js'
 import type { Examined } from '../../images/types.js'
 import type { StoredCapture, StoredCaptures } from '../../observations/captures.js'
 import type { Tx, View } from '../../state/types.js'
-import { fromDevice } from '../constants.js'
+import { afterEarlierCall } from '../analysis/earlier-call.js'
+import { captureUnreadable } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
 import { currentFacts } from '../observations/as-of-now.js'
+import { newCaptureStatus } from './new-status.js'
+import { sealedBytes } from './sealed-bytes.js'
 import { folderRow } from '../observations/observation-store.js'
 import { shotCollections as c, type CaptureOf } from '../observations/observation-rows.js'
 import { writeBatch, type BatchRules } from '../scan/commit.js'
@@ -39,15 +42,10 @@ const nsPerMs = 1_000_000n
 
 const nsOf = (iso: string): string => String(BigInt(msFromIso(iso)) * nsPerMs)
 
-/** The sealed bytes cannot be had: it is recorded as such, and keeps no later one waiting. */
-const unreadable = 'capture_unreadable'
-
-const isLost = (error: unknown): boolean => error instanceof SallyportError
-  && (error.code === 'artifact_damaged' || error.code === 'evidence_missing')
-
 const captureOf = (capture: StoredCapture): CaptureOf => ({
   owner: capture.owner, device_id: capture.deviceId, device_name: capture.deviceName,
   artifact_id: capture.artifactId, sequence: capture.sequence,
+  ...(capture.mayLeave ? { may_leave: true } : {}),
 })
 
 /** A capture as a file is that was read once and looked into; its name is the id of the upload. */
@@ -56,7 +54,7 @@ const takenOf = (
 ): TakenFile => {
   const atMs = msFromIso(capture.capturedAt)
   const facts = examined?.facts
-  const refused = facts === undefined ? unreadable
+  const refused = facts === undefined ? captureUnreadable
     : facts.reason ?? (facts.format === null ? 'not_an_image' : null)
   return {
     file: 0, name: { text: capture.artifactId, bytes_base64: null },
@@ -147,12 +145,7 @@ class Intake {
   #read(artifactId: string): Uint8Array | null {
     const { store } = this.ctx.gov
     if (this.#held?.artifactId === artifactId) return this.#held.bytes
-    try {
-      return this.shelf.read(store, store.read(), artifactId)
-    } catch (error) {
-      if (isLost(error)) return null
-      throw error
-    }
+    return sealedBytes(store, this.shelf, artifactId)
   }
 
   async #compare(
@@ -208,9 +201,8 @@ class Intake {
       refreshMs: settings.refreshMinutes.value * 60_000,
       facts: (tx) => currentFacts(ctx, tx),
       ignored: (tx) => ignoredOf(savedSettings(tx).ignore),
-      newStatus: () => ({ analysis_status: 'blocked', reason: fromDevice }),
-      // No request was ever made for what a device captured.
-      takeOver: (_tx, row) => row,
+      newStatus: (tx) => newCaptureStatus(ctx, tx, captureOf(capture)),
+      takeOver: (tx, row, now) => afterEarlierCall(ctx, tx, row, now),
     }
   }
 }

@@ -26,7 +26,10 @@ const choiceShape = v.strictObject({
 
 const estimateShape = v.strictObject({
   day: text, time_zone: text, since: iso, until: iso,
-  /** Images of the folder in force that a scan took in; those of no scan yet are not known. */
+  /**
+   * Images of the folder in force, and of paired devices whose captures may leave, as they were
+   * taken in; those that were not yet are not known.
+   */
   images: count,
   /** What became of them, and what would: these and `blocked` together are `images`. */
   would_pay: count,

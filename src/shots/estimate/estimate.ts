@@ -11,7 +11,9 @@ import { blockedRowReader, reasonGone } from '../analysis/blocked.js'
 import { earlierCall } from '../analysis/earlier-call.js'
 import { prepareImage } from '../analysis/one.js'
 import type { PrivacyVerdict, ReadyImage } from '../analysis/privacy.js'
+import { keptNow } from '../analysis/restore.js'
 import { ReasonCounts } from '../analysis/reason-counts.js'
+import { isAskedAbout } from '../captures/places.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { consentReaches, routeStatusOf } from '../gates.js'
@@ -91,8 +93,8 @@ const standingReader = (
   const blockedBy = blockedRowReader(ctx, view, route)
   const consent = route.route?.consent
   /** What was taken in before the consent of now waits for a person, once it is its turn. */
-  const waiting = (row: Observation): string =>
-    (consent === undefined || consentReaches(consent, row) ? reasonGone : 'before_consent')
+  const waiting = (row: Observation): string => keptNow(view, route, row)
+    ?? (consent === undefined || consentReaches(consent, row) ? reasonGone : 'before_consent')
   return (row) => {
     const told = (as: keyof Tally): Standing => ({ kind: 'told', as })
     if (rowClassificationNow(row, now) === 'source_missing') return told('source_missing')
@@ -219,12 +221,13 @@ const lookAtAll = async (
   }
 }
 
-/** Images of the folder in force that were captured in a day, oldest first. */
+/** Images of the folder in force and of devices that were captured in a day, oldest first. */
 const imagesOf = (
   ctx: ShotsContext, view: View, { since, until }: MeantDay,
 ): readonly Observation[] => {
   const { folderDigest } = currentFacts(ctx, view)
-  return folderDigest === null ? [] : [...findObservations(view, { folderDigest, since, until })]
+  return folderDigest === null
+    ? [] : [...findObservations(view, { since, until, meant: isAskedAbout(folderDigest) })]
 }
 
 /**
@@ -238,7 +241,8 @@ export const estimateDay = async (
   const meant = meantDay(gov.clock.wallMs(), asked)
   const view = gov.store.read()
   const rows = imagesOf(ctx, view, meant)
-  for (const row of rows.slice(0, 1)) requireRowHere(gov.store, view, row)
+  const ofFolder = rows.find(({ edge }) => edge === undefined)
+  if (ofFolder !== undefined) requireRowHere(gov.store, view, ofFolder)
   const examiner = makeExaminer()
   const standing = standingReader(ctx, view, currentFacts(ctx, view))
   const count = new Count(ctx, examiner, meant, standing)

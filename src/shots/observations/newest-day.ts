@@ -13,7 +13,7 @@ import type { Observation } from './observation-rows.js'
 /** Observations that are looked for, in that order; days are those of the zone of this process. */
 export function* newestDayFirst(
   { env }: Pick<ShotsContext, 'env'>, view: View,
-  filter: Pick<ObservationFilter, 'statuses' | 'folderDigest'>,
+  filter: Pick<ObservationFilter, 'statuses' | 'folderDigest' | 'meant'>,
 ): Generator<Observation, void, undefined> {
   const zone = zoneOf(timeZoneOf(env))
   for (let days: ObservationFilter = filter; ;) {

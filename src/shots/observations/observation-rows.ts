@@ -94,6 +94,11 @@ const captureShape = v.strictObject({
   /** The sealed upload: its bytes are the picture, and no copy of them is kept. */
   artifact_id: text,
   sequence: counted,
+  /**
+   * Set where its pairing and its upload each allowed egress to a cloud and to a model; left out
+   * where one of the four did not, and in rows of an earlier version.
+   */
+  may_leave: v.optional(v.literal(true)),
 })
 /** Which stored capture an observation is about. */
 export type CaptureOf = v.InferOutput<typeof captureShape>

@@ -7,6 +7,7 @@ import type { ScreenMoneyDue, ScreenReason } from '../../observations/types.js'
 import type { View } from '../../state/types.js'
 import { blockedNext, blockedRowReader, reasonGone } from '../analysis/blocked.js'
 import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
+import { namedPlaces } from '../captures/gate.js'
 import type { ShotsContext } from '../context.js'
 import { disputedOf } from '../disputed.js'
 import { gateTextOf, routeStatusOf } from '../gates.js'
@@ -18,12 +19,14 @@ import { failedNext, waitsForPerson } from '../waiting.js'
 const blockedText = (reason: string): string | null => (reason === reasonGone
   ? 'Nothing stands in their way any more.' : gateTextOf(reason)?.text ?? null)
 
-const failedReasons = (now: CurrentFacts, rows: readonly Observation[]): ScreenReason[] => {
+const failedReasons = (
+  now: CurrentFacts, rows: readonly Observation[], named: ReadonlySet<string>,
+): ScreenReason[] => {
   const found = new Map<string, ScreenReason>()
   for (const { analysis_status: status, analyzer, root_digest: folder } of rows) {
     if (status !== 'failed') continue
     const reason = analyzer.reason ?? notRecorded
-    const told = failedNext(now, folder)
+    const told = failedNext(now, folder, named)
     const key = `${reason} ${told.next}`
     const before = found.get(key)
     found.set(key, {
@@ -44,7 +47,7 @@ export const reasonsFor = (
   const isWaiting = waitsForPerson(ctx, view)
   for (const row of rows) if (row.analysis_status === 'blocked') blocked.add(reasonOf(row), 1)
   return [
-    ...failedReasons(currentFacts(ctx, view), rows),
+    ...failedReasons(currentFacts(ctx, view), rows, namedPlaces(view)),
     ...blocked.list().map(({ reason, count }): ScreenReason => ({
       status: 'blocked', reason, count, text: blockedText(reason),
       next: blockedNext(reason, disputed),

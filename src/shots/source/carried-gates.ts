@@ -22,6 +22,11 @@ const lower = (mine: number | null, theirs: number | null): number | null =>
 const offOnce = (mine: boolean | null, theirs: boolean | null): boolean | null =>
   theirs === false ? false : mine
 
+/** Devices that were named otherwise since are named no more: who wants them names them again. */
+const stillNamed = (mine: Saved, theirs: Saved): Saved['devices'] =>
+  (canonicalJson(mine.devices ?? null) === canonicalJson(theirs.devices ?? null)
+    ? mine.devices : null)
+
 const narrower = (mine: Saved, theirs: Saved): Saved => ({
   ...mine,
   analysis: closed(mine.analysis, theirs.analysis, 'on'),
@@ -42,6 +47,7 @@ const narrower = (mine: Saved, theirs: Saved): Saved => ({
   ingest_limit: lower(mine.ingest_limit, theirs.ingest_limit),
   analysis_limit: lower(mine.analysis_limit, theirs.analysis_limit),
   analysis_concurrency: lower(mine.analysis_concurrency, theirs.analysis_concurrency),
+  ...(mine.devices === undefined ? {} : { devices: stillNamed(mine, theirs) }),
   // Another folder was chosen since: what lies in the one of before must not leave.
   screenshot_folder: theirs.screenshot_folder,
   // So were the areas that do not count: they are of its screens.

@@ -18,6 +18,7 @@ import { requestsDocument, requestsShape } from '../../governance/stops/requests
 import type { SaveAim } from '../../governance/stops/stop.js'
 import type { View } from '../../state/types.js'
 import { shotCollections as c } from '../observations/observation-rows.js'
+import { nameDevices } from '../captures/naming.js'
 import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
 import { closedBySettings, closedUnder, type FoldersInUse } from './closing.js'
@@ -96,6 +97,10 @@ const tolerantSettings = (
 
 type Shown = ShotsConfig['settings']
 
+/** Ids of the devices that are named; null where none is. */
+export const namedIds = ({ devices }: SavedShotSettings): string[] | null =>
+  devices?.named.map(({ device_id: id }) => id) ?? null
+
 const fromSaved = (saved: SavedShotSettings): Shown => Object.fromEntries(
   ([
     'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr', 'renew_proof', 'key_alone',
@@ -123,7 +128,7 @@ const fromJobs = (settings: ShotSettings): Shown => {
     digest_max_chars: settings.digestMaxChars,
   }
   return Object.fromEntries(Object.entries(jobs).map(([name, one]) =>
-    [name, { ...one, saved: saved[name as keyof SavedShotSettings] ?? null }]))
+    [name, { ...one, saved: saved[name as keyof typeof jobs] ?? null }]))
 }
 
 /** Every setting but the folder, with sources. */
@@ -134,6 +139,10 @@ const shownSettings = (settings: ShotSettings): Shown =>
       source: settings.saved.recursive === null ? 'default' : 'settings',
     },
     ...fromSaved(settings.saved),
+    devices: {
+      value: namedIds(settings.saved), saved: namedIds(settings.saved),
+      source: namedIds(settings.saved) === null ? 'default' : 'settings',
+    },
     reuse: {
       value: reusesAnalyses(settings.saved) ? 'on' : 'off', saved: settings.saved.reuse ?? null,
       source: (settings.saved.reuse ?? null) === null ? 'default' : 'settings',
@@ -216,6 +225,23 @@ export const egressText = [
   'cannot recognise a private message: what must not be seen has to stay out of the folder.',
 ].join('\n')
 
+/** What else leaves once a device is named, for the person who names it. */
+export const devicesText = [
+  'With a device named, what it uploads from then on leaves this machine as images of the folder',
+  'do: the exact bytes of each new capture go to the configured gateway and to the upstream hosts',
+  'that its screenshot slot allows. That holds for captures that were uploaded with both kinds of',
+  'egress, under the consent to gateway.vision of now. Nothing that was uploaded before leaves,',
+  'and nothing of a device that is not named. Another consent, or the end of a pairing, ends it.',
+].join('\n')
+
+/** Devices that a change names and that were not named before. */
+export const newlyNamed = (
+  before: SavedShotSettings, after: SavedShotSettings,
+): readonly string[] => {
+  const named = new Set(namedIds(before))
+  return (namedIds(after) ?? []).filter((id) => !named.has(id))
+}
+
 /** What jobs may send and pay by themselves once `renew_proof` is on. */
 export const renewText = [
   'With renew_proof on, the analysis and the digest job renew the proof of their slot by',
@@ -232,7 +258,9 @@ export const widensEgress = (before: SavedShotSettings, change: ShotSettingsChan
   (change.analysis === 'on' && before.analysis !== 'on')
   || (change.cloud_upload === 'on' && before.cloud_upload !== 'on')
 
-const given = (change: ShotSettingsChange): Partial<SavedShotSettings> =>
+type Plain = Omit<ShotSettingsChange, 'devices' | 'add_ignore' | 'remove_ignore' | 'ignore'>
+
+const given = (change: Plain): Partial<SavedShotSettings> =>
   Object.fromEntries(Object.entries(change).filter(([, one]) => one !== undefined))
 
 /** What somebody must know who has areas ignored. */
@@ -291,11 +319,23 @@ const chosenFolder = (
 ): SettingsStep['chosen'] => (typeof folder === 'string'
   ? { folderDigest: folderDigestOf(folder), source: 'input' } : null)
 
+/** Gives the settings with the devices that a change names, as of a view. */
+const devicesNamer = async (
+  ctx: ShotsContext, session: Session, ids: ShotSettingsChange['devices'],
+): Promise<(view: View) => Pick<SavedShotSettings, 'devices'>> => {
+  if (ids === undefined) return () => ({})
+  const shelf = await ctx.captures()
+  return (view) => ({ devices: nameDevices(ctx, session, view, { shelf, ids }) })
+}
+
 /** Reads a change; throws what is wrong with its shape or its folder. */
-const readChange = (
-  ctx: ShotsContext, document: unknown,
-): ((view: View) => SettingsStep) => {
-  const { add_ignore, remove_ignore, ignore: list, ...change } = parseSettingsChange(document)
+const readChange = async (
+  ctx: ShotsContext, session: Session, document: unknown,
+): Promise<(view: View) => SettingsStep> => {
+  const {
+    add_ignore, remove_ignore, ignore: list, devices, ...change
+  } = parseSettingsChange(document)
+  const devicesOf = await devicesNamer(ctx, session, devices)
   const areas = { ignore: list, add_ignore, remove_ignore }
   const folder = typeof change.screenshot_folder === 'string'
     ? { screenshot_folder: judgeFolder(ctx, change.screenshot_folder, 'settings') } : {}
@@ -304,7 +344,7 @@ const readChange = (
   return (view) => {
     if (chosen !== null) requireFolderHere(ctx.gov.store, view, chosen)
     const before = savedSettings(view)
-    const settings = { ...before, ...named }
+    const settings = { ...before, ...named, ...devicesOf(view) }
     const ignore = changedIgnore(before.ignore, areas, newestScreen(ctx, view, settings))
     const after = ignore === undefined ? settings : { ...settings, ignore }
     const closes = closedBySettings(before, after, foldersInUse(ctx, view))
@@ -323,7 +363,8 @@ const requireStopped = (aims: readonly SaveAim[], { closes }: SettingsStep): voi
  * Saves a change, whole or not at all (S-184 as a use case), and answers what had left before of
  * what it closes. `shown` is what it was decided on, where somebody was shown it. Throws
  * `rejected`: `settings_invalid` for another shape, and as `judgeFolder` for a folder that may not
- * be one, `of_other_machine` for one of another machine, as `changedIgnore` for areas, and
+ * be one, `of_other_machine` for one of another machine, as `changedIgnore` for areas, as
+ * `nameDevices` for devices, and
  * `conflict` `settings_changed`; then nothing is changed.
  * Throws as `closeBySave` where it is saved.
  */
@@ -331,7 +372,7 @@ export const saveShotsConfig = async (
   ctx: ShotsContext, session: Session, document: unknown, shown?: SavedShotSettings,
 ): Promise<Required<Pick<ShotsConfig, 'requests'>>> => {
   const { gov } = ctx
-  const stepOf = readChange(ctx, document)
+  const stepOf = await readChange(ctx, session, document)
   const step = stepOf(gov.store.read())
   requireAsShown(step.before, shown)
   const { closes: aims } = step

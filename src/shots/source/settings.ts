@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
+import { count, iso, text } from '../../base/fields.js'
 import { closedObject, parseClosed, strictInteger, strictIntegerText } from '../../base/schema.js'
 import type { CollectionSpec, View } from '../../state/types.js'
 import type { Env } from '../context.js'
@@ -14,6 +15,23 @@ import { isAreaText } from './ignored.js'
 const microusd = strictInteger(1, 1_000_000_000)
 
 const areas = v.array(v.string())
+
+/** Devices whose captures leave under one consent; its end, or another one, ends all of it. */
+const namedDevicesShape = v.strictObject({
+  /** The consent to `gateway.vision` that they were named under. */
+  consent_id: text,
+  /** Principal id of whoever named them: only devices of that owner are meant. */
+  owner: text,
+  /** When all pairings of before had ended last: an end since then ends these, too. */
+  outlived: v.nullable(iso),
+  named: v.array(v.strictObject({
+    device_id: text,
+    /** What was uploaded up to this number was sent before it was named, and stays. */
+    above_sequence: count,
+  })),
+})
+/** Devices whose captures may leave. */
+export type NamedDevices = v.InferOutput<typeof namedDevicesShape>
 
 const savedEntries = {
   /** Canonical path text of the image folder; judged by folder.ts before it is saved. */
@@ -57,6 +75,7 @@ const savedShape = v.strictObject({
   reuse: v.optional(savedEntries.reuse),
   key_alone: v.optional(savedEntries.key_alone),
   settle_seconds: v.optional(savedEntries.settle_seconds),
+  devices: v.optional(v.nullable(namedDevicesShape)),
   ignore: v.optional(v.nullable(
     v.array(v.pipe(v.string(), v.check(isAreaText, 'must be an area'))))),
 })
@@ -75,7 +94,7 @@ export const unsetSettings: SavedShotSettings = {
   schema_version: 'svc.screenshot_settings.v1',
   screenshot_folder: null, recursive: null, analysis: null, cloud_upload: null, fallbacks: null,
   data_collection: null, zdr: null, renew_proof: null, reuse: null, key_alone: null,
-  settle_seconds: null,
+  settle_seconds: null, devices: null,
   budget_microusd: null, budget_requests: null,
   request_cost_bound_microusd: null, visual_run_refresh_minutes: null, ingest_enabled: null,
   ingest_interval_minutes: null, ingest_limit: null, analysis_limit: null,
@@ -112,6 +131,8 @@ export const settingsChangeShape = closedObject({
   /** Areas beside those that are ignored, and areas that no longer are. */
   add_ignore: v.optional(areas),
   remove_ignore: v.optional(areas),
+  /** Ids of devices whose captures may leave, or `all` that are paired now; empty for none. */
+  devices: v.optional(v.nullable(v.union([v.literal('all'), v.array(v.string())]))),
 })
 export type ShotSettingsChange = v.InferOutput<typeof settingsChangeShape>
 

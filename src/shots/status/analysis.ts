@@ -43,7 +43,7 @@ export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPar
 
 const reasonsOf = (ctx: ShotsContext, view: View): BlockedReasons | null => {
   try {
-    return blockedReasons(ctx, view, { msMax: quickLooksMs })
+    return blockedReasons(ctx, view, { msMax: quickLooksMs, folderAlone: true })
   } catch (error) {
     // The numbers stand without the reasons.
     if (error instanceof SallyportError) return null

@@ -8,10 +8,12 @@ export type Analysed = Observation & { readonly payload: PayloadRef }
 
 /**
  * Whether a digest or a conclusion may be made from it: an analysis that stands, of an image that
- * is neither missing, stale nor archived (S-166).
+ * is neither missing, stale nor archived (S-166). Who named a device let its pictures be analysed;
+ * what was written of them goes to nobody else.
  */
 export const isSource = (row: Observation): row is Analysed =>
-  row.payload !== null && row.classification === null && row.archived_at === null
+  row.edge === undefined && row.payload !== null && row.classification === null
+  && row.archived_at === null
   && (row.analysis_status === 'succeeded' || row.analysis_status === 'needs_reanalysis')
 
 /** The sources of a span by capture time, oldest first; half-open. */

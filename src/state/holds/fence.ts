@@ -41,6 +41,8 @@ export const factsShape = v.strictObject({
   slot: v.optional(v.nullable(v.string())),
   purpose: v.optional(v.nullable(v.string())),
   folder: v.optional(v.nullable(v.string())),
+  /** Left out where no device captured what it sends. */
+  device: v.optional(v.string()),
   pid: v.number(),
   sent: sentShape,
 })

@@ -5,8 +5,11 @@ import {
 } from '../../../src/governance/connections/connection-rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import { codehostBase } from '../../../src/codehost/context.js'
-import { previewDigest, sealedApproval } from '../../../src/codehost/jobs/digests.js'
+import {
+  authorityDigest, previewDigest, sealedApproval,
+} from '../../../src/codehost/jobs/digests.js'
 import { jobCollection, type Approval, type Job } from '../../../src/codehost/jobs/job-rows.js'
+import { openPlan } from '../../../src/codehost/jobs/plan.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -79,7 +82,9 @@ t.test('C-001 C-010 C-212 C-213 C-214 a job leaves no byte without the very cons
   t.equal(at.posts().length, 1, 'with its own consent it goes')
 })
 
-const resealed = ({ job_id: id, approval }: Job, change: Partial<Approval>): Job['approval'] => {
+const resealed = (
+  { job_id: id, approval }: Pick<Job, 'job_id' | 'approval'>, change: Partial<Approval>,
+): Job['approval'] => {
   if (approval === null) throw new Error('it was given')
   const { sha256: was, ...parts } = { ...approval, ...change }
   if (was === '') throw new Error('not sealed')
@@ -110,6 +115,7 @@ t.test('C-009 C-032 C-041 C-051 what a job declares of itself is compared with i
     ] as const).map((change) => [{
       approval: sound.approval && { ...sound.approval, ...change },
     }, 'approval_of_other'] as const),
+    [{ approval: resealed({ ...sound, job_id: 'job_other' }, {}) }, 'approval_of_other'],
     [{ goal_revision: 7 }, 'goal_changed'],
     [{ closed: { closure_id: 'x', at: sound.created_at, fence: 1 } }, 'job_closed'],
   ]
@@ -200,6 +206,15 @@ t.test('C-007 what a job would send is compared with what its preview showed, wh
   }
   await at.transact((tx) => tx.put(jobCollection, job, sound))
   must(await at.approve(job))
+})
+
+t.test('a sealed plan opens under the very authority that it was registered with, and under no other, whole as that is', async (t) => {
+  const at = await working(t)
+  const sound = at.job(await at.prepare())
+  t.equal(openPlan(at.gov, at.gov.store.read(), sound).job_id, sound.job_id)
+  const other = { ...sound, root: 'root_x' }
+  const job = { ...other, authority_sha256: authorityDigest(other) }
+  t.throws(() => openPlan(at.gov, at.gov.store.read(), job), { code: 'plan_altered' })
 })
 
 t.test('C-004 C-044 C-167 a new session takes over no job, whatever it consents to', async (t) => {

@@ -61,6 +61,8 @@ t.test('S-041 S-209 settings that are not what they should be are refused, never
     retry: { first_ms: 1_000, most_ms: 300_000, timeout_ms: 60_000 },
     blocklist: { sources: ['x*'], file_names: [] },
   })
+  t.hasStrict(read('{"retry":{"first_ms":5000,"most_ms":5000}}'),
+    { retry: { first_ms: 5_000, most_ms: 5_000 } }, 'a wait that never grows')
   t.strictSame(readSettings(nodeFiles, `${dir}/none.json`).limits,
     { max_age_seconds: 7 * 86_400, max_bytes: 1024 ** 3, max_items: 10_000 },
     'S-209 the defaults of the decision')

@@ -3,6 +3,7 @@ import {
   existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { formerOf } from '../../../src/edge/device/former.js'
 import { temporaryName } from '../../../src/state/files.js'
 import { deviceOf, linesOf } from '../../support/edge/paired.js'
 import { startOrigin } from '../../support/edge/origin.js'
@@ -90,7 +91,9 @@ t.test('a first pairing that was written whole counts; half of one, and one that
   leaving(whole)
   must(await device.once())
   t.strictSame(readFileSync(path).toString(), whole.toString())
-  for (const [bytes, mode] of [[whole.subarray(0, -9), 0o600], [whole, 0o644]] as const) {
+  for (const [bytes, mode] of [
+    [whole.subarray(0, -9), 0o600], [whole, 0o640], [whole, 0o604],
+  ] as const) {
     leaving(bytes, mode)
     t.equal(failure(await device.once()).code, 'edge_not_paired')
     t.strictSame(readdirSync(device.place.edgeDir).filter((name) => name.startsWith('.tmp-')), [])
@@ -141,6 +144,20 @@ t.test('a former pairing that the service does not know is forgotten; the creden
   t.hasStrict(said.filter(({ event }) => event === 'replaced'), [{ reason: 'service_differs' }])
   t.strictSame([other.ended, other.requests], [[], ['POST /api/edge/pairings']])
   t.notOk(kept().includes(mine))
+})
+
+t.test('of pairings that wait to be ended the last 16 are kept, the one that is replaced among them', (t) => {
+  const one = (at: number) => ({
+    device_id: `edge_dev_${at}`, credential: `spe_${at}`, pin: 'sha256/of-the-service',
+  })
+  const waiting = Array.from({ length: 16 }, (_, at) => one(at))
+  const replaced = {
+    ...one(16), schema: 'sallyport.edge.pairing.v1', origin: 'https://127.0.0.1:1', owner: 'ada',
+    device_name: 'phone', paired_at: '2026-01-01T00:00:00.000Z', ended_at: null, former: waiting,
+  } as const
+  t.strictSame(formerOf(replaced), [...waiting.slice(1), one(16)])
+  t.strictSame(formerOf({ ...replaced, ended_at: replaced.paired_at }), waiting)
+  t.end()
 })
 
 t.test('S-198 the service ends a pairing that was replaced by proof of its own credential, and no other one of the name', async (t) => {

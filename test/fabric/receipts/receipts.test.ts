@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import {
   openEnvelope, payloadType, sealEnvelope, type Envelope,
 } from '../../../src/fabric/receipts/envelope.js'
+import { keyedBy } from '../../../src/fabric/receipts/signing-key.js'
 import { moneyText } from '../../../src/base/money.js'
 import { closing } from '../../support/codehost/closing.js'
 import { failure, must } from '../../support/must.js'
@@ -53,8 +54,12 @@ t.test('the receipt of an ask tells what was paid, has no content, and is checke
     t.notOk(said.includes(secret), 'neither content nor a digest that could be tried out')
   }
   t.match(said, /proves nothing of time, provider or host/)
-  const names = JSON.parse(said).subject.map(({ name }: { name: string }) => name)
-  t.strictSame(names, ['question', 'policy', 'answer'])
+  const keyed = keyedBy(at.gov.store)
+  const content = [
+    ['question', own.input_digest], ['policy', own.policy_digest], ['answer', own.output_digest],
+  ] as const
+  t.strictSame(JSON.parse(said).subject, content.map(([name, digest]) =>
+    ({ name, digest: { hmacSha256: keyed(task.id, name, digest) } })), 'each of its own content')
 })
 
 t.test('the cost is a number of micro-USD in JSON, and dollars on a terminal', async (t) => {

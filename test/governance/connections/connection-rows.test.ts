@@ -137,6 +137,8 @@ t.test('each contradiction of a connection is found', async (t) => {
     [{ revision: 1 }, 'connection_consent'],
     [{ active_job_id: 'job_x' }, 'connection_capacity'],
   ] as const) t.strictSame(await found(change), [code], JSON.stringify(change))
+  await t.rejects(found({ consent: { ...good.consent, actions: [] } }),
+    { code: 'invalid_document' }, 'a consent to nothing is none')
   await at.transact((tx) => tx.put(connectionCollection, 'cnn_other', good))
   t.ok(verifyConnections(at.gov.store.read()).some(({ code }) => code === 'connection_id_differs'))
 })

@@ -1,4 +1,4 @@
-/** What a device captured is sent to no model, however wide every gate stands open. */
+/** What no consent names is sent to no model, however wide every other gate stands open. */
 import { waitingImages } from '../../../src/shots/waiting.js'
 import { cameraOf, captured, takeIn } from '../../support/edge/captured.js'
 import { must } from '../../support/must.js'
@@ -12,7 +12,7 @@ import { World } from '../../world/world.js'
 
 const egress = { cloud_egress: true, model_egress: true }
 
-t.test('S-042 S-043 a capture is sent to no model where pairing, upload, settings and consent allow all that there is', async (t) => {
+t.test('S-042 S-043 a capture of a device that nobody named is sent to no model where pairing, upload, settings and consent allow all that there is', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot')
   const camera = await cameraOf(world, egress)
@@ -28,7 +28,7 @@ t.test('S-042 S-043 a capture is sent to no model where pairing, upload, setting
   const before = world.sandbox.log.all().length
   const reason = ['--reason', 'manual_operator_request', '--json']
   const refused = await world.run(['shots', 'reanalyze', id, ...reason])
-  t.hasStrict(refused.error(), { code: 'reanalysis_refused', reason: 'from_device' })
+  t.hasStrict(refused.error(), { code: 'reanalysis_refused', reason: 'device_not_named' })
   for (const line of [
     ['shots', 'reanalyze', '--blocked', ...reason, '--yes'],
     ['shots', 'reanalyze', '--failed', '--reason', 'provider_failure_retry', '--json', '--yes'],
@@ -43,7 +43,7 @@ t.test('S-042 S-043 a capture is sent to no model where pairing, upload, setting
   for (const row of captured(world)) {
     t.hasStrict(row, {
       analysis_status: 'blocked', payload: null,
-      analyzer: { reason: 'from_device', attempts: 0, contact: 'none' },
+      analyzer: { reason: 'device_not_named', attempts: 0, contact: 'none' },
     })
   }
 })

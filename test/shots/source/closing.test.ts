@@ -1,6 +1,7 @@
 /** Which sending a save of settings closes before it is written. */
 import t from 'tap'
 import { belowFolder, closedBySettings } from '../../../src/shots/source/closing.js'
+import { devicePlace } from '../../../src/shots/source/folder-digest.js'
 import { unsetSettings, type SavedShotSettings } from '../../../src/shots/source/settings.js'
 
 const open: SavedShotSettings = {
@@ -25,4 +26,20 @@ t.test('a folder that is left is closed with all that lies below it; subfolders 
   t.strictSame(closes({ zdr: 'off', screenshot_folder: 'two' }),
     [{ kind: 'shots_purpose', target: null }])
   t.strictSame(closes({ screenshot_folder: 'two' }, { analysis: 'off' }), [], 'closed before')
+})
+
+t.test('a device that is named no more, or under another consent, is closed, and no other', async (t) => {
+  const naming = (consent_id: string, ...ids: string[]): SavedShotSettings => ({
+    ...open, devices: {
+      consent_id, owner: 'prn_1', outlived: null,
+      named: ids.map((device_id) => ({ device_id, above_sequence: 0 })),
+    },
+  })
+  const place = (id: string) => folder(devicePlace(id).folderDigest)
+  const closes = (after: SavedShotSettings) =>
+    closedBySettings(naming('con_1', 'a', 'b'), after, folders)
+  t.strictSame(closes(naming('con_1', 'a', 'b', 'c')), [])
+  t.strictSame(closes(naming('con_1', 'b')), [place('a')])
+  t.strictSame(closes({ ...open, devices: null }), [place('a'), place('b')])
+  t.strictSame(closes(naming('con_2', 'a', 'b')), [place('a'), place('b')])
 })

@@ -50,6 +50,8 @@ t.test('whom a stop covers: by id, and whomever it may be meant for where that i
     const nobody = { principal: 'prn_b', givers: [], root: null, task: null }
     t.notOk(covers({ kind, target }, nobody), 'of nobody')
   }
+  t.ok(covers({ kind: 'principal', target: 'another' }, { principal: 'prn_a' }),
+    'another may have consented, where nobody says who did')
   t.ok(covers({ kind: 'all', target: null }, party))
   t.ok(covers({ kind: 'unreadable', target: null }, party))
   t.ok(covers({ kind: 'codehost_push', target: 'x' }, party), 'a kind that nobody knows')

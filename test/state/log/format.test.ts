@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { canonicalJson, sha256Hex } from '../../../src/base/canonical.js'
 import { canonicalCopy, canonicalText } from '../../../src/state/log/canonical-text.js'
 import {
-  crc32, decodeLogHeader, encodeLogHeader, encodeRecord, firstChain, type LogBinding,
+  crc32, decodeLogHeader, encodeLogHeader, encodeRecord, firstChain, payloadBytesMax,
+  readRecordHeader, type LogBinding,
 } from '../../../src/state/log/format.js'
 import { countRecordHeaders } from '../../../src/state/log/scan.js'
 import type { Change } from '../../../src/state/log/record.js'
@@ -212,6 +213,13 @@ t.test('what no record may hold is not read as one', async (t) => {
   ]) {
     t.equal(decodePayload(text), undefined, text)
   }
+})
+
+t.test('a header that names a byte more than a record may have is no header', async (t) => {
+  const headerOf = (length: number) =>
+    readRecordHeader(binding, encodeRecord(binding, 8, from.chain, 'x'.repeat(length)).bytes, 0)
+  t.strictSame(headerOf(payloadBytesMax), { sequence: 8, length: payloadBytesMax })
+  t.equal(headerOf(payloadBytesMax + 1), undefined)
 })
 
 t.test('however small the pieces are in which a log is read, it ends in the same way', async (t) => {

@@ -53,10 +53,11 @@ export const pair: VerbRecord<PairOptions, Paired> = {
     + 'whoever has it can pair one device as you. The device may then send screenshots and '
     + 'read back what it sent, and nothing else. What devices of the default owner send is '
     + 'seen in `shots list`, `shots day` and reports. This path is partial: it knows no provider, '
-    + 'nothing that a device sends is analysed, and it does not replace the image folder. A '
-    + 'capture that declares egress is taken only where the pairing allows it, each kind by '
-    + 'its own flag. It is kept with the capture and sends nothing. The service must have been '
-    + 'started once. Where it was started with --public, the line names that place, for a device '
+    + 'an upload asks no model, and it does not replace the image folder. A capture that '
+    + 'declares egress is taken only where the pairing allows it, each kind by its own flag. '
+    + 'That alone sends nothing. A capture is analysed only where both allow both kinds, and '
+    + 'where `shots setup --devices` named the device before the upload. The service must have '
+    + 'been started once. Where it was started with --public, the line names that place, for a device '
     + 'of another machine. With --here it names this one.',
   examples: [
     '$ sallyport edge pair --file pairing.txt',

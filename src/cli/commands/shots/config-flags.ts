@@ -181,6 +181,26 @@ const setFlag = (): Option => offered(
   return { ...said as object, [one.field]: optionOf(one).parseArg?.(text, undefined) }
 })
 
+const devicesWords = ['all', 'none']
+
+/** `--devices`: ids, or a word; a device that is paired later is never meant. */
+const devicesFlag = (): Option => offered(new Option('--devices <device...>',
+  'let what these paired devices upload from now on leave, too: their ids, all or none'),
+devicesWords)
+
+/** The devices that a line names. Throws `rejected` for a word beside ids. */
+const changeOfDevices = (said: readonly string[] | undefined): Record<string, unknown> => {
+  if (said === undefined) return {}
+  const [word] = said.filter((one) => devicesWords.includes(one))
+  if (word === undefined) return { devices: said }
+  if (said.length > 1) {
+    throw fail.rejected('flag_invalid', 'Flag --devices takes ids, or all, or none alone.', {
+      details: { field: '--devices', rule: 'choice' },
+    })
+  }
+  return { devices: word === 'all' ? 'all' : null }
+}
+
 /** Adds every setting's flag. */
 export const addSettingFlags = (command: Command): Command => {
   command.option('--folder <dir>', 'the image folder: an absolute path of a folder of its own')
@@ -190,6 +210,7 @@ export const addSettingFlags = (command: Command): Command => {
   }
   return command
     .addOption(setFlag())
+    .addOption(devicesFlag())
     .addOption(areaFlag('--ignore <area...>',
       'what does not count when images are compared: WIDTHxHEIGHT:X,Y,W,H in pixels', 'add'))
     .addOption(areaFlag('--no-ignore [area...]',
@@ -203,17 +224,19 @@ const wordOf = (value: unknown): string =>
   (typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value))
 
 /** The flags that name a change. */
-export const flagsOfChange = (change: Readonly<Record<string, unknown>>): readonly string[] =>
-  [{ flag: '--folder', field: 'screenshot_folder', rare: false }, ...settingFlags].flatMap(
+export const flagsOfChange = (change: Readonly<Record<string, unknown>>): readonly string[] => [
+  ...[{ flag: '--folder', field: 'screenshot_folder', rare: false }, ...settingFlags].flatMap(
     ({ flag, field, rare: isRare }) => {
       if (!(field in change)) return []
       const word = wordOf(change[field])
       return isRare === true ? ['--set', `${field}=${word}`] : flagWords(flag, word)
-    })
+    }),
+  ...Array.isArray(change['devices']) ? ['--devices', ...change['devices'].map(String)] : [],
+]
 
 /** Settings that `--unset` takes. */
 export const settingNames: readonly string[] =
-  ['screenshot_folder', ...settingFlags.map(({ field }) => field), 'ignore']
+  ['screenshot_folder', ...settingFlags.map(({ field }) => field), 'devices', 'ignore']
 
 const requireSetting = (name: string): void => {
   if (settingNames.includes(name)) return
@@ -233,6 +256,7 @@ export const changeOfFlags = (options: Readonly<Record<string, unknown>>): objec
     if (value !== undefined) change[field] = boolean === true ? value === 'on' : value
   }
   Object.assign(change, changeOfAreas(options['ignore']))
+  Object.assign(change, changeOfDevices(options['devices'] as readonly string[] | undefined))
   const unset = (options['unset'] ?? []) as readonly string[]
   for (const name of unset) {
     requireSetting(name)

@@ -1,7 +1,10 @@
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 import {
-  egressText, overrideNote, renewText, saveShotsConfig, showShotsConfig, type ShotsConfig,
+  devicesText, egressText, namedIds, overrideNote, renewText, saveShotsConfig, showShotsConfig,
+  type ShotsConfig,
 } from '../../../shots/source/config.js'
+import { offeredDevices } from '../../../shots/captures/naming.js'
+import type { CapturingDevice } from '../../../observations/captures.js'
 import type { ShotsContext } from '../../../shots/context.js'
 import { judgeFolder } from '../../../shots/source/folder.js'
 import { foundFolders } from '../../../shots/source/found-folders.js'
@@ -22,6 +25,7 @@ import {
 import { sentBeforeLines } from '../../sent-before.js'
 import { paragraph } from '../../output.js'
 import type { Prompter } from '../../prompt.js'
+import { visibleLine } from '../../text.js'
 import { tellTyped } from '../../typed.js'
 import { flagsOfChange } from './config-flags.js'
 import { samplesOffer, type SamplesOffer } from '../sandbox/samples-offer.js'
@@ -122,6 +126,23 @@ const askLimits = async (
   }
 }
 
+/** Asks about each device by itself: unless a person says yes, what it uploads stays here. */
+const askDevices = async (
+  deps: VerbDeps, prompter: Prompter, offered: readonly CapturingDevice[], saved: SavedShotSettings,
+): Promise<Change> => {
+  const before = new Set(namedIds(saved))
+  const open = offered.filter(({ deviceId: id }) => !before.has(id))
+  if (open.length === 0) return {}
+  deps.note(`\n${paragraph(deps, devicesText)}\n`)
+  const added: string[] = []
+  for (const { deviceId: id, deviceName: name } of open) {
+    const question = `Let what ${visibleLine(name)} (${id}) uploads from now on leave, too`
+    if (await prompter.confirm(question)) added.push(id)
+  }
+  const kept = offered.map(({ deviceId: id }) => id).filter((id) => before.has(id))
+  return added.length === 0 ? {} : { devices: [...kept, ...added] }
+}
+
 /** How long a form may compare images, in ms: what is left then is told as a request. */
 const estimateMsMax = 5_000
 
@@ -142,7 +163,11 @@ const tellYesterday = async (deps: VerbDeps, ctx: ShotsContext): Promise<void> =
  * and the change is shown before it is saved; an empty one is given where nothing changes.
  */
 const fillConfigForm = async (
-  deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings, samples: SamplesOffer | null,
+  deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings,
+  { samples, devices }: {
+    readonly samples: SamplesOffer | null
+    readonly devices: readonly CapturingDevice[]
+  },
 ): Promise<Change> => {
   const prompter = await deps.ask(
     'Give the settings as flags: `sallyport shots setup --help`.')
@@ -161,8 +186,10 @@ const fillConfigForm = async (
         change['renew_proof'] = 'on'
       }
     }
+    Object.assign(change, await askDevices(deps, prompter, devices, saved))
   }
-  const changes = differenceOf({ ...saved }, { ...parseSettingsChange(change) })
+  const changes = differenceOf(
+    { ...saved, devices: namedIds(saved) }, { ...parseSettingsChange(change) })
   if (changes.length === 0) {
     deps.note(nothingChanges)
     return {}
@@ -181,7 +208,9 @@ export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
   const ctx = shotsContext(deps, gov)
   const before = savedSettings(gov.store.read())
   const samples = await samplesOffer(deps, gov, before.screenshot_folder)
-  const change = await fillConfigForm(deps, ctx, before, samples)
+  const change = await fillConfigForm(deps, ctx, before, {
+    samples, devices: await offeredDevices(ctx, session),
+  })
   const made = samples?.folder === change['screenshot_folder'] ? samples : null
   let saved: Pick<ShotsConfig, 'requests'> = {}
   if (Object.keys(change).length > 0) {

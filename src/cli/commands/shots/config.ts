@@ -4,8 +4,8 @@ import { Argument, Option, type Command } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import {
-  egressText, ignoreText, overrideNote, renewText, saveShotsConfig, settingsBytesMax,
-  showShotsConfig, startsIgnoring, startsRenewing, widensEgress, type ShotsConfig,
+  devicesText, egressText, ignoreText, newlyNamed, overrideNote, renewText, saveShotsConfig,
+  settingsBytesMax, showShotsConfig, startsIgnoring, startsRenewing, widensEgress, type ShotsConfig,
 } from '../../../shots/source/config.js'
 import { shotsConfig, shotsSetup } from '../../../shots/source/source-contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
@@ -74,6 +74,9 @@ const set = async (options: SaveOptions, deps: VerbDeps): Promise<ShotsConfig> =
     saved = await saveShotsConfig(ctx, session, given)
     for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
     if (widensEgress(before, change)) deps.note(paragraph(deps, egressText))
+    if (newlyNamed(before, savedSettings(gov.store.read())).length > 0) {
+      deps.note(paragraph(deps, devicesText))
+    }
     if (startsRenewing(before, change)) deps.note(paragraph(deps, renewText))
     if (startsIgnoring(change)) deps.note(paragraph(deps, ignoreText))
     const { screenshot_folder: folder } = change
@@ -114,8 +117,11 @@ export const setup: VerbRecord<SaveOptions, ShotsConfig> = {
     + 'default that opens anything. `gateway setup` changes what the gateway slots own. Areas that '
     + '--ignore names do not count when two images are compared, so a clock makes no new image '
     + 'each minute. They hide nothing, an image is sent as it is. They are of one screen size; '
-    + 'without it, of that of the newest image. Without a flag, on a terminal, it is a form: Enter '
-    + 'keeps what is saved, and the change is shown before it is saved.',
+    + 'without it, of that of the newest image. --devices lets what paired devices upload from '
+    + 'then on leave as well, under the consent to gateway.vision of now: see `sallyport edge '
+    + 'list`. It names all of them anew each time, and a device that is paired later is not meant. '
+    + 'Without a flag, on a terminal, it is a form: Enter keeps what is saved, and the change is '
+    + 'shown before it is saved.',
   examples: [
     '$ sallyport shots setup',
     '$ sallyport shots setup --folder /home/me/Pictures/Screenshots',
@@ -124,9 +130,10 @@ export const setup: VerbRecord<SaveOptions, ShotsConfig> = {
       + '--request-cost-bound 0.02usd --analysis-job-timeout-seconds 120',
     '$ sallyport shots setup --ignore 1920x1080:1800,0,120,40 --ignore 1920x1080:0,0,80,20',
     '$ sallyport shots setup --no-ignore 1920x1080:0,0,80,20',
+    '$ sallyport shots setup --devices all',
     '$ sallyport shots setup --from settings.json --json',
   ],
-  exits: ['rejected', 'conflict', 'locked'],
+  exits: ['rejected', 'conflict', 'blocked', 'locked'],
   json: shotsSetup,
   flags: savingFlags,
   text: configText,
@@ -142,7 +149,7 @@ export const config: VerbRecord<ShotsConfigOptions, ShotsConfig> = {
   summary: 'show or save folder, analysis controls, budget and job settings',
   description: '`show` is `shots show`, `set` is `shots setup`, with all of its flags.',
   examples: ['$ sallyport shots show', '$ sallyport shots setup --analysis off'],
-  exits: ['rejected', 'conflict', 'locked'],
+  exits: ['rejected', 'conflict', 'blocked', 'locked'],
   json: shotsConfig,
   flags: (command) => savingFlags(command.addArgument(
     offered(new Argument('<action>', 'set or show'), ['set', 'show']))),

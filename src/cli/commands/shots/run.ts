@@ -3,7 +3,7 @@ import { moneyText } from '../../../base/money.js'
 import { toldDocument } from '../../../base/told-document.js'
 import { shotsRun, type RunDocument, type TurnDocument } from '../../../shots/jobs-contract.js'
 import type { JobTurn } from '../../../shots/jobs.js'
-import { writeJsonLine, writeLine } from '../../output.js'
+import { writeJsonLine, writeLine, type View } from '../../output.js'
 import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { analysisStatusText } from './analyze.js'
@@ -38,9 +38,9 @@ const jobText: Readonly<Record<TurnDocument['job'], string>> = {
 }
 
 const textOf = (
-  { job, at, outcome, receipt, error }: TurnDocument, { io, view }: VerbDeps,
+  { job, at, outcome, receipt, error }: TurnDocument, view: View,
 ): string => {
-  const isRead = io.terminal.stdout
+  const isRead = view.terminal
   const reason = receipt?.reason ?? null
   const numbers = isRead ? forPeople : forLogs
   const what = error?.message ?? (receipt === null ? '' : numbers(receipt))
@@ -50,14 +50,14 @@ const textOf = (
   return what === '' ? `${head}${standing}` : `${head}: ${what}${standing}`
 }
 
-const lineText = (line: RunDocument, deps: VerbDeps): string =>
-  ('event' in line ? 'stopped' : textOf(line, deps))
+const lineText = (line: RunDocument, view: View): string =>
+  ('event' in line ? 'stopped' : textOf(line, view))
 
 const say = (deps: VerbDeps, turn: JobTurn): void => {
   deps.progress.clear()
   const line = toldDocument(shotsRun.document(turn), shotsRun.output, deps.carried)
   if (deps.globals.json) writeJsonLine(deps, line)
-  else writeLine(deps, lineText(line, deps))
+  else writeLine(deps, lineText(line, deps.view))
 }
 
 export const run: VerbRecord<RunOptions, RunDocument> = {
@@ -88,7 +88,7 @@ export const run: VerbRecord<RunOptions, RunDocument> = {
     by: '--watch', load: async () => (await import('./scan.js')).watch,
     line: ({ watch: asked, ...line }) => (asked === undefined ? null : line),
   }],
-  text: (line, _view, deps) => `${lineText(line, deps)}\n`,
+  text: (line, view) => `${lineText(line, view)}\n`,
   run: async (options, deps) => {
     const { once } = requestOf(shotsRun, options)
     const { runJobs, runOnce } = await import('../../../shots/jobs.js')

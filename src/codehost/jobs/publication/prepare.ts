@@ -290,9 +290,10 @@ const sameAgain = async (
 
 /**
  * Prepares a publication. The same key, request and content of the folder give the first job again,
- * with nobody asked. Throws what is wrong with texts, folder and plan (`rejected`; `conflict` `source_changed`), with
- * the consent (`unauthorized`), `producer_unsupported` (blocked), and what the host refuses or has
- * otherwise. What is thrown after the host was asked has a status that says so.
+ * with nobody asked. Throws what is wrong with texts, folder and plan (`rejected`; `conflict`
+ * `source_changed`), with the consent (`unauthorized`), `producer_unsupported` (blocked), and what
+ * the host refuses or has otherwise. What is thrown after the host was asked has a status that says
+ * so.
  */
 export const preparePublication = async (
   ctx: CodehostContext, session: Session, request: PublicationRequest,
