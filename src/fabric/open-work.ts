@@ -13,6 +13,7 @@ import { requireInitialized } from '../governance/initialized.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import { authenticate, authenticateRoot } from '../governance/session/authenticate.js'
 import type { Session } from '../governance/session/types.js'
+import { retiredMachines } from '../governance/audit.js'
 import { followWitness } from '../governance/policy/witness.js'
 import { recordStops } from '../governance/stops/record.js'
 import { openingAny, openStore } from '../state/store.js'
@@ -105,6 +106,7 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
     }),
     ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
     onFollowed: followWitness,
+    retired: retiredMachines,
   })
   try {
     // A replica that was cut off while it was made reads the rest before it is judged: `openWork`.

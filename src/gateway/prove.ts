@@ -100,6 +100,13 @@ const requireNoneRunning = (ctx: GatewayContext, tx: Tx, slot: SlotName): void =
   })
 }
 
+const requireDue = (
+  view: View, { slot, onlyIf }: Pick<ProofRenewalOrder, 'slot' | 'onlyIf'>,
+): void => {
+  if (onlyIf?.(view) !== false) return
+  throw fail.conflict('proof_not_due', 'The proof is not to be renewed now.', { details: { slot } })
+}
+
 const requireBindings = (view: View, slot: SlotName): ProofBindings => {
   const bindings = bindingsOf(view.get(gatewayCollection, gatewayRouteId) ?? null, slot)
   if (bindings !== null) return bindings
@@ -117,9 +124,7 @@ const claimAttempt = (
   const bindings = requireBindings(tx, slot)
   requireReady(ctx, tx, root, slot)
   requireNoneRunning(ctx, tx, slot)
-  if (request.onlyIf?.(tx) === false) {
-    throw fail.conflict('proof_not_due', 'The proof was renewed meanwhile.', { details: { slot } })
-  }
+  requireDue(tx, request)
   if (request.ifStale) requireRepeatable(ctx, tx, slot)
   const number = (tx.get(attemptCollection, slot)?.number ?? 0) + 1
   const inputDigest = digestOf({ call: 'gateway.proof', slot, number, bindings })
@@ -152,6 +157,7 @@ const proofOrder = async (
       maxTokens: gatewayLimits.proofOutputTokensMax,
     },
     claim: (tx) => claimAttempt(ctx, tx, root, request),
+    recheck: (view) => requireDue(view, request),
     judge: ({ content }) => (recipe.accepts(content)
       ? { refused: null, content: true } : { refused: 'not_as_asked' }),
     record: (tx, now, { receipt, usable }, bindings) => {
@@ -197,7 +203,7 @@ interface ProofRenewalOrder {
   readonly slot: SlotName
   /** Who gave the consent, and pays. */
   readonly principal: string
-  /** Asked again in the claiming record: another process may have renewed it meanwhile. */
+  /** Asked again in the claiming record and up to the first byte: what it is for may be closed. */
   readonly onlyIf?: (view: View) => boolean
 }
 

@@ -68,6 +68,18 @@ export const listAudit = (view: View): readonly AuditRow[] =>
     .map(({ doc }) => doc)
     .sort((a, b) => a.number - b.number)
 
+/** What the row of a machine that was retired is called; its subject is the id. */
+export const machineRetiredRow = 'machine.retired'
+
+/** Ids of machines of a shared state that were retired (loads the whole audit). */
+export const retiredMachines = (view: View): readonly string[] => {
+  const ids: string[] = []
+  for (const { what, subject } of documents(each(view, collections.audit))) {
+    if (what === machineRetiredRow && subject !== null) ids.push(subject)
+  }
+  return ids
+}
+
 /** The rows by their numbers; they are held only where their ids do not tell the order. */
 const byNumber = (view: View): Iterable<AuditRow> => {
   let number = 0

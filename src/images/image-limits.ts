@@ -12,8 +12,8 @@ export const imageLimits = {
   /** Images that wait for a worker. */
   waitingMax: 64,
   workerHeapMegabytesMax: 256,
-  /** One picture of two that are compared: its rows, or its coefficients. */
-  compareBytesMax: 256 * 1024 * 1024,
+  /** One picture that is decoded: the rows of a PNG, or the coefficients of a JPEG. */
+  decodedBytesMax: 256 * 1024 * 1024,
   /** A larger picture is not held for the next comparison. */
   heldBytesMax: 64 * 1024 * 1024,
 } as const

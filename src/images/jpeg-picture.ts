@@ -41,7 +41,7 @@ const valuesOf = (frame: Frame): { all: Map<Component, Int16Array>, bytes: numbe
   const { components } = frame
   const blocks = components.reduce((sum, { dc }) => sum + dc.length, 0)
   const bytes = blocks * blockValues * bytesPerValue
-  if (bytes > imageLimits.compareBytesMax) throw new ImageProblem('too_many_bytes')
+  if (bytes > imageLimits.decodedBytesMax) throw new ImageProblem('too_many_bytes')
   const all = new Map(components.map((component) =>
     [component, new Int16Array(component.dc.length * blockValues)]))
   return { all, bytes }
@@ -85,7 +85,7 @@ const partsOf = (
 
 /**
  * Reads the coefficients of a JPEG whose facts were accepted. Throws `ImageProblem`:
- * `too_many_bytes` before more than `compareBytesMax` are allocated, `unsupported` for what is not
+ * `too_many_bytes` before more than `decodedBytesMax` are allocated, `unsupported` for what is not
  * compared: RGB and CMYK, tables that change between scans, a component that is read twice.
  */
 export const readJpegPicture = (bytes: Uint8Array): JpegPicture => {

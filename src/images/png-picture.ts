@@ -1,5 +1,4 @@
 /** A PNG as it is compared with another: its rows, unfiltered, in the samples of its file. */
-import { imageLimits } from './image-limits.js'
 import { orientationOf } from './orientation.js'
 import { bitsPerPixel, readPng, rowBytes, type Png } from './png-chunks.js'
 import { canBeFast, unfilterFast } from './png-fast.js'
@@ -56,15 +55,11 @@ const unfiltered = (
   return raw
 }
 
-/**
- * Reads a PNG whose facts were accepted. Throws `ImageProblem`; `too_many_bytes` where its rows are
- * more than `compareBytesMax`, before anything is allocated for them.
- */
+/** Reads a PNG whose facts were accepted. Throws `ImageProblem`, as `inflate` does. */
 export const readPngPicture = (bytes: Uint8Array, wanted: Wanted): PngPicture => {
   const png = readPng(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   const passes = placed(png)
   const size = passes.reduce((sum, { height, length }) => sum + height * (length + 1), 0)
-  if (size > imageLimits.compareBytesMax) throw new ImageProblem('too_many_bytes')
   const raw = unfiltered(png, passes, inflate(png, size), wanted)
   return { format: 'png', png, passes, raw, orientation: orientationOf(png.exif), bytes: size }
 }

@@ -3,6 +3,7 @@
  * size that the header promises, and each row is unfiltered and averaged as it stands.
  */
 import { inflateSync } from 'node:zlib'
+import { imageLimits } from './image-limits.js'
 import { bitsPerPixel, readPng, rowBytes, type Png } from './png-chunks.js'
 import { addRowsFast, canBeFast } from './png-fast.js'
 import { passesOf, type Pass } from './png-passes.js'
@@ -64,9 +65,11 @@ const chunkBytesMin = 64
 
 /**
  * The data, inflated to exactly as many bytes as the header promises: no bomb gets past its own
- * header. Throws `ImageProblem`.
+ * header. Throws `ImageProblem`; `too_many_bytes` where the rows are more than `decodedBytesMax`,
+ * before anything is allocated for them.
  */
 export const inflate = ({ data }: Png, expected: number): Buffer => {
+  if (expected > imageLimits.decodedBytesMax) throw new ImageProblem('too_many_bytes')
   const [first = Buffer.alloc(0)] = data
   let raw: Buffer
   try {

@@ -194,7 +194,7 @@ const unselected = (
 }
 
 const whyRead = (again: boolean, changed: boolean | null): string => {
-  if (again) return 'the image that it led to is archived, or its file was missed'
+  if (again) return 'the image that it led to is archived, was missed or lies in another folder'
   return changed === true ? 'it changed since it was read' : 'it was never read'
 }
 

@@ -1,8 +1,9 @@
 /**
  * Renewing a proof before it grows stale: only where `renew_proof` was set on, only when something
- * waits to be sent, and only a proof whose age alone is what is wrong with it. A first proof, and
- * one after a changed model, key or host, stay a person's. It is one paid request like any other:
- * the consent's giver pays, the day's budget holds for it, and the receipt tells it.
+ * waits to be sent and nothing but the proof keeps it here, and only a proof whose age alone is
+ * what is wrong with it. A first proof, and one after a changed model, key or host, stay a
+ * person's. It is one paid request like any other: the consent's giver pays, the day's budget holds
+ * for it, and the receipt tells it.
  */
 import { SallyportError } from '../base/errors.js'
 import { msFromIso } from '../base/clock.js'
@@ -13,9 +14,11 @@ import { renewProof } from '../gateway/prove.js'
 import { consentTo, gatewayFacts } from '../gateway/readiness.js'
 import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
+import { routeStatusOf } from './gates.js'
 import { dueFactsOf } from './money.js'
 import type { ProofRenewal } from './receipts/renewal.js'
 import { renewsProof, savedSettings } from './source/settings.js'
+import { isTextRouteOpen } from './texts/readiness.js'
 
 /** Whether the age of a proof is what asks for a new one, `nowMs` being wall time. Pure. */
 export const isRenewalDue = ({ state, reason, proof }: ProofState, nowMs: number): boolean => {
@@ -27,11 +30,17 @@ export const isRenewalDue = ({ state, reason, proof }: ProofState, nowMs: number
 /** Slots whose proofs jobs renew. */
 type RenewedSlot = Extract<SlotName, 'screenshot' | 'report'>
 
+/** Whether a current proof would let go what the slot's job sends: a budget that is set, too. */
+const opens: Readonly<Record<RenewedSlot, (ctx: ShotsContext, view: View) => boolean>> = {
+  screenshot: (ctx, view) => routeStatusOf(ctx, view).ready,
+  report: (ctx, view) => isTextRouteOpen(ctx, view, 'gateway.digest'),
+}
+
 const due = (ctx: ShotsContext, view: View, slot: RenewedSlot): boolean => {
   const nowMs = ctx.gov.clock.wallMs()
   if (!renewsProof(savedSettings(view)) || pauseOf(view, slot, nowMs) !== null) return false
   const { proofs } = gatewayFacts(ctx.gov, view, ctx.gateway.place)
-  return isRenewalDue(proofs[slot], nowMs)
+  return isRenewalDue(proofs[slot], nowMs) && opens[slot](ctx, view)
 }
 
 const ending = (

@@ -77,6 +77,11 @@ export interface OpenOptions {
    */
   readonly readsWait?: boolean
   /**
+   * Of a replica: ids of machines that its records say were retired. A server that was put back may
+   * have lost that.
+   */
+  readonly retired?: (view: View) => readonly string[]
+  /**
    * Of a replica: run under the lock behind each marked record that another machine has placed,
    * before the anchor moves. Must be repeatable.
    */

@@ -60,8 +60,8 @@ t.test('an older name is in no help, man page or completion, and its own help na
   }
 })
 
-t.test('every older name stands in the page of upgrades, beside the lines of today', (t) => {
-  const page = readFileSync('docs/upgrade.md', 'utf8')
+t.test('every older name stands in the changelog, beside the lines of today', (t) => {
+  const page = readFileSync('CHANGELOG.md', 'utf8')
   for (const { name, today } of olderNames) {
     const row = `| \`${name}\` | ${today.map((line) => `\`${line}\``).join(', ')} |`
     t.ok(page.includes(row), row)
@@ -73,8 +73,8 @@ t.test('every older name stands in the page of upgrades, beside the lines of tod
 const olderFlags = [...new Map([...verbs, ...older].flatMap((verb) => verb.olderFlags)
   .map(({ long, today }) => [`${long} ${today}`, { long, today }] as const)).values()]
 
-t.test('A-036 an older flag is in no help, and stands in the page of upgrades', async (t) => {
-  const page = readFileSync('docs/upgrade.md', 'utf8')
+t.test('A-036 an older flag is in no help, and stands in the changelog', async (t) => {
+  const page = readFileSync('CHANGELOG.md', 'utf8')
   t.ok(olderFlags.length > 20)
   for (const { long, today } of olderFlags) {
     const row = `| \`${long}\` | \`${today}\` |`

@@ -43,6 +43,8 @@ const cases: Readonly<Record<string, readonly [Buffer, string]>> = {
   'an end that claims more than there is': [endClaimsMore(), 'truncated'],
   'a header alone': [claim(100, 100), 'truncated'],
   'a small interlaced picture that inflates to megabytes': [interlacedBomb(), 'data_damaged'],
+  'rows of 512 MB in a few bytes': [
+    pngAround([header(8_000, 8_000, 16, 6)], deflateSync(Buffer.alloc(99))), 'too_many_bytes'],
   'too little data': [
     pngAround([header(64, 64, 8, 2)], deflateSync(Buffer.alloc(99))), 'truncated'],
   'no data': [pngAround([header(64, 64, 8, 2)], Buffer.alloc(0)), 'data_damaged'],

@@ -155,3 +155,28 @@ t.test('S-069 S-072 bytes of a suppressed image that come again are a duplicate 
   await scan(world)
   t.equal(world.rows().length, 2, 'in a renamed folder neither')
 })
+
+t.test('S-168 after a copy that was made during a call is put back, its image is failed with the charge that the call had', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  world.file('a.png', nextImage())
+  await scan(world)
+  const backup = world.place.path('during')
+  const ran = await world.run(['shots', 'analyze', '--json'], {
+    at: async (step) => {
+      if (step === 'analyze.before_first_byte') {
+        must(await world.run(['state', 'backup', backup, '--json']))
+      }
+    },
+  })
+  t.hasStrict(ran.json(), { analyzed: 1 }, ran.stderr)
+  must(await world.run(['state', 'restore', backup, '--yes', '--json']))
+  await analyze(world)
+  const [row] = world.rows()
+  t.hasStrict(row, {
+    analysis_status: 'failed', payload: null,
+    analyzer: { contact: 'ended', reason: 'result_not_here' },
+  })
+  t.equal(posts(world), 1)
+  checkLedger(t, world)
+})

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { newestDayFirst } from '../../src/shots/observations/newest-day.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
+import type { View } from '../../src/state/types.js'
 import { must } from '../support/must.js'
 import { observationOf } from '../support/observations.js'
 import { analyze, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
@@ -76,5 +77,45 @@ t.test('whatever times images have, each comes once: later days before earlier o
       (dayOf(a) === dayOf(b) ? (a < b ? -1 : 1) : dayOf(a) < dayOf(b) ? 1 : -1))
     t.strictSame(found, expected, zone)
     ctx.gov.store.close()
+  }
+})
+
+/** A view that refuses to be asked for ever. */
+const patient = (view: View, most: number): View => {
+  let left = most
+  return new Proxy(view, {
+    get: (target, key) => {
+      const member: unknown = Reflect.get(target, key)
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]): unknown => {
+        if ((left -= 1) < 0) throw new Error('it is asked without end')
+        return Reflect.apply(member, target, args)
+      }
+    },
+  })
+}
+
+t.test('S-132 images of before the year 1, and of a night in which midnight comes twice, come once each', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const times = [
+    '0000-01-01T00:00:00.000Z', '0000-06-01T00:00:00.000Z', '0000-06-01T23:59:59.999Z',
+    // One minute of the 29th, an hour of the 28th once more, and then the 29th.
+    '2006-10-29T02:29:59.000Z', '2006-10-29T02:30:00.000Z', '2006-10-29T02:30:30.000Z',
+    '2006-10-29T02:31:00.000Z', '2006-10-29T03:29:59.000Z', '2006-10-29T03:30:00.000Z',
+  ]
+  for (const count of times.keys()) {
+    const at = times[count] ?? ''
+    await world.put(observationOf(world.folder, `${count}.png`, {
+      captured_at: at, analysis_status: 'pending',
+    }))
+    const filter = { statuses: ['pending'] as const, folderDigest: folderDigestOf(world.folder) }
+    for (const zone of ['UTC', 'America/St_Johns', 'America/New_York']) {
+      const ctx = world.ctx()
+      const view = patient(ctx.gov.store.read(), 1_000)
+      const found = [...newestDayFirst({ env: { TZ: zone } }, view, filter)]
+        .map((row) => row.captured_at)
+      t.strictSame(found.sort(), times.slice(0, count + 1), `${zone}, up to ${at}`)
+      ctx.gov.store.close()
+    }
   }
 })

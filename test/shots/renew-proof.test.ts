@@ -7,7 +7,7 @@ import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import { analyze, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
-import { forImages } from '../world/gateway.js'
+import { forImages, slotFlags } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 
@@ -152,4 +152,84 @@ t.test('S-152 the digest job renews the proof of the report slot', async (t) => 
   const ran = must(await world.run(['shots', 'digest', '--json'])).json()
   t.hasStrict(ran.proof_renewal, { slot: 'report', outcome: 'renewed' })
   t.equal(ran.written, 1)
+})
+
+/** Flags of `shots setup` that close one gate each, and what opens it again. */
+const gates: readonly (readonly [closing: readonly string[], opening: readonly string[]])[] = [
+  [['--analysis', 'off'], ['--analysis', 'on']],
+  [['--cloud-upload', 'off'], ['--cloud-upload', 'on']],
+  [['--fallbacks', 'allow'], ['--fallbacks', 'deny']],
+  [['--data-collection', 'allow'], ['--data-collection', 'deny']],
+  [['--zdr', 'off'], ['--zdr', 'on']],
+  [['--unset', 'budget_microusd'], ['--budget-microusd', '1000000']],
+  [['--unset', 'budget_requests'], ['--budget-requests', '100']],
+  [
+    ['--unset', 'budget_microusd', 'budget_requests'],
+    ['--budget-microusd', '1000000', '--budget-requests', '100'],
+  ],
+  [['--budget-microusd', '1'], ['--budget-microusd', '1000000']],
+  [['--unset', 'request_cost_bound_microusd'], ['--request-cost-bound-microusd', '100000']],
+]
+
+/** Both proofs are a day old, and an image and a digest wait for one each. */
+const bothDue = async (t: Test) => {
+  const clock = laterClock()
+  const world = await World.in(t, { clock }).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').proof('screenshot').texts()
+  await set(world, '--renew-proof', 'on')
+  clock.advance(25 * hourMs)
+  must(await world.run(['login', '--json']))
+  const at = new Date(clock.wallMs() - 2 * hourMs).toISOString()
+  await world.analysed({ name: 'told.png', at })
+  await takeIn(world, clock, 'a.png')
+  return { world, clock }
+}
+
+const jobs = ['analyze', 'digest'] as const
+
+t.test('S-008 S-009 S-014 S-015 S-016 no job pays for a proof while any other gate is closed', async (t) => {
+  const { world } = await bothDue(t)
+  const before = world.calls().length
+  for (const [closing, opening] of gates) {
+    await set(world, ...closing)
+    for (const job of jobs) {
+      const { proof_renewal: renewal } = (await world.run(['shots', job, '--json'])).json()
+      t.equal(renewal, null, `${closing.join(' ')}: ${job}`)
+    }
+    t.equal(world.calls().length, before, closing.join(' '))
+    await set(world, ...opening)
+  }
+  for (const job of jobs) {
+    const { proof_renewal: renewal } = (await world.run(['shots', job, '--json'])).json()
+    t.hasStrict(renewal, { outcome: 'renewed' }, `${job}: with all of them open it does`)
+  }
+})
+
+t.test('S-021 no proof is paid for digests that nobody consented to', async (t) => {
+  const { world } = await bothDue(t)
+  must(await world.run(['policy', 'revoke', '--json']))
+  must(await world.widen(slotFlags('report', 'gateway.report')))
+  const before = world.calls().length
+  const ran = (await world.run(['shots', 'digest', '--json'])).json()
+  t.hasStrict(ran, { status: 'blocked', reason: 'consent_not_current', proof_renewal: null })
+  t.equal(world.calls().length, before)
+})
+
+t.test('S-009 a switch that goes off while a renewal is prepared keeps it from being sent', async (t) => {
+  for (const [job, step] of [
+    ['analyze', 'prove.claimed'], ['analyze', 'prove.before_dial'],
+    ['digest', 'prove.reserved'], ['digest', 'prove.contact_begin'],
+  ] as const) {
+    const { world } = await bothDue(t)
+    const before = world.calls().length
+    const ran = await world.run(['shots', job, '--json'], {
+      at: async (at) => {
+        if (at === step) await set(world, '--cloud-upload', 'off')
+      },
+    })
+    const told = { outcome: 'not_sent', reason: 'proof_not_due', held_microusd: null }
+    t.hasStrict(ran.json().proof_renewal, told, `${job}: ${step}`)
+    t.equal(world.calls().length, before)
+    checkLedger(t, world)
+  }
 })

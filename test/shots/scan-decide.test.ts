@@ -8,7 +8,7 @@ import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import type { Observation, SeenFile } from '../../src/shots/observations/observation-rows.js'
 import { decide, type Loaded } from '../../src/shots/scan/decide.js'
 import type { Confirmation, TakenFile } from '../../src/shots/scan/types.js'
-import { after, observationOf } from '../support/observations.js'
+import { after, observationOf, payloadRefOf } from '../support/observations.js'
 
 const folder = '/pictures'
 const print = (...cells: number[]): Fingerprint =>
@@ -141,7 +141,7 @@ t.test('S-075 S-076 a run never turns round and never grows to the refresh time,
   )
 })
 
-t.test('S-069 which twins count: this folder unless archived, another only while it is in force', async (t) => {
+t.test('S-002 S-069 which twins count: this folder unless archived, of another what was analysed', async (t) => {
   const sha256 = sha256Hex('new')
   const other = '/elsewhere'
   const here = standing({ sha256 })
@@ -153,10 +153,18 @@ t.test('S-069 which twins count: this folder unless archived, another only while
   t.equal(kind([{ ...here, classification: 'stale_root' }]), 'duplicate')
   t.equal(kind([{ ...here, archived_at: after(0) }]), 'ingested')
   t.equal(kind([there]), 'ingested', 'stale: another folder, no payload')
-  t.equal(
-    kind([there], { folder: other, folderDigest: folderDigestOf(other), model: null }), 'duplicate')
-  t.equal(kind([{ ...there, classification: 'source_missing' }],
-    { folder: other, folderDigest: folderDigestOf(other), model: null }), 'ingested')
+  const inForce = { folder: other, folderDigest: folderDigestOf(other), model: null }
+  t.equal(kind([there], inForce), 'ingested', 'stale as soon as another folder is in force')
+  const analysed = { ...there, payload: payloadRefOf() }
+  t.equal(kind([analysed]), 'duplicate')
+  t.equal(kind([analysed], inForce), 'duplicate')
+  t.equal(kind([{ ...analysed, archived_at: after(0) }]), 'ingested')
+  t.equal(kind([{ ...there, classification: 'source_missing' }], inForce), 'ingested')
+  const standIn = (row: Observation) => decide(taken(), loaded({
+    standIns: [row], now: inForce, representative: null,
+  })).kind
+  t.equal(standIn(there), 'ingested', 'nor does it stand for look-alikes of this folder')
+  t.equal(standIn(analysed), 'duplicate')
   const missing = { ...here, classification: 'source_missing' as const }
   t.hasStrict(decide(taken(), loaded({ twins: [there, missing] })), {
     kind: 'duplicate', reason: 'found_again', changed: { classification: null },

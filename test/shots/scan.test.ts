@@ -1,12 +1,16 @@
 /** What a scan makes of a folder: observations, duplicates, runs, refusals, and the receipt. */
-import { copyFileSync, mkdirSync, readdirSync, statSync, unlinkSync, utimesSync, writeFileSync }
-  from 'node:fs'
+import {
+  copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, unlinkSync, utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import jpeg from 'jpeg-js'
+import type { Test } from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
 import { receiptOf } from '../../src/shots/receipts/append.js'
 import { shotCollections as c } from '../../src/shots/observations/observation-rows.js'
-import { after } from '../support/observations.js'
+import { must } from '../support/must.js'
+import { after, payloadRefOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -321,23 +325,66 @@ t.test('S-154 a file that was only moved away and back is found again although n
   t.equal(rowOf(world, 'a.png').classification, null)
 })
 
-t.test('S-069 S-173 a row of another folder suppresses only while it is in force there', async (t) => {
+/** The same picture under a second folder, which the settings do not name. */
+const copied = async (t: Test) => {
   const world = await World.in(t).state().session().images()
   const other = world.place.path('other')
-  mkdirSync(other)
-  const bytes = greyPng(64, 48, 1)
-  world.file('a.png', bytes)
+  world.file('a.png', greyPng(64, 48, 1))
   await scan(world)
-  writeFileSync(join(other, 'copy.png'), bytes)
-  utimesSync(join(other, 'copy.png'), new Date(after(0)), new Date(after(0)))
-  t.hasStrict(await scan(world, '--folder', other), {
-    root: other, source: 'input', duplicate: 1, ingested: 0, reasons: { same_bytes_elsewhere: 1 },
-  })
-  const set = await world.run(['shots', 'config', 'set', '--folder', other])
-  t.equal(set.status, 0, set.stderr)
-  writeFileSync(join(other, 'second.png'), bytes)
-  utimesSync(join(other, 'second.png'), new Date(after(0)), new Date(after(0)))
-  t.hasStrict(await scan(world), { ingested: 1, root: other, source: 'settings' })
+  cpSync(world.folder, other, { recursive: true, preserveTimestamps: true })
+  const moved = async (): Promise<unknown> =>
+    must(await world.run(['shots', 'config', 'set', '--folder', other]))
+  return { world, other, moved }
+}
+
+t.test('S-069 S-173 the same bytes of another folder are a duplicate where they were analysed there', async (t) => {
+  const { world, other, moved } = await copied(t)
+  const row = rowOf(world, 'a.png')
+  await world.put({ ...row, analysis_status: 'succeeded', payload: payloadRefOf() })
+  const twice = { duplicate: 1, ingested: 0, reasons: { same_bytes_elsewhere: 1 } }
+  t.hasStrict(await scan(world, '--folder', other), { root: other, source: 'input', ...twice })
+  await moved()
+  t.hasStrict(await scan(world), { root: other, source: 'settings', ingested: 0, known: 1 })
+})
+
+t.test('S-002 S-162 S-163 a folder that was scanned before it was set has its images taken in, whatever is pending elsewhere', async (t) => {
+  const { world, other, moved } = await copied(t)
+  t.hasStrict(await scan(world, '--folder', other), { ingested: 1, duplicate: 0 })
+  await moved()
+  t.hasStrict(await scan(world), { ingested: 0, known: 1 })
+  const [row] = world.rows().filter(({ root }) => root === other)
+  t.hasStrict(row, { analysis_status: 'blocked', classification: null, archived_at: null })
+  must(await world.run(['shots', 'clear-stale', '--yes']))
+  const standing = world.rows().map(({ root, archived_at: at }) => [root === other, at !== null])
+  t.strictSame(new Map(standing as [boolean, boolean][]), new Map([[false, true], [true, false]]))
+})
+
+t.test('S-002 what an earlier version left as a duplicate of a pending image elsewhere is taken in, though its file is known', async (t) => {
+  const { world, other, moved } = await copied(t)
+  const row = rowOf(world, 'a.png')
+  await world.put({ ...row, payload: payloadRefOf() })
+  t.hasStrict(await scan(world, '--folder', other), { reasons: { same_bytes_elsewhere: 1 } })
+  await world.put(row)
+  await moved()
+  const explained = await world.json(['shots', 'show', join(other, 'a.png')])
+  t.hasStrict(explained.now, { scan_would: 'read' })
+  rmSync(join(world.place.stateDir, 'run/shots'), { recursive: true })
+  t.hasStrict(await scan(world), { ingested: 1, known: 0 })
+  t.hasStrict(await scan(world), { ingested: 0, known: 1 }, 'once')
+})
+
+t.test('a name with a line break takes one line of a scan, also in a pipe: it cannot tell what the program did not', async (t) => {
+  const world = await World.in(t).state().session().images({ saved: false })
+  const folder = world.place.path('shots\nreceipt rct_forged')
+  mkdirSync(folder)
+  must(await world.run(['shots', 'config', 'set', '--json', '--folder', folder]))
+  const path = join(folder, 'a\nreceipt rct_forged\u001b[2J.png')
+  writeFileSync(path, 'no image')
+  utimesSync(path, new Date(after(0)), new Date(after(0)))
+  const { stdout } = must(await world.run(['shots', 'scan']))
+  t.match(stdout, 'shots\\nreceipt rct_forged\n')
+  t.match(stdout, '  a\\nreceipt rct_forged\\u001b[2J.png: not_an_image\n')
+  t.equal(stdout.split('\n').filter((line) => line.startsWith('receipt ')).length, 1)
 })
 
 t.test('S-162 a scan of another folder says that its rows are stale at once; one of the configured folder says nothing', async (t) => {

@@ -2,7 +2,7 @@
  * Going on at a server that another one took over from, and what it means where a machine is gone.
  */
 import { settleRestored } from '../../contact/recovery.js'
-import { appendAudit } from '../../governance/audit.js'
+import { appendAudit, machineRetiredRow } from '../../governance/audit.js'
 import type { Registry } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { newStop } from '../../governance/stops/act.js'
@@ -30,18 +30,29 @@ const rulesOf = async (gov: Gov, registry: Registry) => ({
   gates: await gateRules(registry),
 })
 
+/** What a server was accepted with, and the ids of machines that are retired by it. */
+interface Done {
+  readonly gaveBack: number
+  readonly without: readonly string[]
+  readonly gone: readonly string[]
+}
+
 const record = (
-  gov: Gov, operator: Operator, gaveBack: number, without: readonly string[],
+  gov: Gov, operator: Operator, { gaveBack, without, gone }: Done,
 ): Promise<void> =>
   gov.store.transact(verb, (tx) => {
     const now = nowIso(gov)
     requireOperator(tx, now, operator)
     tx.mark()
+    const by = { principal: operator.principal.principal_id, root: operator.root }
     appendAudit(tx, now, {
-      what: 'state.server_accepted', principal: operator.principal.principal_id,
-      root: operator.root, subject: null,
+      what: 'state.server_accepted', ...by, subject: null,
       facts: { gave_back: gaveBack, without: without.join(', ') },
     })
+    // A server that is put back once more may have lost that it was.
+    for (const machine of gone) {
+      appendAudit(tx, now, { what: machineRetiredRow, ...by, subject: machine })
+    }
   })
 
 /**
@@ -57,11 +68,13 @@ export const acceptMachineServer = async (
     // In force here before anything is accepted, and everywhere with the first look behind that.
     stop: () => store.stops.put(
       newStop(gov.clock, { kind: 'all', target: null }, { principal, root, verb })),
-    settle: async (gaveBack) => {
-      await record(gov, operator, gaveBack, without)
+    settle: async (gaveBack, gone) => {
+      await record(gov, operator, { gaveBack, without, gone })
       await settleLost(gov, operator, registry)
     },
   })
-  if (accepted?.without.length === 0) await record(gov, operator, accepted.gave_back, [])
+  if (accepted?.without.length === 0) {
+    await record(gov, operator, { gaveBack: accepted.gave_back, without: [], gone: [] })
+  }
   return accepted
 }

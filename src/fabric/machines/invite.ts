@@ -1,4 +1,5 @@
 /** Inviting a machine into a shared state: one sealed file, see `invitation.ts`. */
+import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { errnoOf } from '../../base/errno.js'
 import { fail } from '../../base/errors.js'
@@ -44,7 +45,7 @@ const writeNew = (path: string, bytes: Buffer): void => {
 /** What an invitation carries of the state and its place. Throws as `readKey`, `readPlaceFile`. */
 const carriedBy = (
   { storeId, createdAt, replica, settings, seal }: PlacedStore,
-): Omit<Invitation, 'machine_name' | 'invited_at'> => {
+): Omit<Invitation, 'machine' | 'machine_name' | 'invited_at'> => {
   const { sequence, chain } = replica.end
   return {
     store_id: storeId,
@@ -54,6 +55,7 @@ const carriedBy = (
     profile: replica.state.profile,
     address: settings.address, ca: settings.ca, password: settings.password,
     position: { sequence, link: seal.link(chain).toString('hex') },
+    ...settings.run === undefined ? {} : { run: settings.run },
   }
 }
 
@@ -107,7 +109,7 @@ export const inviteMachine = async (
   const invitedAt = nowIso(gov)
   const start = await headStart(store, 'machine invite')
   const invitation = {
-    ...carriedBy(store), machine_name: name, invited_at: invitedAt,
+    ...carriedBy(store), machine: randomUUID(), machine_name: name, invited_at: invitedAt,
     ...start === null ? {} : { head_start: start },
   }
   writeNew(to, await sealInvitation(invitation, passphrase))

@@ -6,6 +6,7 @@
 import { countText } from '../../base/counted.js'
 import { SallyportError } from '../../base/errors.js'
 import type { MachineRow, PlaceFacts } from '../../state/place/place.js'
+import { otherHistory, serverChanged } from '../../state/place/errors.js'
 import { isPlaced } from '../../state/place/is-placed.js'
 import type { PlacedStore } from '../../state/place/placed-store.js'
 import type { Store } from '../../state/types.js'
@@ -17,6 +18,14 @@ const serverCheck = ({ server, tls, awayMs }: PlaceFacts, { place }: PlacedStore
   text: `${place.name}: ${server}, ${tls ?? 'without TLS, on this machine'}, `
     + `${Math.round(awayMs)} ms away`,
 })
+
+/** Why a server is not the one that this machine's records came from; null where it is. */
+const lackedBy = (
+  { sequence, link }: PlaceFacts, { replica: { end }, seal }: PlacedStore,
+): SallyportError | null => {
+  if (sequence < end.sequence) return serverChanged('behind')
+  return link?.equals(seal.link(end.chain)) === false ? otherHistory() : null
+}
 
 /** Further apart than that a person should know it, ms. */
 const apartMsTold = 2_000
@@ -65,8 +74,10 @@ export const placeChecks = async (store: Store): Promise<readonly Check[]> => {
   if (!isPlaced(store)) return []
   const checks: Check[] = []
   try {
-    const facts = await store.place.facts()
+    const facts = await store.place.facts(store.replica.end.sequence)
     checks.push(serverCheck(facts, store), clockCheck(facts), standbyCheck(facts))
+    const lacks = lackedBy(facts, store)
+    if (lacks !== null) checks.push(failed('records', lacks))
   } catch (error) {
     // Asked anew it would only wait once more.
     return [failed('server', error)]

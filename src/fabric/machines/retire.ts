@@ -1,6 +1,6 @@
 /** Retiring a machine of a shared state: nothing of it is taken any more, and its leases end. */
 import { fail } from '../../base/errors.js'
-import { appendAudit } from '../../governance/audit.js'
+import { appendAudit, machineRetiredRow } from '../../governance/audit.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { handOver, isHandedOver } from '../../governance/machine-bound.js'
 import { requireRootRow } from '../../governance/session/live.js'
@@ -60,7 +60,7 @@ export const retireMachine = async (
     requireRootRow(tx, now, session.root.root_id)
     tx.mark()
     appendAudit(tx, now, {
-      what: 'machine.retired',
+      what: machineRetiredRow,
       principal: session.principal.principal_id,
       root: session.root.root_id,
       subject: row.machine,

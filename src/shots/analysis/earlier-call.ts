@@ -26,7 +26,8 @@ type Content = Pick<Observation, 'sha256' | 'root_digest' | 'edge'>
 export const inputDigestOf = (content: Content, setup: SlotSetup, number: number): string =>
   digestOf({
     call: 'shots.analysis', sha256: contentIdOf(content), model: setup.model,
-    upstream_allow: setup.upstream_allow, prompt_version: analysisPromptVersion, schema_version: analysisSchemaVersion, number,
+    upstream_allow: setup.upstream_allow,
+    prompt_version: analysisPromptVersion, schema_version: analysisSchemaVersion, number,
   })
 
 interface LastCall {

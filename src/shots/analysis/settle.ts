@@ -4,12 +4,12 @@
  * other is failed and uncertain and is never sent again by itself (S-168). A call whose process
  * still runs is left alone.
  */
-import { claimCollection, claimStatus } from '../../gateway/call/claims.js'
+import { claimCollection, claimStatus, type CallClaim } from '../../gateway/call/claims.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import type { Tx } from '../../state/types.js'
 import { putObservation } from '../observations/observation-store.js'
-import { shotCollections } from '../observations/observation-rows.js'
-import { rowInterrupted, rowReturned } from './outcome.js'
+import { shotCollections, type Observation } from '../observations/observation-rows.js'
+import { rowInterrupted, rowReturned, rowTakenOver } from './outcome.js'
 import { runningCollection, type RunningAnalysis } from './analysis-rows.js'
 
 /** Observations that were resolved, by what became of them. */
@@ -24,16 +24,31 @@ const isRunning = (gov: Gov, tx: Pick<Tx, 'get'> & Parameters<typeof claimStatus
   return claim !== undefined && claimStatus(gov.store, tx, claim) === 'running'
 }
 
+/**
+ * The row of a call that may have been sent. One that has ended is known, though this row saw no
+ * end of it: a copy that was made meanwhile was put back, and the claim was carried over.
+ */
+const rowOfSent = (
+  row: Observation, { ended, operation_id, input_digest }: CallClaim, now: string,
+): Observation => {
+  const interrupted = rowInterrupted(row, now)
+  return ended === null ? interrupted : rowTakenOver(interrupted, {
+    operationId: operation_id, inputDigest: input_digest, outcome: ended.outcome,
+    uncertain: ended.outcome === 'charge_unknown', reason: ended.reason, payload: null,
+  }, now)
+}
+
 const settleOne = (
   gov: Gov, tx: Tx, now: string, one: RunningAnalysis,
 ): 'returned' | 'uncertain' => {
   const claim = tx.get(claimCollection, one.input_digest)
   const standing = claim && claimStatus(gov.store, tx, claim)
-  const sent = standing !== undefined && standing !== 'interrupted' && standing !== 'not_contacted'
+  const sent = claim !== undefined && standing !== 'interrupted' && standing !== 'not_contacted'
   const row = tx.get(shotCollections.observations, one.observation_id)
   tx.remove(runningCollection, one.observation_id)
   if (row !== undefined && row.analyzer.operation_id === one.operation_id) {
-    putObservation(tx, now, sent ? rowInterrupted(row, now) : rowReturned(row, one.before, now))
+    putObservation(tx, now,
+      sent ? rowOfSent(row, claim, now) : rowReturned(row, one.before, now))
   }
   return sent ? 'uncertain' : 'returned'
 }

@@ -20,7 +20,9 @@ export function* newestDayFirst(
     const [newest] = takeObservations(view, { ...days, newestFirst: true }, 1)
     if (newest === undefined) return
     const { captured_at: at } = newest
-    const since = isoWithin(startOfDay(zone, zone.at(at).day) ?? msFromIso(at))
+    const atMs = msFromIso(at)
+    // Where clocks go back over midnight, and before the year 1, a day may begin behind its images.
+    const since = isoWithin(Math.min(startOfDay(zone, zone.at(at).day) ?? atMs, atMs))
     yield* findObservations(view, { ...days, since })
     days = { ...filter, until: since }
   }

@@ -51,10 +51,14 @@ export type Decision =
   }
   | GateDecision<Observation>
 
-/** Rows of the scanned folder count unless archived; of others those that are still in force. */
+/**
+ * Rows of the scanned folder count unless archived. Of others those that were analysed: one that
+ * was not is stale as soon as its folder is not in force, and would hide the image for good.
+ */
 const countsAsTwin = (row: Observation, { folderDigest, now }: Loaded): boolean => {
   if (row.archived_at !== null) return false
-  return row.root_digest === folderDigest || rowClassificationNow(row, now) === null
+  return row.root_digest === folderDigest
+    || (row.payload !== null && rowClassificationNow(row, now) === null)
 }
 
 const twinOf = (loaded: Loaded): Observation | undefined => {

@@ -17,7 +17,8 @@ import { receiptCollections, receiptHeadId } from '../receipts/receipt-rows.js'
 import { shotCollections as c } from '../observations/observation-rows.js'
 import type { Listing } from './walk.js'
 
-const magic = Buffer.from('SPSHOTX1', 'latin1')
+/** With 1 files were known that led to what was never analysed in another folder. */
+const magic = Buffer.from('SPSHOTX2', 'latin1')
 const sumBytes = 32
 const headBytesMax = 4_096
 /** Two words of the name's hash, then the four numbers of its stamp. */

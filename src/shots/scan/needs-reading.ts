@@ -11,13 +11,15 @@ export const standsForOthers = (
   row.archived_at === null && (row.classification !== 'source_missing' || row.payload !== null)
 
 /**
- * Whether a known file must be read again: its observation was missed there or archived, or the one
- * that it looks like no longer stands for it.
+ * Whether a known file must be read again: its observation was missed there or archived, the one
+ * that it looks like no longer stands for it, or it led to one of another folder that was never
+ * analysed, as earlier versions let it.
  */
 export const needsReading = (
-  seen: Pick<SeenFile, 'outcome'>, observation: Observation | undefined,
+  seen: Pick<SeenFile, 'outcome' | 'root_digest'>, observation: Observation | undefined,
 ): boolean => {
   if (observation === undefined) return false
   if (seen.outcome === 'suppressed') return !standsForOthers(observation)
+  if (observation.root_digest !== seen.root_digest && observation.payload === null) return true
   return observation.archived_at !== null || observation.classification === 'source_missing'
 }

@@ -36,7 +36,9 @@ const lookAtRow = (world: SortWorld, name: string, anyHidden: boolean): Looked =
   if (row === undefined) return 'unknown'
   const exact = exactStamp(folder, name)
   if (exact === null || !isTouchedAtMost(row, exact)) return 'unknown'
-  const hidden = anyHidden && row.observation_id !== null
+  // What counts hidden rows knows of the folder's own alone, and a duplicate may lead elsewhere.
+  const mayHide = anyHidden || row.outcome === 'duplicate'
+  const hidden = mayHide && row.observation_id !== null
     && needsReading(row, view.get(c.observations, row.observation_id))
   if (hidden) return 'unknown'
   return isSameFile(row, exact) ? 'known' : 'touched'

@@ -69,17 +69,27 @@ const textRoute = [
   ...consentFacts, ...boundFacts, ...budgetFacts, ...proofFacts,
 ] as const
 
+const caseOf = (ctx: ShotsContext, view: View, purpose: TextPurpose): TextCase => {
+  const saved = savedSettings(view)
+  return {
+    saved, gateway: gatewayFacts(ctx.gov, view, ctx.gateway.place),
+    use: { slot: 'report', purpose }, reserved: ctx.gateway.place.reserved,
+    bound: (slot) => imageBound(saved, slot),
+  }
+}
+
+/** Whether every gate of a purpose but the proof is open: only then is a proof worth its price. */
+export const isTextRouteOpen = (
+  ctx: ShotsContext, view: View, purpose: TextPurpose,
+): boolean => judge(textRoute, caseOf(ctx, view, purpose), 'status').length === 0
+
 /** The route of a purpose. Throws `blocked` `text_route_not_ready` with the first reason. */
 export const requireTextRoute = (
   ctx: ShotsContext, view: View, purpose: TextPurpose,
 ): TextRoute => {
-  const saved = savedSettings(view)
-  const gateway = gatewayFacts(ctx.gov, view, ctx.gateway.place)
+  const one = caseOf(ctx, view, purpose)
+  const { saved, gateway } = one
   const consent = consentTo(gateway, purpose)
-  const one: TextCase = {
-    saved, gateway, use: { slot: 'report', purpose }, reserved: ctx.gateway.place.reserved,
-    bound: (slot) => imageBound(saved, slot),
-  }
   const [first] = judge(textRoute, one, 'admit')
   const setup = slotOf(one)
   const { proof } = gateway.proofs.report

@@ -3,7 +3,7 @@
  * decided at one moment, durable there, and may be run again behind a crash.
  */
 import { fail } from '../../base/errors.js'
-import { dropBehind, isLacking, stoppedBehind } from './behind.js'
+import { dropBehind, isBehind, isForked, isLacking, stoppedBehind } from './behind.js'
 import { machineRetired, otherHistory } from './errors.js'
 import type { MachineRow, PlacedRecord, Position, Standing } from './place.js'
 import type { PlacedStore } from './placed-store.js'
@@ -26,8 +26,8 @@ export interface Accepted {
 export interface Loss {
   /** Just before the server is made known; durable here. */
   stop(): Promise<void>
-  /** Behind that, and again where it was cut off. */
-  settle(gaveBack: number): Promise<void>
+  /** Behind that, and again where it was cut off; `gone`: ids of the machines. */
+  settle(gaveBack: number, gone: readonly string[]): Promise<void>
 }
 
 const named = (machines: readonly MachineRow[]): string =>
@@ -37,10 +37,9 @@ const named = (machines: readonly MachineRow[]): string =>
 type Without = readonly string[]
 
 /** Machines that may know more than the server, and have not said so. */
-const silent = ({ machines, vouchers }: Standing, without: Without): MachineRow[] => {
+const silent = ({ machines, vouchers }: Standing): MachineRow[] => {
   const said = new Set(vouchers.map(({ machine }) => machine))
-  return machines.filter(({ machine, name, retired }) =>
-    retired === null && !without.includes(name) && !said.has(machine))
+  return machines.filter(({ machine }) => !said.has(machine))
 }
 
 /**
@@ -75,6 +74,16 @@ const lostOf = (
   return records.map((record) => store.seal.seal(record, before.get(record.sequence - 1) ?? ''))
 }
 
+/**
+ * Stored files that records name go back with them, and come here where another machine gave them
+ * back after their records.
+ */
+const bringFiles = async ({ replica, blobs }: PlacedStore): Promise<void> => {
+  const payloads = (recordsBehind(replica)?.records ?? []).map(({ payload }) => payload)
+  await blobs.bringAnew(payloads)
+  await blobs.fetch(payloads)
+}
+
 /** Machines that are left out: those that are there still, or were retired with what they knew. */
 const goneOf = (
   store: PlacedStore, machines: readonly MachineRow[], without: Without,
@@ -95,10 +104,14 @@ export const acceptServer = async (
 ): Promise<Accepted | null> => {
   const { place, replica, settings } = store
   replica.read()
-  const { isChanged, last, machines } = await place.standing()
+  const own = knownHere(store)
+  const { isChanged, last, link, machines } = await place.standing(own.sequence)
+  // A server that was put back may have lost that this machine joined.
   const here = machines.find(({ machine }) => machine === settings.machine)
-  if (here === undefined || here.retired !== null) throw machineRetired()
-  const isKnown = !isChanged && last.sequence >= knownHere(store).sequence
+  if (here !== undefined && here.retired !== null) throw machineRetired()
+  const isOwn = last.sequence >= own.sequence && link?.equals(own.link) !== false
+  const isKnown = !isChanged && isOwn
+  if (!isChanged && !isOwn) await stopFirst(store)
   const gone = goneOf(store, machines, without)
   if (isKnown && gone.length === 0) {
     await vouchForOthers(store)
@@ -109,9 +122,19 @@ export const acceptServer = async (
   const given = isKnown ? 0 : await goOnAt(store, without, stop)
   await store.fresh()
   dropBehind(store.stops, gone.map(({ machine }) => machine))
-  if (gone.length > 0) await loss.settle(given)
+  await store.retireAnew()
+  if (gone.length > 0) await loss.settle(given, gone.map(({ machine }) => machine))
   for (const one of gone) if (one.retired === null) await place.retire(one.machine)
   return { gave_back: given, without: gone.map(({ name }) => name) }
+}
+
+/** Others may be going on there: whoever looks and misses something stops them. */
+const stopFirst = async (store: PlacedStore): Promise<void> => {
+  try {
+    await store.fresh()
+  } catch (error) {
+    if (!isBehind(error) && !isForked(error)) throw error
+  }
 }
 
 /**
@@ -120,17 +143,31 @@ export const acceptServer = async (
  */
 const vouchForOthers = async (store: PlacedStore): Promise<void> => {
   await store.fresh()
+  await store.retireAnew()
+  await bringFiles(store)
   if (!isLacking(store.stops, store.replica.end.sequence)) return
   if (stoppedBehind(store.stops, store.settings.machine)) throw notHere()
-  await store.place.vouch(knownHere(store))
+  await store.place.vouch(knownHere(store), store.settings.machineName)
 }
 
-/** Machines whose word counts: those that are there and are not left out. */
-const others = ({ machines, vouchers }: Standing, here: string, without: Without) => {
+/**
+ * How a server stands, with those machines alone whose word counts: which are there, are not left
+ * out and were not retired, also where the server has lost that.
+ */
+const standingOf = async (store: PlacedStore, without: Without): Promise<Standing> => {
+  const standing = await store.place.standing()
+  const out = new Set(store.retired)
+  return {
+    ...standing,
+    machines: standing.machines.filter(({ machine, name, retired }) =>
+      retired === null && !without.includes(name) && !out.has(machine)),
+  }
+}
+
+/** What they say, but for this one. */
+const others = ({ machines, vouchers }: Standing, here: string) => {
   const staying = new Map(machines
-    .filter(({ machine, name, retired }) =>
-      machine !== here && retired === null && !without.includes(name))
-    .map((row) => [row.machine, row]))
+    .filter(({ machine }) => machine !== here).map((row) => [row.machine, row]))
   return vouchers.flatMap((voucher) => {
     const row = staying.get(voucher.machine)
     return row === undefined ? [] : [{ row, voucher }]
@@ -141,11 +178,12 @@ const others = ({ machines, vouchers }: Standing, here: string, without: Without
 const goOnAt = async (
   store: PlacedStore, without: Without, stop: Loss['stop'],
 ): Promise<number> => {
-  const { place, settings: { machine } } = store
+  const { place, settings: { machine, machineName } } = store
   const own = knownHere(store)
-  await place.vouch(own)
-  const standing = await place.standing()
-  const missing = silent(standing, without)
+  await place.vouch(own, machineName)
+  const standing = await standingOf(store, without)
+  if (standing.vouchers.some((one) => one.machine === machine && one.isOther)) throw otherHistory()
+  const missing = silent(standing)
   if (missing.length > 0) {
     throw fail.conflict('machines_to_ask', 'Not every machine has said how far it had come.', {
       next: 'Run this there too, or name each that is gone with --without NAME.',
@@ -153,7 +191,7 @@ const goOnAt = async (
     })
   }
   const { last } = standing
-  const said = others(standing, machine, without)
+  const said = others(standing, machine)
   // One that is gone, or was retired, gives nothing back, however far it had come.
   const here = Math.max(own.sequence, last.sequence)
   const farther = said.filter(({ voucher }) => voucher.sequence > here)
@@ -168,8 +206,8 @@ const goOnAt = async (
   // Two machines that went on apart have each what the other one lacks, however far they came.
   if (said.some(({ voucher: { sequence, link, isOther } }) =>
     isOther || ours.get(sequence)?.equals(link) === false)) throw otherHistory()
-  if (standing.vouchers.some((one) => one.machine === machine && one.isOther)) throw otherHistory()
   await stop()
-  if (await place.accept(last, lost) === 'moved') throw moved()
+  if (await place.accept(last, lost, store.retired) === 'moved') throw moved()
+  await bringFiles(store)
   return lost.length
 }

@@ -34,7 +34,9 @@ export const serverLeft = (): SallyportError =>
 export const otherHistory = (): SallyportError =>
   fail.conflict('server_changed', 'The server went on with records that are not ours.', {
     reason: 'other_history',
-    next: 'Two servers were written to. Keep one: put it in the place of the other.',
+    next: 'An older copy was put back and others went on, or two servers were written to. Put the '
+      + 'newest copy back, or keep this one and leave this machine out on another: '
+      + '`sallyport state accept-server --without NAME`.',
   })
 
 /** `partial` `commit_unknown`: nobody says whether a change came to be, or it is not here yet. */

@@ -12,6 +12,7 @@ import { count, counted, iso, nullableText, sha256 } from '../../base/fields.js'
 import { scryptOf, type ScryptCost } from '../../base/scrypt.js'
 import { openWith, sealWith } from '../keys.js'
 import { headStartShape } from './head-start-shape.js'
+import { runForm } from './known-run.js'
 
 /** Longest file of an invitation, bytes: profile and certificates are at most 64 KiB each. */
 export const invitationBytesMax = 512 * 1024
@@ -55,6 +56,8 @@ const innerShape = v.strictObject({
   /** When the state was made. */
   created_at: iso,
   profile: v.record(v.string(), v.unknown()),
+  /** Id of the machine that is invited, so that it joins once; left out by older programs. */
+  machine: v.optional(uuid),
   /** Name of the machine that is invited. */
   machine_name: v.string(),
   /** `postgres://USER@HOST:PORT/DATABASE`; never with a password. */
@@ -68,6 +71,8 @@ const innerShape = v.strictObject({
    * that shows less, or something else there, was rolled back and is not believed.
    */
   position: v.strictObject({ sequence: count, link: sha256 }),
+  /** The run of the server where it was written; left out by older programs. */
+  run: v.optional(v.pipe(v.string(), v.regex(runForm))),
   /** Files of a replica to begin with; left out where there are few records. */
   head_start: v.optional(headStartShape),
   invited_at: iso,

@@ -35,11 +35,11 @@ export const lazyPlace = (options: PlaceOptions): Place => {
     retire: async (...given) => (await place()).retire(...given),
     noteSeen: async (...given) => (await place()).noteSeen(...given),
     found: async (...given) => (await place()).found(...given),
-    standing: async () => (await place()).standing(),
+    standing: async (...given) => (await place()).standing(...given),
     vouch: async (...given) => (await place()).vouch(...given),
     accept: async (...given) => (await place()).accept(...given),
     end: async (...given) => (await place()).end(...given),
-    facts: async () => (await place()).facts(),
+    facts: async (...given) => (await place()).facts(...given),
     // One that was never asked loads nothing for its end.
     close: async () => (made === undefined ? undefined : (await made).close()),
   }

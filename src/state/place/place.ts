@@ -40,6 +40,8 @@ export interface StopRow {
 /** What one look at the place gives; records, leases and stops are of one and the same moment. */
 export interface Followed {
   readonly records: readonly PlacedRecord[]
+  /** Link of the very record that was looked behind; null where the place begins later. */
+  readonly link: Buffer | null
   /** Whether there are more records behind those. */
   readonly more: boolean
   readonly leases: readonly LeaseRow[]
@@ -100,6 +102,8 @@ export interface Introduction {
    * a dead process of its own; at most 32 letters and digits, none where there is but one.
    */
   readonly holder?: string
+  /** The last record that it has; left out: none. */
+  readonly known?: () => number
 }
 
 /** How the place can be reached, for people. */
@@ -115,6 +119,8 @@ export interface PlaceFacts {
   /** Standbys that are connected: whether a commit waits for one. */
   readonly standby: 'none' | 'asynchronous' | 'synchronous' | 'unknown'
   readonly sequence: number
+  /** As of `Standing`. */
+  readonly link: Buffer | null
 }
 
 /** What a new store begins with at the place. */
@@ -138,6 +144,8 @@ export interface Standing {
   /** Whether it is another run: a promoted standby, or a copy that was started. */
   readonly isChanged: boolean
   readonly last: PlacedRecord
+  /** Link of the record of the number that was asked for; null where there is none. */
+  readonly link: Buffer | null
   /** Of this run of the server. */
   readonly vouchers: readonly Voucher[]
   readonly machines: readonly MachineRow[]
@@ -203,28 +211,37 @@ export interface Place {
   removeBlobs(names: readonly string[]): Promise<void>
   /** Every machine, retired ones among them, in the order of their joining. */
   machines(): Promise<readonly MachineRow[]>
-  /** `conflict` `machine_name_taken` where a machine that is not retired has the name. */
-  join(machine: { readonly machine: string; readonly name: string }): Promise<void>
+  /**
+   * Whether it was not there before; told so, too, where an answer was lost. `conflict`
+   * `machine_name_taken` where a machine that is not retired has the name.
+   */
+  join(machine: { readonly machine: string; readonly name: string }): Promise<boolean>
   /** Retires a machine: nothing of it is placed from now on, its leases end. */
   retire(machine: string): Promise<void>
   /** Notes how far this machine has come and that it was here. */
   noteSeen(sequence: number): Promise<void>
   /** Makes tables, where they are missing, and the store. `conflict` `store_exists`. */
   found(founding: Founding): Promise<void>
-  facts(): Promise<PlaceFacts>
+  facts(known?: number): Promise<PlaceFacts>
   /**
-   * Says how the server stands, also one that is not known. `server_changed` `left` of one that
-   * this machine has left.
+   * Says how the server stands, also one that is not known; `known`: the number of a record.
+   * `server_changed` `left` of one that this machine has left.
    */
-  standing(): Promise<Standing>
-  /** Says to a server that is not known how far this machine has come. */
-  vouch(at: Position): Promise<void>
+  standing(known?: number): Promise<Standing>
   /**
-   * Makes a server known, and gives it back the records behind `last` that it lost; the lane is
-   * kept for one lease, since whoever had it may still have a request open. `moved`: its last
-   * record is another one by now.
+   * Says to a server that is not known how far this machine has come. One that lost the joining of
+   * this machine has it again. `conflict` `machine_name_taken` where another one has its name now.
    */
-  accept(last: Position, lost: readonly PlacedRecord[]): Promise<'accepted' | 'moved'>
+  vouch(at: Position, name: string): Promise<void>
+  /**
+   * Makes a server known, and gives it back the records behind `last` that it lost. Machines that
+   * were `retired` are so from then on. The lane is kept for one lease, since whoever had it may
+   * still have a request open. `moved`: its last record is another one by now. Given twice it
+   * counts as accepted.
+   */
+  accept(
+    last: Position, lost: readonly PlacedRecord[], retired?: readonly string[],
+  ): Promise<'accepted' | 'moved'>
   /**
    * Ends the store here, where its last record is the one that this machine stands at: nothing is
    * placed any more, by no machine (`blocked` `state_unshared`). `moved`: another one is. The

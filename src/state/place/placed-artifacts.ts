@@ -81,6 +81,13 @@ export class BlobTraffic {
     }
   }
 
+  /** The same of many records at a place that may have lost what was known to lie there. */
+  async bringAnew(payloads: readonly string[]): Promise<void> {
+    this.#there.clear()
+    this.#noBlobs.clear()
+    await this.bring([...new Set(payloads.flatMap(namesIn))].join(' '))
+  }
+
   /** Puts one stored file to the place. */
   async put(name: string): Promise<void> {
     const { files, dir, place } = this.#at

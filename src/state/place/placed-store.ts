@@ -22,9 +22,11 @@ import type {
 } from '../types.js'
 import { parsePlaceAddress } from './address.js'
 import { artifactsOfBase, baseOf, takeBase } from './base.js'
-import { isBehind, requireNotBehind, stopBehind } from './behind.js'
+import {
+  endForked, isBehind, isForked, requireNotBehind, stopBehind, stopForked, stoppedBehind,
+} from './behind.js'
 import { noteEnd } from './closings.js'
-import { commitUnknown, leaseLost } from './errors.js'
+import { commitUnknown, leaseLost, otherHistory } from './errors.js'
 import type { HeadStart } from './head-start-shape.js'
 import { heardApartMs, heardAtMs, noteHeard } from './heard.js'
 import type { KnownRun } from './known-run.js'
@@ -39,7 +41,7 @@ import {
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
 import { PlacedStops } from './placed-stops.js'
-import { RecordSeal } from './record-seal.js'
+import { RecordSeal, type LogEnd } from './record-seal.js'
 import { writesVersion } from './writes.js'
 
 /** Records that one look brings at most. */
@@ -132,7 +134,10 @@ export class PlacedStore implements Store {
       this.#place = lazyPlace({
         address: parsePlaceAddress(address, ca), ca, password, storeId: this.storeId,
         clock: this.replica.clock,
-        machine: { machine, writes: writesVersion, holder: this.#holder() },
+        machine: {
+          machine, writes: writesVersion, holder: this.#holder(),
+          known: () => this.replica.end.sequence,
+        },
         run: this.#knownRun(),
       })
     }
@@ -240,7 +245,7 @@ export class PlacedStore implements Store {
     for (let looks = 0; ;) {
       const end = this.replica.end
       const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]
-      const seen = await this.#look(end.sequence, look)
+      const seen = await this.#heeded(() => this.#look(end, look))
       look = undefined
       this.clock.hear(seen.nowMs, wallMs, wallMs + clock.monotonicMs() - beganMs)
       this.stops.heard(seen.stops)
@@ -249,7 +254,8 @@ export class PlacedStore implements Store {
       if (last === undefined) looks += 1
       if (last !== undefined && await this.#takeBase(seen.records[0], end.sequence)) continue
       if (last !== undefined) {
-        const opened = this.seal.open(seen.records, end, this.replica.generation.binding)
+        const opened = await this.#heeded(async () =>
+          this.seal.open(seen.records, end, this.replica.generation.binding))
         await this.blobs.fetch(opened.map(({ payload }) => payload))
         await this.replica.takeIn('follow', opened)
       }
@@ -263,15 +269,55 @@ export class PlacedStore implements Store {
     await this.#carry()
   }
 
-  async #look(after: number, how = this.place.follow): Promise<Followed> {
+  /** Throws `server_changed` `other_history` where the last record known here is another there. */
+  async #look({ sequence, chain }: LogEnd, how = this.place.follow): Promise<Followed> {
+    const seen = await how(sequence, followLimit).catch(async (error: unknown) => {
+      if (!isBehind(error)) throw error
+      // A server that was put back may have lost that this machine joined, and that alone.
+      const { machine, machineName: name } = this.settings
+      await this.place.join({ machine, name })
+      return how(sequence, followLimit)
+    })
+    if (seen.link?.equals(this.seal.link(chain)) === false) throw otherHistory()
+    return seen
+  }
+
+  /** Asks the place; where it lacks what is known here everything is stopped for all. */
+  async #heeded<T>(work: () => Promise<T>): Promise<T> {
+    const { sequence } = this.replica.end
     try {
-      return await how(after, followLimit)
+      return await work()
     } catch (error) {
-      if (isBehind(error)) {
-        const { clock, settings: { machine } } = this
-        await stopBehind(this.stops, { sequence: after, machine }, clock.wallMs())
-      }
+      if (isBehind(error) || isForked(error)) await this.#stopLacking(sequence, isForked(error))
       throw error
+    }
+  }
+
+  async #stopLacking(sequence: number, isOther: boolean): Promise<void> {
+    const { clock, stops, settings: { machine } } = this
+    const isSaid = stoppedBehind(stops, machine)
+    if (isOther) await stopForked(stops, machine, clock.wallMs())
+    else await stopBehind(stops, { sequence, machine }, clock.wallMs())
+    if (isSaid) return
+    try {
+      await this.retireAnew()
+    } catch (error) {
+      // It is done once more where the server is accepted.
+      if (!(error instanceof SallyportError)) throw error
+    }
+  }
+
+  /** Ids of machines that records known here say were retired. */
+  get retired(): readonly string[] {
+    return this.#options.retired?.(this.replica.read()) ?? []
+  }
+
+  /** Retires whom records say were retired: a server that was put back may have lost that. */
+  async retireAnew(): Promise<void> {
+    const known = new Set(this.retired)
+    if (known.size === 0) return
+    for (const { machine, retired } of await this.place.machines()) {
+      if (retired === null && known.has(machine)) await this.place.retire(machine)
     }
   }
 
@@ -281,9 +327,13 @@ export class PlacedStore implements Store {
    */
   async #noticeLost(): Promise<void> {
     const { replica, clock, settings: { machine } } = this
-    const { mark } = replica.anchor()
+    const { mark, status } = replica.anchor()
     const last = replica.generation.marks.at(-1)?.number ?? 0
-    if (mark === null || mark.number <= last) return
+    if (status === 'forked') return stopForked(this.stops, machine, clock.wallMs())
+    if (mark === null || mark.number <= last) {
+      const { sequence } = replica.end
+      return endForked(this.stops, { sequence, machine }, clock.wallMs())
+    }
     const sequence = Math.max(mark.sequence, replica.end.sequence + 1)
     await stopBehind(this.stops, { sequence, machine }, clock.wallMs())
   }
@@ -417,8 +467,8 @@ export class PlacedStore implements Store {
     }
     await this.blobs.bring(record.payload)
     const at = { sequence: record.sequence - 1, link: this.seal.link(record.before) }
-    const answer = await this.place.append(
-      at, this.seal.seal(record, record.before), this.#leases.tokensOf(under))
+    const answer = await this.#heeded(() => this.place.append(
+      at, this.seal.seal(record, record.before), this.#leases.tokensOf(under)))
     if (answer === 'lease_lost') throw leaseLost()
     if (answer === 'moved') return false
     await this.#takePlaced(verb, record, effects)

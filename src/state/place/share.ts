@@ -10,6 +10,7 @@ import { KeyRing, makeKey } from '../keys.js'
 import { firstChain } from '../log/format.js'
 import { formatVersion, keyPlaces } from '../paths.js'
 import { parsePlaceAddress } from './address.js'
+import { isChangedFor } from './behind.js'
 import type { HeadStart } from './head-start-shape.js'
 import { runOfNow } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
@@ -38,6 +39,8 @@ export interface Joining {
   readonly profile: Readonly<Record<string, unknown>>
   /** The last record that the machine knew which invited; the place must still have it. */
   readonly at: Position
+  /** Id that the machine was invited by; left out: a new one. */
+  readonly machine?: string
   /** Files of a replica to begin with. */
   readonly headStart?: HeadStart | null
 }
@@ -116,9 +119,20 @@ const requireKnownRecord = async (
   })
 }
 
+const otherRun = (): Error =>
+  fail.conflict('server_changed', 'This server is not the one that the invitation is for.', {
+    next: 'Another one took over since, or a former one answers. Have a machine that is there '
+      + 'write a new one: `sallyport machine invite NAME --to FILE`.',
+  })
+
+const used = (): Error =>
+  fail.conflict('invitation_used', 'A machine has joined by this invitation already.', {
+    next: 'Have another machine write a new one: `sallyport machine invite NAME --to FILE`.',
+  })
+
 /**
  * Makes a replica of a state that is there, follows all that it has, and opens it. `conflict`
- * `state_exists`, `machine_joined`, `machine_name_taken`, `server_changed`.
+ * `state_exists`, `machine_joined`, `machine_name_taken`, `invitation_used`, `server_changed`.
  */
 export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => {
   const { joining, reaching, ...rest } = options
@@ -127,12 +141,12 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
   const [files, clock] = [options.files ?? nodeFiles, options.clock ?? systemClock]
   refuseExisting(files, dir)
   refuseKnownHere(files, configDir, storeId)
-  const settings: PlaceSettings = { ...reaching, machine: randomUUID() }
+  const settings: PlaceSettings = { ...reaching, machine: joining.machine ?? randomUUID() }
   const place = options.place ?? placeOf(settings, storeId, options)
   let hasJoined = false
   try {
-    await place.join({ machine: settings.machine, name: settings.machineName })
-    hasJoined = true
+    hasJoined = await place.join({ machine: settings.machine, name: settings.machineName })
+    if (!hasJoined) throw used()
     await requireKnownRecord(place, at)
     const keys = new KeyRing(storeId, () => key)
     writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
@@ -144,7 +158,7 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
     // Only a machine that has joined is told anything; this one came to nothing.
     if (hasJoined) await place.retire(settings.machine).catch(() => undefined)
     await place.close()
-    throw error
+    throw isChangedFor(error, 'run') ? otherRun() : error
   }
   const store = openReplica(rest, place)
   try {

@@ -53,6 +53,43 @@ t.test('a replica of which nothing is left notices by its anchor that the server
   must(await askOn(two))
 })
 
+for (const more of [0, 1]) {
+  t.test(`a machine notices that others wrote in the place of its records, and ${more} more`, async (t) => {
+    const { server, one, two, last } = await putBack(t)
+    while (await sequenceAt(server) < last + more) must(await one.run(['goal', 'add', 'instead']))
+    const sent = one.inferences().length
+    const told = { code: 'server_changed', reason: 'other_history' }
+    t.match((await two.run(['doctor'])).stdout, /problem +records: server_changed/)
+    t.hasStrict((await two.run(['machine', 'list', '--json'])).error(), told)
+    t.hasStrict((await askOn(two)).error(), told)
+    t.not((await one.ask()).status, 0, 'it is stopped for the machine that went on, too')
+    t.hasStrict((await one.run(['goal', 'add', 'no', '--json'])).error(),
+      { code: 'server_changed', reason: 'behind' })
+    t.hasStrict((await two.run(['state', 'accept-server', '--yes', '--json'])).error(), told)
+    t.equal(one.inferences().length, sent)
+    t.hasStrict(await one.json(['state', 'accept-server', '--without', 'b', '--yes']),
+      { accepted: true, without: ['b'] })
+    must(await one.run(['login']))
+    must(await one.run(['goal', 'add', 'on']))
+    t.hasStrict((await askOn(two)).error(), { code: 'machine_retired' })
+  })
+}
+
+t.test('a machine that finds its records again where others had gone on ends what it had stopped', async (t) => {
+  const { server, one, two, last } = await putBack(t)
+  await server.query('create table newest as select * from sallyport.records')
+  await server.query('insert into newest select * from kept')
+  while (await sequenceAt(server) < last) must(await one.run(['goal', 'add', 'instead']))
+  t.hasStrict((await askOn(two)).error(), { code: 'server_changed', reason: 'other_history' })
+  await server.query('delete from sallyport.records')
+  await server.query('insert into sallyport.records select * from newest')
+  must(await two.run(['goal', 'add', 'on']))
+  t.equal((await two.json(['policy', 'show'])).policy.state, 'revoked')
+  t.hasStrict((await one.run(['goal', 'add', 'no', '--json'])).error(), {
+    code: 'server_changed', reason: 'other_history',
+  }, 'the one that went on alone is told')
+})
+
 t.test('a replica that is fetched anew notices that others went on without what it had seen', async (t) => {
   const { server, one, two, last } = await putBack(t)
   while (await sequenceAt(server) < last) must(await one.run(['goal', 'add', 'instead']))

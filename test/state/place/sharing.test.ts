@@ -201,11 +201,11 @@ t.test('a server that has another record of a number is not accepted, however fa
   await put(store, 2)
   server.isChanged = true
   await t.rejects(acceptServer(store), { code: 'machines_to_ask', details: { machines: 'b' } })
-  await other.place.vouch({ sequence: 1, link: Buffer.alloc(32) })
+  await other.place.vouch({ sequence: 1, link: Buffer.alloc(32) }, 'b')
   const apart = { code: 'server_changed', reason: 'other_history' }
   await t.rejects(acceptServer(store), apart)
   server.records = server.records.slice(0, 1)
-  await other.place.vouch({ sequence: 1, link: Buffer.alloc(32) })
+  await other.place.vouch({ sequence: 1, link: Buffer.alloc(32) }, 'b')
   await t.rejects(acceptServer(store), apart, 'nor where it gives that record back')
   t.strictSame(await acceptServer(store, ['b']), { gave_back: 2, without: ['b'] })
 })

@@ -51,10 +51,12 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     if (server.isChanged && changes) throw fail.conflict('server_changed', 'Another server.')
   }
   const live = (): Lease[] => server.leases.filter(({ until }) => until > server.nowMs())
+  const linkAt = (known: number): Buffer | null =>
+    server.records.find(({ sequence }) => sequence === known)?.link ?? null
   const look: Place['follow'] = async (after, limit) => {
     const behind = server.records.filter(({ sequence }) => sequence > after)
     return {
-      records: behind.slice(0, limit), more: behind.length > limit,
+      records: behind.slice(0, limit), link: linkAt(after), more: behind.length > limit,
       leases: live().map(({ name, machine: whose, token }) =>
         ({ name, machine: whose, token: whose === machineId() ? token : null })),
       stops: [...server.stops], nowMs: server.nowMs(),
@@ -64,6 +66,10 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     machine, name, joined: isoFromMs(server.nowMs()), seen: isoFromMs(server.nowMs()),
     retired: null, sequence: 0,
   })
+  const retire = (which: string): void => {
+    server.machines = server.machines.map((one) =>
+      (one.machine === which ? { ...one, retired: isoFromMs(server.nowMs()) } : one))
+  }
   return {
     name: 'memory',
     async follow(after, limit) {
@@ -172,12 +178,13 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     },
     async join(given) {
       ask('join')
+      if (server.machines.some(({ machine }) => machine === given.machine)) return false
       server.machines.push(row(given.machine, given.name))
+      return true
     },
     async retire(which) {
       ask('retire')
-      server.machines = server.machines.map((one) =>
-        (one.machine === which ? { ...one, retired: isoFromMs(server.nowMs()) } : one))
+      retire(which)
     },
     async noteSeen() { ask('noteSeen') },
     async found({ machine: first, at }) {
@@ -185,25 +192,29 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       server.records.push(at)
       server.machines.push(row(first.machine, first.name))
     },
-    async standing() {
+    async standing(known = 0) {
       ask('standing')
       const last = server.records.at(-1)
       if (last === undefined) throw away()
       return {
-        isChanged: server.isChanged, last, vouchers: [...server.vouchers],
+        isChanged: server.isChanged, last, link: linkAt(known), vouchers: [...server.vouchers],
         machines: [...server.machines],
       }
     },
-    async vouch(at) {
+    async vouch(at, name) {
       ask('vouch')
+      if (!server.machines.some(({ machine }) => machine === machineId())) {
+        server.machines.push(row(machineId(), name))
+      }
       server.vouchers = server.vouchers.filter((one) => one.machine !== machineId())
       const there = server.records.find(({ sequence }) => sequence === at.sequence)
       const isOther = there?.link.equals(at.link) === false
       server.vouchers.push({ ...at, machine: machineId(), isOther })
     },
-    async accept(last, lost) {
+    async accept(last, lost, retired = []) {
       ask('accept')
       if (server.records.at(-1)?.sequence !== last.sequence) return 'moved'
+      for (const one of retired) retire(one)
       server.records.push(...lost)
       server.isChanged = false
       return 'accepted'
@@ -215,11 +226,11 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       server.isEnded = true
       return [...server.stops]
     },
-    async facts() {
+    async facts(known = 0) {
       ask('facts')
       return {
         server: 'memory', tls: null, awayMs: 0, clockApartMs: 0, standby: 'none',
-        sequence: server.records.at(-1)?.sequence ?? 0,
+        sequence: server.records.at(-1)?.sequence ?? 0, link: linkAt(known),
       }
     },
     async close() { /* There is no connection. */ },

@@ -57,8 +57,8 @@ export const pair: VerbRecord<PairOptions, Paired> = {
     + 'declares egress is taken only where the pairing allows it, each kind by its own flag. '
     + 'That alone sends nothing. A capture is analysed only where both allow both kinds, and '
     + 'where `shots setup --devices` named the device before the upload. The service must have '
-    + 'been started once. Where it was started with --public, the line names that place, for a device '
-    + 'of another machine. With --here it names this one.',
+    + 'been started once. Where it was started with --public, the line names that place, for a '
+    + 'device of another machine. With --here it names this one.',
   examples: [
     '$ sallyport edge pair --file pairing.txt',
     '$ sallyport edge pair --name camera',

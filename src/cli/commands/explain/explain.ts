@@ -7,6 +7,7 @@ import {
 import { explain as explainOf } from '../../../fabric/explain/explain.js'
 import { operation } from '../../../fabric/operation.js'
 import type { View } from '../../output.js'
+import { visibleLine } from '../../text.js'
 import { verbOf } from '../../verb-of.js'
 
 type Fact = ExplainedRow['facts'][string]
@@ -17,8 +18,8 @@ const moneyName = /_microusd$/
 const factText = (view: View, name: string, value: Exclude<Fact, null>): string => {
   if (typeof value === 'number' && moneyName.test(name)) return moneyText(value)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (typeof value === 'string' && /_at$/.test(name)) return view.foreign(view.time(value))
-  return view.foreign(String(value))
+  if (typeof value === 'string' && /_at$/.test(name)) return visibleLine(view.time(value))
+  return visibleLine(String(value))
 }
 
 const factLines = (view: View, { facts }: ExplainedRow): readonly string[] =>
@@ -35,7 +36,7 @@ const isForScripts = (value: Exclude<Fact, null>): boolean =>
 const eventLine = (view: View, { what, by, facts }: HistoryEvent, when: string): string => {
   const more = Object.entries(facts).flatMap(([name, value]) =>
     (value === null || isForScripts(value) ? [] : [`${name} ${factText(view, name, value)}`]))
-  return `  ${when}  ${what}${by === null ? '' : ` by ${view.foreign(by)}`}`
+  return `  ${when}  ${what}${by === null ? '' : ` by ${visibleLine(by)}`}`
     + (more.length === 0 ? '' : ` (${more.join(', ')})`)
 }
 
@@ -48,10 +49,10 @@ const eventLines = (view: View, history: readonly HistoryEvent[]): readonly stri
 /** So many ids are told below one another; `--json` has all of them. */
 const relatedMax = 12
 
-const relatedLines = ({ related }: ExplainedRow, view: View): readonly string[] => {
+const relatedLines = ({ related }: ExplainedRow): readonly string[] => {
   const left = related.length - relatedMax
   return related.length === 0 ? [] : [
-    'goes with:', ...related.slice(0, relatedMax).map((one) => `  ${view.foreign(one)}`),
+    'goes with:', ...related.slice(0, relatedMax).map((one) => `  ${visibleLine(one)}`),
     ...(left <= 0 ? [] : [`  and ${left} more, with --json`]),
   ]
 }
@@ -65,7 +66,7 @@ const rowLines = (view: View, id: string, row: ExplainedRow): readonly string[] 
     ...eventLines(view, row.history),
   ]),
   ...(row.next.length === 0 ? [] : ['what can be done:', ...row.next.map((one) => `  ${one}`)]),
-  ...relatedLines(row, view),
+  ...relatedLines(row),
 ]
 
 export const explain = verbOf(operation(explainId, 'see', ({ gov, session, world }, { id }) =>

@@ -11,7 +11,7 @@ import { gatewayReceiptLine } from '../../../gateway/receipt.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { clientOf } from '../../../fabric/client.js'
 import { offered } from '../../flags.js'
-import type { View } from '../../output.js'
+import { visibleLine } from '../../text.js'
 import type { VerbFace } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
 
@@ -24,18 +24,18 @@ interface ProveOptions {
 
 type ProveDocument = ProvedDocument | ProofEntry[]
 
-const provedLine = (one: ProvedDocument, view: View): string => {
-  const names = view.foreign(`${one.reply_model} by ${one.reply_provider}`)
+const provedLine = (one: ProvedDocument): string => {
+  const names = visibleLine(`${one.reply_model} by ${one.reply_provider}`)
   const how = one.made ? 'proved' : 'already current'
   return `${one.slot}: ${how}, ${names}, ${moneyText(one.cost_microusd)}`
 }
 
-const entryLine = (entry: ProofEntry, view: View): string =>
-  entry.ok ? provedLine(entry, view) : `${entry.slot}: ${entry.code}: ${entry.message}`
+const entryLine = (entry: ProofEntry): string =>
+  entry.ok ? provedLine(entry) : `${entry.slot}: ${entry.code}: ${entry.message}`
 
-const text: VerbFace<ProveDocument>['text'] = (result, view) => {
+const text: VerbFace<ProveDocument>['text'] = (result) => {
   const lines = Array.isArray(result)
-    ? result.map((entry) => entryLine(entry, view)) : [provedLine(result, view)]
+    ? result.map((entry) => entryLine(entry)) : [provedLine(result)]
   const receipts = Array.isArray(result)
     ? result.flatMap((entry) => (entry.ok && entry.made ? [entry.receipt] : []))
     : result.made ? [result.receipt] : []

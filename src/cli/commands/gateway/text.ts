@@ -2,6 +2,7 @@ import { moneyText } from '../../../base/money.js'
 import { egressPurpose, slotOfPurpose } from '../../../gateway/constants.js'
 import type { GatewayShow, SlotProjection } from '../../../gateway/projection.js'
 import type { View } from '../../output.js'
+import { visibleLine } from '../../text.js'
 
 const line = (name: string, value: string): string => `${name.padEnd(18)}${value}`
 
@@ -16,7 +17,7 @@ const proofText = (view: View, { proof }: SlotProjection): string => {
   const reason = proof.reason === null ? '' : ` (${proof.reason})`
   const made = proof.made_at === null ? '' : view.time(proof.made_at)
   const names = `${proof.reply_model ?? ''} by ${proof.reply_provider ?? ''}`
-  return `${proof.state}${reason}, ${made}, ${view.foreign(names)}`
+  return `${proof.state}${reason}, ${made}, ${visibleLine(names)}`
 }
 
 type Consents = NonNullable<GatewayShow['gateway']>['consents']

@@ -10,7 +10,7 @@ import {
 } from '../../../fabric/receipts/receipts.js'
 import { readInput } from '../../input.js'
 import type { View } from '../../output.js'
-import { fieldLines } from '../../text.js'
+import { fieldLines, visibleLine } from '../../text.js'
 import { verb } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
 
@@ -36,7 +36,7 @@ const costText = (cost: object): string => {
 const factLines = (view: View, facts: Readonly<Record<string, unknown>>) =>
   Object.entries(facts).map(([name, value]) => {
     const isCost = view.terminal && name === 'cost' && typeof value === 'object' && value !== null
-    return [name, view.foreign(isCost ? costText(value) : factText(value))] as const
+    return [name, visibleLine(isCost ? costText(value) : factText(value))] as const
   })
 
 // The word is taken by the language: the table finds the record under it.
@@ -102,9 +102,9 @@ export const verify = verb(receiptVerify, {
   text: ({ what, id, content, proves, facts, sha256, key_id: signer }, view) => fieldLines([
     ['signed', `${view.paint('green', 'yes')}, with ${signer}`],
     ['receipt', `sha256 ${sha256}`],
-    [view.foreign(what), view.foreign(id)],
+    [visibleLine(what), visibleLine(id)],
     ...factLines(view, facts),
-    ...content.map((one) => [view.foreign(one.name), `keyed ${one.digest.hmacSha256}`] as const),
+    ...content.map((one) => [visibleLine(one.name), `keyed ${one.digest.hmacSha256}`] as const),
     ['proves', proves],
   ]),
   run: async (request, deps) => checkReceipt(

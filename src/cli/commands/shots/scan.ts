@@ -10,7 +10,8 @@ import { otherFolderNote } from '../../../shots/scan/other-folder.js'
 import { shotsWatch, type WatchEvent } from '../../../shots/watch/watch-contract.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
-import { writeJsonLine, writeLine, type View } from '../../output.js'
+import { writeJsonLine, writeLine } from '../../output.js'
+import { visibleLine } from '../../text.js'
 import { verb, type VerbRecord, type VerbDeps } from '../../verb.js'
 import { withJobs } from './open.js'
 
@@ -22,8 +23,8 @@ const scanCountsLine = (receipt: ScanReceipt): string =>
 const reasonLines = ({ reasons }: ScanReceipt): string[] =>
   Object.entries(reasons).sort().map(([reason, files]) => `  ${reason}: ${files}`)
 
-const problemLines = ({ problems, problems_left_out: more }: ScanReceipt, view: View): string[] => [
-  ...problems.map((one) => `  ${view.foreign(one.name.text)}: ${one.reason}`),
+const problemLines = ({ problems, problems_left_out: more }: ScanReceipt): string[] => [
+  ...problems.map((one) => `  ${visibleLine(one.name.text)}: ${one.reason}`),
   ...(more > 0 ? [`  and ${more} more`] : []),
 ]
 
@@ -37,11 +38,11 @@ const smallLines = ({ small_changes: small }: ScanReceipt): string[] => {
   ]
 }
 
-const scanReceiptText = (receipt: ScanReceipt, view: View): string => {
-  const problems = problemLines(receipt, view)
+const scanReceiptText = (receipt: ScanReceipt): string => {
+  const problems = problemLines(receipt)
   const reasons = reasonLines(receipt)
   return [
-    `${view.foreign(receipt.root)}`,
+    visibleLine(receipt.root),
     scanCountsLine(receipt),
     ...(reasons.length > 0 ? ['by reason:', ...reasons] : []),
     ...smallLines(receipt),
@@ -153,7 +154,7 @@ export const watch = verb(shotsWatch, {
     const { watchFolder } = await import('../../../shots/watch/watch.js')
     await withJobs(deps, (ctx) => watchFolder(ctx, {
       ready: ({ folder }) =>
-        say(deps, { event: 'watching', folder }, `watching ${deps.view.foreign(folder)}`),
+        say(deps, { event: 'watching', folder }, `watching ${visibleLine(folder)}`),
       tick: (receipt) => say(deps, { event: 'tick', receipt }, tickLine(receipt)),
       trouble: (error) => say(deps, { event: 'trouble', error }, error.message),
     }), 'job')

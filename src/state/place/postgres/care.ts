@@ -5,9 +5,10 @@ import {
 import { machineRetired, serverChanged, serverLeft } from '../errors.js'
 import { isLaterRun } from '../known-run.js'
 import { textOf, type Row } from './connection.js'
-import { machineRows, machinesOf } from './machines.js'
+import { machineRows, machinesOf, withName } from './machines.js'
 import {
-  bytesLiteral, literalTerms, mayChange, noteRun, requireStanding, standingColumns, withStanding,
+  beginText, bytesLiteral, durableSql, literalTerms, mayChange, noteRun, requireStanding,
+  standingColumns, withStanding,
   type Asking,
 } from './standing.js'
 import { runSql } from './tables.js'
@@ -24,6 +25,7 @@ select (select s.run <> run.now from sallyport.stores s, run where s.store = $1)
   (select now from run) as run,
   (select sequence from last) as sequence, (select link from last) as link,
   (select body from last) as body,
+  (select link from sallyport.records where store = $1 and sequence = $2::bigint) as known,
   (select json_agg(json_build_object('machine', v.machine, 'sequence', v.sequence::text,
     'link', encode(v.link, 'hex'), 'same', (select r.link = v.link from sallyport.records r
       where r.store = v.store and r.sequence = v.sequence)))
@@ -45,9 +47,9 @@ interface VoucherText {
  * nobody is led back to it (`server_changed` `left`). `machine_retired` of one that was.
  */
 export const standing = async (
-  { connection, storeId, run, machine }: Asking,
+  { connection, storeId, run, machine }: Asking, number = 0,
 ): Promise<Standing> => {
-  const [row] = await connection.ask({ text: standingText, values: [storeId] })
+  const [row] = await connection.ask({ text: standingText, values: [storeId, number] })
   if (row === undefined || row['changed'] === null || row['sequence'] === null) {
     throw serverChanged('store_missing')
   }
@@ -64,6 +66,7 @@ export const standing = async (
   return {
     isChanged,
     last: lastOf(row),
+    link: row['known'] as Buffer | null,
     vouchers: vouchers.map(({ machine, sequence, link, same }) => ({
       machine, sequence: Number(sequence), link: Buffer.from(link, 'hex'), isOther: same === false,
     })),
@@ -77,8 +80,11 @@ const lastOf = (row: Row): PlacedRecord => ({
 
 const vouchText = `with
 me as (
-  update sallyport.machines set seen = clock_timestamp()
-  where store = $1::uuid and machine = $2::uuid and retired is null
+  insert into sallyport.machines as mine (store, machine, name)
+  select $1::uuid, $2::uuid, $5::text
+  where exists (select from sallyport.records where store = $1 and sequence <= $3::bigint)
+  on conflict (store, machine) do update set seen = clock_timestamp()
+    where mine.retired is null
   returning machine)
 insert into sallyport.vouchers (store, run, machine, sequence, link)
 select $1, ${runSql}, machine, $3::bigint, $4::bytea from me
@@ -87,22 +93,23 @@ returning run`
 
 /** See `Place.vouch`. Who has said it to one run goes on at that one, and at no former one. */
 export const vouch = async (
-  { connection, storeId, machine, run }: Asking, at: Position,
+  { connection, storeId, machine, run }: Asking, at: Position, name: string,
 ): Promise<void> => {
-  const values = [storeId, machine.machine, at.sequence, at.link]
-  const [row] = await connection.ask({ text: vouchText, values })
+  const values = [storeId, machine.machine, at.sequence, at.link, name]
+  const [row] = await withName(() => connection.ask({ text: vouchText, values }))
   if (row !== undefined) noteRun(run, row)
 }
 
 const acceptText = `with
+durable as materialized (select ${durableSql} as set),
 ok as materialized (
-  select s.store from sallyport.stores s
+  select s.store from sallyport.stores s, durable
   where s.store = $1::uuid
     and (select link from sallyport.records where store = $1 and sequence = $3::bigint) = $4::bytea
     and not exists (select from sallyport.records where store = $1 and sequence > $3)
     and exists (select from sallyport.machines
       where store = $1 and machine = $2::uuid and retired is null)
-  for update),
+  for update of s),
 given as (
   insert into sallyport.records (store, sequence, link, body)
   select ok.store, lost.sequence, lost.link, lost.body
@@ -115,6 +122,10 @@ lane as (
   on conflict (store, name) do update
     set machine = excluded.machine, token = excluded.token, ends = excluded.ends
   returning store),
+gone as (
+  update sallyport.machines set retired = clock_timestamp()
+  where store = (select store from ok) and machine = any($11::uuid[]) and retired is null
+  returning machine),
 said as (
   delete from sallyport.vouchers where store = (select store from ok)
   returning store),
@@ -123,17 +134,24 @@ known as (
   where store = (select store from ok) and (select count(*) from given) >= 0
     and (select count(*) from lane) >= 0 and (select count(*) from said) >= 0
   returning store)
-select (select count(*) from known) = 1 as accepted`
+select (select count(*) from known) = 1
+  or exists (select from sallyport.stores where store = $1 and run = ${runSql})
+    and (select link from sallyport.records where store = $1 and sequence = $9::bigint)
+      = $10::bytea as accepted`
 
 /** See `Place.accept`. */
 export const accept = async (
   { connection, storeId, machine }: Asking, last: Position, lost: readonly PlacedRecord[],
+  retired: readonly string[] = [],
 ): Promise<'accepted' | 'moved'> => {
+  // Told of an earlier try whose answer was lost: it is known, and ends in what was given.
+  const end = lost.at(-1) ?? last
   const [row] = await connection.ask({
     text: acceptText,
     values: [
       storeId, machine.machine, last.sequence, last.link, lost.map(({ sequence }) => sequence),
       lost.map(({ link }) => link), lost.map(({ body }) => body), placeTimes.leaseMs,
+      end.sequence, end.link, retired,
     ],
   })
   return row?.['accepted'] === true ? 'accepted' : 'moved'
@@ -152,7 +170,8 @@ const endText = (asking: Asking, { sequence, link }: Position): string => {
     and not exists (
       select from sallyport.records where store = ${store} and sequence > ${Math.trunc(sequence)})`
   return [
-    'begin',
+    beginText,
+    `select ${durableSql}`,
     `select from sallyport.machines where store = ${store} order by machine for update`,
     `${withStanding(false, terms)}
     update sallyport.stores set ended = clock_timestamp(), ended_by = ${machine}

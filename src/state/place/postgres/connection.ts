@@ -39,6 +39,8 @@ export const textOf = (row: Row, column: string): string => {
 export interface Question {
   readonly text: string
   readonly values: readonly unknown[]
+  /** Called where an answer is lost, before the same is asked again. */
+  readonly onLost?: () => void
 }
 
 /** A question that is not hurried. */
@@ -141,7 +143,7 @@ export class Connection {
     return this.#inTurn(() => this.#asked(async (client) => {
       const { rows } = await client.query<Row>(question.text, [...question.values])
       return rows
-    }))
+    }, question.onLost))
   }
 
   /** The rows of the last of several statements, which are given as one text in one trip. */
@@ -203,7 +205,7 @@ export class Connection {
   }
 
   /** Asks within the patience of the place; what was lost on the way is asked again in it. */
-  async #asked<T>(fn: (client: Client) => Promise<T>): Promise<T> {
+  async #asked<T>(fn: (client: Client) => Promise<T>, onLost?: () => void): Promise<T> {
     const until = systemClock.monotonicMs() + placeTimes.patienceMs
     const leftMs = (): number => Math.max(1, Math.ceil(until - systemClock.monotonicMs()))
     let unanswered: unknown
@@ -228,6 +230,7 @@ export class Connection {
           throw new Unanswered('no answer to an earlier try', { cause: error })
         }
         this.#drop(client)
+        onLost?.()
         unanswered = error
         if (isLast) throw new Unanswered('no answer', { cause: error })
       }

@@ -9,9 +9,9 @@ import type { FenceRow, FenceTaking, Followed } from '../place.js'
 import { textOf } from './connection.js'
 import { lookOf, lookText, type Looking } from './records.js'
 import {
-  askStanding, bytesLiteral, firstValues, holderLiteral, literalTerms, mayChange, nameLiteral,
-  noStanding, placeTerms, requireStanding, standingColumns, unhurried, uuidLiteral, whose,
-  withStanding, type Asking,
+  askStanding, beginText, bytesLiteral, firstValues, holderLiteral, literalTerms, mayChange,
+  nameLiteral, noStanding, placeTerms, requireStanding, standingColumns, unhurried, uuidLiteral,
+  whose, withStanding, type Asking,
 } from './standing.js'
 
 /** How long the fence of an operation that has ended is still told of. */
@@ -25,7 +25,7 @@ const takeText = (
   const [name, mine] = [nameLiteral(operation), uuidLiteral(turn)]
   const tokens = `array[${[...new Set(under)].map(uuidLiteral).join(', ')}]::uuid[]`
   return [
-    'begin',
+    beginText,
     // A turn that was given back stays so: its own first words may arrive late.
     `${withStanding(true, terms)},
     held as materialized (

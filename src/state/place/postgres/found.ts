@@ -1,7 +1,7 @@
 /** How a store begins at a server: its tables, where they are missing, and its first rows. */
 import { fail } from '../../../base/errors.js'
 import type { Founding } from '../place.js'
-import { bytesLiteral, uuidLiteral, type Asking } from './standing.js'
+import { beginText, bytesLiteral, durableSql, uuidLiteral, type Asking } from './standing.js'
 import { lastTable, runSql, tableStatements } from './tables.js'
 
 /** Number of the lock under which tables are made: of the whole database, and of nothing else. */
@@ -40,10 +40,10 @@ const foundText = (
   const [store, id] = [uuidLiteral(storeId), uuidLiteral(machine.machine)]
   const number = Math.trunc(at.sequence)
   return [
-    'begin',
+    beginText,
     `select pg_advisory_xact_lock(${tablesLock})`,
     ...hasTables ? [] : tableStatements,
-    "select set_config('synchronous_commit', 'on', true)",
+    `select ${durableSql}`,
     ...emptied(store, id),
     `with made as (
       insert into sallyport.stores (store, format, writes, run)

@@ -56,14 +56,22 @@ select ${standingColumns}, (select count(*) from joined) = 1 as joined,
 /** See `Place.join`. The same machine may say it again. */
 export const join = async (
   asking: Asking, { machine, name }: { machine: string; name: string },
-): Promise<void> => {
+): Promise<boolean> => {
+  let isLost = false
+  const [row] = await withName(() => asking.connection.ask({
+    text: joinText(asking), values: [...firstValues(asking), machine, name],
+    onLost: () => { isLost = true },
+  }))
+  // Whoever joins is not there yet.
+  requireStanding(row === undefined ? row : { ...row, here: true }, asking)
+  if (row?.['retired'] === true) throw machineRetired()
+  return isLost || row?.['joined'] === true
+}
+
+/** Asks for something that gives a machine its name. Throws `conflict` `machine_name_taken`. */
+export const withName = async <T>(ask: () => Promise<T>): Promise<T> => {
   try {
-    const [row] = await asking.connection.ask({
-      text: joinText(asking), values: [...firstValues(asking), machine, name],
-    })
-    // Whoever joins is not there yet.
-    requireStanding(row === undefined ? row : { ...row, here: true }, asking)
-    if (row?.['retired'] === true) throw machineRetired()
+    return await ask()
   } catch (error) {
     if (sqlStateOf(error) !== '23505') throw error
     throw fail.conflict('machine_name_taken', 'Another machine of this state has that name.', {

@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.js'
 import { SallyportError } from '../../../base/errors.js'
 import { nameOfPlace } from '../address.js'
 import { runOfNow, type KnownRun } from '../known-run.js'
-import type { Introduction, Place } from '../place.js'
+import type { Introduction, Place, PlacedRecord, Position } from '../place.js'
 import { accept, end, standing, vouch } from './care.js'
 import { getBlob, hasBlobs, putBlob, removeBlobs, untrueBlobs } from './blobs.js'
 import { Connection, Unanswered, Unreached, type Reach } from './connection.js'
@@ -85,11 +85,13 @@ export const postgresPlace = (options: PlaceOptions): Place => {
     retire: guarded(retire),
     noteSeen: guarded(noteSeen),
     found: guarded(found),
-    standing: guarded(standing),
+    standing: guarded((from, known?: number) => standing(from, known)),
     vouch: guarded(vouch),
-    accept: guarded(accept),
+    accept: guarded((
+      from, last: Position, lost: readonly PlacedRecord[], retired?: readonly string[],
+    ) => accept(from, last, lost, retired)),
     end: guarded(end),
-    facts: guarded(() => facts(asking, clock)),
+    facts: guarded((from, known?: number) => facts(from, clock, known)),
     close: () => connection.close(),
   }
 }

@@ -4,9 +4,9 @@ import { SallyportError } from '../../../base/errors.js'
 import { commitUnknown, otherHistory, serverChanged } from '../errors.js'
 import { placeTimes, type Appended, type Followed, type PlacedRecord, type Position,
 } from '../place.js'
-import { textOf, Unanswered, type Row } from './connection.js'
-import { askStanding, literalTerms, mayChange, noStanding, requireStanding, standingColumns, whose,
-  withStanding, type Asking } from './standing.js'
+import { textOf, type Row } from './connection.js'
+import { askStanding, firstValues, literalTerms, mayChange, noStanding, placeTerms, requireStanding,
+  standingColumns, whose, withStanding, type Asking } from './standing.js'
 import { msOf } from './tables.js'
 
 /** Bytes of bodies that one look takes, beside the first record. */
@@ -39,7 +39,8 @@ sized as (
   from wanted)
 select 'head' as kind, (select max(sequence) from sallyport.records where ${store}) as n,
   ${msOf('clock_timestamp()')} as a, ${said} as b, null::text as c,
-  null::bytea as x, null::bytea as y, ${standingColumns}
+  (select link from sallyport.records
+    where ${store} and sequence = ${Math.trunc(after)}) as x, null::bytea as y, ${standingColumns}
 union all select 'record', sequence, null, null, null, link, body, ${noStanding}
   from sized where before < ${lookBytes}
 union all select 'lease', null, name, ${whose(asking)},
@@ -66,6 +67,7 @@ export const lookOf = async (
   if (Number(head['writes']) < asking.machine.writes) await raiseWrites(asking)
   return {
     records,
+    link: head['x'] as Buffer | null,
     more: (records.at(-1)?.sequence ?? after) < last,
     leases: of('lease').map((row) => ({
       name: textOf(row, 'a'), machine: textOf(row, 'b'),
@@ -121,13 +123,29 @@ const isPlaced = async (asking: Asking, { sequence, link }: Position): Promise<b
   return row['ours'] === true
 }
 
+/** A record, where it belongs and under what; `onLost`: see `Question`. */
+interface Placing {
+  readonly at: Position
+  readonly record: PlacedRecord
+  readonly under: readonly string[]
+  readonly onLost: () => void
+}
+
 const appendOnce = async (
-  asking: Asking, at: Position, record: PlacedRecord, under: readonly string[],
+  asking: Asking, { at, record, under, onLost }: Placing,
 ): Promise<Appended> => {
-  const row = await askStanding(asking, appendBody, appendColumns, [
-    at.sequence, at.link, record.link, record.body, [...new Set(under)], placeTimes.leaseMs,
-  ])
-  if (row['placed'] === true || row['ours'] === true) return 'placed'
+  const [answer] = await asking.connection.ask({
+    text: `${withStanding(true, placeTerms(asking))}${appendBody}
+      select ${standingColumns}${appendColumns}`,
+    values: [
+      ...firstValues(asking), at.sequence, at.link, record.link, record.body,
+      [...new Set(under)], placeTimes.leaseMs,
+    ],
+    onLost,
+  })
+  // What came to be before its answer was lost did so, whatever is refused by now.
+  if (answer?.['placed'] === true || answer?.['ours'] === true) return 'placed'
+  const row = requireStanding(answer, asking)
   if (Number(row['last'] ?? 0) < at.sequence) throw serverChanged('behind')
   if (row['follows'] !== true) throw otherHistory()
   // An earlier try of ours may have won while this one waited for it.
@@ -140,14 +158,14 @@ export const append = async (
   asking: Asking, at: Position, record: PlacedRecord, under: readonly string[],
 ): Promise<Appended> => {
   let unanswered = false
+  const onLost = (): void => { unanswered = true }
   for (const pauseMs of [...pausesMs, null]) {
     try {
-      return await appendOnce(asking, at, record, under)
+      return await appendOnce(asking, { at, record, under, onLost })
     } catch (error) {
-      // What refuses a later try says nothing of the one that nobody answered.
-      if (error instanceof SallyportError) throw error
-      if (error instanceof Unanswered) unanswered = true
       if (!unanswered) throw error
+      // What refuses a later try says nothing of the one that nobody answered.
+      if (error instanceof SallyportError) throw commitUnknown(error)
       if (pauseMs === null) throw commitUnknown(error)
     }
     await sleep(pauseMs)

@@ -93,15 +93,23 @@ export const literalTerms = (asking: Facts): Terms => ({
   run: runLiteral(asking), holder: holderLiteral(asking),
 })
 
+/** Begins what is several statements: each sees what was committed before, as set or not. */
+export const beginText = 'begin isolation level read committed'
+
+/** Has a commit that the server answers stand on its disk, whatever it is set to. */
+export const durableSql = `set_config('synchronous_commit',
+  case current_setting('synchronous_commit') when 'off' then 'on' when 'local' then 'on'
+    else current_setting('synchronous_commit') end, true)`
+
 /**
- * Named parts of a statement: `me` (a row unless this machine is retired), `standing` (the store)
+ * Named parts of a statement: `me` (a row once this machine has joined), `standing` (the store)
  * and `durable` (a commit that the server answers stands on its disk, whatever it is set to).
  * `locked`: whoever retires the machine waits for the statement, and it for whoever does.
  */
 export const withStanding = (locked: boolean, terms: Terms): string => `with
 me as materialized (
-  select machine from sallyport.machines
-  where store = ${terms.store} and machine = ${terms.machine} and retired is null
+  select machine, retired from sallyport.machines
+  where store = ${terms.store} and machine = ${terms.machine}
   ${locked ? 'for share' : ''}),
 standing as materialized (
   select run = ${runSql} and run = coalesce(${terms.run}, run) as known, run, format, writes,
@@ -109,12 +117,12 @@ standing as materialized (
     ended is not null as ended
   from sallyport.stores where store = ${terms.store}),
 durable as materialized (
-  select set_config('synchronous_commit', case current_setting('synchronous_commit')
-    when 'off' then 'on' when 'local' then 'on'
-    else current_setting('synchronous_commit') end, true) as set)`
+  select ${durableSql} as set),
+first as (
+  select sequence from sallyport.records where store = ${terms.store} order by sequence limit 1)`
 
 /** The condition under which something is changed. */
-export const mayChange = `exists (select from me)
+export const mayChange = `exists (select from me where retired is null)
   and exists (select from standing where known and fits)`
 
 /** Columns of each answer that `requireStanding` judges. */
@@ -122,10 +130,11 @@ export const standingColumns = `(select known from standing) as known,
   (select run from standing) as run,
   (select format from standing) as format, (select writes from standing) as writes,
   (select ended from standing) as ended,
-  exists (select from me) as here`
+  exists (select from me where retired is null) as here,
+  case when not exists (select from me) then (select sequence from first) end as unknown`
 
 /** As many columns of rows that stand beside such an answer. */
-export const noStanding = 'null, null, null, null, null, null'
+export const noStanding = 'null, null, null, null, null, null, null'
 
 /** Remembers the run that a row tells. */
 export const noteRun = (known: KnownRun, row: Row): void => {
@@ -133,6 +142,13 @@ export const noteRun = (known: KnownRun, row: Row): void => {
   if (!runForm.test(run)) throw serverChanged('run')
   if (run !== known.known()) known.note(run)
 }
+
+/**
+ * Rows of machines are never removed: one that is missing was lost with an older copy, unless the
+ * state was taken back and shared anew since.
+ */
+const notHere = ({ unknown }: Row, { known = () => 0 }: Introduction): Error =>
+  (unknown === null || Number(unknown) > known() ? machineRetired() : serverChanged('behind'))
 
 /** Throws what an answer says about server, store or machine. */
 export const requireStanding = (row: Row | undefined, { machine, run }: Facts): Row => {
@@ -144,7 +160,7 @@ export const requireStanding = (row: Row | undefined, { machine, run }: Facts): 
     throw writtenByNewer({ format_version: format, known: formatVersion })
   }
   if (writes > machine.writes) throw writtenByNewer({ writes, known: machine.writes })
-  if (row['here'] !== true) throw machineRetired()
+  if (row['here'] !== true) throw notHere(row, machine)
   if (run.known() === null) noteRun(run, row)
   return row
 }

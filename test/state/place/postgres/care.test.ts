@@ -23,15 +23,15 @@ t.test('a server that is not known is told how far each machine had come', async
   await place.append(store.base, first, [])
   t.hasStrict(await other.standing(), { isChanged: false, last: first, vouchers: [] })
   await changed(store)
-  await place.vouch(store.base)
-  await place.vouch(first)
-  await other.vouch(store.base)
+  await place.vouch(store.base, 'first')
+  await place.vouch(first, 'first')
+  await other.vouch(store.base, 'first')
   const { isChanged, last, vouchers, machines } = await other.standing()
   t.strictSame([isChanged, last], [true, first])
   t.strictSame(new Map(vouchers.map((one) => [one.machine, one.sequence])),
     new Map([[machine, 8], [second, 7]]))
   t.strictSame(machines.map(({ name }) => name), ['first', 'other'])
-  await store.placeOf(randomUUID()).vouch(first)
+  await store.placeOf(randomUUID()).vouch({ sequence: 6, link: linkOf('before') }, 'stranger')
   t.equal((await place.standing()).vouchers.length, 2, 'a stranger says nothing')
 })
 
@@ -63,6 +63,7 @@ t.test('records that a server lost are given back with its being known, or neith
   t.strictSame((await other.follow(7, 10)).records, [first, second])
   t.equal(await other.take('lane', 1_000), null, 'whoever had the lane may have a request open')
   t.equal(await other.accept(store.base, [stray]), 'moved')
+  t.equal(await place.accept(store.base, [first, second]), 'accepted', 'its answer was lost')
   t.equal(await other.append(second, recordAfter(second), []), 'placed')
 })
 
@@ -139,7 +140,7 @@ t.test('a server that a machine had left takes itself for the one it was, and le
   await changed(store)
   t.equal((await place.standing()).isChanged, true, 'one that was promoted once more is another')
   t.strictSame(run.noted, [])
-  await place.vouch(store.base)
+  await place.vouch(store.base, 'first')
   t.equal(run.noted.length, 1)
 })
 
@@ -164,15 +165,15 @@ t.test('who knows an earlier timeline of the same server is late, and a machine 
 t.test('what a machine said counts for a day, and tells whether its history is the one of the server', async (t) => {
   const { store, place, other, second } = await two(t)
   await changed(store)
-  await place.vouch({ sequence: 7, link: linkOf('another') })
-  await other.vouch({ sequence: 8, link: linkOf('beyond') })
+  await place.vouch({ sequence: 7, link: linkOf('another') }, 'first')
+  await other.vouch({ sequence: 8, link: linkOf('beyond') }, 'first')
   const said = async () => new Map((await place.standing()).vouchers.map(
     ({ machine, isOther }) => [machine === second, isOther]))
   t.strictSame(await said(), new Map([[false, true], [true, false]]))
   await server.query("update sallyport.machines set seen = now() - interval '25 hours'"
     + ' where machine = $1', [second])
   t.strictSame(await said(), new Map([[false, true]]))
-  await other.vouch(store.base)
+  await other.vouch(store.base, 'first')
   t.equal((await said()).size, 2)
 })
 
@@ -181,4 +182,58 @@ t.test('only a machine of the store ends it, at a server that is known', async (
   await t.rejects(store.placeOf(randomUUID()).end(store.base), { code: 'machine_retired' })
   await changed(store)
   await t.rejects(place.end(store.base), { code: 'server_changed', reason: 'run' })
+})
+
+t.test('a machine whose joining a server lost is told that the server lacks records, and says how far it came', async (t) => {
+  const { store, place, second } = await two(t)
+  const first = recordAfter(store.base)
+  await place.append(store.base, first, [])
+  await server.query('delete from sallyport.machines where machine = $1', [second])
+  const introduced = (known: number) =>
+    store.placeOf(second, { machine: { machine: second, writes: 1, known: () => known } })
+  const other = introduced(8)
+  await t.rejects(other.follow(8, 1),
+    { kind: 'conflict', code: 'server_changed', reason: 'behind' })
+  await t.rejects(introduced(6).follow(6, 1), { kind: 'blocked', code: 'machine_retired' },
+    'the state was taken back and shared anew since')
+  await t.rejects(other.vouch(first, 'first'), { code: 'machine_name_taken' })
+  await other.vouch(first, 'other')
+  const { vouchers, machines } = await place.standing()
+  t.hasStrict(vouchers, [{ machine: second, sequence: 8 }])
+  t.strictSame(machines.map(({ name }) => name), ['first', 'other'])
+  await other.follow(8, 1)
+})
+
+t.test('what gives a state back, or ends one, stands on the disk of the server, whatever it is set to', async (t) => {
+  const { store, place } = await two(t)
+  await server.query('create table kept_as (value text)')
+  await server.query(`create function says_kept() returns trigger language plpgsql as
+    $$ begin insert into kept_as values (current_setting('synchronous_commit')); return new;
+    end $$`)
+  await server.query(`create trigger says after update on sallyport.stores
+    for each row execute function says_kept()`)
+  await changed(store)
+  await server.query('delete from kept_as')
+  await server.query('alter role sallyport set synchronous_commit = off')
+  t.teardown(() => server.query('alter role sallyport reset synchronous_commit;'
+    + 'drop function says_kept cascade'))
+  const asked = async (): Promise<unknown> => server.query('select value from kept_as')
+  const by = store.placeOf((await place.standing()).machines[0]?.machine ?? '')
+  t.equal(await by.accept(store.base, []), 'accepted')
+  t.strictSame(await asked(), [{ value: 'on' }])
+  t.strictSame(await by.end(store.base), [])
+  t.strictSame(await asked(), [{ value: 'on' }, { value: 'on' }])
+})
+
+t.test('a state is not ended over a record that was under way, however the server isolates transactions', async (t) => {
+  await server.query("alter role sallyport set default_transaction_isolation = 'repeatable read'")
+  t.teardown(() => server.query('alter role sallyport reset default_transaction_isolation'))
+  const { store, place, other } = await two(t)
+  const underWay = await slowly(server, store.storeId)
+  const record = recordAfter(store.base)
+  const appended = other.append(store.base, record, [])
+  await underWay()
+  t.equal(await place.end(store.base), 'moved')
+  t.equal(await appended, 'placed')
+  t.strictSame((await place.follow(7, 10)).records, [record])
 })

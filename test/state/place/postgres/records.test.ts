@@ -165,6 +165,37 @@ t.test('a record whose answer was lost came to be once', async (t) => {
   t.equal((await all(direct, 7)).length, 5)
 })
 
+t.test('a record that came to be before its answer was lost did so, whatever is refused since', async (t) => {
+  const refusals = (store: PlacedStore, machine: string) => ({
+    machine_retired: ['update sallyport.machines set retired = now() where machine = $1', machine],
+    server_changed: ["update sallyport.stores set run = 'x' where store = $1", store.storeId],
+  } as const)
+  for (const refusal of ['machine_retired', 'server_changed'] as const) {
+    for (const isPlaced of [true, false]) {
+      const store = new PlacedStore(t, server)
+      const { place: direct, machine } = await store.founded()
+      const proxy = await startProxy(t, () => server.port)
+      const place = new PlacedStore(t, proxy).placeOf(machine, { storeId: store.storeId })
+      await place.follow(7, 10)
+      const record = recordAfter(store.base)
+      proxy.holdReplies()
+      const appended = place.append(store.base, record, []).catch((error: unknown) => error)
+      await until('the record is there', async () =>
+        (await direct.follow(7, 1)).records.length === 1)
+      if (!isPlaced) {
+        await server.query('delete from sallyport.records where store = $1 and sequence = 8',
+          [store.storeId])
+      }
+      const [text, id] = refusals(store, machine)[refusal]
+      await server.query(text, [id])
+      proxy.cut()
+      proxy.free()
+      if (isPlaced) t.equal(await appended, 'placed', refusal)
+      else t.hasStrict(await appended, { kind: 'partial', code: 'commit_unknown' }, refusal)
+    }
+  }
+})
+
 t.test('a record that is given again while it is being placed is placed once', async (t) => {
   const store = new PlacedStore(t, server)
   const { place: direct, machine } = await store.founded()
