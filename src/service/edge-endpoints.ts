@@ -16,13 +16,14 @@ import { redeemPairing } from '../edge/pairing.js'
 import { edgeArtifact, openEdgeBytes } from '../edge/readback.js'
 import { keepSpoolTold } from '../edge/spool-told.js'
 import { beginUpload, uploadTooLarge, type Upload } from '../edge/upload.js'
+import { isSaidOfRequest } from '../edge/verdicts.js'
 import { recoverState } from '../fabric/recovery.js'
 import { requireAnchored } from '../governance/anchored.js'
 import { authenticate } from '../governance/session/authenticate.js'
 import type { Session } from '../governance/session/types.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
 import { bearerOf } from './http/raw-check.js'
-import { refusal } from './http/refusal.js'
+import { HttpRefusal, refusal } from './http/refusal.js'
 import { ClientGone, commonHeaders, endTaken, roomIn, takenWithin } from './http/send.js'
 import { smallBody } from './route.js'
 import { touchEveryMs } from './perform.js'
@@ -276,6 +277,8 @@ const bytes = (findReader: FindReader): Endpoint => ({
         'Content-Length': String(artifact.ref.bytes), 'Content-Disposition': 'attachment',
       })
       while (piece.done !== true) {
+        // Whoever may not read any more gets no more of it.
+        findReader(site, store, exchange)
         if (!response.write(piece.value)) await roomIn(response, leftMs)
         piece = pieces.next()
       }
@@ -291,7 +294,21 @@ const bytes = (findReader: FindReader): Endpoint => ({
   }),
 })
 
-const ofDevices = [pairing, ownPairing, spool, ending, upload]
+/**
+ * Devices go by status and code, and put a capture aside for what is said of it. How the state
+ * stands meanwhile, in whatever words, is no word on a request: it is for later.
+ */
+const later = (error: unknown): unknown => {
+  const isOfState = error instanceof SallyportError && !isSaidOfRequest(error.code)
+    && (error.kind === 'conflict' || error.kind === 'rejected')
+  return isOfState ? new HttpRefusal(503, error) : error
+}
+
+const ofDevices = [pairing, ownPairing, spool, ending, upload].map((endpoint): Endpoint => ({
+  ...endpoint,
+  answer: (exchange, site) =>
+    endpoint.answer(exchange, site).catch((error: unknown) => Promise.reject(later(error))),
+}))
 
 /** The endpoints. */
 export const edgeEndpoints: readonly Endpoint[] = [

@@ -1,8 +1,8 @@
 /**
  * A store that stays open while requests come and go. It is closed and opened anew when it can no
- * longer write (a poisoned log), when its folder was replaced by a restore, or when its log has
- * grown while nobody uses it; no view outlives the request that took it. What cannot be opened is
- * told to each request, and the next one tries again.
+ * longer write (a poisoned log), when its folder was replaced by a restore, when the state was
+ * shared or taken back, or when its log has grown while nobody uses it; no view outlives the request
+ * that took it. What cannot be opened is told to each request, and the next one tries again.
  */
 import { SallyportError } from '../base/errors.js'
 import { openState, type WorkPlace } from '../fabric/open-work.js'
@@ -17,7 +17,8 @@ interface Held {
 }
 
 /** Failures of a store that opening it anew may end. */
-const endedByReopening = new Set(['damaged', 'no_state'])
+const endedByReopening = ({ kind, code }: SallyportError): boolean =>
+  kind === 'damaged' || kind === 'no_state' || code === 'state_moved'
 
 /** Lends one store to many requests. */
 export class HeldStore {
@@ -81,7 +82,6 @@ const isUsable = (store: Store): boolean => {
     store.read()
     return !store.health().poisoned
   } catch (error) {
-    if (error instanceof SallyportError && !endedByReopening.has(error.kind)) return true
-    return false
+    return error instanceof SallyportError && !endedByReopening(error)
   }
 }

@@ -14,10 +14,14 @@ type Own = 'file' | 'folder' | 'whole' | null
 const topFiles = new Set(['STATE', 'lock', 'fold', 'witness.log', 'shots-lock-counters'])
 const topFolders = new Set(['wal', 'collections', 'artifacts', 'pending', 'stages', 'run', 'aside'])
 
-/** Folders of `run/` and of `aside/` hold what nobody but the program names. */
+/**
+ * Folders of `run/` and of `aside/` hold what nobody but the program names. The last part of a name
+ * is that of a private file which a killed process was writing.
+ */
 const runForm = new RegExp(
   '^(?:session|sessions|lane|ops|fence|service|service-certificate\\.pem|page\\.html|shots|turn'
-  + '|publishing|lock-line(?:\\.(?:first|\\d\\d))?|job_[0-9a-f-]{36}\\.fifo)$')
+  + '|publishing|heard|machines|lock-line(?:\\.(?:first|\\d\\d))?|job_[0-9a-f-]{36}\\.fifo'
+  + '|(?:session|service-certificate\\.pem|page\\.html)\\.\\d+\\.[0-9a-f]{8})$')
 const asideForm = /^(?:(?:gone-)*(?:repair|restore|salvage|unreadable)-|torn-|kept$)/
 
 const fileIf = (isOwn: boolean): Own => (isOwn ? 'file' : null)

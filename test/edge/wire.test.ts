@@ -12,6 +12,7 @@ import { Origin } from '../../src/edge/device/origin.js'
 import type { Pairing } from '../../src/edge/device/pairing.js'
 import { readPairingString } from '../../src/edge/device/pairing-string.js'
 import { reactionTo } from '../../src/edge/device/reaction.js'
+import { captureVerdicts, pairingVerdicts } from '../../src/edge/verdicts.js'
 import { defaultSettings } from '../../src/edge/device/settings.js'
 import { offerPairing } from '../../src/edge/pairing.js'
 import { pinOf } from '../../src/net/pin.js'
@@ -117,24 +118,33 @@ t.test('S-038 the gaps and the answers of the page are those of our device', asy
   const gaps = Array.from({ length: 11 }, (_, at) => gapAfter(at + 1, defaultSettings.retry, 0))
   t.match(page.replace(/\s+/g, ' '), `${gaps.map((ms) => ms / 1000).join(', ')} seconds`)
   t.equal(gapAfter(1, defaultSettings.retry, 1), 667)
-  const row = /^\| to an upload[^]*?\n\n/m.exec(page)?.[0] ?? ''
   const { facts } = captureOf(picture())
   const kindOf = (status: number, code = 'some_code'): string => reactionTo({
     status, headers: new Map([['content-type', ['application/json']]]),
     body: Buffer.from(JSON.stringify({ error: { code } })),
   }, facts).kind
-  const said = (cell: string): string => row.split('\n').find((line) => line.includes(cell)) ?? ''
-  for (const status of [400, 409, 411, 413, 415, 422]) {
-    t.equal(kindOf(status), 'aside')
-    t.match(said('puts it aside with'), String(status))
+  const [, ofCapture = '', ofPairing = ''] =
+    /^Of this capture: ([^]*?)\. Of the\npairing: ([^]*?)\.\n/m.exec(page) ?? []
+  const codesIn = (text: string): string[] => [...text.matchAll(/`(\w+)`/g)].map(([, code]) => code ?? '')
+  t.strictSame(codesIn(ofCapture).sort(), [...captureVerdicts].sort())
+  t.strictSame(codesIn(ofPairing).sort(), [...pairingVerdicts].sort())
+  const never = /NEVER = '''([^]*?)'''/.exec(page)?.[1]?.split(/\s+/).sort()
+  t.strictSame(never, [...captureVerdicts, 'sequence_not_greater'].sort())
+  const ended = /ENDED = \(([^]*?)\)/.exec(page)?.[1] ?? ''
+  t.strictSame([...ended.matchAll(/'(\w+)'/g)].map(([, code]) => code), [...pairingVerdicts])
+  for (const code of captureVerdicts) t.equal(kindOf(422, code), 'aside', code)
+  for (const code of pairingVerdicts) t.equal(kindOf(401, code), 'ended', code)
+  for (const code of [...captureVerdicts, ...pairingVerdicts, 'sequence_not_greater']) {
+    t.equal(kindOf(503, code), 'retry', code)
   }
-  t.equal(kindOf(403, 'edge_egress_not_allowed'), 'aside')
   t.equal(kindOf(409, 'sequence_not_greater'), 'renumber')
-  t.equal(kindOf(409, 'upload_under_way'), 'retry')
-  for (const status of [401, 403]) t.equal(kindOf(status), 'ended')
-  for (const status of [200, 201, 301, 307, 402, 404, 405, 408, 421, 423, 431, 500, 502, 503]) {
-    t.equal(kindOf(status), 'retry', String(status))
+  for (const code of ['upload_under_way', 'state_moved', 'server_changed', 'blob_removed']) {
+    t.equal(kindOf(409, code), 'retry', code)
   }
+  for (const status of [
+    200, 201, 301, 307, 400, 401, 402, 403, 404, 405, 408, 409, 411, 413, 415, 421, 422, 423, 431,
+    500, 502, 503,
+  ]) t.equal(kindOf(status), 'retry', String(status))
 })
 
 t.test('S-197 Python comes to the same pin, the same line and the same header as the page', python, async (t) => {

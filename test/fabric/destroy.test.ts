@@ -193,6 +193,11 @@ t.test('files of others stay where they are, no link is followed, and what is be
   mkdirSync(at('mine'))
   writeFileSync(at('mine/session'), 'mine')
   writeFileSync(at('run/mine'), 'mine')
+  // Of a state at a server, and of private files that killed processes were writing.
+  for (const name of [
+    'heard', 'machines', 'session.12.0a1b2c3d', 'page.html.1.00000000',
+    'service-certificate.pem.7.ffffffff',
+  ]) writeFileSync(at(`run/${name}`), 'ours')
   symlinkSync(place.path('elsewhere'), at('linked'))
   mkdirSync(at('run/shots'), { recursive: true })
   symlinkSync(place.path('elsewhere'), at('run/shots/linked'))

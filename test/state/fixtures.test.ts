@@ -140,7 +140,8 @@ const expectations: Readonly<Record<string, Expected>> = {
     read: all, write: 'ok', check: ['anchor_missing'], anchor: 'missing', repair: [], after: all,
   },
   'old-copy': {
-    read: all, write: 'ok', check: ['anchor_behind'], anchor: 'behind', repair: [], after: all,
+    read: all, write: 'ok', check: ['anchor_behind'], anchor: 'behind',
+    repair: ['anchor_behind'], after: all,
   },
 }
 

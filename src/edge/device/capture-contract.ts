@@ -5,7 +5,7 @@ import { counted, iso, nullableText, sha256 } from '../../base/fields.js'
 import { closedObject } from '../../base/schema.js'
 import { isWellFormed } from '../../base/well-formed.js'
 import { evictionShape } from './spool/evictions.js'
-import { countsShape, requestIdShape, type CaptureFacts } from './spool/item.js'
+import { countsShape, requestIdShape } from './spool/item.js'
 import type { Added } from './spool/spool.js'
 
 const sourceBytesMax = 256
@@ -45,12 +45,7 @@ const outputShape = v.strictObject({
 /** A capture that was taken. */
 type CaptureDocument = v.InferOutput<typeof outputShape>
 
-/** What the use case gives. */
-export interface Captured extends Added {
-  readonly facts: CaptureFacts
-}
-
-const documentOf = ({ facts, outcome, counts, evicted }: Captured): CaptureDocument => ({
+const documentOf = ({ facts, outcome, counts, evicted }: Added): CaptureDocument => ({
   request_id: facts.request_id,
   outcome,
   captured_at: facts.captured_at,

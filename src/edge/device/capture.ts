@@ -12,12 +12,12 @@ import { isWellFormed } from '../../base/well-formed.js'
 import { pathFrom } from '../../base/user-folders.js'
 import { errnoOf, type Files } from '../../state/files.js'
 import { blockedBy } from './blocklist.js'
-import type { CaptureRequest, Captured } from './capture-contract.js'
+import type { CaptureRequest } from './capture-contract.js'
 import { openDeviceFolder } from './folder.js'
 import { captureBytesMax, mimeOf } from './picture.js'
 import { readSettings } from './settings.js'
 import type { Capture } from './spool/item.js'
-import { Spool, type Steps } from './spool/spool.js'
+import { Spool, type Added, type Steps } from './spool/spool.js'
 
 /** What the use cases of a device need. */
 export interface DeviceContext {
@@ -42,7 +42,7 @@ const openFlags =
  */
 export const captureFile = async (
   ctx: DeviceContext, cwd: string, request: CaptureRequest,
-): Promise<Captured> => {
+): Promise<Added> => {
   const places = openDeviceFolder(ctx.files, ctx.dir)
   const { limits, blocklist } = readSettings(ctx.files, places.settings)
   const path = pathFrom(cwd, request.file)
@@ -53,7 +53,7 @@ export const captureFile = async (
   const capture = captureOf(ctx, request, path, bytes, mtimeMs)
   await ctx.at('capture.read')
   const spool = new Spool({ ...ctx, places, limits })
-  return { facts: capture.facts, ...await spool.add(capture) }
+  return spool.add(capture)
 }
 
 const blockedError = (by: 'source' | 'file_name'): SallyportError =>

@@ -9,6 +9,7 @@ import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { tryHoldFile } from '../../state/holds/kernel-file.js'
 import { ContactError } from '../../net/contact-error.js'
+import type { HttpsReply } from '../../net/types.js'
 import { refuseLeakyRuntime } from '../../net/leaky-runtime.js'
 import { gapAfter } from './backoff.js'
 import { Bell } from './bell.js'
@@ -21,7 +22,7 @@ import { openDeviceFolder, type DevicePlaces } from './folder.js'
 import { Origin, redeem, type OriginDeps } from './origin.js'
 import { findPairing, pairingEnded, readPairing, writePairing, type Pairing } from './pairing.js'
 import type { PairingString } from './pairing-string.js'
-import { errorCodeOf, reactionTo, type Reaction } from './reaction.js'
+import { endsPairing, errorCodeOf, reactionTo, type Reaction } from './reaction.js'
 import { Numbers } from './sending.js'
 import { readSettings, type DeviceSettings } from './settings.js'
 import type { Capture } from './spool/item.js'
@@ -243,7 +244,7 @@ class Daemon {
       this.#numbers.raiseTo(got)
       return null
     }
-    if (got.status === 401 || got.status === 403) throw this.#end(got.status)
+    if (endsPairing(got)) throw this.#end(got.status)
     return { reason: got.status === 200 ? 'reply_invalid' : errorCodeOf(got) }
   }
 
@@ -254,10 +255,21 @@ class Daemon {
     }
     const sequence = this.#numbers.numberFor(capture.facts.request_id)
     await this.#ctx.at('daemon.numbered')
-    const { got, failed } = await tried(() => this.#origin.upload(capture, sequence))
+    const { got, failed } = await tried(() => this.#upload(capture, sequence))
     await this.#ctx.at('daemon.answered')
     if (got === null) return { kind: 'retry', reason: failed }
     return { ...reactionTo(got, capture.facts), sequence }
+  }
+
+  /** Where nothing left, it is known by then that the service has none of it. */
+  async #upload(capture: Capture, sequence: number): Promise<HttpsReply> {
+    const before = this.#numbers.mark(true)
+    try {
+      return await this.#origin.upload(capture, sequence)
+    } catch (error) {
+      if (error instanceof ContactError && error.contact === 'none') this.#numbers.mark(before)
+      throw error
+    }
   }
 
   #end(status: number): SallyportError {

@@ -3,7 +3,7 @@
  * is missing. It is told once for each number; that it cannot be told keeps no capture from going.
  */
 import type { HttpsReply } from '../../net/types.js'
-import { errorCodeOf } from './reaction.js'
+import { endsPairing, errorCodeOf, knowsNot } from './reaction.js'
 
 /** What became of telling it. */
 type Told =
@@ -16,8 +16,9 @@ type Told =
 /** What an answer means; a service that does not know the question is not asked it again. */
 const toldBy = (reply: HttpsReply): Told => {
   const { status } = reply
-  if (status === 401 || status === 403) return { kind: 'ended', status }
-  return status >= 500 ? { kind: 'retry', reason: errorCodeOf(reply) } : { kind: 'told' }
+  if (endsPairing(reply)) return { kind: 'ended', status }
+  return status < 300 || knowsNot(reply) ? { kind: 'told' }
+    : { kind: 'retry', reason: errorCodeOf(reply) }
 }
 
 /** The number that is to be told, and the last one that was. */

@@ -8,7 +8,7 @@ import type { HttpsReply } from '../../net/types.js'
 import { isTemporary, orIoFailure, removeFile, type Files } from '../../state/files.js'
 import type { DevicePlaces } from './folder.js'
 import { findPairing, readPairing, writePairing, type Former, type Pairing } from './pairing.js'
-import { errorCodeOf } from './reaction.js'
+import { endsPairing, errorCodeOf, knowsNot } from './reaction.js'
 
 /** More of them wait for a service only where it cannot be reached for long. */
 const formerMax = 16
@@ -71,7 +71,8 @@ const forget = (files: Files, path: string, { credential }: Former): void => {
 
 /**
  * Ends every former pairing that is left, the oldest first, and forgets each once the service
- * counts it no more or refuses to say. Gives why that is not so of all: then it is for later.
+ * counts it no more or does not know the question. Gives why that is not so of all: then it is for
+ * later.
  */
 export const endFormer = async (
   files: Files, path: string, end: EndFormer, tell: (replaced: Replaced) => void,
@@ -80,7 +81,7 @@ export const endFormer = async (
   for (const one of former) {
     const told = one.pin === pin ? await end(one) : null
     if (told !== null && told.got === null) return told.failed
-    if (told !== null && told.got.status >= 500) return errorCodeOf(told.got)
+    if (told !== null && !isOver(told.got)) return errorCodeOf(told.got)
     forget(files, path, one)
     tell({ device_id: one.device_id, reason: reasonOf(told?.got ?? null) })
   }
@@ -90,5 +91,9 @@ export const endFormer = async (
 /** A credential that counts no more is one that has ended. */
 const reasonOf = (reply: HttpsReply | null): string | null => {
   if (reply === null) return 'service_differs'
-  return reply.status === 200 || reply.status === 401 ? null : errorCodeOf(reply)
+  return knowsNot(reply) ? errorCodeOf(reply) : null
 }
+
+/** Whether asking again would change nothing. */
+const isOver = (reply: HttpsReply): boolean =>
+  reply.status === 200 || endsPairing(reply) || knowsNot(reply)

@@ -151,13 +151,16 @@ export class Origin {
     return { authorization: `Bearer ${this.#pairing.credential}` }
   }
 
-  /** Whoever takes the file of the pairing away, or replaces it, stops the sending. */
+  /**
+   * Whoever takes the file of the pairing away, or replaces it, stops the sending. What cannot be
+   * read says nothing of the service: it is thrown as it is.
+   */
   #isCurrent(): boolean {
     try {
       const now = this.#again()
       return now.credential === this.#pairing.credential && now.ended_at === null
     } catch (error) {
-      if (error instanceof SallyportError) return false
+      if (error instanceof SallyportError && error.code === 'edge_not_paired') return false
       throw error
     }
   }

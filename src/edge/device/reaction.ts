@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { replyObject } from '../../base/schema.js'
 import { isDelimited, isIdentityEncoded, isRecord, member, parseReply } from '../../net/reply.js'
 import type { HttpsReply } from '../../net/types.js'
+import { captureVerdicts, pairingVerdicts } from '../verdicts.js'
 import type { CaptureFacts } from './spool/item.js'
 
 /** Most bytes of an answer. */
@@ -31,13 +32,7 @@ const storedShape = replyObject({
 
 const limits = { bytesMax: replyBytesMax, depthMax: 16 }
 const codeForm = /^[a-z][a-z0-9_]{0,63}$/
-/** Statuses that mean the same whenever it is tried again. */
-const permanent: ReadonlySet<number> = new Set([400, 409, 411, 413, 415, 422])
-/** Conflicts that pass: an upload of before is still being read, or the number is used up. */
-const passing = 'upload_under_way'
-const usedUp = 'sequence_not_greater'
-/** Refuses what one capture declares, and not the device. */
-const ofThisOne = 'edge_egress_not_allowed'
+const isRefusal = (status: number): boolean => status >= 400 && status < 500
 
 /** The code that an error body names; else one made of the status. Nothing else of it is kept. */
 export const errorCodeOf = ({ status, headers, body }: HttpsReply): string => {
@@ -52,14 +47,19 @@ export const reactionTo = (reply: HttpsReply, sent: CaptureFacts): Reaction => {
   const { status } = reply
   if (status === 201 || status === 200) return storedBy(reply, sent)
   const code = errorCodeOf(reply)
-  if (status === 403 && code === ofThisOne) return { kind: 'aside', reason: code }
-  if (status === 401 || status === 403) return { kind: 'ended', status }
-  if (status === 409 && code === usedUp) return { kind: 'renumber' }
-  if (status === 409 && code === passing) return { kind: 'retry', reason: code }
-  if (permanent.has(status)) return { kind: 'aside', reason: code }
+  if (endsPairing(reply)) return { kind: 'ended', status }
+  if (isRefusal(status) && code === 'sequence_not_greater') return { kind: 'renumber' }
+  if (isRefusal(status) && captureVerdicts.has(code)) return { kind: 'aside', reason: code }
   // Redirects among them: none is followed.
   return { kind: 'retry', reason: code }
 }
+
+/** Whether an answer says that the credential counts no more. */
+export const endsPairing = (reply: HttpsReply): boolean =>
+  isRefusal(reply.status) && pairingVerdicts.has(errorCodeOf(reply))
+
+/** Whether a service, of an earlier program, does not know what it is asked. */
+export const knowsNot = ({ status }: HttpsReply): boolean => status === 404 || status === 405
 
 /** Only an answer that names this very capture says that it is stored. */
 const storedBy = ({ headers, body }: HttpsReply, sent: CaptureFacts): Reaction => {

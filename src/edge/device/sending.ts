@@ -15,7 +15,11 @@ const shape = closedObject({
   schema: v.literal('sallyport.edge.sending.v1'),
   device_id: v.string(),
   last_sequence: count,
-  under_way: v.nullable(closedObject({ request_id: requestIdShape, sequence: counted })),
+  under_way: v.nullable(closedObject({
+    request_id: requestIdShape, sequence: counted,
+    /** Written before the first byte to the service; left out: nothing of it ever left. */
+    contacted: v.optional(v.literal(true)),
+  })),
 })
 type State = v.InferOutput<typeof shape>
 
@@ -32,7 +36,9 @@ export class Numbers {
     this.#files = files
     this.#path = path
     this.#deviceId = deviceId
-    this.#state = orIoFailure('the numbers', () => read(files, path, deviceId))
+    const state = orIoFailure('the numbers', () => read(files, path))
+    // What is of another pairing counts as lost.
+    this.#state = state?.device_id === deviceId ? state : null
   }
 
   /** Whether the last number is known; where it is not, the service is asked. */
@@ -56,6 +62,17 @@ export class Numbers {
     return sequence
   }
 
+  /** Notes, durable, whether the request under way may be at the service; as it was before. */
+  mark(contacted: boolean): boolean {
+    const { last_sequence = 0, under_way = null } = this.#state ?? {}
+    const before = under_way?.contacted === true
+    if (under_way === null || before === contacted) return before
+    const { request_id, sequence } = under_way
+    const told = { request_id, sequence, ...(contacted ? { contacted: true as const } : {}) }
+    this.#write({ last_sequence, under_way: told })
+    return before
+  }
+
   #write(part: Pick<State, 'last_sequence' | 'under_way'>): void {
     const state: State = {
       schema: 'sallyport.edge.sending.v1', device_id: this.#deviceId, ...part,
@@ -66,14 +83,22 @@ export class Numbers {
   }
 }
 
-/** What is not there, of another pairing or not readable counts as lost. */
-const read = (files: Files, path: string, deviceId: string): State | null => {
+/**
+ * The request of which the service may have all, though no answer said so; null for none. Called
+ * by whoever lets captures go, without the lock of the daemon: the file is replaced whole.
+ */
+export const contactedRequest = (files: Files, path: string): string | null => {
+  const underWay = read(files, path)?.under_way
+  return underWay?.contacted === true ? underWay.request_id : null
+}
+
+/** What is not there or not readable counts as lost. */
+const read = (files: Files, path: string): State | null => {
   try {
     const bytes = readWhole(files, path, bytesMax)
     if (bytes === undefined) return null
     const value = parseStrictJson(bytes, { bytesMax, depthMax: 3 })
-    const state = parseClosed(shape, value, { code: 'lost', what: 'the numbers' })
-    return state.device_id === deviceId ? state : null
+    return parseClosed(shape, value, { code: 'lost', what: 'the numbers' })
   } catch (error) {
     if (error instanceof SallyportError) return null
     throw error

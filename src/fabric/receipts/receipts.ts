@@ -117,5 +117,7 @@ export const checkReceipt = (file: Uint8Array, pem: Uint8Array): CheckedReceipt 
     })
   }
   const statement = shaped(statementShape, payload, 'no_statement')
+  // Else what is read, and shown, would be other than what was signed.
+  if (!statementBytes(statement).equals(payload)) throw invalid('not_canonical')
   return { keyId: publicHalf(key).id, sha256: sha256Hex(file), statement }
 }

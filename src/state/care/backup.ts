@@ -292,12 +292,16 @@ class Copy {
     }
   }
 
-  /** A file that is gone although nobody could have removed it: the lock is held. */
+  /**
+   * A file that is gone although nobody could have removed it: the lock is held. An artifact whose
+   * record was refused goes without the lock; one that is needed is missed by its reference.
+   */
   #copyOrNote(name: string): void {
     try {
       this.#copy(name)
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error
+      if (name.startsWith('artifacts/')) return
       this.#note('collection_missing', 'A file of the snapshot is missing.')
     }
   }

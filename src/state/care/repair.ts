@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
 import { settleFolder, unsettledFolder } from './aside.js'
 import { copyFile } from './copy.js'
-import { truncateBehind, readEnd, tornText } from '../ended-at.js'
+import { goneText, readEnd, tornText, truncateBehind } from '../ended-at.js'
 import { publish, readWhole, type Files } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
@@ -182,9 +182,11 @@ const repairLocked = (site: Site, layout: Layout, emptying: Emptying): RepairRep
   const isTorn = trace.logs.at(-1)?.tail === 'torn'
   const { remade } = found
   const work = mended.size + mends.length + remade.length > 0 || !plan.stateTrue || isTorn
+  const made = done.length
+  done.push(...endNotes(site, plan))
   if (!work && isWhole(site, plan, layout)) {
     const { sequence } = trace.head
-    return { changed: done.length > 0, copied_to: null, done, loss: noLoss, sequence }
+    return { changed: made > 0, copied_to: null, done, loss: noLoss, sequence }
   }
   const copied = copyAside(site)
   forgetArrivals(site.files, site.dir)
@@ -222,6 +224,32 @@ const isWhole = (site: Site, plan: Plan, layout: Layout): boolean => {
   return whole
 }
 
+/**
+ * What is known to have been behind records that end without a break: whether somebody had been
+ * answered for it. A new generation leaves nothing by which it could be told later. Of a replica
+ * its place has all that anybody was answered for.
+ */
+const endNotes = (site: Site, { state, trace }: Plan): readonly Problem[] => {
+  const { files, places } = site
+  const { head: { sequence }, broken, logs, manifest } = trace
+  const last = logs.at(-1)
+  if (last === undefined || broken !== null) return []
+  const behind = truncateBehind(readEnd(files, places), { epoch: last.epoch, sequence })
+  const notes = last.tail === 'torn' ? [note('torn_tail_cut',
+    `A torn last record (${last.bytesBehind} bytes) was cut: ${tornText(sequence, behind)}.`)] : []
+  if (state.kept_in === 'place') return notes
+  if (behind !== undefined && notes.length === 0) {
+    notes.push(note('log_cut', `The log was cut: ${goneText(sequence, behind)}.`))
+  }
+  const mark = Math.max(manifest.mark_floor,
+    marksAfter(recordsOf(trace), manifest.marks).at(-1)?.number ?? 0)
+  if (anchoredNumber(site, state.store_id) > mark) {
+    notes.push(note('anchor_behind', 'The anchor names a mark that is in no record here: what was '
+      + 'acknowledged with it is gone.'))
+  }
+  return notes
+}
+
 /** Writes a new generation where one is needed; else a torn end is cut. Answers what is lost. */
 const foundOrTruncate = (
   site: Site, plan: Plan, layout: Layout & Emptying, done: Problem[],
@@ -246,14 +274,7 @@ const foundOrTruncate = (
       }
       return loss
     }
-    if (last?.tail === 'torn') {
-      const { epoch } = last
-      const { sequence } = plan.trace.head
-      const behind = truncateBehind(readEnd(files, places), { epoch, sequence })
-      truncateTail(files, places.log(epoch), last.end)
-      done.push(note('torn_tail_cut',
-        `A torn last record (${last.bytesBehind} bytes) was cut: ${tornText(sequence, behind)}.`))
-    }
+    if (last?.tail === 'torn') truncateTail(files, places.log(last.epoch), last.end)
     return noLoss
   } finally {
     gathered.rows.close()

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import {
   appendFileSync, chmodSync, chownSync, linkSync, mkdirSync, readFileSync, readdirSync, renameSync,
-  statSync, symlinkSync, truncateSync, writeFileSync,
+  statSync, symlinkSync, truncateSync, utimesSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs } from '../../../src/base/clock.js'
@@ -119,7 +119,7 @@ t.test('flags that are not what they should be are refused with nothing spooled'
   t.throws(() => onDisk(place.edgeDir), { code: 'ENOENT' }, 'not even a folder was made')
 })
 
-t.test('S-037 the same request id is taken once; with other bytes it is a conflict', async (t) => {
+t.test('S-037 the same request id is taken once; with other content it is a conflict', async (t) => {
   const { place } = await World.in(t)
   place.write('a.png', picture)
   place.write('b.png', pictureOf(2))
@@ -127,8 +127,17 @@ t.test('S-037 the same request id is taken once; with other bytes it is a confli
     ['edge', 'capture', name, '--request-id', '01890a5d-ac96-774b-bcce-b302099a8057', '--json']
   t.equal(must(await place.run(line('a.png'))).json().outcome, 'spooled')
   t.equal(must(await place.run(line('a.png'))).json().outcome, 'known')
-  t.hasStrict(failure(await place.run(line('b.png'))), { status: 5, code: 'request_id_conflict' })
+  for (const other of [
+    line('b.png'), [...line('a.png'), '--cloud-egress'], [...line('a.png'), '--model-egress'],
+    [...line('a.png'), '--purpose', 'other'], [...line('a.png'), '--source', 'window'],
+  ]) {
+    t.hasStrict(failure(await place.run(other)), { status: 5, code: 'request_id_conflict' })
+  }
   t.equal(onDisk(place.edgeDir).items, 1)
+  const { captured_at: before } = must(await place.run(line('a.png'))).json()
+  utimesSync(place.path('a.png'), 1_000_000, 1_000_000)
+  t.equal(must(await place.run(line('a.png'))).json().captured_at, before,
+    'what waits is told, not what is asked')
 })
 
 t.test('what stands in the place of a file of the device is told as such, and nothing is lost', async (t) => {

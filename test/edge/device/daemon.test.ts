@@ -203,9 +203,7 @@ t.test('S-037 what is refused for ever lies aside with its reason, and the next 
   const refusals: readonly (readonly [Fault, string])[] = [
     [{ status: 400, code: 'request_invalid' }, 'request_invalid'],
     [{ status: 409, code: 'request_id_conflict' }, 'request_id_conflict'],
-    [{ status: 411 }, 'refused'],
-    [{ status: 413, code: 'too_large', unread: true }, 'too_large'],
-    [{ status: 415, code: 'Not A Code' }, 'http_415'],
+    [{ status: 413, code: 'edge_upload_too_large', unread: true }, 'edge_upload_too_large'],
     [{ status: 422, code: 'sha256_differs' }, 'sha256_differs'],
   ]
   const device = await deviceOf(t)
@@ -225,18 +223,32 @@ t.test('S-037 what is refused for ever lies aside with its reason, and the next 
     refusals.map(([, reason]) => reason).sort())
 })
 
+t.test('S-037 a refusal that says nothing of a capture loses none, however many wait', async (t) => {
+  const device = await deviceOf(t)
+  const ids: string[] = []
+  for (let n = 0; n <= 101; n += 1) ids.push(await device.capture(n))
+  for (const code of ['state_moved', 'server_changed', 'clock_apart']) {
+    device.service.always({ status: 409, code })
+    t.equal(failure({ ...await device.once(), stdout: '' }).code, 'edge_not_sent')
+  }
+  t.equal(waiting(device.place.edgeDir), ids.length)
+  device.service.always(null)
+  must(await device.once())
+  t.strictSame([...device.service.stored.keys()], ids)
+})
+
 t.test('a refusal that comes before the body was read is heard, however large the body is', async (t) => {
   const device = await deviceOf(t)
   const { place } = device
   place.write('large.png', Buffer.concat([pictureOf(1), Buffer.alloc(12 * 1024 * 1024, 7)]))
   must(await place.run(['edge', 'capture', 'large.png']))
   const next = await device.capture(2)
-  device.service.fault({ status: 413, code: 'too_large', unread: true })
+  device.service.fault({ status: 413, code: 'edge_upload_too_large', unread: true })
   const ran = await device.once()
   t.equal(failure(ran).code, 'edge_put_aside')
   const lines = linesOf(ran)
   t.strictSame(lines.map(({ event, reason }) => [event, reason]).slice(1, 3),
-    [['aside', 'too_large'], ['sent', null]])
+    [['aside', 'edge_upload_too_large'], ['sent', null]])
   t.strictSame([...device.service.stored.keys()], [next])
 })
 
@@ -267,16 +279,20 @@ t.test('a pairing that is taken away or replaced while a capture waits for its t
   await device.capture(1)
   const path = join(device.place.edgeDir, 'pairing.json')
   const file = readFileSync(path, 'utf8')
-  for (const act of [
-    () => rmSync(path), () => writeFileSync(path, '{}'),
-    () => writeFileSync(path, file.replace(/"credential":"spe_....../, '"credential":"spe_AAAAAA')),
-    () => chmodSync(path, 0o644),
-    () => writeFileSync(path, file.replace('"ended_at":null', `"ended_at":"${isoFromMs(0)}"`)),
-  ]) {
+  const ended = { status: 4, code: 'edge_pairing_ended' }
+  for (const [act, told] of [
+    [() => rmSync(path), ended],
+    [() => writeFileSync(path, '{}'), { status: 3, code: 'edge_pairing_invalid' }],
+    [() => writeFileSync(path,
+      file.replace(/"credential":"spe_....../, '"credential":"spe_AAAAAA')), ended],
+    [() => chmodSync(path, 0o644), { status: 3, code: 'edge_pairing_unsafe' }],
+    [() => writeFileSync(path,
+      file.replace('"ended_at":null', `"ended_at":"${isoFromMs(0)}"`)), ended],
+  ] as const) {
     const ran = await device.place.run(['edge', 'daemon', '--once', '--json'], {
       at: (step) => { if (step === 'daemon.numbered') act() },
     })
-    t.hasStrict(failure({ ...ran, stdout: '' }), { status: 4, code: 'edge_pairing_ended' })
+    t.hasStrict(failure({ ...ran, stdout: '' }), told)
     rmSync(path, { force: true })
     writeFileSync(path, file, { mode: 0o600 })
   }
@@ -300,6 +316,9 @@ t.test('a hostile or broken service costs one request a try, and nothing is lost
     [{ status: 404 }, 'refused'], [{ status: 429 }, 'refused'], [{ status: 500 }, 'refused'],
     [{ status: 507, code: 'edge_store_full' }, 'edge_store_full'],
     [{ status: 409, code: 'upload_under_way' }, 'upload_under_way'],
+    [{ status: 400, code: 'http_body_cut_short' }, 'http_body_cut_short'],
+    [{ status: 401 }, 'refused'], [{ status: 403, code: 'http_peer' }, 'http_peer'],
+    [{ status: 411 }, 'refused'], [{ status: 415, code: 'Not A Code' }, 'http_415'],
   ]
   for (const [fault, reason] of faults) {
     device.service.fault(fault)

@@ -74,3 +74,27 @@ t.test('S-039 what leaves the spool while a number is told is told next', async 
   t.strictSame(sent, [1, 3])
   t.strictSame(await tell(3), { kind: 'nothing' })
 })
+
+t.test('S-039 a capture that the service may have is not counted as one that left unsent', async (t) => {
+  const device = await deviceOf(t, { settings: { limits: { max_items: 1 } } })
+  const first = await device.capture(1)
+  device.service.fault('lost-reply')
+  t.equal((await device.once()).status, 9)
+  const taken = await device.place.json(['edge', 'capture', 'shot-1.png'])
+  t.matchStrict(taken.evicted, [{ number: 0, reason: 'may_be_sent', request_id: first }])
+  must(await device.once())
+  t.ok(device.service.stored.has(first))
+  t.strictSame(device.service.evictions, [])
+  for (const n of [2, 3]) await device.capture(n)
+  must(await device.once())
+  t.strictSame(device.service.evictions, [1], 'what never left counts')
+})
+
+t.test('S-039 a capture of which nothing left, the service being away, counts as one that left unsent', async (t) => {
+  const device = await deviceOf(t, { settings: { limits: { max_items: 1 } } })
+  await device.capture(1)
+  await device.service.close()
+  t.equal((await device.once()).status, 9)
+  const taken = await device.place.json(['edge', 'capture', 'shot-1.png'])
+  t.matchStrict(taken.evicted, [{ number: 1, reason: 'items' }])
+})

@@ -151,6 +151,13 @@ t.test('a changed byte, another key and another kind of file are refused, each b
   }
   const foreign = sealEnvelope(pair.privateKey, Buffer.from('{"_type":"x"}'))
   t.strictSame(await refused('signed, but no receipt', foreign, pem('spki')), invalid)
+  for (const text of [
+    textOf(receipt).replace('"facts":{', '"facts":{"charged_microusd_2":9007199254740993,'),
+    textOf(receipt).replace('"facts":{', '"facts":{"__proto__":{"a":1},'), ` ${textOf(receipt)}`,
+  ]) {
+    const other = sealEnvelope(pair.privateKey, Buffer.from(text))
+    t.strictSame(await refused('read otherwise than signed', other, pem('spki')), invalid, text)
+  }
 })
 
 t.test('nobody has a receipt of what is another owner’s, was never sent, or is nothing of the kind', async (t) => {

@@ -192,7 +192,7 @@ class Service {
     this.#check(headers['content-type'] === undefined, 'a type of no body')
     const fault = this.endFaults.shift()
     if (fault === 'cut') return void socket.destroy()
-    if (fault !== undefined) return refuse(response, fault, 'refused')
+    if (fault !== undefined) return refuse(response, fault, refusedWith(fault))
     const credential = String(headers.authorization).replace(/^Bearer /, '')
     if (!this.#former.delete(credential)) return refuse(response, 401, 'edge_credential_invalid')
     this.ended.push(credential)
@@ -207,7 +207,7 @@ class Service {
     this.#check(/^\{"evictions":[1-9]\d*\}$/.test(body), body)
     const fault = this.spoolFaults.shift()
     if (fault === 'cut') return void request.socket.destroy()
-    if (fault !== undefined) return refuse(response, fault, 'refused')
+    if (fault !== undefined) return refuse(response, fault, refusedWith(fault))
     if (!known) return refuse(response, 401, 'edge_credential_invalid')
     this.evictions.push((JSON.parse(body) as { evictions: number }).evictions)
     this.#facts(known, response)
@@ -292,6 +292,10 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
 }
+
+/** What a service says beside 401; beside any other status a code that a device does not know. */
+const refusedWith = (status: number): string =>
+  status === 401 ? 'edge_credential_invalid' : 'refused'
 
 const refuse = (
   response: ServerResponse, status: number, code: string, headers: Record<string, string> = {},

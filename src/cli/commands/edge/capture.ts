@@ -4,9 +4,11 @@ import type { Eviction } from '../../../edge/device/spool/evictions.js'
 import { verb } from '../../verb.js'
 import { deviceContext } from './device.js'
 
-/** One that left the spool unsent, in a line. */
-export const evictionLine = ({ request_id, reason, bytes }: Eviction): string =>
-  `left unsent (${reason}): ${request_id}, ${bytes} bytes`
+/** One that left the spool, in a line. */
+export const evictionLine = ({ request_id, reason, bytes }: Eviction): string => {
+  const what = reason === 'may_be_sent' ? 'left, and may be sent' : `left unsent (${reason})`
+  return `${what}: ${request_id}, ${bytes} bytes`
+}
 
 export const capture = verb(edgeCapture, {
   summary: 'put a screenshot into the spool of this device',

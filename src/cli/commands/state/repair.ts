@@ -29,16 +29,20 @@ const leftText = ({ left, left_in_all: all }: StateRepairDocument, view: View): 
   return `${lines.join('')}${more}${way}\n`
 }
 
+const doneText = ({ done }: StateRepairDocument): string =>
+  done.map(({ message }) => `${message}\n`).join('')
+
 const unchangedText = (report: StateRepairDocument, view: View): string =>
-  (report.left_in_all === 0 ? 'Nothing had to be repaired.\n'
-    : `Nothing was repaired.\n${leftText(report, view)}`)
+  (report.left_in_all + report.done.length === 0 ? 'Nothing had to be repaired.\n'
+    : `Nothing was repaired.\n${doneText(report)}${leftText(report, view)}`)
+
+/** Notes that say themselves what is known of records that somebody was answered for. */
+const ofRecords = new Set(['earlier_loss_settled', 'torn_tail_cut', 'log_cut', 'anchor_behind'])
 
 const lossText = ({ loss, done }: StateRepairDocument): string => {
   const lost = loss.records_after !== null || loss.documents > 0
-  const isKnown = done.every(({ code }) => code !== 'earlier_loss_settled')
-  // Its note says what is known of a torn end: whether somebody had been answered for it.
-  const isTorn = done.some(({ code }) => code === 'torn_tail_cut')
-  if (!lost) return isKnown && !isTorn ? 'Nothing acknowledged was lost.\n' : ''
+  const isTold = done.some(({ code }) => ofRecords.has(code))
+  if (!lost) return isTold ? '' : 'Nothing acknowledged was lost.\n'
   const after = loss.records_after === null ? '' : ` after record ${loss.records_after}`
   return (
     `Lost: at least ${loss.records_seen} records${after}, ${loss.bytes} bytes of the log, ` +
@@ -73,11 +77,11 @@ export const repair = verb(stateRepair, {
       .option('--owner <name>', 'who repairs, if not the first owner')
       .addOption(lostFlag()),
   text: (report, view) => {
-    const { changed, copied_to: copied, done } = report
+    const { changed, copied_to: copied } = report
     if (!changed) return unchangedText(report, view) + keptText(report, view)
-    const lines = done.map(({ message }) => `${message}\n`)
-    if (copied !== null) lines.push(`What was there before: ${view.foreign(copied)}\n`)
-    return lines.join('') + lossText(report) + leftText(report, view) + keptText(report, view)
+    const before = copied === null ? '' : `What was there before: ${view.foreign(copied)}\n`
+    return doneText(report) + before + lossText(report) + leftText(report, view)
+      + keptText(report, view)
   },
   run: async ({ owner, lost }, deps) => {
     if (!existsSync(deps.places.stateDir)) {

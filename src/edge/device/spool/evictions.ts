@@ -4,7 +4,7 @@
  * without a trace.
  */
 import * as v from 'valibot'
-import { counted, iso } from '../../../base/fields.js'
+import { count, counted, iso } from '../../../base/fields.js'
 import { closedObject, parseClosed } from '../../../base/schema.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { readRange, syncDir, withFile, writeAll, type Files } from '../../../state/files.js'
@@ -13,14 +13,15 @@ import { requestIdShape } from './item.js'
 
 /**
  * Why: it was too old, there were too many bytes or items, its source or name is blocked by now, or
- * what was refused for ever had to make room.
+ * what was refused for ever had to make room. `may_be_sent`: any of these, but the service was
+ * contacted for it, and has it or not.
  */
-const evictionReasons = ['age', 'bytes', 'items', 'blocked', 'aside'] as const
+const evictionReasons = ['age', 'bytes', 'items', 'blocked', 'aside', 'may_be_sent'] as const
 
 /** One that left. */
 export const evictionShape = v.strictObject({
-  /** Counts every eviction of this device, from 1. */
-  number: counted,
+  /** Counts every eviction of this device that left unsent, from 1; `may_be_sent` counts none. */
+  number: count,
   at: iso,
   request_id: requestIdShape,
   bytes: counted,
@@ -58,7 +59,8 @@ export class Evictions {
   add(given: Omit<Eviction, 'number'>): Eviction {
     const last = this.last()
     if (last?.request_id === given.request_id && last.spooled_at === given.spooled_at) return last
-    const made = { number: (last?.number ?? 0) + 1, ...given }
+    const unsent = given.reason === 'may_be_sent' ? 0 : 1
+    const made = { number: (last?.number ?? 0) + unsent, ...given }
     const size = this.#files.stat(this.#path)?.size ?? 0
     if (size > fileBytesMax) this.#files.rename(this.#path, `${this.#path}.1`)
     withFile(this.#files, this.#path, 'append', (fd) => {

@@ -17,6 +17,7 @@ import {
 } from '../../../state/files.js'
 import type { DevicePlaces } from '../folder.js'
 import { captureBytesMax } from '../picture.js'
+import { contactedRequest } from '../sending.js'
 import type { SpoolLimits } from '../settings.js'
 import { Aside, asideMax } from './aside.js'
 import { Evictions, type Eviction } from './evictions.js'
@@ -34,8 +35,10 @@ export interface SpoolCounts {
 
 /** What became of a capture that was put in. */
 export interface Added {
-  /** `known`: the same request id with the same bytes waits already. */
+  /** `known`: the same request id with the same content waits already. */
   readonly outcome: 'spooled' | 'known'
+  /** What lies in the spool under the request id. */
+  readonly facts: CaptureFacts
   readonly counts: SpoolCounts
   readonly evicted: readonly Eviction[]
 }
@@ -60,6 +63,9 @@ const fileBytesMax = captureBytesMax + headBytesMax
 /** A clock that goes back by less than this is no clock that was wrong. */
 const futureMs = 60_000
 
+/** What a capture may not be otherwise under the request id of one that waits. */
+const compared = ['sha256', 'cloud_egress', 'model_egress', 'purpose', 'source'] as const
+
 /** The spool of one device; several processes may have it open. */
 export class Spool {
   readonly #deps: SpoolDeps
@@ -79,7 +85,7 @@ export class Spool {
 
   /**
    * Puts a capture in, once it is synced. Whatever is too old or too much leaves first. Throws
-   * `conflict` `request_id_conflict` where the id waits with other bytes, `rejected`
+   * `conflict` `request_id_conflict` where the id waits with other content, `rejected`
    * `capture_over_limit` where it alone is more than the spool may hold, `locked` `spool_locked`,
    * and `disk_full` and its like with nothing added.
    */
@@ -95,9 +101,12 @@ export class Spool {
     return this.#locked('a capture', async () => {
       await at('spool.locked')
       const known = this.#known(capture.facts)
-      const { evicted, extent } = this.#makeRoom(known ? 0 : file.length)
-      const added = known ? extent : await this.#write(capture.facts.request_id, file, extent)
-      return { outcome: known ? 'known' : 'spooled', counts: this.#counts(added), evicted }
+      const { evicted, extent } = this.#makeRoom(known === null ? file.length : 0)
+      const added = known === null
+        ? await this.#write(capture.facts.request_id, file, extent) : extent
+      const counts = this.#counts(added)
+      const outcome = known === null ? 'spooled' : 'known'
+      return { outcome, facts: known ?? capture.facts, counts, evicted }
     })
   }
 
@@ -187,18 +196,22 @@ export class Spool {
     }
   }
 
-  /** Whether the request id waits already; the same one with other bytes is refused. */
-  #known(facts: CaptureFacts): boolean {
+  /**
+   * What waits already under the request id; null for nothing. Other bytes under it are refused,
+   * and so is what would be sent otherwise than was asked for.
+   */
+  #known(facts: CaptureFacts): CaptureFacts | null {
     const path = this.#idPath(facts.request_id)
     const links = lstatSync(path, { throwIfNoEntry: false })?.nlink
-    if (links === undefined) return false
+    if (links === undefined) return null
     if (links < 2) {
       removeFile(this.#files, path)
-      return false
+      return null
     }
     const start = withFile(this.#files, path, 'read', (fd) =>
       readRange(this.#files, fd, 0, headBytesMax))
-    if (decodeFacts(start)?.facts.sha256 === facts.sha256) return true
+    const waits = decodeFacts(start)?.facts
+    if (waits !== undefined && compared.every((name) => waits[name] === facts[name])) return waits
     throw fail.conflict('request_id_conflict', 'This request id waits with another capture.', {
       next: 'Leave out --request-id, or give one that was not used.',
     })
@@ -268,7 +281,9 @@ export class Spool {
     const path = this.#queue.pathOf(entry)
     const bytes = this.#files.stat(path)?.size
     if (bytes === undefined) return null
-    const made = this.#evictions.add(this.#record(entry, bytes, reason))
+    const contacted = contactedRequest(this.#files, this.#deps.places.sending)
+    const why = entry.requestId === contacted ? 'may_be_sent' : reason
+    const made = this.#evictions.add(this.#record(entry, bytes, why))
     this.#drop(entry)
     return made
   }
