@@ -1,8 +1,9 @@
 /**
  * A store that stays open while requests come and go. It is closed and opened anew when it can no
  * longer write (a poisoned log), when its folder was replaced by a restore, when the state was
- * shared or taken back, or when its log has grown while nobody uses it; no view outlives the request
- * that took it. What cannot be opened is told to each request, and the next one tries again.
+ * shared or taken back, or when its log has grown while nobody uses it. No view outlives the
+ * request that took it. What cannot be opened is told to each request, and the next one tries
+ * again.
  */
 import { SallyportError } from '../base/errors.js'
 import { openState, type WorkPlace } from '../fabric/open-work.js'

@@ -18,7 +18,8 @@ t.test('S-204 a backup calls no state damaged because a refused upload was disca
     ...nodeFiles,
     list: (folder) => {
       if (folder.endsWith('/artifacts') && (lists += 1) === 2) {
-        stored = uploading.artifacts.write('svc.edge.capture.v1', Buffer.from('private')).stored_sha256
+        stored = uploading.artifacts.write('svc.edge.capture.v1', Buffer.from('private'))
+          .stored_sha256
       }
       return nodeFiles.list(folder)
     },

@@ -125,7 +125,8 @@ t.test('S-038 the gaps and the answers of the page are those of our device', asy
   }, facts).kind
   const [, ofCapture = '', ofPairing = ''] =
     /^Of this capture: ([^]*?)\. Of the\npairing: ([^]*?)\.\n/m.exec(page) ?? []
-  const codesIn = (text: string): string[] => [...text.matchAll(/`(\w+)`/g)].map(([, code]) => code ?? '')
+  const codesIn = (text: string): string[] =>
+    [...text.matchAll(/`(\w+)`/g)].map(([, code]) => code ?? '')
   t.strictSame(codesIn(ofCapture).sort(), [...captureVerdicts].sort())
   t.strictSame(codesIn(ofPairing).sort(), [...pairingVerdicts].sort())
   const never = /NEVER = '''([^]*?)'''/.exec(page)?.[1]?.split(/\s+/).sort()
