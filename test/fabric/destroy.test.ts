@@ -3,10 +3,12 @@ import {
   existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { jobCollection } from '../../src/codehost/jobs/job-rows.js'
 import { balances } from '../../src/governance/ledger/find-reservation.js'
 import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { openStore } from '../../src/state/store.js'
+import { working } from '../support/codehost/working.js'
 import { destroy, keyNames, treeOf } from '../support/fabric/destroyed.js'
 import { failure, must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
@@ -180,6 +182,24 @@ t.test('what comes to be open while others are waited for is acknowledged anew',
   t.strictSame([ran.status, ran.error().code], [7, 'open_not_acknowledged'])
   t.equal(ran.error().details.microusd, limits.ceilingMicrousd)
   t.equal((await rig.json(['state', 'check'])).ok, true)
+})
+
+t.test('effects that come to be unknown meanwhile are acknowledged anew, whatever the sum', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await at.runJob(job)
+  const sum = ['--acknowledged-open', '0.00usd']
+  const ran = await destroy(at.place, sum, {
+    at: async (step) => {
+      if (step !== 'destroy.quiet') return
+      const other = job.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+      await at.transact((tx) => tx.put(jobCollection, other, { ...at.job(job), job_id: other }))
+    },
+  })
+  t.strictSame([ran.status, ran.error().code], [7, 'open_not_acknowledged'])
+  t.equal(ran.error().details.effects, 2)
+  t.equal(existsSync(at.place.stateDir), true)
 })
 
 t.test('files of others stay where they are, no link is followed, and what is behind a linked directory goes while the link stays', async (t) => {

@@ -17,7 +17,7 @@ import { recoverState } from '../recovery.js'
 import type { StateSite } from '../state-care.js'
 import type { StateDestroyDocument } from './destroy-contract.js'
 import { filesOf, lookAtState, openSum, staysOf, type DestroySite } from './look.js'
-import { requireOpenAcknowledged } from './rules.js'
+import { requireOpenAcknowledged, type Acknowledged } from './rules.js'
 
 /** Pause between two looks at who works here, ms. */
 const pauseMs = 50
@@ -101,11 +101,12 @@ const revoke = async (site: StateSite, gov: Gov, session: Session): Promise<void
  */
 export const destroyWhole = async (
   gov: Gov, session: Session, site: StateSite, place: DestroySite,
-  acknowledgedMicrousd: number | undefined,
+  acknowledged: Acknowledged | undefined,
 ): Promise<StateDestroyDocument> => {
   const { store } = gov
   directoryOf(store)
-  requireOpenAcknowledged(openSum(store.read()), acknowledgedMicrousd)
+  const before = openSum(store.read())
+  requireOpenAcknowledged(before, acknowledged)
   await revoke(site, gov, session)
   await site.observer.at('destroy.revoked')
   await waitForOthers(site)
@@ -113,7 +114,8 @@ export const destroyWhole = async (
   await site.observer.at('destroy.quiet')
   const found = await lookAtState(gov, place)
   const gone = await remove(site, store.storeId, () => {
-    requireOpenAcknowledged(openSum(store.read()), acknowledgedMicrousd)
+    requireOpenAcknowledged(
+      openSum(store.read()), acknowledged && { ...acknowledged, effects: before.effects })
     // What it would write at its close must not come behind the removal.
     store.close()
   })

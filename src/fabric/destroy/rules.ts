@@ -22,12 +22,22 @@ export const openText = ({ reserved, contacted, unknown, effects, microusd }: Op
   ].join(' and ')
 }
 
+/** What somebody acknowledged: the sum, and the effects that were shown or there with it. */
+export interface Acknowledged extends Pick<OpenSum, 'microusd'> {
+  /** Left out: as many as there are at the first look. */
+  readonly effects?: number
+}
+
 /**
  * Throws `blocked` `open_not_acknowledged` where something is open, and not this very sum was
- * acknowledged.
+ * acknowledged, or other effects than these. Charges may go from one state to another meanwhile.
  */
-export const requireOpenAcknowledged = (open: OpenSum, microusd: number | undefined): void => {
-  if (!isOpen(open) || microusd === open.microusd) return
+export const requireOpenAcknowledged = (
+  open: OpenSum, acknowledged: Acknowledged | undefined,
+): void => {
+  const { effects = open.effects } = acknowledged ?? {}
+  const isThis = acknowledged?.microusd === open.microusd && effects === open.effects
+  if (!isOpen(open) || isThis) return
   throw fail.blocked(
     'open_not_acknowledged', `Something is open here: ${openText(open)}.`, {
       next: 'Settle it first: `sallyport ledger reservations`, `sallyport codehost jobs`. Or '

@@ -128,9 +128,18 @@ export class PlacedStore implements Store {
     return this.blobs.remove(names)
   }
 
-  /** The same of whatever lies there and no row names: an earlier try was cut off, or failed. */
+  /** The same of whatever lies there and nothing names: an earlier try was cut off, or failed. */
   sweepStored(referenced: (view: View) => ReadonlySet<string>): Promise<number> {
-    return this.blobs.sweep(async () => referenced(await this.fresh()))
+    return this.blobs.sweep(async () =>
+      new Set([...referenced(await this.fresh()), ...await this.#baseNames()]))
+  }
+
+  /** The pack that a shared directory began with there, by the first record: no row names it. */
+  async #baseNames(): Promise<readonly string[]> {
+    const { records: [first] } = await this.place.follow(0, 1)
+    const opened = first === undefined
+      ? undefined : this.seal.openFor('base', this.storeId, first.body)
+    return opened === undefined ? [] : [baseOf(opened).stored_sha256]
   }
 
   /** How the place is reached. Throws as `readPlaceFile` does. */

@@ -62,7 +62,6 @@ export const shareDirectory = async (
       machine: { machine: settings.machine, name: settings.machineName }, at,
     })
     for (const name of storedNames(files, places.artifacts)) await placed.blobs.put(name)
-    await place.keepBlob(stored_sha256)
     await directory.exclusive('state share', () => {
       if (directory.end.sequence !== sequence) throw busy()
       directory.keepIn('place')

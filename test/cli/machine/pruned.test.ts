@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Placed } from '../../world/world.js'
+import { World, type Placed } from '../../world/world.js'
 import { must } from '../../support/must.js'
 import { firstMachine, joined, nextMachine } from '../../support/place/machines.js'
 import { movingServer } from '../../support/place/moving-server.js'
@@ -48,4 +48,17 @@ t.test('sealed files that the server did not remove are told, and the next prune
     'Until their next command these may still show it: b, c. ')
   must(await two.run(['login']))
   t.hasStrict(await two.json(['state', 'check']), { ok: true })
+})
+
+t.test('what a shared directory began with stays at the server: a machine joins behind a prune of what is old', async (t) => {
+  const server = await movingServer(t)
+  const one = await World.in(t).sandbox().state().session().alpha()
+  must(await one.run(['state', 'share', server.url, '--machine-name', 'one', '--yes']))
+  await server.pass(3 * day)
+  await server.query(`insert into sallyport.blob_names (store, name, attempt, pieces)
+    select store, repeat('0', 64), attempt, 0 from sallyport.blob_names limit 1`)
+  await server.pass(3 * day)
+  must(await one.run(['login', '--replace']))
+  t.hasStrict(must(await one.run([...prune, '--json'])).json(), { left_at_place: null, swept: 1 })
+  t.hasStrict(await (await nextMachine(t, one)).json(['state', 'check']), { ok: true })
 })

@@ -136,8 +136,15 @@ const flip = async ({ table, column, how, row }: Flip): Promise<() => Promise<un
   await server.query(`update ${name} set ${column} = ${flips[how](column)} where ${row}`)
   const other = how === 'set' ? `${column} is not null`
     : `${column} = (select ${flips[how](column)} from before_flip)`
-  return () => server.query(`update ${name}
-    set ${column} = (select ${column} from before_flip) where ${other}`)
+  return async () => {
+    // A machine whose row is missing is there again by its next look.
+    if (table === 'machines' && (column === 'store' || column === 'machine')) {
+      await server.query(`delete from ${name} as one using before_flip as old
+        where one.store = old.store and one.machine = old.machine`)
+    }
+    await server.query(`update ${name}
+      set ${column} = (select ${column} from before_flip) where ${other}`)
+  }
 }
 
 /** Lets a person go on: what is still held by a row that nobody knows is taken away. */

@@ -6,7 +6,9 @@ import {
   openSumRange, stateDestroy, type OpenSum, type StateDestroyDocument, type Stays,
 } from '../../../fabric/destroy/destroy-contract.js'
 import type { DestroySite } from '../../../fabric/destroy/look.js'
-import { isOpen, openText, requireNamed } from '../../../fabric/destroy/rules.js'
+import {
+  isOpen, openText, requireNamed, type Acknowledged,
+} from '../../../fabric/destroy/rules.js'
 import { noTimerStatus } from '../../../fabric/timers/timers-contract.js'
 import { moneyFlag } from '../../flags.js'
 import { tell, type View } from '../../output.js'
@@ -84,12 +86,12 @@ const askedBy = async (
   return null
 }
 
-/** What a person acknowledges, who was shown what would go; gives the open sum. */
+/** What a line acknowledges, or a person who was shown what would go. */
 const acknowledged = async (
   deps: VerbDeps, { acknowledgedOpenMicrousd: sum }: DestroyLine, prompter: Prompter | null,
   found: StateDestroyDocument,
-): Promise<number | undefined> => {
-  if (prompter === null) return sum
+): Promise<Acknowledged | undefined> => {
+  if (prompter === null) return sum === undefined ? undefined : { microusd: sum }
   deps.progress.clear()
   // Also with --quiet: nobody is asked about what was not shown.
   tell(deps.io, destroyText(found, deps.view).trimEnd())
@@ -98,7 +100,7 @@ const acknowledged = async (
     await deps.confirm(`Lose sight of ${openText(open)}?`, '--acknowledged-open USD')
   }
   requireNamed(found.name, await prompter.text(`Type ${found.name} to destroy it for good:`))
-  return sum ?? open?.microusd
+  return open === null ? undefined : { microusd: sum ?? open.microusd, effects: open.effects }
 }
 
 /** One run, and who is asked in it. */
@@ -127,10 +129,10 @@ const destroyOpen = async (
   const { lookAtState } = await import('../../../fabric/destroy/look.js')
   const found = await lookAtState(seen, place)
   if (line.dryRun === true) return found
-  const sum = await acknowledged(deps, line, prompter, found)
+  const open = await acknowledged(deps, line, prompter, found)
   const { gov, session } = await workFor(deps, 'mutate')
   const { destroyWhole } = await import('../../../fabric/destroy/destroy.js')
-  return destroyWhole(gov, session, siteOf(deps), place, sum)
+  return destroyWhole(gov, session, siteOf(deps), place, open)
 }
 
 export const destroy: VerbRecord<DestroyLine, StateDestroyDocument> = {

@@ -201,18 +201,13 @@ emptied as (
   ', (select count(*) from unnamed) as unnamed, (select count(*) from emptied) as emptied', [names])
 }
 
-/**
- * See `Place.oldBlobs`. What came just now may be named by a record that is about to be placed.
- * Where nothing is kept an earlier program shared the state, and its base is one of them: none is.
- */
+/** See `Place.oldBlobs`. What came just now may be named by a record that is about to be placed. */
 export const oldBlobs = async (
   asking: Asking, after: string, limit: number,
 ): Promise<readonly string[]> => {
   const row = await askStanding(asking, '', `, array(
     select name from sallyport.blob_names where store = $1 and name > $5::text
-      and placed < clock_timestamp() - interval '1 day'
-      and exists (select 1 from sallyport.blob_names where store = $1 and placed = 'infinity')
-    order by name limit $6::int) as names`,
+      and placed < clock_timestamp() - interval '1 day' order by name limit $6::int) as names`,
   [after, limit], false)
   return row['names'] as readonly string[]
 }

@@ -4,7 +4,7 @@ import { SallyportError } from '../../../base/errors.js'
 import { commitUnknown, otherHistory, serverChanged } from '../errors.js'
 import { placeTimes, type Appended, type Followed, type PlacedRecord, type Position,
 } from '../place.js'
-import { textOf, type Row } from './connection.js'
+import { textOf, Unanswered, type Row } from './connection.js'
 import { askStanding, firstValues, literalTerms, mayChange, noStanding, placeTerms, requireStanding,
   standingColumns, whose, withStanding, type Asking } from './standing.js'
 import { msOf } from './tables.js'
@@ -166,6 +166,7 @@ export const append = async (
     try {
       return await appendOnce(asking, { at, record, under, onLost })
     } catch (error) {
+      if (error instanceof Unanswered) unanswered = true
       if (!unanswered) throw error
       // What refuses a later try says nothing of the one that nobody answered.
       if (error instanceof SallyportError) throw commitUnknown(error)
