@@ -101,16 +101,20 @@ t.test('no secret is in a unit or a line, and nothing is installed without a yes
 })
 
 t.test('what is to stay is a unit that starts anew, but for statuses after which a person acts', async (t) => {
-  const { host, run } = await here(t, true)
-  const made = await run('install --yes --serve --public desk.example:8443 --edge --json')
+  const { host, run, world } = await here(t, true)
+  const device = join(world.place.dir, '100 % device')
+  const made = await run('install --yes --serve --public desk.example:8443 --edge --json', {
+    env: { ...host.options.env, SALLYPORT_EDGE_DIR: device },
+  })
   t.equal(made.status, 0, made.stderr)
   t.match(made.stderr, 'This device is not paired')
-  for (const [name, words] of [
-    ['serve', '"serve" "--public" "desk.example:8443"'], ['edge', '"edge" "daemon"'],
+  const folder = `"/usr/bin/env" "SALLYPORT_EDGE_DIR=${device.replace('%', '%%')}" `
+  for (const [name, before, words] of [
+    ['serve', '', '"serve" "--public" "desk.example:8443"'], ['edge', folder, '"edge" "daemon"'],
   ] as const) {
     const [file = ''] = readdirSync(host.units).filter((one) => one.endsWith(`-${name}.service`))
     const text = readFileSync(join(host.units, file), 'utf8')
-    t.match(text, `ExecStart="/usr/bin/node" "/opt/sally port/bin" ${words} "--state-dir"`)
+    t.match(text, `ExecStart=${before}"/usr/bin/node" "/opt/sally port/bin" ${words} "--state-dir"`)
     t.match(text, '\nRestart=on-failure\n')
     t.match(text, '\nRestartPreventExitStatus=2 3 4 5 7 10 12\n')
     t.match(text, '\nWantedBy=default.target\n')
@@ -148,7 +152,7 @@ t.test('a device without a state keeps its daemon, by units or by a line of cron
       t.strictSame(readdirSync(host.units).map((one) => one.split('-').at(-1)), ['edge.service'])
     } else {
       t.match(readFileSync(host.tab, 'utf8'),
-        /^@reboot '\/usr\/bin\/node' '\/opt\/sally port\/bin' 'edge' 'daemon' .*>\/dev\/null$/m)
+        /^@reboot '\/usr\/bin\/env' 'SALLYPORT_EDGE_DIR=\S+' '\/usr\/bin\/node' '\/opt\/sally port\/bin' 'edge' 'daemon' .*>\/dev\/null$/m)
       t.match(made.stderr, 'Until then: `sallyport edge daemon`')
     }
     t.equal((await run('remove')).status, 0)

@@ -4,7 +4,7 @@ import { fail } from '../../base/errors.js'
 import type { PropertyDict } from '../launchd/property-list.js'
 import { stopSecondsMin } from '../stop-seconds.js'
 import {
-  commandOf, restartSeconds, timerNames, type TimerJob, type TimerPlace,
+  commandOf, restartSeconds, timerNames, wordsOf, type TimerJob, type TimerPlace,
 } from './jobs.js'
 
 /** An agent, by the label that launchd knows it by. */
@@ -79,7 +79,7 @@ const requireXmlPaths = (paths: readonly string[]): void => {
 export const agentsOf = (
   id: string, jobs: readonly TimerJob[], place: TimerPlace, logFolder: string,
 ): readonly Agent[] => {
-  requireXmlPaths([...place.program, place.stateDir, place.configDir, logFolder])
+  requireXmlPaths([...wordsOf(jobs, place), logFolder])
   return jobs.map((job) => {
     const label = `${agentPrefix(id)}${job.name}`
     return { label, list: listOf(label, job, place, logFolder) }

@@ -4,7 +4,7 @@
  * byte for byte.
  */
 import { fail } from '../../base/errors.js'
-import { commandOf, type TimerJob, type TimerPlace } from './jobs.js'
+import { commandOf, wordsOf, type TimerJob, type TimerPlace } from './jobs.js'
 
 const begin = (id: string): string => `# sallyport timers ${id} begin`
 /** The same where the line before it had no end: that end belongs to the block. */
@@ -15,8 +15,8 @@ const end = (id: string): string => `# sallyport timers ${id} end`
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`.replaceAll('%', '\\%')
 
 /** Throws `rejected` `timer_path`: crons differ in what they make of a backslash. */
-const requireCronPaths = ({ program, stateDir, configDir }: TimerPlace): void => {
-  if (![...program, stateDir, configDir].some((path) => path.includes('\\'))) return
+const requireCronPaths = (jobs: readonly TimerJob[], place: TimerPlace): void => {
+  if (!wordsOf(jobs, place).some((word) => word.includes('\\'))) return
   throw fail.rejected('timer_path', 'A path of the program or the state has a backslash.', {
     next: 'Crons read it in different ways; units of systemd can hold it.',
   })
@@ -40,7 +40,7 @@ export const scheduleOf = (minutes: number | null): string => {
  * `timer_path`.
  */
 export const cronLines = (jobs: readonly TimerJob[], place: TimerPlace): readonly string[] => {
-  requireCronPaths(place)
+  requireCronPaths(jobs, place)
   return jobs.map((job) =>
     [scheduleOf(job.minutes), ...commandOf(job, place).map(quoted), '>/dev/null'].join(' '))
 }

@@ -9,6 +9,8 @@ export const timerNames = ['scan', 'analyze', 'digest', 'age', 'serve', 'edge'] 
 /** One job of a timer, or what stays. */
 export interface TimerJob {
   readonly name: (typeof timerNames)[number]
+  /** Words before the program: what sets its environment. */
+  readonly before?: readonly string[]
   /** Words behind the program's own. */
   readonly words: readonly string[]
   /** Minutes from one run to the next; null for what is started once and stays. */
@@ -18,18 +20,23 @@ export interface TimerJob {
 /** What is to stay running beside the timers. */
 export interface Staying {
   readonly serve: boolean
-  readonly edge: boolean
+  /** Folder of the device whose daemon is to stay; null for none. */
+  readonly deviceDir: string | null
   /** Host and port by which devices elsewhere find the service; null for none. */
   readonly publicAt: string | null
 }
 
 /** The service and the daemon of a device, where they are asked for. */
-export const stayingJobs = ({ serve, edge, publicAt }: Staying): readonly TimerJob[] => [
+export const stayingJobs = ({ serve, deviceDir, publicAt }: Staying): readonly TimerJob[] => [
   ...(serve ? [{
     name: 'serve', minutes: null,
     words: ['serve', ...(publicAt === null ? [] : ['--public', publicAt])],
   } as const] : []),
-  ...(edge ? [{ name: 'edge', minutes: null, words: ['edge', 'daemon'] } as const] : []),
+  // No flag names that folder, and what runs by itself has not the environment of a terminal.
+  ...(deviceDir === null ? [] : [{
+    name: 'edge', minutes: null, words: ['edge', 'daemon'],
+    before: ['/usr/bin/env', `SALLYPORT_EDGE_DIR=${deviceDir}`],
+  } as const]),
 ]
 
 /** Seconds before what failed is started again. */
@@ -48,9 +55,9 @@ export interface TimerPlace {
  * which the job tells names both wherever it is typed.
  */
 export const commandOf = (
-  { words }: TimerJob, { program, stateDir, configDir }: TimerPlace,
+  { words, before = [] }: TimerJob, { program, stateDir, configDir }: TimerPlace,
 ): readonly string[] =>
-  [...program, ...words, '--state-dir', stateDir, '--config-dir', configDir]
+  [...before, ...program, ...words, '--state-dir', stateDir, '--config-dir', configDir]
 
 const hour = 60
 
@@ -88,9 +95,13 @@ export const timerJobs = (
 export const timerId = (stateDir: string): string =>
   createHash('sha256').update(stateDir).digest('hex').slice(0, 8)
 
+/** Every word of the commands of these jobs. */
+export const wordsOf = (jobs: readonly TimerJob[], place: TimerPlace): readonly string[] =>
+  jobs.flatMap((job) => commandOf(job, place))
+
 /** Throws `rejected` `timer_path` where a path cannot stand in a unit or a crontab. */
-export const requirePlainPaths = ({ program, stateDir, configDir }: TimerPlace): void => {
-  if (![...program, stateDir, configDir].some((path) => /[\u0000-\u001f\u007f]/.test(path))) return
+export const requirePlainPaths = (jobs: readonly TimerJob[], place: TimerPlace): void => {
+  if (!wordsOf(jobs, place).some((word) => /[\u0000-\u001f\u007f]/.test(word))) return
   throw fail.rejected('timer_path', 'A path of the program or the state has a control character.', {
     next: 'Timers need paths of one printable line.',
   })

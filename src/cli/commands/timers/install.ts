@@ -15,6 +15,7 @@ import type { Gov } from '../../../governance/context.js'
 import { resolveSettings } from '../../../shots/source/settings.js'
 import { choiceFlag, parseDuration, renamed } from '../../flags.js'
 import { tell } from '../../output.js'
+import { deviceDirOf } from '../../own-folders.js'
 import { requestOf } from '../../request.js'
 import { terminalSafe } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
@@ -141,7 +142,7 @@ const recipeOf = async (
 ): Promise<Recipe> => {
   const { stateDir, configDir } = deps.places
   const place: TimerPlace = { program: deps.self.program, stateDir, configDir }
-  requirePlainPaths(place)
+  requirePlainPaths(jobs, place)
   const [id, mail] = [ownId(deps), mailOf(deps, scheduler, mailTo)]
   switch (scheduler) {
     case 'launchd': return withAgents(deps, id, agentsOf(id, jobs, place, logFolder(deps)))
@@ -152,10 +153,11 @@ const recipeOf = async (
 
 /** Throws `usage` `public_without_serve`. */
 const stayingOf = (
-  { serve = false, edge = false, public: publicAt }: Request,
+  deps: VerbDeps, { serve = false, edge, public: publicAt }: Request,
 ): readonly TimerJob[] => {
   if (publicAt === undefined || serve) {
-    return stayingJobs({ serve, edge, publicAt: publicAt ?? null })
+    const deviceDir = edge === true ? deviceDirOf(deps) : null
+    return stayingJobs({ serve, deviceDir, publicAt: publicAt ?? null })
   }
   throw fail.usage('public_without_serve', '--public is about the service, which stays by --serve.')
 }
@@ -210,7 +212,7 @@ export const install: VerbRecord<InstallOptions, Timers> = {
     requireUser(deps)
     const request = requestOf(timersInstall, options)
     const { check_age: age, mail_to: mailTo, with: wanted } = request
-    const staying = stayingOf(request)
+    const staying = stayingOf(deps, request)
     const gov = await stateFor(deps, request)
     if (age !== undefined) parseDuration('--max-age', age, ageMs)
     const jobs = gov === null
