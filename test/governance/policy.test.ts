@@ -132,6 +132,13 @@ t.test('a check of the policy finds what was forged', async (t) => {
     await forge(bench)
     t.ok(verifyPolicy(bench.view()).some((one) => one.code === code), code)
   }
+  const bench = await World.still(t).state({ owner: 'ada' })
+  await publish(bench)
+  await bench.transact((tx) => tx.put(collections.policy, '000000000002', {
+    ...policyHead(tx), epoch: policyHead(tx).epoch + 2, fence: 2, carries_from: null,
+  }))
+  t.ok(verifyPolicy(bench.view()).some(({ code }) => code === 'policy_epoch_broken'),
+    'an epoch that jumps')
 })
 
 t.test('A-158 each new view judges the witness file as it is then', async (t) => {

@@ -1,0 +1,34 @@
+/** What becomes of an analysis whose process died. */
+import t from 'tap'
+import { runningCollection } from '../../../src/shots/analysis/analysis-rows.js'
+import { settleAnalyses } from '../../../src/shots/analysis/settle.js'
+import { shotCollections } from '../../../src/shots/observations/observation-rows.js'
+import { greyPng } from '../../support/png.js'
+import { must } from '../../support/must.js'
+import { World } from '../../world/world.js'
+
+t.test('a row that another operation has by now is not touched by what is left of an earlier one', async (t) => {
+  const world = await World.in(t).state().session().images()
+  world.file('a.png', greyPng(64, 48, 1))
+  must(await world.run(['shots', 'scan']))
+  const rowNow = () => world.view().all(shotCollections.observations)[0]?.doc
+  const before = rowNow()
+  if (before === undefined) throw new Error('it was taken in')
+  const { observation_id: id } = before
+  const leave = (operationId: string) => world.transact((tx) => {
+    tx.put(shotCollections.observations, id, {
+      ...before, analyzer: { ...before.analyzer, operation_id: 'op_new', contact: 'claimed' },
+    })
+    tx.put(runningCollection, id, {
+      observation_id: id, input_digest: '0'.repeat(64), operation_id: operationId,
+      before: { analysis_status: 'pending', reason: null, detail: null, contact: 'none' },
+    })
+  })
+  await leave('op_old')
+  t.strictSame(await settleAnalyses(world.gov), { returned: [id], uncertain: [] })
+  t.hasStrict(rowNow()?.analyzer, { operation_id: 'op_new', contact: 'claimed' })
+  t.strictSame(world.view().all(runningCollection), [], 'what was left is gone')
+  await leave('op_new')
+  await settleAnalyses(world.gov)
+  t.equal(rowNow()?.analyzer.contact, 'none', 'its own goes back to what it was')
+})
