@@ -215,6 +215,24 @@ t.test('S-021 no proof is paid for digests that nobody consented to', async (t) 
   t.equal(world.calls().length, before)
 })
 
+t.test('S-021 no proof is paid for images that the consent does not reach', async (t) => {
+  const { world, clock } = await proved(t)
+  await set(world, '--renew-proof', 'on')
+  await takeIn(world, clock, 'a.png')
+  must(await world.run(['policy', 'revoke', '--json']))
+  must(await world.widen([
+    '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-1',
+    '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.vision',
+  ]))
+  clock.advance(21 * hourMs)
+  must(await world.run(['login', '--replace']))
+  const before = world.calls().length
+  t.hasStrict((await analyze(world)).json(), { proof_renewal: null, blocked: 1 })
+  t.equal(world.calls().length, before)
+  await takeIn(world, clock, 'b.png')
+  t.hasStrict((await analyze(world)).json(), { proof_renewal: { outcome: 'renewed' }, analyzed: 1 })
+})
+
 t.test('S-009 a switch that goes off while a renewal is prepared keeps it from being sent', async (t) => {
   for (const [job, step] of [
     ['analyze', 'prove.claimed'], ['analyze', 'prove.before_dial'],

@@ -16,7 +16,7 @@ import {
   countObservations, takeObservations, type ObservationFilter,
 } from '../observations/find.js'
 import { newestDayFirst } from '../observations/newest-day.js'
-import { routeStatusOf, type GateReason } from '../gates.js'
+import { consentReaches, routeStatusOf, type GateReason } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf, maySent } from '../money.js'
 import type {
@@ -40,7 +40,7 @@ import { earlierCall } from './earlier-call.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
 import { DescribedBefore } from './reuse.js'
-import { persistMeaning, restoreBlocked, restoreHeld, returnUncertain } from './restore.js'
+import { keptNow, persistMeaning, restoreBlocked, restoreHeld, returnUncertain } from './restore.js'
 import { requireRoute } from './send-image.js'
 import { settleAnalyses } from './settle.js'
 import { isYoung, Settling } from './settling.js'
@@ -284,9 +284,14 @@ const proofReasons: ReadonlySet<string> = new Set(['proof_missing', 'proof_stale
 const somethingWaits = (batch: Batch): boolean => {
   const { ctx } = batch
   const view = ctx.gov.store.read()
-  if (!routeStatusOf(ctx, view).ready) return false
+  const standing = routeStatusOf(ctx, view)
+  const { route } = standing
+  if (route === null) return false
   const waiting = pendingRows(ctx, view, { uncertain: [], settleSeconds: settleSecondsOf(batch) })
-  return waiting.next().done !== true || blockedReasons(ctx, view).some(({ reason }) =>
+  for (const row of waiting) {
+    if (consentReaches(route.consent, row) && keptNow(view, standing, row) === null) return true
+  }
+  return blockedReasons(ctx, view).some(({ reason }) =>
     reason === reasonGone || reason === batch.options.include || proofReasons.has(reason))
 }
 
