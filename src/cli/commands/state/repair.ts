@@ -54,9 +54,10 @@ const lossText = ({ loss, done }: StateRepairDocument): string => {
 export const repair = verb(stateRepair, {
   summary: 'bring a damaged state back to the last whole moment',
   description:
-    'Copies what is there into the folder aside/ first. It puts single flipped bits right, '
-    + 'rebuilds the rest from what is provably true and says what was lost. Where records may be '
-    + 'lost, every session ends, every unfinished contact counts as unknown, and the policy is '
+    'Copies what is damaged into the folder aside/ first. A sound state of an earlier format is '
+    + 'brought to that of today without a copy. It puts single flipped bits right, rebuilds '
+    + 'the rest from what is provably true and says what was lost. Where records may '
+    + 'be lost, every session ends, every unfinished contact counts as unknown, and the policy is '
     + 'left revoked: grant anew after it. Records behind an untrue one are not replayed, but what '
     + 'they show stays owed and their idempotency keys stay spent. And the whole ceiling is held '
     + 'for what nobody can read, until you have looked at the bill and settle it with `ledger '
