@@ -22,6 +22,9 @@ interface Entry { path: string, mode: '100644' | '100755', sha?: string, content
 
 const person = { name: 'B', email: 'b@c', date: '2026-01-02T03:04:05Z' }
 
+/** Whose the token is, and who made what it makes. */
+const user = { id: 5, login: 'ada', type: 'User' }
+
 /** What it holds, and how it answers. */
 const hostOf = () => {
   const trees = new Map<string, GitTree>()
@@ -82,6 +85,8 @@ const hostOf = () => {
         id: 1, number: pulls.length + 1, state: 'open', draft: false, merged: false, title, body,
         head: side(String(head).split(':').at(-1) ?? ''), base: side(into ?? ''),
         changed_files: changedOn(String(head).split(':').at(-1) ?? '').length,
+        // What came to be without a time and an author is not taken for what was sent.
+        user, created_at: new Date().toISOString().replace(/\.\d+/, ''),
       }
       pulls.push(pull)
       return pull
@@ -132,6 +137,7 @@ const hostOf = () => {
     return kind === 'pulls' ? pulls[Number(name) - 1] ?? null : null
   }
   return (method: string, path: string, body: Buffer): Answer => {
+    if (path === '/user') return { status: 200, body: user }
     const rest = path.slice(top.length)
     const answer = method === 'POST'
       ? made[rest]?.(JSON.parse(body.toString('utf8')) as never) ?? null : read(rest)

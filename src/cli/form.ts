@@ -31,9 +31,13 @@ export interface Limit {
   readonly form: string
 }
 
-/** Reads an amount: micro-USD as a plain integer, or dollars as `5.00usd`; null for neither. */
+/**
+ * Reads an amount: micro-USD as a plain integer, or dollars as `5.00usd`, or as `$5.00`, which is
+ * how forms show them; null for neither.
+ */
 const readMoney = (text: string): number | null =>
-  (/^(?:0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : microusdOf(text))
+  (/^(?:0|[1-9][0-9]{0,9})$/.test(text) ? Number(text)
+    : microusdOf(text.replace(/^\$([0-9.]+)$/, '$1usd')))
 
 /** Reads a plain positive integer; null for anything else. */
 export const readInteger = (text: string): number | null =>
@@ -41,7 +45,7 @@ export const readInteger = (text: string): number | null =>
 
 /** The parts of a limit that is an amount of money. */
 export const moneyLimit = {
-  label: dollarsText, read: readMoney, form: 'an amount as 0.50usd, or a whole number of micro-USD',
+  label: dollarsText, read: readMoney, form: 'an amount as $0.50, or a whole number of micro-USD',
 } as const
 
 /** Reads seconds, a fraction too; null for anything else. */

@@ -86,6 +86,11 @@ export const settingFacts = (Object.keys(settingGates) as (keyof typeof settingG
 export const closedSwitch = (saved: SavedShotSettings): string | null =>
   judge(settingFacts, { saved }, 'adopt')[0]?.name ?? null
 
+/** What the settings themselves keep from leaving, sentence by sentence, while analysis is on. */
+export const closedSettings = (saved: SavedShotSettings): readonly string[] =>
+  (saved.analysis === 'on' ? judge(settingFacts, { saved }, 'admit') : [])
+    .map(({ name }) => settingGates[name].text)
+
 const releaseNext = 'Look at it; to send it all the same, where its size is known: '
   + '`sallyport shots reanalyze PATH --reason manual_operator_request`.'
 

@@ -1,9 +1,11 @@
 /** Which steps of a set-up are done, out of the state alone. Opens no socket, asks no machine. */
 import { existsSync } from 'node:fs'
+import { alphaReasons, type AlphaReasonCode } from '../../alpha/readiness.js'
 import type { StatusLine } from '../../governance/capability.js'
 import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
 import type { LookingWorld } from '../../governance/waiting.js'
+import { gateTextOf } from '../../shots/gates.js'
 import { savedSettings } from '../../shots/source/settings.js'
 import { routePlaces } from '../places.js'
 import { readStatusLines } from '../status.js'
@@ -35,10 +37,15 @@ export const statusWithoutState: SetupStatus = {
   timers: open('it needs a state', false),
 }
 
+/** The sentence of a reason, in the words of whichever capability has it. */
+const reasonText = (code: string): string =>
+  (Object.hasOwn(alphaReasons, code) ? alphaReasons[code as AlphaReasonCode].text
+    : gateTextOf(code)?.text) ?? code.replaceAll('_', ' ')
+
 const ofLine = (line: StatusLine | undefined, possible: boolean): StepStatus => {
-  const told = line?.status ?? 'not known'
-  const code = line?.reason_code ?? null
-  return { done: told === 'configured', told: code === null ? told : `${told} (${code})`, possible }
+  const { status = 'not known', reason_code: code = null, reason } = line ?? {}
+  const why = code === null ? '' : `: ${(reason ?? reasonText(code)).replace(/\.$/, '')}`
+  return { done: status === 'configured', told: `${status}${why}`, possible }
 }
 
 const proofOf = (gov: Gov, possible: boolean): StepStatus => {

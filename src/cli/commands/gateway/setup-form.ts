@@ -159,6 +159,8 @@ const askConsents = async (form: Form, draft: Draft): Promise<void> => {
   const picked = await form.prompter.pick(
     'Purposes to consent to (space marks):', [...labels.keys()])
   draft.consents = picked.flatMap((label) => labels.get(label) ?? [])
+  const left = open.filter((one) => !draft.consents.includes(one))
+  if (left.length > 0) form.deps.note(`Without a consent nothing is sent for ${left.join(', ')}.`)
 }
 
 /** Enabling and consents, each unchecked; a route that stays disabled takes no consent. */

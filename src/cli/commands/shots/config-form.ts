@@ -6,6 +6,7 @@ import {
 import { offeredDevices } from '../../../shots/captures/naming.js'
 import type { CapturingDevice } from '../../../observations/captures.js'
 import type { ShotsContext } from '../../../shots/context.js'
+import { closedSettings } from '../../../shots/gates.js'
 import { judgeFolder } from '../../../shots/source/folder.js'
 import { foundFolders } from '../../../shots/source/found-folders.js'
 import {
@@ -115,12 +116,16 @@ const askEgress = async (
   return true
 }
 
+/** What it means that a limit is not set: without a bound of its own nothing is sent (S-147). */
+const unsetText = (field: string): string => (field === 'settle_seconds'
+  ? 'leave it unset: all of them' : 'leave it unset: no image leaves')
+
 const askLimits = async (
   prompter: Prompter, saved: SavedShotSettings, change: Change,
 ): Promise<void> => {
   for (const [field, parts] of Object.entries(limits)) {
     const now = saved[field as keyof typeof limits] ?? null
-    const keep = now === null ? 'leave it unset' : `keep ${parts.label(now)}`
+    const keep = now === null ? unsetText(field) : `keep ${parts.label(now)}`
     const given = await askLimit(prompter, { ...parts, now, keep })
     if (given !== undefined) change[field] = given
   }
@@ -195,6 +200,8 @@ const fillConfigForm = async (
     return {}
   }
   deps.note(changeText(changes))
+  const closed = closedSettings({ ...saved, ...change as Partial<SavedShotSettings> })
+  if (closed.length > 0) deps.note(paragraph(deps, `No image leaves then: ${closed.join(' ')}`))
   await requireYes(prompter, 'Save this change')
   return change
 }

@@ -34,11 +34,11 @@ const cutOffLines = ({ interrupted }: StatusDocument['attention']): readonly str
       + 'next command that writes records it',
   ])
 
-/** What was spent today; none where no budget of a day was ever set. */
+/** What images cost in 24 hours; none where no budget of a day was ever set. */
 const dayLines = ({ day }: StatusDocument): readonly string[] => {
   const { budget_microusd: budget, settled_microusd: spent, held_microusd: held } = day
   return budget === null ? [] : [
-    `today      ${moneyText(spent ?? 0)} spent, ${moneyText(held ?? 0)} held, of `
+    `images     ${moneyText(spent ?? 0)} spent in 24 hours, ${moneyText(held ?? 0)} held, of `
       + moneyText(budget),
   ]
 }
