@@ -131,10 +131,7 @@ export const decideFinish = (facts: FinishFacts): Finish => {
   return finishCharged(facts, end.verdict, facts.cost)
 }
 
-const finishUncontacted = (
-  facts: FinishFacts,
-  end: Unsent,
-): Finish => {
+const finishUncontacted = (facts: FinishFacts, end: Unsent): Finish => {
   const rest = { ledger: 'release', adopt: false, answer: 'drop', overrun: false } as const
   if (facts.cancelRequested) {
     const task = { state: 'cancelled', reason: 'cancelled_before_contact' } as const

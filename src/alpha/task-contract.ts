@@ -67,9 +67,7 @@ export const alphaTasks = contract({
     tasks.map(({ view, task }) => taskDocument(view, task)),
 })
 
-const taskReceiptShape = v.strictObject({
-  task: taskShape, receipt: v.nullable(alphaReceiptShape),
-})
+const taskReceiptShape = v.strictObject({ task: taskShape, receipt: v.nullable(alphaReceiptShape) })
 /** Reading a text task and its receipt. */
 export const alphaTask = contract({
   name: 'alpha.task',

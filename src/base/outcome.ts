@@ -89,9 +89,7 @@ export interface ErrorBody {
 }
 
 /** The body of an expected failure; its commands as a line with these flags is told them. */
-export const errorBody = (
-  error: SallyportError, carried: Carried = nothingCarried,
-): ErrorBody => ({
+export const errorBody = (error: SallyportError, carried: Carried = nothingCarried): ErrorBody => ({
   error: {
     code: error.code,
     message: toldText(error.message, carried),

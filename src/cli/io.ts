@@ -231,9 +231,7 @@ const isLostTerminal = (fd: number): boolean => {
   return kind !== kindOfNull && !process.getBuiltinModule('node:tty').isatty(fd)
 }
 
-const stopSignal = (
-  end: (lastWords: string) => void,
-): Pick<ProcessIo, 'stop' | 'onInsist'> => {
+const stopSignal = (end: (lastWords: string) => void): Pick<ProcessIo, 'stop' | 'onInsist'> => {
   const controller = new AbortController()
   let insist: Insist = () => end('')
   const onSignal = (): void => {
@@ -244,8 +242,5 @@ const stopSignal = (
   // Unanswered, it opens Node's inspector: a port through which others read keys from memory.
   const { inspectorSignal } = thisPlatform
   if (inspectorSignal !== null) process.on(inspectorSignal, () => undefined)
-  return {
-    stop: controller.signal,
-    onInsist: (act) => void (insist = act),
-  }
+  return { stop: controller.signal, onInsist: (act) => void (insist = act) }
 }

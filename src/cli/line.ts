@@ -255,8 +255,7 @@ const misuse = (
       return fail.usage('too_many_arguments',
         'There are more arguments than this command takes.', { next })
     case 'commander.missingArgument': {
-      const missing = command.registeredArguments.find((one) =>
-        message.includes(`'${one.name()}'`))
+      const missing = command.registeredArguments.find((one) => message.includes(`'${one.name()}'`))
       return fail.usage('missing_argument', missing === undefined
         ? 'An argument is missing.' : `<${missing.name()}> is missing: ${missing.description}.`,
       { next })

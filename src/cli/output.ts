@@ -51,9 +51,7 @@ export interface Rendered {
 }
 
 /** What stdout can show in this run. */
-export const viewOf = (
-  { io, env, clock }: CliDeps, globals: Globals, carried: Carried,
-): View => {
+export const viewOf = ({ io, env, clock }: CliDeps, globals: Globals, carried: Carried): View => {
   const terminal = io.terminal.stdout
   const refused = globals.noColor || Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
   const color = terminal && !refused

@@ -222,9 +222,7 @@ const isOnCalendar = (text: string): boolean => {
 
 const utc = v.pipe(
   v.string(),
-  v.regex(
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/, 'must be a time in UTC that ends in Z',
-  ),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/, 'must be a time in UTC that ends in Z'),
   v.isoTimestamp('must be a time in UTC that ends in Z'),
   v.check(isOnCalendar, 'must be a time that there is'),
 )

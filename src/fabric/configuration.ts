@@ -141,9 +141,7 @@ const oneBlock = async (
 }
 
 /** What the save would put out of reach, to be shown before it is made. Throws as the save. */
-export const configurationVoids = async (
-  gov: Gov, save: ConfigurationSave,
-): Promise<SaveVoids> => {
+export const configurationVoids = async (gov: Gov, save: ConfigurationSave): Promise<SaveVoids> => {
   const places = routePlaces(gov)
   const { alpha, gateway } = await oneBlock(gov, places, save)
   const view = gov.store.read()

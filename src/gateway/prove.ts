@@ -215,8 +215,7 @@ interface ProofRenewalOrder {
 export const renewProof = async (
   ctx: GatewayContext, { principal, ...order }: ProofRenewalOrder,
 ): Promise<CallResult<GatewayProof>> =>
-  sendCall(
-    ctx, await proofOrder(ctx, { principal, root: null }, { ...order, ifStale: true }))
+  sendCall(ctx, await proofOrder(ctx, { principal, root: null }, { ...order, ifStale: true }))
 
 /** One slot's part of a canary run. */
 export type CanaryEntry =

@@ -122,9 +122,7 @@ export const gatewayFactsAt = (moment: Moment, place: GatewayPlace): GatewayFact
   const { view, nowMs, policy } = moment
   const route = view.get(gatewayCollection, gatewayRouteId) ?? null
   const reader = gatewayConsents(moment, route)
-  const fact = (
-    purpose: ConsentFact['purpose'], { newest, lapse }: StandingConsent,
-  ): ConsentFact =>
+  const fact = (purpose: ConsentFact['purpose'], { newest, lapse }: StandingConsent): ConsentFact =>
     ({ purpose, newest, lapse, giver: newest === undefined ? null : giverOf(view, newest) })
   const proofs = slotNames.map((slot) =>
     [slot, proofStateOf(route, slot, latestProof(view, slot), nowMs)] as const)

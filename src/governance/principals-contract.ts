@@ -77,7 +77,5 @@ export const principalDisable = contract({
   toDocument: ({ principal, sessions_ended, recorded }: {
     readonly principal: Principal; readonly sessions_ended: number
     readonly recorded: Recorded | null
-  }) => ({
-    principal: principalFacts(principal), sessions_ended, requests: requestsOf(recorded),
-  }),
+  }) => ({ principal: principalFacts(principal), sessions_ended, requests: requestsOf(recorded) }),
 })

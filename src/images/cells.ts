@@ -28,9 +28,7 @@ export const weightScale = 65_536
  * Averages in 1/64 of a level; edge cells count the pixels that they have. `scale`: what one level
  * of one pixel adds to a sum.
  */
-export const planeOf = (
-  { width, height, sums }: CellSums, scale = weightScale,
-): Uint16Array => {
+export const planeOf = ({ width, height, sums }: CellSums, scale = weightScale): Uint16Array => {
   const plane = new Uint16Array(sums.length)
   // A constant of another module is a call each time.
   const levels = levelScale

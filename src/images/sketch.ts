@@ -45,9 +45,7 @@ export const sketchOf = ({ format, width, height, planes }: Fingerprint): Sketch
 const alikeAtMost = visualLimit * levelScale + 1
 
 /** Cells that a rectangle touches: of them nothing is known. */
-const touched = (
-  { width, height }: Sketch, rects: readonly PixelRect[],
-): ReadonlySet<number> => {
+const touched = ({ width, height }: Sketch, rects: readonly PixelRect[]): ReadonlySet<number> => {
   const across = columnsOf(width)
   const cells = new Set<number>()
   for (const rect of rects) {

@@ -133,10 +133,7 @@ export const deliver = async (draft: Draft, body: Buffer, out: Outlet): Promise<
   if (socket.destroyed) return
   if (wire.raw !== null) return deliverRaw(wire.raw, out)
   const framed = wire.framing === 'chunked' ? Buffer.concat([chunk(body), lastChunk]) : body
-  const start = head(draft.status, [
-    ...draft.headers,
-    ...framingHeaders(wire.framing, body.length),
-  ])
+  const start = head(draft.status, [...draft.headers, ...framingHeaders(wire.framing, body.length)])
   switch (wire.mode) {
     case 'whole':
       return deliverWhole(draft, body, out)

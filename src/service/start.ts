@@ -189,9 +189,7 @@ const behind = (service: Service, listener: () => Listener): readonly [Handle, O
  * Listens for the page: plain HTTP, because no browser trusts a certificate that nobody vouches
  * for; loopback alone, on a free port of both families.
  */
-const listenForPage = async (
-  service: Service, desk: PageDesk,
-): Promise<readonly AnyServer[]> => {
+const listenForPage = async (service: Service, desk: PageDesk): Promise<readonly AnyServer[]> => {
   let hosts: readonly string[] = []
   const listener = (): Listener => ({ hosts, scheme: 'http', landing: '/' })
   const { port, servers } = await listenLoopback(
@@ -229,9 +227,7 @@ const isAsKept = (
   && JSON.stringify(kept.public) === JSON.stringify(now.public)
 
 /** Starts it in the place that it holds. */
-const startIn = async (
-  order: ServeOrder, gov: Gov, held: HeldService,
-): Promise<StartedService> => {
+const startIn = async (order: ServeOrder, gov: Gov, held: HeldService): Promise<StartedService> => {
   const { world, place } = order
   const { stateDir, configDir } = place
   const desk = order.page === undefined ? null : new PageDesk(world.clock, stateDir)

@@ -70,9 +70,7 @@ const scopesOf = (headers: HttpsReply['headers']): readonly string[] | null => {
     .filter((scope) => /^[a-z_:]{1,64}$/.test(scope))
 }
 
-const repositoryOf = (
-  told: Told, headers: HttpsReply['headers'],
-): HostRepository | null => {
+const repositoryOf = (told: Told, headers: HttpsReply['headers']): HostRepository | null => {
   const { id, full_name: fullName, default_branch: defaultBranch, archived } = told
   return !isFullName(fullName) ? null : {
     id, fullName, defaultBranch, isPrivate: told.private, archived,

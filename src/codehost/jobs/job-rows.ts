@@ -140,17 +140,13 @@ const jobShape = v.strictObject({
 export type Job = v.InferOutput<typeof jobShape>
 
 /** Jobs of an owner, in the order of their ids, which is that of time. */
-export const jobsByOwner: Index<Job> = {
-  name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
-}
+export const jobsByOwner: Index<Job> = { name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]] }
 /** Jobs of an owner by state. */
 export const jobsByOwnState: Index<Job> = {
   name: 'owner_state', parts: 2, keysOf: ({ owner, state }) => [[owner, state]],
 }
 /** Jobs by state, whoever's they are. */
-export const jobsByState: Index<Job> = {
-  name: 'state', parts: 1, keysOf: ({ state }) => [[state]],
-}
+export const jobsByState: Index<Job> = { name: 'state', parts: 1, keysOf: ({ state }) => [[state]] }
 /** Jobs of an owner by connection. */
 export const jobsByConnection: Index<Job> = {
   name: 'owner_connection', parts: 2,

@@ -256,9 +256,7 @@ const closureOf = ({ closure }: ClosureView): ListedJobDocument['closure'] => {
 
 const listedDocument = (shown: JobOnItsWay & ClosureView): ListedJobDocument => ({
   ...jobDocument(shown.job, shown.way), closure: closureOf(shown),
-  closable: {
-    now: shown.notClosable === null, reason: shown.notClosable, acknowledged: false,
-  },
+  closable: { now: shown.notClosable === null, reason: shown.notClosable, acknowledged: false },
 })
 
 /** The operator's jobs, newest first. */

@@ -68,9 +68,7 @@ const close = (
 }
 
 /** The order of one run. */
-export const runOrderOf = (
-  ctx: CodehostContext, runnable: Runnable,
-): Order<Claimed, Seen, Ran> => {
+export const runOrderOf = (ctx: CodehostContext, runnable: Runnable): Order<Claimed, Seen, Ran> => {
   const { job, session, work: { posts }, toRun } = runnable
   return {
     step: 'codehost', verb: 'codehost run', noun: 'run',

@@ -105,9 +105,7 @@ const bindingOf = (
     producer_id: producerId, job: { ...job },
     helper: { path: helper, sha256: sha256Hex(readFileSync(helper)) },
     node: { ...tools.node }, git: { ...tools.git }, addon: { ...tools.addon },
-    arguments: {
-      node: [helper], git: { blobs: [...blobs], trees: [...trees], commit: [...made] },
-    },
+    arguments: { node: [helper], git: { blobs: [...blobs], trees: [...trees], commit: [...made] } },
     environment: { supervisor: { ...supervisorEnvironment }, git: { ...gitEnvironment(commit) } },
     inputs: {
       manifest_sha256: sha256Hex(bytes), manifest_bytes: bytes.length,

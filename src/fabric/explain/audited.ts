@@ -6,9 +6,7 @@
 import { msOfUuid7 } from '../../base/ids.js'
 import { isoFromMs } from '../../base/clock.js'
 import type { ExplainedEvent, ExplainSite } from '../../governance/explained.js'
-import {
-  auditByPrincipal, auditByTime, collections, type AuditRow,
-} from '../../governance/rows.js'
+import { auditByPrincipal, auditByTime, collections, type AuditRow } from '../../governance/rows.js'
 import { lookUp } from '../../state/indexes.js'
 
 /** Rows of the audit at one moment, after the first one, and of the newest, at most. */

@@ -70,6 +70,5 @@ export const atList = contract({
     readonly path: string
     readonly names: readonly NamedState[]
     readonly inForce: string | null
-  }) => names.map((named) =>
-    ({ ...entryOf({ path, named }), in_force: named.name === inForce })),
+  }) => names.map((named) => ({ ...entryOf({ path, named }), in_force: named.name === inForce })),
 })

@@ -35,9 +35,7 @@ export const receiptExport = contract({
 export const receiptKey = contract({
   name: 'receipt.key', version: 1,
   input: noInput,
-  output: v.strictObject({
-    key_id: sha256, algorithm: v.literal('ed25519'), public_key_pem: text,
-  }),
+  output: v.strictObject({ key_id: sha256, algorithm: v.literal('ed25519'), public_key_pem: text }),
   toDocument: (half: { readonly id: string; readonly pem: string }) =>
     ({ key_id: half.id, algorithm: 'ed25519' as const, public_key_pem: half.pem }),
 })

@@ -239,8 +239,6 @@ export const closeOrder = <Claimed, Content, Made>(
     subject: call.operationId,
     facts: { slot: order.slot, outcome, ledger, face: call.ctx.gov.face },
   })
-  const kept = {
-    ...ending, receipt, operationId: call.operationId, errorKind, httpStatus, made,
-  }
+  const kept = { ...ending, receipt, operationId: call.operationId, errorKind, httpStatus, made }
   return { kept, outcome, adopts: made !== null }
 }

@@ -43,9 +43,7 @@ export const pauseCollection: CollectionSpec<Pause> = {
 const ofOneRequest: ReadonlySet<number> = new Set([200, 400, 413, 415, 422])
 
 /** Milliseconds without a request after so many refusals in a row, from 1. Pure. */
-export const gapOf = (
-  { status, retryAfter }: Refusal, refusals: number, nowMs: number,
-): number => {
+export const gapOf = ({ status, retryAfter }: Refusal, refusals: number, nowMs: number): number => {
   const { pauseMsMin, pauseMsMax, retryAfterMsMax } = gatewayLimits
   if (refusals === 1 && ofOneRequest.has(status)) return 0
   const asked = retryAfter === null ? 0 : waitOf(retryAfter, nowMs)

@@ -130,9 +130,7 @@ const newestOf = (
 ): readonly Task[] => {
   const { index, under } = narrowest(owner, filter)
   const found: Task[] = []
-  for (const { id } of walkIndex(view, spec, index, {
-    under, from: filter.after, reverse: true,
-  })) {
+  for (const { id } of walkIndex(view, spec, index, { under, from: filter.after, reverse: true })) {
     const task = view.get(spec, id)
     if (task !== undefined && isWanted(task, filter)) found.push(task)
     if (found.length >= limit) break

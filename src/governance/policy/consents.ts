@@ -182,9 +182,7 @@ export const grantConsent = (
     granted_at: now,
     expires_at: grant.expiresAt,
     statement_sha256: grant.statementSha256,
-    acknowledgments: [
-      { owner: by.principal, statement_sha256: grant.statementSha256, at: now },
-    ],
+    acknowledgments: [{ owner: by.principal, statement_sha256: grant.statementSha256, at: now }],
   }
   tx.put(collections.consents, consent.consent_id, consent)
   noteNamed(tx, by.root)

@@ -93,9 +93,7 @@ export const dropTask = (tx: Tx, now: string, task: Task): readonly DroppedArtif
 }
 
 /** Counts tasks that went, by the state that they had ended in. Pure. */
-export const countPruned = (
-  before: TaskPrune, tasks: readonly Task[], now: string,
-): TaskPrune => {
+export const countPruned = (before: TaskPrune, tasks: readonly Task[], now: string): TaskPrune => {
   const of = (state: Task['state']): number => tasks.filter((one) => one.state === state).length
   return {
     ...before,

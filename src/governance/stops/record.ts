@@ -157,9 +157,7 @@ const recordOne = (recording: Recording, stop: Stop, revoked: Facts | null): Fac
 }
 
 /** Writes rows for `pending` in the caller's record. */
-const writeRows = (
-  store: Store, clock: Clock, tx: Tx, pending: readonly Stop[],
-): void => {
+const writeRows = (store: Store, clock: Clock, tx: Tx, pending: readonly Stop[]): void => {
   const recording: Recording = { store, tx, now: isoFromMs(clock.wallMs()), ended: [] }
   let revoked: Facts | null = null
   for (const stop of pending) revoked = recordOne(recording, stop, revoked)

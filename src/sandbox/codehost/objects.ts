@@ -118,8 +118,7 @@ export const readTree = (ask: Ask): Promise<Draft> => reading(ask, async () => {
   if (types.get(key) !== 'tree') return notFound()
   const rows = await kept.git.rows(key, query.has('recursive'))
   const kept100k = rows.slice(0, rowsMax)
-  return jsonDraft(
-    200, shapes.tree(kept.facts, key, kept100k, rows.length > rowsMax))
+  return jsonDraft(200, shapes.tree(kept.facts, key, kept100k, rows.length > rowsMax))
 })
 
 const personOf = (value: unknown, seconds: number): Person | null => {

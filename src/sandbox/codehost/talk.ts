@@ -153,8 +153,7 @@ export const createPull = async (ask: TalkAsk): Promise<Draft> => {
     && await kept.git.ref(`refs/heads/${name}`) !== null))
   const absent = ['head', 'base'].filter((_, at) => !there[at])
   if (absent.length > 0) {
-    return invalid(...absent.map((field) =>
-      ({ resource: 'PullRequest', field, code: 'invalid' })))
+    return invalid(...absent.map((field) => ({ resource: 'PullRequest', field, code: 'invalid' })))
   }
   const same = kept.issues.some((one) =>
     one.state === 'open' && one.pull?.head === head && one.pull.base === base)

@@ -33,10 +33,7 @@ interface ActiveFault {
 export interface Faults {
   set(name: string, options?: FaultOptions): ActiveFault
   /** Answers fitting requests with exactly this; `route` defaults to `completion`. */
-  reply(
-    raw: RawReply,
-    options?: Omit<FaultOptions, 'value'> & { route?: FaultRoute },
-  ): void
+  reply(raw: RawReply, options?: Omit<FaultOptions, 'value'> & { route?: FaultRoute }): void
   /** Switches off one name, or everything. Returns how many were on. */
   clear(name?: string): number
   list(): readonly ActiveFault[]

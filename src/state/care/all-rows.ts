@@ -203,11 +203,7 @@ export const gather = (
   const rows = new StateRows(lease, over)
   // What was lost from a run was there when its manifest was written.
   if (evidence === 'left out') noteLost(rows, left, standing.manifest.written_at)
-  return {
-    rows,
-    lost: left,
-    lostRows: left.length === 0 ? 0 : lostRows,
-  }
+  return { rows, lost: left, lostRows: left.length === 0 ? 0 : lostRows }
 }
 
 /** Files of which a part cannot be read, with the rows that can be. */

@@ -217,9 +217,7 @@ const checkHistories = (rows: StateRows, shapes: Shapes, problems: Problem[]): v
   problems.push(...historyProblems(source, shapes.collections, known))
 }
 
-const checkDocuments = (
-  site: Site, trace: Trace, shapes: Shapes, problems: Problem[],
-): void => {
+const checkDocuments = (site: Site, trace: Trace, shapes: Shapes, problems: Problem[]): void => {
   const { files, places } = site
   for (const facts of segmentsIn(trace.manifest)) {
     const problem = fileProblem(site, facts)

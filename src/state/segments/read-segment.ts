@@ -344,9 +344,7 @@ export class Segment {
     }
   }
 
-  * #scan(
-    bounds: Bounds, reverse: boolean, onLost: OnLost | undefined,
-  ): Generator<StoredRow> {
+  * #scan(bounds: Bounds, reverse: boolean, onLost: OnLost | undefined): Generator<StoredRow> {
     const { low, high } = bounds
     const blocks = this.#blocksOr(onLost)
     const first = low === undefined || blocks === 0 ? 0 : Math.max(0, this.#blockAt(low))

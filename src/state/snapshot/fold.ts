@@ -320,9 +320,7 @@ export const fold = (place: FoldPlace, options: FoldOptions): FoldReport => {
  * Removes what neither of two manifests needs: other manifests, their files, logs that the older of
  * the two includes, and leftovers. Only files go, and only under names that this program makes.
  */
-export const sweep = (
-  files: Files, places: Places, newest: Manifest, before: Manifest,
-): number => {
+export const sweep = (files: Files, places: Places, newest: Manifest, before: Manifest): number => {
   requireGenerationFolders(files, places)
   const kept = [newest, before]
   const named = new Set(kept.flatMap(segmentsIn).map(({ name }) => name))

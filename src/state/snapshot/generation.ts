@@ -265,9 +265,7 @@ export class Generation {
   }
 
   /** The same of some documents of a collection, in the order of their ids as they are given. */
-  findMany(
-    collection: string, ids: readonly string[], sequence: number,
-  ): (Version | undefined)[] {
+  findMany(collection: string, ids: readonly string[], sequence: number): (Version | undefined)[] {
     const overlay = this.overlays.get(collection)
     const found: (Version | undefined)[] = []
     const stored: { readonly id: string; readonly at: number }[] = []

@@ -63,9 +63,7 @@ const checksumBytes = 65
  * The header that an untrue first line still vouches for: its text or its checksum is that of the
  * line that one of the bases gives. A line of which neither is left vouches for none.
  */
-export const vouchedHeader = (
-  found: Buffer, bases: readonly LogBase[],
-): HeaderLine | undefined =>
+export const vouchedHeader = (found: Buffer, bases: readonly LogBase[]): HeaderLine | undefined =>
   bases.map(headerOf).find(({ header }) => {
     const line = encodeLogHeader(header)
     const text = line.length - checksumBytes

@@ -9,9 +9,7 @@ import { fail } from '../../../base/errors.js'
 import type { Work } from '../../../fabric/operation.js'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import {
-  acknowledgeFlag, integerFlag, moneyFlag, renamed,
-} from '../../flags.js'
+import { acknowledgeFlag, integerFlag, moneyFlag, renamed } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
 import { tellTyped } from '../../typed.js'

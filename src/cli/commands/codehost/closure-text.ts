@@ -35,9 +35,7 @@ export const closureHeads =
 
 type Field = readonly [string, string]
 
-const saysOf = (
-  { verdict, reason, job }: InspectionDocument, view: View,
-): readonly Field[] => {
+const saysOf = ({ verdict, reason, job }: InspectionDocument, view: View): readonly Field[] => {
   if (verdict === 'applied') return [['so', 'This very request closed the capacity.']]
   if (verdict === 'stale') {
     return [
@@ -52,9 +50,7 @@ const saysOf = (
 }
 
 /** A verdict as lines of text. */
-export const inspectionText = (
-  document: InspectionDocument, view: View,
-): string => fieldLines([
+export const inspectionText = (document: InspectionDocument, view: View): string => fieldLines([
   ['job', document.job],
   ['key', document.idempotency_key],
   ['verdict', document.verdict],

@@ -60,8 +60,7 @@ const filled = async (
   { gov, session }: { readonly gov: Gov, readonly session: Session },
 ): Promise<FilledConnection> => (options.connection === undefined
   ? newConnectionForm(deps, (repository) => freeConnections(gov, session, repository))
-  : savedConnectionForm(
-    deps, requireOwnConnection(gov.store.read(), session, options.connection)))
+  : savedConnectionForm(deps, requireOwnConnection(gov.store.read(), session, options.connection)))
 
 export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
   summary: 'save a connection to a repository, or change one',

@@ -89,9 +89,7 @@ export const update = verbOf(operation(goalUpdate, 'mutate', ({ gov, session }, 
 })
 
 export const close = verbOf(operation(goalClose, 'mutate', ({ gov, session }, request) =>
-  closeGoal(gov, session, {
-    goalId: request.goal, expectedRevision: request.expected_revision,
-  })), {
+  closeGoal(gov, session, { goalId: request.goal, expectedRevision: request.expected_revision })), {
   summary: 'close a goal',
   description:
     'Closes a goal: it takes no more tasks, and what is under way for it is not contacted or '

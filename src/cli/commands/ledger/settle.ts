@@ -159,9 +159,7 @@ const settleAll = async (
         + `${countText(rows.length, 'operation')} (${moneyText(held)} held)?`, '--yes')
   }
   const ids = rows.map(({ operation_id: id }) => id)
-  return ledgerSettle.answer({
-    settled: await settleCharges(by.gov, by.session, ids, found), more,
-  })
+  return ledgerSettle.answer({ settled: await settleCharges(by.gov, by.session, ids, found), more })
 }
 
 const settleOne = async (

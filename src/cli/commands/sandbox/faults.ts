@@ -97,8 +97,7 @@ export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
   exits: ['rejected', 'not_found', 'remote'],
   json: sandboxFault,
   flags: (command) => {
-    const action = offered(
-      new Argument('<action>', 'set, clear or list'), [...actions, 'list'])
+    const action = offered(new Argument('<action>', 'set, clear or list'), [...actions, 'list'])
     return command
       .addArgument(action)
       .addArgument(offered(

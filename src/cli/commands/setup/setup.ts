@@ -247,8 +247,7 @@ export const setup = verb(setupContract, {
   contacts: true,
   exits: ['rejected', 'conflict', 'locked', 'damaged'],
   text: ({ steps, next }) => [
-    ...steps.map(({ step, done, told }) =>
-      `${step.padEnd(9)}${done ? 'done' : 'open'}  ${told}\n`),
+    ...steps.map(({ step, done, told }) => `${step.padEnd(9)}${done ? 'done' : 'open'}  ${told}\n`),
     ...next.map((line, n) => `${labelOf(line, n).padEnd(9)}${line}\n`),
   ].join(''),
   run: async (_request, deps) => walkThrough(deps, instead),

@@ -40,9 +40,7 @@ const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string
   if (count === 0) return []
   const reasons = receipt.passed_over_reasons
   const told = reasons.map((one) => `${one.count} ${one.reason}`).join(', ')
-  return [
-    `${count} blocked and passed over${told === '' ? '' : `: ${told}`}`,
-  ]
+  return [`${count} blocked and passed over${told === '' ? '' : `: ${told}`}`]
 }
 
 /** How many of the blocked ones a later image stands for. */

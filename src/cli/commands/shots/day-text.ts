@@ -86,9 +86,7 @@ const headLines = (told: DayDocument, view: View, widthOf: WidthOf): string[] =>
   ]
 }
 
-const episodeLine = (
-  one: DayEpisode, zoneName: string, view: View, widthOf: WidthOf,
-): string => {
+const episodeLine = (one: DayEpisode, zoneName: string, view: View, widthOf: WidthOf): string => {
   const zone = zoneOf(zoneName)
   const when = `${zone.at(one.start).time}-${zone.at(one.end).time}`
   const words = one.text === null

@@ -31,9 +31,7 @@ const notesOf = (
   `${found.length} found in ${analyses} analyses and ${digests} digests`
     + (next === null ? '' : '; there is more to look at, or less with --since'),
   ...(next === null ? [] : [`More: ${next}`]),
-  ...(unreadable === 0 ? [] : [
-    `${unreadable} could not be opened: \`sallyport state check\``,
-  ]),
+  ...(unreadable === 0 ? [] : [`${unreadable} could not be opened: \`sallyport state check\``]),
 ]
 
 export const find = verbOf(operation(shotsFind, 'read', async ({ gov, world, cut }, search) => {

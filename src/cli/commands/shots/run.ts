@@ -37,9 +37,7 @@ const jobText: Readonly<Record<TurnDocument['job'], string>> = {
   screenshot_observation_digest: 'digest',
 }
 
-const textOf = (
-  { job, at, outcome, receipt, error }: TurnDocument, view: View,
-): string => {
+const textOf = ({ job, at, outcome, receipt, error }: TurnDocument, view: View): string => {
   const isRead = view.terminal
   const reason = receipt?.reason ?? null
   const numbers = isRead ? forPeople : forLogs

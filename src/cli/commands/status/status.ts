@@ -56,8 +56,7 @@ const waitingLines = (
   const left = waiting.length - waitingMax
   return [
     `waits for you: ${waiting.length}${whose}`,
-    ...waiting.slice(0, waitingMax).flatMap(({ text, command }) =>
-      [`  ${text}`, `    ${command}`]),
+    ...waiting.slice(0, waitingMax).flatMap(({ text, command }) => [`  ${text}`, `    ${command}`]),
     ...(left <= 0 ? [] : [`  ${left} more: ${view.command('status --json')}`]),
   ]
 }
