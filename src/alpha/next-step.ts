@@ -90,7 +90,6 @@ export interface FinishFacts {
   readonly cancelRequested: boolean
 }
 
-/** How the task ends. */
 type FinishTask =
   | { readonly state: 'succeeded' }
   | { readonly state: 'blocked'; readonly kind: string; readonly reason: string }

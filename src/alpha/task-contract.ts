@@ -68,7 +68,6 @@ export const alphaTasks = contract({
 })
 
 const taskReceiptShape = v.strictObject({ task: taskShape, receipt: v.nullable(alphaReceiptShape) })
-/** Reading a text task and its receipt. */
 export const alphaTask = contract({
   name: 'alpha.task',
   document: 'alpha.task_receipt',
@@ -80,7 +79,6 @@ export const alphaTask = contract({
   }),
 })
 
-/** The verdict on an answer. */
 export const alphaReview = contract({
   ...oneTask,
   name: 'alpha.review',
@@ -89,5 +87,4 @@ export const alphaReview = contract({
   }),
 })
 
-/** Cancelling a text task. */
 export const alphaCancel = contract({ ...oneTask, name: 'alpha.cancel', input: one })

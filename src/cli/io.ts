@@ -39,7 +39,6 @@ export interface Self {
   readonly program: readonly string[]
 }
 
-/** What the process was started with. */
 interface ProcessFacts {
   /** Arguments after the program's own name. */
   readonly argv: readonly string[]

@@ -49,7 +49,6 @@ export const verbFor = (
   return { meta, command }
 }
 
-/** A command with what its record takes. */
 const withFlags = (bare: Command, record: VerbRecord): Command => {
   const { of } = record
   const named = of === undefined ? bare : bare.argument(`<${of}>`, `id of the ${of}`)
@@ -238,7 +237,6 @@ export const runVerb = async (
   }
 }
 
-/** The usage line of a verb. */
 export const usageOf = ({ command }: Verb): string => command.createHelp().commandUsage(command)
 
 const plainFlag = /^--?[a-z][a-z0-9-]{0,40}$/

@@ -44,7 +44,6 @@ const closeRows = <C, E, K>(
   return closed
 }
 
-/** Commits the end. */
 const commit = async <C, E, K>(
   op: Op<C, E, K>, evidence: E, sealed: ArtifactRef | null,
 ): Promise<K> => {

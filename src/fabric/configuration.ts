@@ -38,7 +38,6 @@ export const configurationShape = v.strictObject({
 })
 export type Configuration = v.InferOutput<typeof configurationShape>
 
-/** The blocks there are. */
 type BlockName = 'alpha_text' | 'gateway'
 
 /** A save: a document as bytes, or as a value that was parsed strictly or built from flags. */

@@ -220,7 +220,6 @@ const backupShape = v.strictObject({
   /** What a salvaged backup lacks; null for a whole one. */
   loss: v.nullable(v.strictObject({ damage: v.array(v.string()), artifacts: v.array(v.string()) })),
 })
-/** Copying the state into a new folder. */
 export const stateBackup = contract({
   name: 'state.backup',
   version: 1,
@@ -236,7 +235,6 @@ const restoreShape = v.strictObject({
   anchor: anchorShape,
   ...keptShape,
 })
-/** What a restore did. */
 export type StateRestoreDocument = v.InferOutput<typeof restoreShape>
 
 /** Putting a backup in place, revoked. */
@@ -284,7 +282,6 @@ const pathShape = v.strictObject({
 /** The two folders, and whether there is a state directory. */
 type StatePathDocument = v.InferOutput<typeof pathShape>
 
-/** Where state and keys lie. */
 export const statePath = contract({
   name: 'state.path',
   version: 1,

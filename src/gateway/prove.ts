@@ -34,7 +34,6 @@ export interface ProofResult {
   readonly receipt: GatewayReceipt
 }
 
-/** How to prove. */
 interface ProofRequest {
   readonly slot: SlotName
   /** Contact nobody while the newest proof is current; never repeat an uncertain attempt. */

@@ -144,13 +144,11 @@ export const gatewayFactsAt = (moment: Moment, place: GatewayPlace): GatewayFact
 export const gatewayFacts = (gov: Gov, view: View, place: GatewayPlace): GatewayFacts =>
   gatewayFactsAt(momentOf(gov, view), place)
 
-/** The current consent to a purpose. */
 export const consentTo = (
   { consents }: GatewayFacts, purpose: ConsentFact['purpose'],
 ): Consent | undefined =>
   (consents[purpose].lapse === null ? consents[purpose].newest : undefined)
 
-/** Whether a purpose has a current consent. */
 export const isCurrent = (facts: GatewayFacts, purpose: ConsentFact['purpose']): boolean =>
   consentTo(facts, purpose) !== undefined
 

@@ -16,14 +16,12 @@ const principalShape = v.strictObject({
   disabled_at: v.nullable(v.string()),
   disabled_for_good: v.boolean(),
 })
-/** An owner as a document. */
 export type PrincipalDocument = v.InferOutput<typeof principalShape>
 
 const addedShape = v.strictObject({ principal: principalShape, goal_id: v.string() })
 /** A new owner with its default goal. */
 export type PrincipalAddedDocument = v.InferOutput<typeof addedShape>
 
-/** Adding an owner. */
 export const principalAdd = contract({
   name: 'principal.add',
   version: 1,

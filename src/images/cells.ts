@@ -15,7 +15,6 @@ export interface CellSums {
   readonly sums: Float64Array
 }
 
-/** Empty sums for a picture. */
 export const newSums = (width: number, height: number): CellSums => {
   const columns = cellsOf(width)
   return { width, height, columns, sums: new Float64Array(columns * cellsOf(height)) }

@@ -129,7 +129,6 @@ const pairsOf = (a: JpegPicture, b: JpegPicture): (readonly [JpegPart, JpegPart]
 export const haveSameTables = (a: JpegPicture, b: JpegPicture): boolean =>
   pairsOf(a, b).every(([one, other]) => sameGrid(one, other) && sameSteps(one, other))
 
-/** Compares two JPEGs. */
 export const compareJpegs = (a: JpegPicture, b: JpegPicture): PictureComparison => {
   const means = a.meaning.length === b.meaning.length && a.parts.length === b.parts.length
     && a.meaning.every((one, i) => same(one, b.meaning[i]!))

@@ -26,7 +26,6 @@ export interface ScanHeader extends Scan {
   readonly last: number
 }
 
-/** Who reads a file. */
 interface JpegReader {
   /** Every segment but a scan's header; the head knows it by then. */
   segment?(marker: number, segment: Buffer): void

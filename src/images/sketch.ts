@@ -37,7 +37,6 @@ const coarser = (plane: Uint16Array, width: number, height: number): Uint16Array
   return Uint16Array.from(sums, (sum, i) => Math.round(sum / counts[i]!))
 }
 
-/** The sketch of a fingerprint. */
 export const sketchOf = ({ format, width, height, planes }: Fingerprint): Sketch =>
   ({ format, width, height, planes: planes.map((plane) => coarser(plane, width, height)) })
 

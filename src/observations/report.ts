@@ -14,7 +14,6 @@ import { periodKinds } from './periods.js'
 import type { ModelText, ScreenObservationInput, ScreenReportInput } from './types.js'
 import { zoneOf } from './zone.js'
 
-/** Schema name of a report. */
 const reportSchemaName = 'svc.screen_report.v1'
 
 /** Observations that are listed one by one, and told by their summary; all are counted. */

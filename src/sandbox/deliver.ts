@@ -15,7 +15,6 @@ interface Outlet {
   reset(): void
 }
 
-/** The body bytes of a draft. */
 export const bodyOf = (draft: Draft): Buffer =>
   draft.bytes ?? Buffer.from(renderJson(draft.json), 'utf8')
 

@@ -18,7 +18,6 @@ const activeFaultShape = v.strictObject({
   after: count,
   value: v.nullable(count),
 })
-/** A fault that is on. */
 export type ActiveFaultDocument = v.InferOutput<typeof activeFaultShape>
 
 /** Why the control endpoint refuses a change; other fields are dropped. */
@@ -30,7 +29,6 @@ const stoppedShape = v.strictObject({ dir: v.string(), pid: count })
 /** The process that ended, and the folder that it ran from. */
 export type SandboxStoppedDocument = v.InferOutput<typeof stoppedShape>
 
-/** Stopping a sandbox. */
 export const sandboxStop = contract({
   name: 'sandbox.stop',
   version: 1,
@@ -53,7 +51,6 @@ const startedShape = v.strictObject({
 /** Where a sandbox is and what to give to `init` and to the set-ups. */
 export type SandboxStartedDocument = v.InferOutput<typeof startedShape>
 
-/** Starting a sandbox. */
 export const sandboxStart = contract({
   name: 'sandbox.start',
   version: 1,
@@ -105,7 +102,6 @@ export const sandboxFaultsShape = v.strictObject({
 /** How many faults were switched off, and those that are on now. */
 export type SandboxFaultsDocument = v.InferOutput<typeof sandboxFaultsShape>
 
-/** Switching faults of a running sandbox. */
 export const sandboxFault = contract({
   name: 'sandbox.fault',
   version: 1,
@@ -138,7 +134,6 @@ interface FaultRow {
   readonly value?: { readonly meaning: string; readonly fallback: number } | undefined
 }
 
-/** Reading the table of faults. */
 export const sandboxFaults = contract({
   name: 'sandbox.faults',
   version: 1,
@@ -155,10 +150,8 @@ export const sandboxFaults = contract({
 })
 
 const samplesShape = v.array(v.strictObject({ path: v.string(), becomes: v.string() }))
-/** Sample files that were written. */
 type SamplesDocument = v.InferOutput<typeof samplesShape>
 
-/** Writing sample screenshots. */
 export const sandboxSamples = contract({
   name: 'sandbox.samples',
   version: 1,
@@ -177,7 +170,6 @@ export const demoScenes = ['story', 'alpha', 'shots', 'edge', 'codehost', 'all']
 /** A scene of the demo. */
 export type DemoScene = (typeof demoScenes)[number]
 
-/** Playing the demo. */
 export const sandboxDemo = contract({
   name: 'demo',
   version: 1,

@@ -228,7 +228,6 @@ const ending: Endpoint = {
   },
 }
 
-/** Who reads. */
 type FindReader = (...asked: Parameters<typeof deviceOf>) => EdgeParty | Session
 
 /** A device by its credential, or an operator by the token of a session. */

@@ -68,7 +68,6 @@ export interface Endpoint extends Placed {
   answer(exchange: Exchange, site: Site): Promise<Reply | null>
 }
 
-/** What a service is made of. */
 interface ServiceParts {
   readonly world: World
   readonly place: WorkPlace
@@ -143,7 +142,6 @@ const performHere = (route: Route, site: Site, by: Asker, asked: Asked): Promise
 /** Whom a request is from. Throws `unauthorized`. */
 type FindAsker = (request: IncomingMessage) => Asker
 
-/** A route of operators as an endpoint. */
 export const operatorEndpoint = (route: Route, askerOf: FindAsker = bearerOf): Endpoint => ({
   method: route.method, path: route.path, described: route, readsBody: true,
   ...(route.localOnly === true ? { localOnly: true } : {}),

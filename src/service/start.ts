@@ -39,7 +39,6 @@ import { govOf, operatorEndpoint, Service, type Endpoint } from './service.js'
 import type { TakesIn } from './taking-in.js'
 import { Threads } from './threads.js'
 
-/** Starting the service. */
 export const serve = contract({
   name: 'serve', version: 1,
   input: closedObject({
@@ -81,7 +80,6 @@ export const serve = contract({
   }),
 })
 
-/** What is told of a service. */
 interface Served {
   readonly identity: ServiceIdentity
   readonly certificateFile: string

@@ -52,7 +52,6 @@ class OwnFile {
     this.#reading = { ...mark, torn: false }
   }
 
-  /** What it holds. */
   get reading(): Reading {
     return this.#reading
   }

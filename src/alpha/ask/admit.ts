@@ -186,7 +186,6 @@ export const checkQuestion = async (
   return { input, digest }
 }
 
-/** Seals a checked question. */
 export const sealQuestion = (
   { gov: { store } }: Pick<AlphaContext, 'gov'>, request: AskRequest, checked: CheckedQuestion,
 ): SealedQuestion => {

@@ -223,6 +223,5 @@ export const topicNames: readonly string[] = Object.keys(topics)
 export const topicText = (name: string): string | null =>
   Object.hasOwn(topics, name) ? (topics[name]?.text ?? null) : null
 
-/** One line per topic. */
 export const topicList = (): [string, string][] =>
   Object.entries(topics).map(([name, { summary }]) => [name, summary])

@@ -92,7 +92,6 @@ export const refusalOf = (reply: HttpsReply): RepositoryRefusal | null => {
 export const refusedAs = (code: RepositoryRefusal, reply: HttpsReply): Refused =>
   ({ kind: 'refused', code, status: reply.status, back: backOf(reply) })
 
-/** Judges the reply to a read of one repository. */
 export const judgeRepositoryReply = (reply: HttpsReply): RepositoryVerdict => {
   const code = refusalOf(reply)
   if (code !== null) return refusedAs(code, reply)

@@ -15,7 +15,6 @@ import {
 import { receiptCollection, type ReceiptRow } from './receipt.js'
 import { onItsWay, nextStepNow, type JobOnItsWay } from './next-step-now.js'
 
-/** Which jobs are wanted. */
 interface JobFilter {
   readonly connection?: string | undefined
   readonly state?: JobState | undefined

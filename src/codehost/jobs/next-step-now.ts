@@ -141,6 +141,5 @@ export const nextStepNow = (gov: Gov, view: View, job: Job): NextStep => {
     ? { ...way, command: closeLineNow(gov, job, revision) } : way
 }
 
-/** A job with its way on. */
 export const onItsWay = (gov: Gov, view: View, job: Job): JobOnItsWay =>
   ({ job, way: nextStepNow(gov, view, job) })

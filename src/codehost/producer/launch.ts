@@ -67,7 +67,6 @@ export interface ProducerRun {
   readonly begun?: () => Promise<void>
 }
 
-/** A supervisor that was started. */
 interface Started {
   readonly child: ChildProcess
   /** When it has ended and its pipes are at their end. */

@@ -23,7 +23,6 @@ import { manifestBytes, type ProducerManifest } from './manifest.js'
 import type { ProducerBinding, ProducerJob } from './shapes.js'
 import type { ProducerTools } from './tools.js'
 
-/** Folder of a job's stage. */
 export const stagePath = (stateDir: string, jobId: string): string =>
   join(stateDir, 'stages', jobId)
 
@@ -71,7 +70,6 @@ const standIn = (): Buffer => {
   return deflateSync(Buffer.from(`commit ${body.length}\0${body}`))
 }
 
-/** What a stage is made for. */
 interface StageInput {
   readonly tools: ProducerTools
   readonly job: ProducerJob

@@ -28,7 +28,6 @@ const madeAt = (id: string): string | null => {
   return ms === undefined ? null : isoFromMs(Math.max(0, ms - 1_000))
 }
 
-/** Reads it. */
 export const auditedOf = (
   { view, session }: ExplainSite, id: string, events: readonly ExplainedEvent[],
 ): Audited => {

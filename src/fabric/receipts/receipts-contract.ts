@@ -15,7 +15,6 @@ const saidEntries = { what, id, facts, content: subject, proves }
 
 const saidOf = ({ subject: content, predicate: said }: Statement) => ({ ...said, content })
 
-/** Making one. */
 export const receiptExport = contract({
   name: 'receipt.export', version: 1,
   input: closedObject({ id: text }),
@@ -40,7 +39,6 @@ export const receiptKey = contract({
     ({ key_id: half.id, algorithm: 'ed25519' as const, public_key_pem: half.pem }),
 })
 
-/** Checking one. */
 export const receiptVerify = contract({
   name: 'receipt.verify', version: 1,
   input: closedObject({ receipt: text, key: text }),

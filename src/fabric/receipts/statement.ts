@@ -28,7 +28,6 @@ export const statementShape = v.strictObject({
     proves: v.literal(whatItProves),
   }),
 })
-/** One statement. */
 export type Statement = v.InferOutput<typeof statementShape>
 
 /** Digest of some content under a key of the state: of one name of one thing. */

@@ -34,7 +34,6 @@ export interface CallEvidence<Content> {
   readonly judged: Judged<Content> | null
 }
 
-/** What becomes of a call. */
 interface Ending {
   readonly outcome: CallOutcome
   readonly reason: string | null

@@ -34,7 +34,6 @@ const pauseShape = v.strictObject({
 /** How long a slot is left alone, and after what. */
 export type Pause = v.InferOutput<typeof pauseShape>
 
-/** Pauses by slot. */
 export const pauseCollection: CollectionSpec<Pause> = {
   name: 'gateway_pauses', schema: pauseShape, partition: 'one',
 }

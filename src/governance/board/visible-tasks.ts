@@ -124,7 +124,6 @@ const isWanted = (task: Task, { goalId, state, kind }: TaskFilter): boolean =>
   (kind === undefined || task.kind === kind) && (state === undefined || task.state === state)
   && (goalId === undefined || task.goal_id === goalId)
 
-/** The newest wanted tasks of one collection. */
 const newestOf = (
   view: View, spec: CollectionSpec<Task>, owner: string, filter: TaskFilter, limit: number,
 ): readonly Task[] => {

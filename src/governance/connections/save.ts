@@ -60,7 +60,6 @@ export const addConnection = (
   return { connection, replaced }
 }
 
-/** What changes of a saved connection. */
 interface ConnectionChange {
   readonly connectionId: string
   readonly expectedRevision: number

@@ -52,7 +52,6 @@ export const overrunReviews = (view: View): number =>
     under: ['review_required'],
   }).length
 
-/** How many reservations are of unknown charge. */
 export const unknownCharges = (view: View): number =>
   lookUp(view, collections.openReservations, reservationsByState, { under: ['unknown'] }).length
 

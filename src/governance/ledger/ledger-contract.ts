@@ -26,7 +26,6 @@ const reservationShape = v.strictObject({
   /** Why the charge is unknown (`http_status_402`, `timeout`); null in every other state. */
   reason: v.nullable(v.string()),
 })
-/** A reservation as a document. */
 export type ReservationDocument = v.InferOutput<typeof reservationShape>
 
 const reservationDocument = (
@@ -62,7 +61,6 @@ const ledgerShape = v.strictObject({
     overrun_review_required: v.number(),
   }),
 })
-/** The ledger at a glance. */
 type LedgerDocument = v.InferOutput<typeof ledgerShape>
 
 /** Reading balances and what is open. */

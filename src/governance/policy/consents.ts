@@ -46,7 +46,6 @@ export interface Giver {
   readonly disabled: boolean
 }
 
-/** Whoever gave a consent. */
 export const giverOf = (view: View, { principal }: Pick<Consent, 'principal'>): Giver => {
   const row = view.get(collections.principals, principal)
   return {

@@ -56,7 +56,6 @@ interface SaveOutcome {
   readonly consents: readonly Consent[]
 }
 
-/** One save, as its route describes it. */
 interface SavePlan {
   readonly route: RouteName
   /** Compared with the head; null only where the route allows it (disabling). */

@@ -39,7 +39,6 @@ export const mayTaskGo = ({ task, money, key }: EndedTask, { kinds, before }: Ta
   && isChargeKnown(money) && (key === undefined || key.task_id === task.task_id)
   && msFromIso(task.updated_at) < msFromIso(before)
 
-/** Every session that a task names. */
 export const rootsOfTask = (task: Task): readonly string[] => [
   task.original_root, task.current_root, task.purpose.root,
   ...(task.provenance.root === null ? [] : [task.provenance.root]),

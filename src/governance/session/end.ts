@@ -63,7 +63,6 @@ export const pruneRoots = (tx: Tx, now: string): readonly string[] => {
   return dead.map(({ id }) => id)
 }
 
-/** Which sessions to list. */
 interface SessionFilter {
   /** Those of every owner; else the operator's own. */
   readonly all?: boolean | undefined

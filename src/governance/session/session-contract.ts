@@ -21,7 +21,6 @@ const sessionShape = v.strictObject({
   ended_reason: nullableText,
   live: v.boolean(),
 })
-/** A session as a document. */
 export type SessionDocument = v.InferOutput<typeof sessionShape>
 
 const loginShape = v.strictObject({
@@ -59,7 +58,6 @@ const logoutShape = v.strictObject({
   /** What had left before of what rested on the session. */
   requests: requestsShape,
 })
-/** Ending the session in use. */
 export const sessionLogout = contract({
   name: 'logout',
   version: 1,
@@ -71,7 +69,6 @@ export const sessionLogout = contract({
 })
 
 const showShape = v.strictObject({ root: sessionShape })
-/** Reading the session in use. */
 export const sessionShow = contract({
   name: 'session.show',
   version: 1,
@@ -97,7 +94,6 @@ const revokedShape = v.strictObject({
   /** What had left before of what rested on it. */
   requests: requestsShape,
 })
-/** Ending a session by its id. */
 export const sessionRevoke = contract({
   name: 'session.revoke',
   version: 1,

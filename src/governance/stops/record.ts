@@ -26,7 +26,6 @@ import { connectionStops, deviceStop, isOfSave, type ConnectionStop } from './st
 
 type Facts = RecordedStop['facts']
 
-/** What recording works on. */
 interface Recording {
   readonly store: Store
   readonly tx: Tx

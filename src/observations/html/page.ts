@@ -145,7 +145,6 @@ counted.</footer>
 </main>`
 }
 
-/** The whole page. */
 export const reportPage = (shown: ScreenReport, writing: PageWriting = plainWriting): string => {
   const report = { ...shown, ...writing }
   const zone = zoneOf(report.period.time_zone)

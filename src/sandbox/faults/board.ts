@@ -132,7 +132,6 @@ const fits = (route: FaultRoute, request: SeenRequest): boolean => {
 
 const stages: readonly FaultStage[] = ['members', 'bytes', 'wire']
 
-/** An empty board. */
 export const newFaultBoard = (): FaultBoard => {
   let entries: Entry[] = []
   const add = (spec: FaultSpec, options: FaultOptions): ActiveFault => {

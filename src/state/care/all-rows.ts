@@ -40,7 +40,6 @@ export class RowSet {
     return this
   }
 
-  /** Rows within bounds, sorted. */
   sorted(bounds: Bounds = {}): Row[] {
     return [...this.#rows.values()].filter((row) => isWithin(row, bounds)).sort(compareKeys)
   }

@@ -30,7 +30,6 @@ export const damage = (code: string, message: string, subject?: string): Problem
 export const notice = (code: string, message: string, subject?: string): Problem =>
   ({ code, severity: 'notice', message, ...(subject === undefined ? {} : { subject }) })
 
-/** What was found of a generation. */
 interface GenerationReport {
   readonly store_id: string | null
   readonly epoch: number | null
@@ -244,7 +243,6 @@ const checkDocuments = (site: Site, trace: Trace, shapes: Shapes, problems: Prob
   }
 }
 
-/** What was looked at before. */
 interface Looked {
   readonly found: Salvage
   readonly ended: EndedAt | undefined

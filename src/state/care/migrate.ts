@@ -105,7 +105,6 @@ export const migrations: readonly Migration[] = [
   { from: 6, to: 7, name: 'chains without epochs', prepare: toIndexes(7) },
 ]
 
-/** What a migration did. */
 interface MigrateReport {
   readonly from: number
   readonly to: number

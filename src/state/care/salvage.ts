@@ -163,7 +163,6 @@ const leadsOn = (header: LogHeader | undefined, meant: LogBinding, head: Head): 
   header.base_chain === head.chain &&
   header.base_sequence === head.sequence
 
-/** Reads the logs that go on from a manifest. */
 const traceLogs = (
   files: Files, places: Places, manifest: Manifest, options: SalvageOptions,
 ): Trace => {

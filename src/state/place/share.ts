@@ -51,7 +51,6 @@ export interface JoinOptions extends Omit<OpenOptions, 'mode'> {
   readonly reaching: Reaching
 }
 
-/** The place of some settings. */
 export const placeOf = (
   settings: PlaceSettings, storeId: string, { clock = systemClock }: Pick<OpenOptions, 'clock'>,
 ): Place => lazyPlace({

@@ -30,7 +30,6 @@ import {
 } from './manifest.js'
 import { SegmentPool } from './pool.js'
 
-/** Where to fold. */
 interface FoldPlace {
   readonly files: Files
   readonly places: Places
@@ -49,7 +48,6 @@ export interface FoldOptions {
 /** Bytes of merged files that a closing process writes at most, beside the last file's rest. */
 export const mergeBytesAtClose = 8 * 1024 * 1024
 
-/** What a fold did. */
 interface FoldReport {
   /** Number of the newest manifest. */
   readonly number: number

@@ -38,7 +38,6 @@ export interface Version {
   readonly before: Version | undefined
 }
 
-/** A version of a text alone. */
 export const versionOf = (text: string): Version => ({
   sequence: 0, removed: false, source: text, doc: undefined, checked: undefined, before: undefined,
 })
@@ -61,7 +60,6 @@ interface LateRecord {
   readonly bytes: Buffer
 }
 
-/** Freezes a document with all that it holds. */
 export const freezeDeep = (value: unknown): void => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   Object.freeze(value)
@@ -128,7 +126,6 @@ export class Generation {
   log: OpenLog | undefined
   /** Number of the newest log. */
   epoch: number
-  /** Where it lies. */
   logPath: string
   /** Where the log of the next epoch will appear. */
   nextLogPath: string

@@ -49,7 +49,6 @@ export const basesAfter = (manifest: Manifest): readonly LogBase[] => {
     { ...base, manifest: manifestDigest(manifest) }]
 }
 
-/** Whether a header goes on from a base. */
 export const goesOn = (header: LogHeader, base: LogBase): boolean =>
   header.store_id === base.storeId && header.epoch === base.epoch &&
   header.format_version === base.format &&

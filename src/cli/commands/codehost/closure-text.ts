@@ -7,7 +7,6 @@ import { bytesText, fieldLines } from '../../text.js'
 const jobState = ({ job }: ClosureReceipt): string =>
   (job.reason === null ? job.state : `${job.state} (${job.reason})`)
 
-/** A receipt as lines of text. */
 export const receiptText = (receipt: ClosureReceipt): string => {
   const { evidence, connection, job, task, effects } = receipt
   return fieldLines([
@@ -24,7 +23,6 @@ export const receiptText = (receipt: ClosureReceipt): string => {
   ])
 }
 
-/** Cells of a closure in a list. */
 export const closureCells = (view: View, line: ClosureLine): readonly string[] => [
   view.id(line.closure), view.time(line.closed_at), view.id(line.job), line.job_state,
   line.repository, String(line.observed_effects),
@@ -49,7 +47,6 @@ const saysOf = ({ verdict, reason, job }: InspectionDocument, view: View): reado
   ]
 }
 
-/** A verdict as lines of text. */
 export const inspectionText = (document: InspectionDocument, view: View): string => fieldLines([
   ['job', document.job],
   ['key', document.idempotency_key],

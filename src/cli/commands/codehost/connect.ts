@@ -15,7 +15,6 @@ import { workFor } from '../../work.js'
 import { newConnectionForm, savedConnectionForm, type FilledConnection } from './connect-form.js'
 import { connectionText } from './connections.js'
 
-/** Flags of `codehost connect`. */
 interface ConnectOptions extends Omit<LineOf<typeof codehostConnect>, 'token'> {
   readonly tokenFile?: string
 }

@@ -42,7 +42,6 @@ interface PublishOptions extends Partial<PublishFields>, KeyOptions {
   readonly goal?: string
 }
 
-/** A publication that was prepared, and what it was prepared with. */
 interface Prepared {
   readonly ctx: CodehostContext
   readonly session: Session

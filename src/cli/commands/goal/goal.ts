@@ -13,7 +13,6 @@ import { renderTable } from '../../table.js'
 import { fieldLines, visibleLine } from '../../text.js'
 import { verbOf } from '../../verb-of.js'
 
-/** A goal as lines of text. */
 const goalText = (goal: GoalDocument, view: View): string => fieldLines([
   ['goal', goal.id],
   ['title', visibleLine(goal.title)],

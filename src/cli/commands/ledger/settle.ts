@@ -46,7 +46,6 @@ const rangeText = (range: ChargeRange): string => {
     + `${time(confirmed)}).\nThey show what was counted by then; the bill decides.`
 }
 
-/** Flags of `ledger settle`. */
 interface SettleOptions {
   readonly operation?: string
   readonly where?: string

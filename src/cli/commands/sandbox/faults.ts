@@ -30,7 +30,6 @@ export interface SandboxFaultOptions {
 const actions = ['set', 'clear'] as const
 const { countMax, valueMax } = faultLimits
 
-/** A fault that is on, in one line. */
 const faultLine = (fault: ActiveFaultDocument): string =>
   [
     `${fault.name} (${fault.service})`,

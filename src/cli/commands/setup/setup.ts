@@ -121,7 +121,6 @@ const stepIo = ({ io, globals }: VerbDeps, { isTerse }: Talk): VerbDeps['io'] =>
     ? { ...io, writeOut: (data) => io.writeErr(Buffer.from(data).toString()) } : io
 }
 
-/** Runs one line of a step. */
 const runStep = async (
   deps: VerbDeps, prompter: Prompter, talk: Talk, words: readonly string[],
 ): Promise<number> => {

@@ -47,7 +47,6 @@ const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string
 const heldText = ({ unsettled: count }: AnalysisReceipt): string =>
   (count === 0 ? '' : ` (${count} unsettled)`)
 
-/** The receipt for people. */
 export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, notes: string[] } => {
   const { scanned, analyzed, failed, blocked, skipped, cost_microusd: cost } = receipt
   const repeats = receipt.reused === 0 ? '' : ` (${receipt.reused} as earlier images, unpaid)`

@@ -71,7 +71,6 @@ export const find = verbOf(operation(shotsFind, 'read', async ({ gov, world, cut
 
 const loadDigests = async () => (await import('./digests.js')).digests
 
-/** Flags of `shots list`. */
 type ShotsListOptions = LineOf<typeof shotsList>
 
 /** Why it is not analysed; what was analysed needs no reason. */

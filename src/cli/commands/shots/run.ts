@@ -9,7 +9,6 @@ import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { analysisStatusText } from './analyze.js'
 import { withJobs } from './open.js'
 
-/** Flags of `shots run`. */
 type RunOptions = LineOf<typeof shotsRun>
 
 const counted = (receipt: object): readonly [string, number][] =>

@@ -12,7 +12,6 @@ import type { Session } from '../../../governance/session/types.js'
 import { writeLine, type View } from '../../output.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 
-/** Flags of `status`. */
 interface StatusOptions {
   readonly watch?: boolean
   readonly check?: boolean
