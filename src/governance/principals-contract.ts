@@ -14,6 +14,7 @@ const principalShape = v.strictObject({
   has_passphrase: v.boolean(),
   created_at: v.string(),
   disabled_at: v.nullable(v.string()),
+  /** False too where a restore or a repair has disabled it: it can be enabled again then. */
   disabled_for_good: v.boolean(),
 })
 export type PrincipalDocument = v.InferOutput<typeof principalShape>

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { contract, noInput } from '../base/contract.js'
 import { closedObject, replyObject, strictInteger } from '../base/schema.js'
+import type { FaultSpec } from './faults/spec.js'
 import { serviceNames } from './types.js'
 
 const count = v.number()
@@ -14,7 +15,9 @@ const activeFaultShape = v.strictObject({
   name: v.string(),
   service: v.string(),
   route: v.string(),
+  /** Requests it still strikes; null for every one until cleared. */
   times: v.nullable(count),
+  /** Fitting requests it still lets pass. */
   after: count,
   value: v.nullable(count),
 })
@@ -125,21 +128,13 @@ const faultListShape = v.array(v.strictObject({
   summary: v.string(),
   value: v.nullable(v.strictObject({ meaning: v.string(), default: count })),
 }))
-/** A fault as the table of faults has it. */
-interface FaultRow {
-  readonly name: string
-  readonly services: readonly string[]
-  readonly route: string
-  readonly summary: string
-  readonly value?: { readonly meaning: string; readonly fallback: number } | undefined
-}
 
 export const sandboxFaults = contract({
   name: 'sandbox.faults',
   version: 1,
   input: noInput,
   output: faultListShape,
-  toDocument: (table: readonly FaultRow[]) =>
+  toDocument: (table: readonly FaultSpec[]) =>
     table.map(({ name, services, route, summary, value }) => ({
       name,
       services: [...services],
