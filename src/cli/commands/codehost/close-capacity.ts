@@ -19,10 +19,8 @@ import { receiptText } from './closure-text.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost close-capacity`. */
-interface CloseCapacityOptions extends LineOf<typeof codehostCloseCapacity> {
-  readonly from?: string
-  readonly retry?: boolean
-}
+type CloseCapacityOptions =
+  LineOf<typeof codehostCloseCapacity> & { readonly from?: string; readonly retry?: boolean }
 
 /** What a form shows and asks; given as flags it makes a request of its own. */
 const decidedOf = (options: CloseCapacityOptions) => ({

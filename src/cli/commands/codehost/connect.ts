@@ -15,9 +15,8 @@ import { workFor } from '../../work.js'
 import { newConnectionForm, savedConnectionForm, type FilledConnection } from './connect-form.js'
 import { connectionText } from './connections.js'
 
-interface ConnectOptions extends Omit<LineOf<typeof codehostConnect>, 'token'> {
-  readonly tokenFile?: string
-}
+type ConnectOptions =
+  Omit<LineOf<typeof codehostConnect>, 'token'> & { readonly tokenFile?: string }
 
 const requireMade = ({ repo, tokenFile }: ConnectOptions): void => {
   if (repo !== undefined && tokenFile !== undefined) return

@@ -12,10 +12,7 @@ import type { Session } from '../../../governance/session/types.js'
 import { writeLine, type View } from '../../output.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 
-interface StatusOptions {
-  readonly watch?: boolean
-  readonly check?: boolean
-}
+type StatusOptions = { readonly watch?: boolean; readonly check?: boolean }
 
 const lineText = ({ status, reason_code: code, reason }: StatusLine): string =>
   [code === null ? status : `${status} (${code})`, reason].filter(Boolean).join('. ')
