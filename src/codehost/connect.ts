@@ -14,9 +14,8 @@ import {
   type StandingConnection,
 } from '../governance/connections/find-connection.js'
 import type { Connection, ConnectionMode } from '../governance/connections/connection-rows.js'
-import { nowIso, type Gov } from '../governance/context.js'
+import { nowIso, type Gov, type Session } from '../governance/context.js'
 import { liveRoot } from '../governance/session/live.js'
-import type { Session } from '../governance/session/types.js'
 import { askedThrough, type Recorded } from '../governance/stops/act.js'
 import { closeBySave } from '../governance/stops/restrictive-save.js'
 import { sealCredential, vaultIdentity } from '../governance/vault.js'

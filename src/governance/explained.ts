@@ -4,7 +4,7 @@
  */
 import { tailOf, type IdPrefix } from '../base/ids.js'
 import type { CollectionSpec, View } from '../state/types.js'
-import type { Session } from './session/types.js'
+import type { Session } from './context.js'
 import type { IdKind } from './short-ids.js'
 import type { Looking } from './waiting.js'
 

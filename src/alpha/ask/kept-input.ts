@@ -11,10 +11,9 @@ import { newId } from '../../base/ids.js'
 import {
   discardStored, discardUnnamed, dropArtifact, registerArtifact, requireArtifact,
 } from '../../governance/artifacts.js'
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { collections, type ArtifactRow } from '../../governance/rows.js'
 import { liveRoot } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { alphaArtifactLabels } from '../constants.js'
 import { alphaInputShape, encodeInput, parseAlphaInput, type AlphaTextInput } from '../input.js'

@@ -4,7 +4,7 @@ import { nullableText } from '../../base/fields.js'
 import type { View } from '../../state/types.js'
 import { findReservation } from '../ledger/find-reservation.js'
 import { collections, taskStates, type Task } from '../rows.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 import { requestsShape } from '../stops/requests.js'
 import { taskAccess } from './visible-tasks.js'
 
