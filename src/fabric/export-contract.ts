@@ -37,9 +37,7 @@ export type ExportEnd = v.InferOutput<typeof endShape>
 /** Taking one's documents along: a line first, one for each document, and one at the end. */
 export const stateExport = contract({
   name: 'state.export',
-  version: 1,
   input: closedObject({}),
   output: lineShape,
   lines: true,
-  toDocument: (line: ExportLine) => line,
 })

@@ -38,7 +38,6 @@ const auditDocument = ({ row, principalName }: NamedAuditRow): AuditDocument => 
 /** The newest rows of all owners. */
 export const auditList = contract({
   name: 'audit.list',
-  version: 1,
   input: closedObject({
     limit: strictInteger(1, 10_000),
     since: v.optional(v.string()),
@@ -71,7 +70,6 @@ const verifies = ({ followsPrevious, namedByNext }: AuditLink): boolean =>
 /** Reading one row. A chain that does not hold round it is a failure, and the row is shown. */
 export const auditShow = contract({
   name: 'audit.show',
-  version: 1,
   input: closedObject({ audit: v.string() }),
   output: linkShape,
   toDocument: (link: AuditLink) => ({

@@ -84,10 +84,8 @@ export type Explanation = v.InferOutput<typeof explanationShape>
 /** Explaining the file of an absolute path. */
 export const shotsExplain = contract({
   name: 'shots.explain',
-  version: 1,
   input: closedObject({ path: v.string() }),
   output: explanationShape,
-  toDocument: (explanation: Explanation) => explanation,
 })
 
 interface Found {

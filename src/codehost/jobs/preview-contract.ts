@@ -172,6 +172,6 @@ export const previewDocument = (preview: PreviewAnswer): PreviewDocument => {
 
 /** Looking at what a job will send. */
 export const codehostPreview = contract({
-  name: 'codehost.preview', version: 1, output: previewShape, toDocument: previewDocument,
+  name: 'codehost.preview', output: previewShape, toDocument: previewDocument,
   input: closedObject({ job: text, diff: v.optional(v.boolean()) }),
 })

@@ -82,7 +82,7 @@ const publishDocument = ({ job, way, branch, url, preview }: Published): Publish
 
 /** From a folder to a pull request, or one half of that way. */
 export const codehostPublish = contract({
-  name: 'codehost.publish', version: 1, output: publishShape, toDocument: publishDocument,
+  name: 'codehost.publish', output: publishShape, toDocument: publishDocument,
   input: closedObject({
     /** The folder, or with `preview_digest` the job. */
     target: text,

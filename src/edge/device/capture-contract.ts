@@ -59,6 +59,6 @@ const documentOf = ({ facts, outcome, counts, evicted }: Added): CaptureDocument
 })
 
 export const edgeCapture = contract({
-  name: 'edge.capture', version: 1, input: inputShape, output: outputShape,
+  name: 'edge.capture', input: inputShape, output: outputShape,
   toDocument: documentOf,
 })

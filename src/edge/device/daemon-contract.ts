@@ -65,6 +65,6 @@ const nothing = {
 
 /** Sending what waits, until it is told to stop. */
 export const edgeDaemon = contract({
-  name: 'edge.daemon', version: 1, input: inputShape, output: lineShape, lines: true,
+  name: 'edge.daemon', input: inputShape, output: lineShape, lines: true,
   toDocument: (told: DaemonEvent): DaemonDocument => ({ ...nothing, ...told }),
 })

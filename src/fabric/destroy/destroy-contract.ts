@@ -65,12 +65,10 @@ export const openSumRange = { min: 0, max: amountMicrousdMax } as const
 /** Destroying a state that its name and what is open of it acknowledge. */
 export const stateDestroy = contract({
   name: 'state.destroy',
-  version: 1,
   input: closedObject({
     acknowledged_destroy: v.optional(v.string()),
     acknowledged_open_microusd: v.optional(strictInteger(openSumRange.min, openSumRange.max)),
     dry_run: v.optional(v.boolean()),
   }),
   output: shape,
-  toDocument: (found: StateDestroyDocument) => found,
 })

@@ -48,7 +48,6 @@ export interface ExplainedId {
 /** Explaining an id, whole or short. */
 export const explainId = contract({
   name: 'explain',
-  version: 1,
   input: closedObject({ id: v.string() }),
   output: v.strictObject({
     id: text,

@@ -44,7 +44,6 @@ export type StatePruneDocument = v.InferOutput<typeof shape>
 /** Removing what is older than so many milliseconds, or a copy aside by its name. */
 export const statePrune = contract({
   name: 'state.prune',
-  version: 1,
   input: closedObject({
     older_than: v.optional(strictInteger(pruneAge.min, pruneAge.max)),
     dry_run: v.optional(v.boolean()),
@@ -52,7 +51,6 @@ export const statePrune = contract({
     aside: v.optional(v.string()),
   }),
   output: shape,
-  toDocument: (found: StatePruneDocument) => found,
   failure: ({ left_at_place: left }) => (left === null ? null : fail.partial(
     'files_left_at_place', 'Sealed files whose rows are gone may still lie at the place.', {
       reason: left.why, details: { files: left.files },

@@ -69,7 +69,6 @@ const choicesOf = ({ price, choices }: DayEstimate): EstimateDocument['choices']
 /** What a day of images costs, before it is paid. */
 export const shotsEstimate = contract({
   name: 'shots.estimate',
-  version: 1,
   input: closedObject({
     /** `2026-11-20`; yesterday where it is left out. */
     day: v.optional(v.string()),

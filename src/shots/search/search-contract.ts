@@ -41,7 +41,6 @@ export type SearchDocument = v.InferOutput<typeof outputShape>
 /** A search of what was bought. */
 export const shotsFind = contract({
   name: 'shots.find',
-  version: 1,
   input: closedObject({
     text: v.pipe(v.string(), v.maxLength(searchCharsMax)),
     /** ISO text: captured, or its window ended, at or after. */

@@ -95,22 +95,14 @@ const dayShape = v.strictObject({
 export type DayDocument = v.InferOutput<typeof dayShape>
 
 /** One day, for a terminal and scripts. */
-export const shotsDay = contract({
-  name: 'shots.day',
-  version: 1,
-  input: dayInput,
-  output: dayShape,
-  toDocument: (told: DayDocument) => told,
-})
+export const shotsDay = contract({ name: 'shots.day', input: dayInput, output: dayShape })
 
 /** One day, for the page. */
 export const pageDay = contract({
   name: 'page.day',
-  version: 1,
   input: closedObject({
     /** `2026-11-27`; today where it is left out. */
     day: v.optional(v.string()),
   }),
   output: outputShape,
-  toDocument: (told: ToldDay) => told,
 })

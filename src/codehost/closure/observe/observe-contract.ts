@@ -35,7 +35,7 @@ export type ObservationDocument = v.InferOutput<typeof observed>
 
 /** Looking once more at what a closure proved. */
 export const codehostObserve = contract({
-  name: 'codehost.observe', version: 1,
+  name: 'codehost.observe',
   input: closedObject({
     job: text, acknowledged_closure_observation: v.optional(v.boolean()),
     expected_read_revision: v.optional(strictInteger(1, Number.MAX_SAFE_INTEGER)),

@@ -37,7 +37,7 @@ const verified = v.strictObject({
 export type VerifiedDocument = v.InferOutput<typeof verified>
 
 export const codehostVerify = contract({
-  name: 'codehost.verify', version: 1, input: closedObject({ receipt: text }), output: verified,
+  name: 'codehost.verify', input: closedObject({ receipt: text }), output: verified,
   toDocument: ({ kind, id, at, job, closure, checks, readbacks }: VerifiedReceipt) => ({
     receipt: kind, id, at, job: job.job_id, kind: job.native_kind,
     closure: closure?.closure_id ?? null, connection: job.connection_id,
