@@ -1,8 +1,7 @@
 /** What goes in and comes out of the operations on connections and their consents. */
 import * as v from 'valibot'
-import { nullableText, text } from '../base/fields.js'
 import { contract } from '../base/contract.js'
-import { closedObject, strictInteger } from '../base/schema.js'
+import { closedObject, strictInteger, nullableText, text } from '../base/schema.js'
 import type { StandingConnection } from '../governance/connections/find-connection.js'
 import { connectionModes } from '../governance/connections/connection-rows.js'
 import type { Recorded } from '../governance/stops/act.js'

@@ -4,7 +4,7 @@
  * operation; nobody else writes one.
  */
 import * as v from 'valibot'
-import { iso, text } from '../base/fields.js'
+import { iso, text } from '../base/schema.js'
 import { runtimeShape } from '../governance/rows.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
 

@@ -2,8 +2,9 @@
 import * as v from 'valibot'
 import { isoFromMs } from '../base/clock.js'
 import { contract } from '../base/contract.js'
-import { count, iso, nullableText, sha256, text } from '../base/fields.js'
-import { closedObject, strictInteger } from '../base/schema.js'
+import {
+  closedObject, strictInteger, count, iso, nullableText, sha256, text,
+} from '../base/schema.js'
 import { edgeLimits, edgeMimes, edgeScope } from './constants.js'
 import { limitsShape, policyShape, type EdgeArtifact, type EdgeCode } from './edge-rows.js'
 import type { DeviceFacts } from './device-facts.js'

@@ -1,8 +1,7 @@
 /** What goes in and comes out of taking an owner's documents along. */
 import * as v from 'valibot'
 import { contract } from '../base/contract.js'
-import { count } from '../base/fields.js'
-import { closedObject } from '../base/schema.js'
+import { closedObject, count } from '../base/schema.js'
 
 const beginShape = v.strictObject({
   line: v.literal('begin'),

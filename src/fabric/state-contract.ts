@@ -1,10 +1,9 @@
 /** What goes in and comes out of looking after a whole state directory. */
 import * as v from 'valibot'
-import { count } from '../base/fields.js'
 import { sentence } from '../base/told.js'
 import { contract } from '../base/contract.js'
 import { fail, type SallyportError } from '../base/errors.js'
-import { closedObject } from '../base/schema.js'
+import { closedObject, count } from '../base/schema.js'
 import type { CheckReport } from '../state/care/check.js'
 import type { KeptArtifact } from '../state/care/kept.js'
 import type { RepairReport } from '../state/care/repair.js'

@@ -1,6 +1,6 @@
 /** What comes out of the one look at everything. */
 import * as v from 'valibot'
-import { nullableText } from '../base/fields.js'
+import { nullableText } from '../base/schema.js'
 import { sentence } from '../base/told.js'
 import { contract, Degraded } from '../base/contract.js'
 import { countText } from '../base/counted.js'

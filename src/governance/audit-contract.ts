@@ -1,10 +1,9 @@
 /** What goes in and comes out of reading the audit: ids, names and numbers, no content. */
 import * as v from 'valibot'
-import { nullableText, sha256 } from '../base/fields.js'
 import { contract } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { behindRow } from '../base/page.js'
-import { closedObject, strictInteger } from '../base/schema.js'
+import { closedObject, strictInteger, nullableText, sha256 } from '../base/schema.js'
 import type { AuditLink, NamedAuditRow } from './audit-read.js'
 
 /** One thing that happened. */

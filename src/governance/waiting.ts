@@ -3,7 +3,7 @@
  * and the command that goes on. Each capability finds its own; one reader above them asks all.
  */
 import * as v from 'valibot'
-import { text } from '../base/fields.js'
+import { text } from '../base/schema.js'
 import { command, sentence } from '../base/told.js'
 import type { View } from '../state/types.js'
 import type { Gov, Session } from './context.js'

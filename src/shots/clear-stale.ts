@@ -3,7 +3,7 @@
  * archived row stays on disk and in the historical count and leaves everything active.
  */
 import * as v from 'valibot'
-import { count } from '../base/fields.js'
+import { count } from '../base/schema.js'
 import { contract } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { appendAudit } from '../governance/audit.js'

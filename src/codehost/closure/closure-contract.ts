@@ -1,10 +1,9 @@
 /** What goes in and comes out of the operations on closures. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { contract } from '../../base/contract.js'
 import { behindRow } from '../../base/page.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, nullableText, text } from '../../base/schema.js'
 import type { ClosedCapacity } from './close.js'
 import type { Inspection } from './look.js'
 import { closureReceiptShape } from '../jobs/closed/receipt-shape.js'

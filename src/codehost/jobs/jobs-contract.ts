@@ -1,10 +1,9 @@
 /** What goes in and comes out of the operations on jobs. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { nullableCommand, sentence } from '../../base/told.js'
 import { contract } from '../../base/contract.js'
 import { needsPerson } from '../../base/next-step.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, nullableText, text } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { behindRow } from '../../base/page.js'
 import type { Recorded } from '../../governance/stops/act.js'

@@ -1,8 +1,7 @@
 /** A preview as a document: what will be public, and everything that an approval names. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { nullableText, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, nullableText, text } from '../../base/schema.js'
 import { codehostActions } from '../constants.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { sourceMarks } from '../source/marks.js'

@@ -1,8 +1,7 @@
 /** What goes in and comes out of `codehost publish`. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { nullableText, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, nullableText, text } from '../../base/schema.js'
 import type { Gov } from '../../governance/context.js'
 import { orUndefined } from '../../governance/judge/fact.js'
 import { codehostBase } from '../context.js'

@@ -1,8 +1,7 @@
 /** What goes in and comes out of destroying a state. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, iso, text } from '../../base/fields.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, count, iso, text } from '../../base/schema.js'
 import { nullableCommand, sentence } from '../../base/told.js'
 import { amountMicrousdMax } from '../../governance/ledger/ledger-limits.js'
 

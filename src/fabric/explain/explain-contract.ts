@@ -1,9 +1,8 @@
 /** What comes out of explaining an id. No content, no key, no question. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { command, sentence } from '../../base/told.js'
 import { contract } from '../../base/contract.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, nullableText, text } from '../../base/schema.js'
 
 const factShape = v.union([v.string(), v.number(), v.boolean(), v.null()])
 

@@ -1,8 +1,7 @@
 /** What goes in and comes out of the operations on machines of a shared state. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, iso, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, count, iso, text } from '../../base/schema.js'
 import { command } from '../../base/told.js'
 import type { LeftUnderWay, MachineRow } from '../../state/place/place.js'
 

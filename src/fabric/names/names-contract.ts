@@ -1,8 +1,7 @@
 /** What goes in and comes out of the operations on names of states. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, text } from '../../base/schema.js'
 import { command, commandLine } from '../../base/told.js'
 import { isStateAt } from '../../state/paths.js'
 import type { NamedState } from './file.js'

@@ -1,6 +1,6 @@
 /** What comes out of a look at what an operator has to know first. Nothing in it is a secret. */
 import * as v from 'valibot'
-import { count, nullableText, text } from '../../base/fields.js'
+import { count, nullableText, text } from '../../base/schema.js'
 import { command } from '../../base/told.js'
 import { contract } from '../../base/contract.js'
 import { deviceDocument, deviceShape } from '../../edge/edge-contract.js'

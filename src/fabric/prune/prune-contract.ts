@@ -1,10 +1,9 @@
 /** What goes in and comes out of a prune. */
 import * as v from 'valibot'
-import { count, text } from '../../base/fields.js'
 import { fail } from '../../base/errors.js'
 import { contract } from '../../base/contract.js'
 import { unitMs } from '../../base/duration.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, count, text } from '../../base/schema.js'
 
 /** Ages that may be asked for, milliseconds: from a day on, since minutes and months look alike. */
 export const pruneAge = { min: unitMs.d, max: 36_500 * unitMs.d } as const

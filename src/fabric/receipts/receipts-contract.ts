@@ -1,8 +1,7 @@
 /** What goes in and comes out of receipts that others can check. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { sha256, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, sha256, text } from '../../base/schema.js'
 import { envelopeShape } from './envelope.js'
 import type { CheckedReceipt, MadeReceipt } from './receipts.js'
 import { statementShape, type Statement } from './statement.js'

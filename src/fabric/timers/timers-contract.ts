@@ -1,8 +1,7 @@
 /** What comes out of looking after timers. Nothing in it is a secret. */
 import * as v from 'valibot'
-import { count, nullableText, text } from '../../base/fields.js'
 import { contract } from '../../base/contract.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, count, nullableText, text } from '../../base/schema.js'
 import { publicPlaceShape } from '../../net/public-place.js'
 import { slotNames } from '../../gateway/constants.js'
 import { timerNames } from './jobs.js'

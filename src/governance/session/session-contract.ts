@@ -1,9 +1,8 @@
 /** What goes in and comes out of logging in and out, and of the operations on sessions. */
 import * as v from 'valibot'
-import { nullableText } from '../../base/fields.js'
 import { contract } from '../../base/contract.js'
 import { pageFields } from '../../base/page.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, nullableText } from '../../base/schema.js'
 import type { Recorded } from '../stops/act.js'
 import { requestsOf, requestsShape } from '../stops/requests.js'
 import { sessionLimits } from './login.js'

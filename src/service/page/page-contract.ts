@@ -1,9 +1,8 @@
 /** What goes in and comes out of the page's own requests. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { command, commandLine } from '../../base/told.js'
 import { contract } from '../../base/contract.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, nullableText, text } from '../../base/schema.js'
 import type { OfferedPage } from './desk.js'
 
 /** A way into the page: where the file with the one-time code lies, never the code. */

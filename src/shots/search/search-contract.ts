@@ -1,9 +1,8 @@
 /** What goes into a search of what analyses and digests say, and what comes out. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, iso, nullableText, text } from '../../base/fields.js'
 import { behindRow } from '../../base/page.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, count, iso, nullableText, text } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
 
 /** Longest text that is looked for, in characters. */

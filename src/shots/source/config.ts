@@ -1,6 +1,6 @@
 /** Saving and showing the settings of the screenshot source. */
 import * as v from 'valibot'
-import { count, nullableText, text } from '../../base/fields.js'
+import { count, nullableText, text } from '../../base/schema.js'
 import { nullableSentence } from '../../base/told.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail, SallyportError } from '../../base/errors.js'

@@ -1,8 +1,7 @@
 /** What goes into a day as the page tells it, and what comes out. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, iso, nullableText, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, count, iso, nullableText, text } from '../../base/schema.js'
 
 const sumShape = v.strictObject({ name: text, seconds: count })
 /** How long something was on the screen, as the model named it. */

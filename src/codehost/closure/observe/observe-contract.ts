@@ -1,8 +1,7 @@
 /** What goes in and comes out of looking at what a closure proved. */
 import * as v from 'valibot'
 import { contract } from '../../../base/contract.js'
-import { nullableText, text } from '../../../base/fields.js'
-import { closedObject, strictInteger } from '../../../base/schema.js'
+import { closedObject, strictInteger, nullableText, text } from '../../../base/schema.js'
 import type { Observation } from './observe.js'
 
 const number = v.number()

@@ -1,8 +1,7 @@
 /** What comes out of verifying a receipt. */
 import * as v from 'valibot'
 import { contract } from '../../../base/contract.js'
-import { nullableText, text } from '../../../base/fields.js'
-import { closedObject } from '../../../base/schema.js'
+import { closedObject, nullableText, text } from '../../../base/schema.js'
 import type { VerifiedReceipt } from './verify-receipt.js'
 
 const statement = 'This store recorded exactly this, and nobody has altered it since. It proves '

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot'
 import { canonicalJson } from '../../../base/canonical.js'
-import { count, sha256, text } from '../../../base/fields.js'
+import { count, sha256, text } from '../../../base/schema.js'
 import { branchReason } from '../../git/branch-name.js'
 import { isObjectId } from '../../git/object-id.js'
 import { treeModes } from '../../git/tree-entry.js'
