@@ -19,7 +19,8 @@ interface FollowInventory {
 
 type Inventory = FollowInventory | { readonly blocked: ClosureBlocker }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** Whether a part of a plan, whatever that is, is an object. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Kinds of the effects of a plan as they stand there; null where it lists none. */
