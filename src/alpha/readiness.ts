@@ -105,9 +105,7 @@ export interface AlphaFacts {
 }
 
 /** An ask, as far as it has come. */
-export interface AskCase extends EffectCase {
-  readonly input: AlphaTextInput
-}
+export interface AskCase extends EffectCase { readonly input: AlphaTextInput }
 
 /** What the route is judged on; `ask` is null where no ask is meant. */
 interface AlphaCase {
@@ -117,9 +115,7 @@ interface AlphaCase {
   readonly asker: Omit<OutliveCase, 'neededMs'> | null
 }
 
-interface SavedCase extends AlphaFacts {
-  readonly setup: AlphaTextSetup
-}
+interface SavedCase extends AlphaFacts { readonly setup: AlphaTextSetup }
 
 const asked = ({ ask }: AlphaCase): AskCase | null => ask
 const policy = ({ facts }: AlphaCase) => facts.policy

@@ -136,9 +136,7 @@ export const codehostDisconnect = contract({
 })
 
 /** A connection with the standing authorities that were given on it. */
-interface GrantedConnection extends ListedConnection {
-  readonly authorities: readonly Standing[]
-}
+interface GrantedConnection extends ListedConnection { readonly authorities: readonly Standing[] }
 
 const grantShape = v.strictObject({
   connection: text,

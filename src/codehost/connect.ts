@@ -111,9 +111,7 @@ interface ReconnectRequest {
 }
 
 /** What was saved anew, and what had left before of what went through it. */
-interface Reconnected extends StandingConnection {
-  readonly recorded: Pick<Recorded, 'sent'>
-}
+interface Reconnected extends StandingConnection { readonly recorded: Pick<Recorded, 'sent'> }
 
 /**
  * Saves another token, repository or mode; a consent there was has ended with it, and what leaves

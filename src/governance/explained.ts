@@ -9,9 +9,7 @@ import type { IdKind } from './short-ids.js'
 import type { Looking } from './waiting.js'
 
 /** Who asks, and over which rows. */
-export interface ExplainSite extends Looking {
-  readonly session: Session
-}
+export interface ExplainSite extends Looking { readonly session: Session }
 
 /** A fact that may be shown: an id, a name, a number; no text that somebody wrote. */
 export type ExplainedFact = string | number | boolean | null

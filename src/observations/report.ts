@@ -167,9 +167,7 @@ const factOf = (one: ScreenObservationInput): ReportFact => ({
 })
 
 /** An observation with what of it is in the period. */
-interface Counted extends PeriodImages {
-  readonly one: ScreenObservationInput
-}
+interface Counted extends PeriodImages { readonly one: ScreenObservationInput }
 
 /** A run that began before the period, or ended after it, is there with its images in it. */
 const countedOf = (input: ScreenReportInput): Counted[] =>

@@ -13,9 +13,7 @@ import type { ClosureBlocker } from './blockers.js'
 const followActions: readonly unknown[] = ['issue.create', 'comment.create']
 
 /** The one effect of a follow-through job that may have happened. */
-interface FollowInventory {
-  readonly effect: LedgerEffect
-}
+interface FollowInventory { readonly effect: LedgerEffect }
 
 type Inventory = FollowInventory | { readonly blocked: ClosureBlocker }
 

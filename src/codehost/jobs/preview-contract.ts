@@ -136,9 +136,7 @@ const publicationDocument = (
 }
 
 /** What is previewed, with its diff where one was asked for. */
-interface PreviewAnswer extends Preview {
-  readonly diff: PublicationDiff | null
-}
+interface PreviewAnswer extends Preview { readonly diff: PublicationDiff | null }
 
 const wantedOf = ({ plan, publication }: Preview) => {
   const one = publication ?? plan

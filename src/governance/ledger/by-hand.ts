@@ -25,9 +25,7 @@ export interface FoundAmount {
 }
 
 /** The same of one operation. */
-interface ManualSettlement extends FoundAmount {
-  readonly operationId: string
-}
+interface ManualSettlement extends FoundAmount { readonly operationId: string }
 
 /**
  * An operator clears the unknown charge of an own operation with the amount that was really

@@ -121,10 +121,7 @@ export type SettledDocument = v.InferOutput<typeof settledShape>
 export type SettleDocument = Stamped<ReservationDocument> | SettledDocument
 
 /** What settled: one charge, or several together. */
-type Settled = Reservation | {
-  readonly settled: readonly Reservation[]
-  readonly more: boolean
-}
+type Settled = Reservation | { readonly settled: readonly Reservation[]; readonly more: boolean }
 
 /**
  * Settling unknown charges by hand, micro-USD: one by its operation or all that `where` selects. Of

@@ -70,9 +70,7 @@ const saveStops = {
 type SaveStop = keyof typeof saveStops
 
 /** What a save closes. */
-export interface SaveAim extends Aim {
-  readonly kind: SaveStop
-}
+export interface SaveAim extends Aim { readonly kind: SaveStop }
 
 /** Whether a kind of stop is put by a save, and spent by its record alone. */
 export const isOfSave = (kind: string): kind is SaveStop => Object.hasOwn(saveStops, kind)

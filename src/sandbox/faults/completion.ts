@@ -11,9 +11,7 @@ const members = (
   apply: ({ draft }) => change(draft.json),
 })
 
-interface Choice extends JsonObject {
-  message: JsonObject
-}
+interface Choice extends JsonObject { message: JsonObject }
 
 const choicesOf = (json: JsonObject): Choice[] => (json.choices ?? []) as Choice[]
 

@@ -15,9 +15,7 @@ import { closureFaults } from '../verify-closures.js'
 import type { ObserveRequest } from './request.js'
 
 /** A closed job with what closed it. */
-export interface ClosedJob extends Identified {
-  readonly closure: Closure
-}
+export interface ClosedJob extends Identified { readonly closure: Closure }
 
 const next = (jobId: string): string => `Look at it: \`sallyport codehost jobs ${jobId}\`.`
 
