@@ -39,7 +39,6 @@ export const alphaAsk = contract({ ...answer, name: 'alpha.ask', input: alphaInp
 /** The answer of a succeeded task again. */
 export const alphaOutput = contract({ ...answer, name: 'alpha.output', input: one })
 
-/** A task and the rows it refers to. */
 interface ViewedTask {
   readonly view: View
   readonly task: Task

@@ -25,7 +25,6 @@ const shape = v.strictObject({
 /** One operation's way out. */
 export type RouteRecord = v.InferOutput<typeof shape>
 
-/** Routes by operation id. */
 export const routeCollection: CollectionSpec<RouteRecord> = {
   name: 'routes', schema: shape, partition: 'hash256',
 }

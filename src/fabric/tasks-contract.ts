@@ -97,7 +97,6 @@ const recoveredShape = v.strictObject({
   acts: v.number(),
 })
 
-/** What a recovery of all finished tasks did. */
 export type RecoveredTasks = v.InferOutput<typeof recoveredShape>
 
 /** Taking over all tasks that are finished. */

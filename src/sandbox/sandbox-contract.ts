@@ -10,7 +10,6 @@ const dir = v.optional(v.string())
 /** Most requests that a fault strikes or lets pass, and its greatest number. */
 export const faultLimits = { countMax: 1_000_000, valueMax: 1_000_000_000_000 } as const
 
-/** A fault that is switched on. */
 const activeFaultShape = v.strictObject({
   name: v.string(),
   service: v.string(),

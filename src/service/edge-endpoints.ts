@@ -115,7 +115,6 @@ const deviceOf = (
 const partyOf = (site: Site, exchange: Exchange): Promise<EdgeParty> =>
   site.held.use((store) => deviceOf(site, store, exchange))
 
-/** Sends one capture. */
 const upload: Endpoint = {
   method: 'POST', path: '/api/edge/artifacts', readsBody: true,
   described: {

@@ -296,7 +296,6 @@ export class Service {
   }
 }
 
-/** Where a request was found to go. */
 interface Found { endpoint: Endpoint | undefined }
 
 /** Code of a failure; null for an answer that is none. */

@@ -15,7 +15,6 @@ import { isIdle, putJob, requireOwnJob } from './change.js'
 import { requireNotClosed } from './closed/fence.js'
 import type { Job } from './job-rows.js'
 
-/** A job that was given up. */
 interface CancelledJob {
   readonly jobId: string
   /** Null where no stop was needed. */

@@ -211,7 +211,6 @@ export const standingByConnection: Index<Standing> = {
   name: 'connection', parts: 1, keysOf: ({ connection_id: connection }) => [[connection]],
 }
 
-/** Standing authorities by id. */
 export const standingCollection: CollectionSpec<Standing> = {
   name: 'codehost_standing', schema: standingShape, partition: 'hash256',
   indexes: [standingByConnection],

@@ -16,7 +16,6 @@ const eventShape = v.strictObject({
   audit: nullableText,
   facts: v.record(text, factShape),
 })
-/** One thing that happened. */
 export type HistoryEvent = v.InferOutput<typeof eventShape>
 
 const explainedShape = v.strictObject({

@@ -8,7 +8,6 @@ import { requestsDocument, requestsShape } from '../stops/requests.js'
 import type { Revoked } from './revoke.js'
 import type { PolicyStatus } from './policy-status.js'
 
-/** A published policy revision. */
 const policyShape = v.strictObject({
   revision: v.number(),
   state: v.picklist(['active', 'revoked']),

@@ -66,7 +66,6 @@ const saveStops = {
   saved_connection: 'connection',
 } as const satisfies Readonly<Record<string, keyof Party>>
 
-/** A kind of stop that a save puts. */
 type SaveStop = keyof typeof saveStops
 
 /** What a save closes. */

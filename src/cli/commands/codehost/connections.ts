@@ -85,7 +85,6 @@ export const connections = verbOf(codehost.connections, {
   ),
 })
 
-/** Arguments of `codehost mode`. */
 type ModeOptions = { readonly connection: string; readonly mode: string }
 
 export const mode = verbOf(operation(codehostMode, 'stop',

@@ -14,7 +14,6 @@ import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { connectionText } from './connections.js'
 
-/** Argument and flags of `codehost consent`. */
 type ConsentOptions = Partial<LineOf<typeof codehostConsent>> & { readonly connection: string }
 
 /** Somebody to ask, the same one for every question of this line; null where nobody can be. */

@@ -17,7 +17,6 @@ import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
-/** Argument and flags of `codehost prepare`. */
 interface PrepareOptions extends KeyOptions,
   Omit<Partial<LineOf<typeof codehostPrepare>>, 'body' | 'message' | 'idempotencyKey'> {
   readonly what: 'issue' | 'comment' | 'publication'

@@ -15,7 +15,6 @@ import { visibleLine } from '../../text.js'
 import type { LineOf, VerbFace } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
 
-/** Arguments and flags of `gateway prove`. */
 type ProveOptions = LineOf<typeof gatewayProve> & { readonly all?: boolean }
 
 type ProveDocument = ProvedDocument | ProofEntry[]

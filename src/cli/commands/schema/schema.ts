@@ -8,7 +8,6 @@ import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
 import type { JoinedMeta, VerbRecord, VerbDeps } from '../../verb.js'
 
-/** Arguments and flags of `schema`. */
 type SchemaOptions = { readonly command?: readonly string[]; readonly input?: boolean }
 
 type Shown = SchemaRow[] | JsonSchemaDocument

@@ -32,7 +32,6 @@ const verified = v.strictObject({
   proves_host: v.literal(false),
   statement: text,
 })
-/** A receipt that holds. */
 export type VerifiedDocument = v.InferOutput<typeof verified>
 
 export const codehostVerify = contract({

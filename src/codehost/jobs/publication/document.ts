@@ -43,7 +43,6 @@ const postShape = v.strictObject({
   number: count, action: text, path: text, id: v.nullable(objectId), bytes: count,
   body_sha256: sha256, idempotency: text, effect_id: text,
 })
-/** One POST as it is registered. */
 export type RegisteredEffect = v.InferOutput<typeof postShape>
 
 const documentShape = v.strictObject({
