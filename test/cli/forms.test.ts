@@ -316,6 +316,7 @@ t.test('a change of a slot names the consent that it ends before it asks for the
   const [named, asked] = [shown.indexOf('Consents that this save ends'),
     shown.indexOf('I acknowledge this cloud egress')]
   t.ok(named > 0 && named < asked, 'named first')
+  t.match(shown, 'Without a consent nothing is sent for gateway.chat', 'so is what Enter means')
   const { gateway } = await world.json(['gateway', 'show'])
   t.hasStrict(gateway.slots, {
     chat: { model: 'gateway/acme/chat-2', consent_current: false },
