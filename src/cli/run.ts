@@ -72,9 +72,7 @@ const runLine = async (
 }
 
 /** What a line without a verb gets: the help of its noun, or a refusal. */
-const withoutVerb = async (
-  line: readonly string[], bound: VerbDeps, seen: Seen,
-): Promise<void> => {
+const withoutVerb = async (line: readonly string[], bound: VerbDeps, seen: Seen): Promise<void> => {
   const noun = nounAt(bound.commands, line)
   if (noun === null) return withoutNoun(line, bound)
   seen.usage = `sallyport ${noun.noun} <verb> [flags]`

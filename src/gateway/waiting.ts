@@ -4,9 +4,7 @@ import type { Gov } from '../governance/context.js'
 import type { OwnWaiting } from '../governance/waiting.js'
 import type { View } from '../state/types.js'
 import { slotNames, proofPurpose, type GatewayPlace, type SlotName } from './constants.js'
-import {
-  gatewayFacts, gatewayReasonOf, gatewayWordsOf, type GatewayFacts,
-} from './readiness.js'
+import { gatewayFacts, gatewayReasonOf, gatewayWordsOf, type GatewayFacts } from './readiness.js'
 
 const show = 'sallyport gateway show'
 

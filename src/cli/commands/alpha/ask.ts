@@ -12,7 +12,6 @@ import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { alphaContext } from '../../../fabric/contexts/alpha.js'
 
-/** Flags of `alpha ask`. */
 interface AskOptions extends KeyOptions {
   /** `-` for stdin; anything else is refused, because a question never goes on argv. */
   readonly stdin?: string

@@ -15,7 +15,6 @@ import { workFor } from '../../work.js'
 import { newConnectionForm, savedConnectionForm, type FilledConnection } from './connect-form.js'
 import { connectionText } from './connections.js'
 
-/** Flags of `codehost connect`. */
 interface ConnectOptions extends Omit<LineOf<typeof codehostConnect>, 'token'> {
   readonly tokenFile?: string
 }
@@ -60,8 +59,7 @@ const filled = async (
   { gov, session }: { readonly gov: Gov, readonly session: Session },
 ): Promise<FilledConnection> => (options.connection === undefined
   ? newConnectionForm(deps, (repository) => freeConnections(gov, session, repository))
-  : savedConnectionForm(
-    deps, requireOwnConnection(gov.store.read(), session, options.connection)))
+  : savedConnectionForm(deps, requireOwnConnection(gov.store.read(), session, options.connection)))
 
 export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
   summary: 'save a connection to a repository, or change one',

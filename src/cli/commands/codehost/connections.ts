@@ -14,14 +14,12 @@ import { renderTable } from '../../table.js'
 import { fieldLines } from '../../text.js'
 import { verbOf } from '../../verb-of.js'
 
-/** What its consent allows, in one line. */
 const consentLine = ({ consent }: Pick<ConnectionDocument, 'consent'>): string => {
   if (consent === null) return 'none was ever given'
   const until = consent.state === 'issued' ? ` until ${consent.expires_at}` : ''
   return `${consent.state}${until}: ${consent.actions.join(', ')}`
 }
 
-/** A connection as lines of text. */
 export const connectionText = (one: ConnectionDocument): string => fieldLines([
   ['connection', one.id],
   ['repository', one.repository_id === null

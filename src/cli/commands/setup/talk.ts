@@ -34,10 +34,7 @@ export const talks: readonly Talk[] = [
         label: 'a rehearsal: a local sandbox',
         words: ['init', '--profile', 'sandbox'], needs: 'sandbox',
       },
-      {
-        label: 'real: NEAR AI, OpenRouter, GitHub',
-        words: ['init', '--profile', 'default'],
-      },
+      { label: 'real: NEAR AI, OpenRouter, GitHub', words: ['init', '--profile', 'default'] },
     ],
   },
   {

@@ -12,7 +12,6 @@ import type { Session } from '../../../governance/session/types.js'
 import { writeLine, type View } from '../../output.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 
-/** Flags of `status`. */
 interface StatusOptions {
   readonly watch?: boolean
   readonly check?: boolean
@@ -56,8 +55,7 @@ const waitingLines = (
   const left = waiting.length - waitingMax
   return [
     `waits for you: ${waiting.length}${whose}`,
-    ...waiting.slice(0, waitingMax).flatMap(({ text, command }) =>
-      [`  ${text}`, `    ${command}`]),
+    ...waiting.slice(0, waitingMax).flatMap(({ text, command }) => [`  ${text}`, `    ${command}`]),
     ...(left <= 0 ? [] : [`  ${left} more: ${view.command('status --json')}`]),
   ]
 }
