@@ -77,7 +77,7 @@ export const gatewayReasons = {
   ...policyWords({ noun: 'route', grant }),
   egress_not_acknowledged: {
     status: 'blocked',
-    text: 'Cloud egress is not acknowledged. Save the route with --acknowledge.',
+    text: 'Cloud egress is not acknowledged. Acknowledge it with `sallyport gateway setup`.',
   },
   consent_not_current: {
     status: 'blocked',

@@ -160,6 +160,11 @@ export const status: VerbRecord<StatusOptions, StatusDocument> = {
     }
     const gov = await deps.gov('read')
     if (watches === true) await watch(deps, gov)
-    return (check ? statusCheck : statusShow).answer(await look(deps, gov))
+    const status = await look(deps, gov)
+    // Loaded for a rehearsal alone: a prompt or a monitor that asks for the status waits for it.
+    if (status.profile === 'sandbox') {
+      await (await import('../sandbox/rehearsal.js')).noteStoppedSandbox(deps, gov)
+    }
+    return (check ? statusCheck : statusShow).answer(status)
   },
 }
