@@ -20,9 +20,7 @@ const momentOf = (text: string, timeZone: string): number => {
  * ISO text in UTC of `2026-11-20` (where that day begins in the zone), `2026-11-20T10:00Z` or `8h`
  * (ago). Throws `rejected` `flag_invalid`.
  */
-export const pointInTime = (
-  flag: string, text: string, clock: Clock, timeZone: string,
-): string => {
+export const pointInTime = (flag: string, text: string, clock: Clock, timeZone: string): string => {
   if (ageForm.test(text)) {
     return isoFromMs(clock.wallMs() - parseDuration(flag, text, { min: 1000, max: yearsMs }))
   }

@@ -95,7 +95,6 @@ export const shiftedDay = (day: string, days: number): string => {
   return Number.isNaN(date.getTime()) ? day : date.toISOString().slice(0, 10)
 }
 
-/** The day behind another one. */
 export const nextDay = (day: string): string => shiftedDay(day, 1)
 
 const stepMs = 6 * hourMs
