@@ -17,7 +17,7 @@ import type { Stateful } from '../world/state.js'
 import { World, type Placed } from '../world/world.js'
 
 const skip = needsScript
-const { enter, down, space, interrupt, up } = keys
+const { enter, down, interrupt, up } = keys
 
 type Here = Placed & Stateful & SignedIn
 

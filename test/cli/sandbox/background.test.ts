@@ -174,7 +174,7 @@ t.test('`doctor` names a sandbox that runs, and one that a state needs and that 
   ]])
 })
 
-const { enter, down, space, up } = keys
+const { enter, down, up } = keys
 const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
