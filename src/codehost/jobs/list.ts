@@ -1,8 +1,7 @@
 /** Looking at jobs: a list, or one of them with a history. */
 import { fail } from '../../base/errors.js'
 import { historyHead, historyLines } from '../../state/history/read-history.js'
-import type { Gov } from '../../governance/context.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { HistorySpec, View } from '../../state/types.js'
 import type { StandingConnection } from '../../governance/connections/find-connection.js'

@@ -4,11 +4,10 @@ import { documents } from '../../state/each.js'
 import { rowsOfEntries, rowsUnder, walkIndex } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
-import type { Gov } from '../context.js'
+import type { Gov, Session } from '../context.js'
 import { collections, rootsByEnd, rootsByOwner, rootsUnended, type Root } from '../rows.js'
 import { sessionFacts } from './live.js'
 import type { SessionDocument } from './session-contract.js'
-import type { Session } from './types.js'
 
 /** Why a root ended. */
 type EndReason = 'logout' | 'replaced' | 'revoked' | 'principal_disabled'

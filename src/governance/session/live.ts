@@ -10,11 +10,10 @@
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import { placeOf, type Gov, type Place } from '../context.js'
+import { placeOf, type Gov, type Place, type Session } from '../context.js'
 import { collections, type Principal, type Root } from '../rows.js'
 import { readLastUse } from './last-use.js'
 import type { SessionDocument } from './session-contract.js'
-import type { Session } from './types.js'
 
 /** How far the wall clock may lie behind the newest use before a session is refused. */
 export const clockStepBackMsMax = 60_000
