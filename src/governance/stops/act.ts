@@ -16,8 +16,11 @@ import { requireInReach } from './in-reach.js'
 import { recordStops } from './record.js'
 import { covers, type Aim, type Party } from './stop.js'
 
-/** How long a fence is tried for that somebody holds, milliseconds. */
-export const fenceWaitMs = 2_000
+/** Times of a stop, ms; tests lengthen them where an answer is expected of a busy machine. */
+export const stopTimes = {
+  /** How long a fence is tried for that somebody holds. */
+  fenceWaitMs: 2_000,
+}
 
 /** Makes a stop; it is in force once its board has taken it. */
 export const newStop = (clock: Clock, aim: Aim, by: Stop['by']): Stop =>
@@ -38,7 +41,7 @@ export const reachStopped = (
 ): Promise<Reached> => watched.reach((facts) => {
   const party = partyOfFence(facts)
   return stops.some((stop) => covers(stop, party))
-}, fenceWaitMs)
+}, stopTimes.fenceWaitMs)
 
 /**
  * Puts stops into force by `put`, and finds what was on its way of everything that they cover. Of
