@@ -63,7 +63,8 @@ export const shareDirectory = async (
     })
     for (const name of storedNames(files, places.artifacts)) await placed.blobs.put(name)
     await directory.exclusive('state share', () => {
-      if (directory.end.sequence !== sequence) throw busy()
+      // Whoever has begun meanwhile and written nothing since could not write any more what comes.
+      if (directory.end.sequence !== sequence || directory.holds.live() > 0) throw busy()
       directory.keepIn('place')
     })
     placed.replica.close()

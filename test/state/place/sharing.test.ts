@@ -140,6 +140,31 @@ t.test('a directory that is shared is a replica, another machine begins with all
   }), { kind: 'conflict', code: 'machine_joined' })
 })
 
+t.test('a directory is not shared while something is under way that began meanwhile, and what comes of that is kept', async (t) => {
+  const root = t.testdir()
+  const site = { dir: `${root}/state`, configDir: `${root}/config` }
+  const made = createStore({ ...site, profile }) as FileStore
+  await put(made, 1)
+  const beside = openStore({ ...site, mode: 'write' })
+  t.teardown(() => {
+    beside.close()
+    made.close()
+  })
+  const server = new MemoryServer()
+  const place = memoryPlace(server, () => '')
+  const { putBlob } = place
+  const begin = () => beside.holds.hold('job', `job_${crypto.randomUUID()}`)
+  let begun: Awaited<ReturnType<typeof begin>> | undefined
+  place.putBlob = async (name, pieces) => {
+    begun ??= await begin()
+    return putBlob(name, pieces)
+  }
+  await t.rejects(shareDirectory(made, reaching, place), { kind: 'conflict', code: 'share_moved' })
+  await put(beside, 2)
+  must(begun).release()
+  t.strictSame(made.read().get(rows, 'r2'), { n: 2 })
+})
+
 t.test('a state is not taken back while another machine has something under way', async (t) => {
   const { store, next } = await replicas(t)
   const other = await next()
