@@ -3,9 +3,11 @@
  * record that names it, and comes here before that record is followed, so that whatever rows name
  * can be read on every machine, also while the place is away.
  */
+import { createHash } from 'node:crypto'
 import { fail } from '../../base/errors.js'
-import { FileDraft, storedPath, type ArtifactFolder } from '../artifact-folder.js'
-import { orIoFailure, readRange, readWhole, type Files } from '../files.js'
+import { isTrueFile } from '../care/copy.js'
+import { FileDraft, requireShard, storedPath, type ArtifactFolder } from '../artifact-folder.js'
+import { orIoFailure, readRange, readWhole, removeFile, type Files } from '../files.js'
 import type { Artifacts } from '../types.js'
 import { noteClosing } from './closings.js'
 import type { Place } from './place.js'
@@ -21,6 +23,12 @@ const digestForm = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g
 /** Every text in a record that may name a stored file. */
 const namesIn = (payload: string): readonly string[] =>
   [...new Set(payload.match(digestForm) ?? [])]
+
+const untrueThere = (): Error =>
+  fail.damaged('artifact_damaged', 'A stored artifact does not match its digest.', {
+    next: 'The place holds other bytes than were put there. Run `sallyport state repair` on a '
+      + 'machine that has them: it gives them back.',
+  })
 
 /** Where artifacts lie here and at the place. */
 interface ArtifactParts {
@@ -72,6 +80,12 @@ export class BlobTraffic {
     return orIoFailure('artifact', () => files.stat(storedPath(dir, name))) !== undefined
   }
 
+  /** Whether a stored file lies here with the bytes that its name says. */
+  isTrue(name: string): boolean {
+    const { files, dir } = this.#at
+    return orIoFailure('artifact', () => isTrueFile(files, storedPath(dir, name)))
+  }
+
   /** Puts every stored file that a record names to the place, where it is not yet. */
   async bring(payload: string): Promise<void> {
     const names = namesIn(payload).filter((name) => !this.#there.has(name) && this.#isHere(name))
@@ -106,8 +120,17 @@ export class BlobTraffic {
   }
 
   /** The same of stored files by their names. Whether all of them are here behind that. */
-  async fetchNamed(names: readonly string[]): Promise<boolean> {
-    const missing = names.filter((name) => !this.#isHere(name))
+  fetchNamed(names: readonly string[]): Promise<boolean> {
+    return this.#fetchEach(names.filter((name) => !this.#isHere(name)))
+  }
+
+  /** The same, and what lies here with other bytes than its name says gives way to what comes. */
+  fetchTrue(names: readonly string[]): Promise<boolean> {
+    for (const name of names) this.#noBlobs.delete(name)
+    return this.#fetchEach(names.filter((name) => !this.isTrue(name)))
+  }
+
+  async #fetchEach(missing: readonly string[]): Promise<boolean> {
     const wanted = missing.filter((name) => !this.#noBlobs.has(name))
     if (wanted.length === 0) return missing.length === 0
     const there = new Set(await this.#at.place().hasBlobs(wanted))
@@ -122,16 +145,23 @@ export class BlobTraffic {
     return missing.every((name) => !this.#noBlobs.has(name))
   }
 
+  /** What lies here stays until all of what comes was compared with the name. */
   async #fetchOne(name: string): Promise<void> {
-    const draft = new FileDraft(this.#folder, { kind: 'named' })
+    const { files, dir, place } = this.#at
+    const draft = new FileDraft(this.#folder, { kind: 'named', stored: name })
+    const digest = createHash('sha256')
     try {
-      for await (const piece of this.#at.place().getBlob(name)) draft.append(piece)
-      if (draft.bytes === 0) return
-      if (draft.publish() !== name) {
-        throw fail.damaged('artifact_damaged', 'A stored artifact does not match its digest.', {
-          next: 'The place holds other bytes than were put there. Run `sallyport doctor`.',
-        })
+      for await (const piece of place().getBlob(name)) {
+        digest.update(piece)
+        draft.append(piece)
       }
+      if (draft.bytes === 0) return
+      if (digest.digest('hex') !== name) throw untrueThere()
+      orIoFailure('artifact', () => requireShard(files, dir, name))
+      if (!this.isTrue(name)) {
+        orIoFailure('artifact', () => removeFile(files, storedPath(dir, name)))
+      }
+      draft.publish()
     } finally {
       draft.abandon()
     }

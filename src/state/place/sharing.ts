@@ -8,7 +8,7 @@ import { directoryOf } from '../directory.js'
 import { FileStore } from '../file-store.js'
 import { storedNames } from '../artifacts.js'
 import { formatVersion } from '../paths.js'
-import type { Store } from '../types.js'
+import type { Store, View } from '../types.js'
 import { packBase } from './base.js'
 import { requireNotBehind } from './behind.js'
 import { readPlaceFile, removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
@@ -96,18 +96,23 @@ export const isEnded = async (store: PlacedStore): Promise<boolean> => {
 
 /**
  * Takes a shared state back into this directory: the place takes no record of any machine from then
- * on, and stops that lie there lie here. `conflict` `machines_at_work` while another machine has
+ * on, and stops that lie there lie here. What is `referenced` of stored files and missing here
+ * comes here first: nobody gives it then. `conflict` `machines_at_work` while another machine has
  * something under way, or places a record meanwhile; `server_changed` `behind` while a machine has
  * records that the server lost. Where it was cut off it may be run again on this machine, and on no
  * other.
  */
-export const unshareDirectory = async (store: PlacedStore): Promise<void> => {
-  const { replica, place, storeId, seal } = store
+export const unshareDirectory = async (
+  store: PlacedStore, referenced: (view: View) => ReadonlySet<string>,
+): Promise<void> => {
+  const { replica, place, storeId, seal, blobs } = store
+  const isOver = await isEnded(store)
   // What other machines have under way at a place that has ended comes to nothing there.
-  const holds = await isEnded(store) ? replica.holds : store.holds
+  const holds = isOver ? replica.holds : store.holds
   if (holds.live() > 0) throw atWork()
   const { sequence, chain } = replica.end
   requireNotBehind(store.stops, sequence)
+  if (!isOver) await blobs.fetchTrue([...referenced(replica.read())])
   const stops = await place.end({ sequence, link: seal.link(chain) })
   if (stops === 'moved') throw atWork()
   await store.stops.takeOver(stops)

@@ -26,6 +26,8 @@ const must = <T>(value: T | undefined): T => {
   if (value === undefined) throw new Error('nothing there')
   return value
 }
+/** No stored file is named by a row. */
+const none = () => new Set<string>()
 const put = (store: Pick<Store, 'transact'>, n: number) =>
   store.transact('test', (tx) => {
     tx.put(rows, `r${n}`, { n })
@@ -169,9 +171,9 @@ t.test('a state is not taken back while another machine has something under way'
   const { store, next } = await replicas(t)
   const other = await next()
   const guard = await other.holds.hold('job', `job_${crypto.randomUUID()}`)
-  await t.rejects(unshareDirectory(store), { kind: 'conflict', code: 'machines_at_work' })
+  await t.rejects(unshareDirectory(store, none), { kind: 'conflict', code: 'machines_at_work' })
   guard.release()
-  await unshareDirectory(store)
+  await unshareDirectory(store, none)
 })
 
 const stop = (target: string | null): Stop => ({
@@ -192,7 +194,7 @@ t.test('a stop that came while a state was taken back is in force in its directo
     return end(...at)
   }
   server.stops.push({ id: unread.id, body: Buffer.from('x'), placed: 99 })
-  await unshareDirectory(store)
+  await unshareDirectory(store, none)
   const opened = openStore({
     dir: store.replica.dir, configDir: store.replica.keyPlaces.configDir, mode: 'write',
   })
@@ -210,7 +212,7 @@ t.test('a name that the server made of a stop names no file of the machine', asy
   for (const id of [`../${storeId}.key`, 'no/such/folder', 'x'.repeat(300)]) {
     server.stops.push({ id, body: Buffer.from('x'), placed: 9 })
   }
-  await unshareDirectory(store)
+  await unshareDirectory(store, none)
   t.ok(readFileSync(keyPlaces.key).equals(key))
   const opened = openStore({ dir, configDir: keyPlaces.configDir, mode: 'write' })
   t.teardown(() => opened.close())
@@ -313,7 +315,7 @@ t.test('a state is not taken back while a machine has records that the server lo
   await put(other, 1)
   server.records.pop()
   await stopBehind(other.stops, { sequence: 1, machine: other.settings.machine }, 0)
-  await t.rejects(unshareDirectory(store), { code: 'server_changed', reason: 'behind' })
+  await t.rejects(unshareDirectory(store, none), { code: 'server_changed', reason: 'behind' })
   t.equal(server.isEnded, false)
 })
 
@@ -349,7 +351,7 @@ t.test('a state that is taken back is a directory again, and the others write no
   const other = await next()
   await put(other, 1)
   const { dir, keyPlaces: { configDir } } = store.replica
-  await unshareDirectory(store)
+  await unshareDirectory(store, none)
   await t.rejects(put(other, 2), { kind: 'blocked', code: 'state_unshared' })
   const opened = openStore({ dir, configDir, mode: 'write' })
   t.teardown(() => opened.close())
