@@ -92,8 +92,8 @@ export class BlobTraffic {
     const unsure = names.filter((name) => !this.#written.has(name))
     const there = new Set(unsure.length === 0 ? [] : await this.#at.place().hasBlobs(unsure))
     for (const name of names) {
-      if (!there.has(name)) await this.put(name)
-      this.#there.add(name)
+      // What is damaged here is no reason to lose the record: a look at it says so on each machine.
+      if (there.has(name) || await this.put(name)) this.#there.add(name)
       this.#written.delete(name)
     }
   }
@@ -105,13 +105,15 @@ export class BlobTraffic {
     await this.bring([...new Set(payloads.flatMap(namesIn))].join(' '))
   }
 
-  /** Puts one stored file to the place. */
-  async put(name: string): Promise<void> {
+  /** Puts one stored file to the place; false where its bytes are not what its name says. */
+  async put(name: string): Promise<boolean> {
     const { files, dir, place } = this.#at
+    if (!this.isTrue(name)) return false
     const path = storedPath(dir, name)
     const isShort = (files.stat(path)?.size ?? 0) <= pieceBytes
     const bytes = isShort ? readWhole(files, path, pieceBytes) : undefined
     await place().putBlob(name, bytes ?? piecesOf(files, path))
+    return true
   }
 
   /** Fetches every stored file that records name and that is missing here. */

@@ -4,8 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { fail, SallyportError } from '../../base/errors.js'
+import { isTrueFile } from '../care/copy.js'
 import { directoryOf } from '../directory.js'
 import { FileStore } from '../file-store.js'
+import { damagedArtifact, storedPath } from '../artifact-folder.js'
 import { storedNames } from '../artifacts.js'
 import { formatVersion } from '../paths.js'
 import type { Store, View } from '../types.js'
@@ -34,8 +36,8 @@ const machineOf = ({ files, keyPlaces, keys, storeId }: FileStore): string => {
 /**
  * Gives a directory to a place: everything goes there, sealed, and then this directory is a
  * replica. `conflict` `share_moved` where others write meanwhile: the place may have a store then
- * that nobody uses, and that the next try replaces. Throws what reaching the place throws; nothing
- * here has changed then.
+ * that nobody uses, and that the next try replaces. `damaged` `artifact_damaged`. Throws what
+ * reaching the place throws; nothing here has changed then.
  */
 export const shareDirectory = async (
   store: Store, reaching: Reaching, given?: Place,
@@ -43,6 +45,10 @@ export const shareDirectory = async (
   const directory = directoryOf(store) as FileStore
   const { files, keyPlaces, keys, storeId, places, dir } = directory
   if (directory.holds.live() > 0) throw busy()
+  // What has other bytes than its name says is given to nobody, and its record is followed by all.
+  for (const name of storedNames(files, places.artifacts)) {
+    if (!isTrueFile(files, storedPath(places.artifacts, name))) throw damagedArtifact()
+  }
   const settings: PlaceSettings = { ...reaching, machine: machineOf(directory) }
   const place = given ?? placeOf(settings, storeId, { clock: directory.clock })
   try {

@@ -142,6 +142,19 @@ t.test('a stored file that is another than its name says is not taken, nor the r
   t.equal(other.replica.end.sequence, sequence)
 })
 
+t.test('a stored file that is damaged here does not go to the place, and its record does', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  const ref = store.artifacts.write('test', Buffer.from('content'))
+  const name = ref.stored_sha256
+  writeFileSync(join(store.dir, 'artifacts', name.slice(0, 2), name), 'other bytes')
+  await store.transact('test', (tx) => tx.put(texts, 'a', { text: name }))
+  t.equal(server.blobs.size, 0)
+  t.strictSame((await other.fresh()).get(texts, 'a'), { text: name })
+  t.throws(() => other.artifacts.read('test', ref), { code: 'evidence_missing' })
+  t.throws(() => store.artifacts.read('test', ref), { code: 'artifact_damaged' })
+})
+
 t.test('while the place is away reads answer, and nothing is written', async (t) => {
   const { store, server } = await replicas(t)
   await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))

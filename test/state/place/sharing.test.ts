@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { newId } from '../../../src/base/ids.js'
 import { stopBehind } from '../../../src/state/place/behind.js'
 import { readPlaceFile } from '../../../src/state/place/place-file.js'
+import { storedPath } from '../../../src/state/artifact-folder.js'
 import { writeAnchor } from '../../../src/state/anchor.js'
 import { joinShared } from '../../../src/state/place/share.js'
 import { acceptServer } from '../../../src/state/place/accepting.js'
@@ -140,6 +141,20 @@ t.test('a directory that is shared is a replica, another machine begins with all
   await t.rejects(joinShared({
     dir: `${root}/c/state`, configDir: other.configDir, joining, reaching, place,
   }), { kind: 'conflict', code: 'machine_joined' })
+})
+
+t.test('a directory of which a stored file is damaged is not shared: who joins could not follow', async (t) => {
+  const root = t.testdir()
+  const made = createStore({ dir: `${root}/state`, configDir: `${root}/config`, profile })
+  const ref = made.artifacts.write('test', Buffer.from('content'))
+  await made.transact('test', (tx) => tx.put(named, 'a', { sha: ref.stored_sha256 }))
+  writeFileSync(storedPath(`${root}/state/artifacts`, ref.stored_sha256), 'other bytes')
+  const server = new MemoryServer()
+  await t.rejects(shareDirectory(made, reaching, memoryPlace(server, () => '')),
+    { kind: 'damaged', code: 'artifact_damaged' })
+  t.strictSame(server.asked, [], 'nothing was given to the place')
+  await put(made, 1)
+  t.teardown(() => made.close())
 })
 
 t.test('a directory is not shared while something is under way that began meanwhile, and what comes of that is kept', async (t) => {
