@@ -54,7 +54,9 @@ export const shareDirectory = async (
   try {
     await directory.exclusive('state share', () => directory.rotate())
     await directory.mergeAll('state share')
-    writePlaceFile(files, keyPlaces.dir, keys, storeId, settings)
+    const noteGiven = (given: Pick<PlaceSettings, 'given'>): void =>
+      writePlaceFile(files, keyPlaces.dir, keys, storeId, { ...settings, ...given })
+    noteGiven({ given: false })
     const options = { dir, configDir: keyPlaces.configDir, mode: 'write', place } as const
     const placed = new PlacedStore(new FileStore(options), options)
     const base = await packBase(directory, 'state share')
@@ -71,6 +73,7 @@ export const shareDirectory = async (
     await directory.exclusive('state share', () => {
       // Whoever has begun meanwhile and written nothing since could not write any more what comes.
       if (directory.end.sequence !== sequence || directory.holds.live() > 0) throw busy()
+      noteGiven({})
       directory.keepIn('place')
     })
     placed.replica.close()
@@ -122,6 +125,11 @@ export const unshareDirectory = async (
   const stops = await place.end({ sequence, link: seal.link(chain) })
   if (stops === 'moved') throw atWork()
   await store.stops.takeOver(stops)
-  await replica.exclusive('state unshare', () => replica.keepIn(undefined))
-  removePlaceFile(replica.files, replica.keyPlaces.dir, storeId)
+  const { files, keyPlaces: { dir }, keys } = replica
+  await replica.exclusive('state unshare', () => {
+    // Where the rest is cut off nobody takes the directory for a replica.
+    writePlaceFile(files, dir, keys, storeId, { ...store.settings, given: false })
+    replica.keepIn(undefined)
+  })
+  removePlaceFile(files, dir, storeId)
 }

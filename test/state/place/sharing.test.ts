@@ -5,12 +5,14 @@ import t from 'tap'
 import * as v from 'valibot'
 import { newId } from '../../../src/base/ids.js'
 import { stopBehind } from '../../../src/state/place/behind.js'
-import { readPlaceFile } from '../../../src/state/place/place-file.js'
+import { isAnyGiven, isGiven, readPlaceFile } from '../../../src/state/place/place-file.js'
 import { storedPath } from '../../../src/state/artifact-folder.js'
 import { writeAnchor } from '../../../src/state/anchor.js'
 import { joinShared } from '../../../src/state/place/share.js'
 import { acceptServer } from '../../../src/state/place/accepting.js'
 import { shareDirectory, unshareDirectory } from '../../../src/state/place/sharing.js'
+import { nodeFiles, type Files } from '../../../src/state/files.js'
+import { looseStateFile } from '../../../src/state/state-file.js'
 import type { Stop } from '../../../src/state/stop-board.js'
 import { createStore, openStore, type FileStore } from '../../../src/state/store.js'
 import type { CollectionSpec, Store } from '../../../src/state/types.js'
@@ -374,4 +376,46 @@ t.test('a state that is taken back is a directory again, and the others write no
   t.strictSame(opened.read().get(rows, 'r1'), { n: 1 })
   await opened.transact('test', (tx) => tx.put(rows, 'r2', { n: 2 }))
   t.equal(opened.anchor().status, 'ok')
+})
+
+t.test('a state whose taking back was cut off behind its decision counts for none that is shared', async (t) => {
+  const files: Files = {
+    ...nodeFiles,
+    unlink: (path) => {
+      if (path.endsWith('.place')) throw new Error('cut off')
+      nodeFiles.unlink(path)
+    },
+  }
+  const { store } = await replicas(t, { files })
+  const { keyPlaces: { dir, configDir }, places, storeId } = store.replica
+  t.ok(isGiven(files, dir, storeId))
+  await t.rejects(unshareDirectory(store, none), /cut off/)
+  t.equal(must(looseStateFile(files, places.state)).kept_in, undefined)
+  t.notOk(isGiven(files, dir, storeId))
+  t.notOk(isAnyGiven(files, configDir))
+})
+
+t.test('a directory that was being shared counts for none that is, and one of a damaged file for one', async (t) => {
+  const root = t.testdir()
+  const made = createStore({ dir: `${root}/state`, configDir: `${root}/config`, profile }) as FileStore
+  t.teardown(() => made.close())
+  const { files, keyPlaces: { dir, configDir }, storeId } = made
+  const server = new MemoryServer()
+  server.isAway = true
+  await t.rejects(shareDirectory(made, reaching, memoryPlace(server, () => '')),
+    { code: 'place_unreachable' })
+  const path = `${dir}/${storeId}.place`
+  const told = readFileSync(path)
+  t.notOk(isGiven(files, dir, storeId))
+  t.notOk(isAnyGiven(files, configDir))
+  writeFileSync(path, told.subarray(1))
+  t.ok(isGiven(files, dir, storeId))
+  t.ok(isAnyGiven(files, configDir))
+  writeFileSync(path, told)
+  server.isAway = false
+  const shared = await shareDirectory(made, reaching, memoryPlace(server, () => ''))
+  t.teardown(() => shared.close())
+  t.equal(shared.settings.machine, JSON.parse(told.toString()).machine, 'it is the same machine')
+  t.ok(isGiven(files, dir, storeId))
+  t.ok(isAnyGiven(files, configDir))
 })
