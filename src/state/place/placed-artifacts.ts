@@ -15,6 +15,9 @@ import type { Place } from './place.js'
 /** Bytes of a piece of a blob. */
 const pieceBytes = 1024 * 1024
 
+/** Bytes that stay free on the disk whatever a server sends. */
+const reserveBytes = 64 * 1024 * 1024
+
 /** Names that are told or taken away in one trip. */
 const namesAtOnce = 1_000
 
@@ -154,6 +157,7 @@ export class BlobTraffic {
     const digest = createHash('sha256')
     try {
       for await (const piece of place().getBlob(name)) {
+        this.#requireRoom()
         digest.update(piece)
         draft.append(piece)
       }
@@ -167,6 +171,17 @@ export class BlobTraffic {
     } finally {
       draft.abandon()
     }
+  }
+
+  /** How long a blob is the server alone says: it must not take what this machine writes with. */
+  #requireRoom(): void {
+    const { files, dir } = this.#at
+    const free = orIoFailure('artifact', () => files.freeBytes(dir))
+    if (free >= reserveBytes) return
+    throw fail.failed('disk_full', 'The disk has too little room for content of the server.', {
+      next: 'Free some space and run the command again.',
+      details: { bytes_needed: reserveBytes, bytes_free: free },
+    })
   }
 
   /** Takes stored files away from the place. Throws what `Place` does: they are swept later. */
@@ -184,9 +199,13 @@ export class BlobTraffic {
    */
   async sweep(named: () => Promise<ReadonlySet<string>>): Promise<number> {
     const old: string[] = []
-    for (let page: readonly string[] | undefined; page === undefined || page.length > 0;) {
-      page = await this.#at.place().oldBlobs(old.at(-1) ?? '', namesAtOnce)
+    for (let after = ''; ;) {
+      const page = await this.#at.place().oldBlobs(after, namesAtOnce)
+      const last = page.at(-1) ?? ''
+      // A server that tells the same names again would be asked for ever.
+      if (last <= after) break
       old.push(...page)
+      after = last
     }
     const kept = old.length === 0 ? new Set() : await named()
     const gone = old.filter((name) => !kept.has(name))
