@@ -54,10 +54,7 @@ export const costOverrun = {
 } as const
 
 /** Kind and reason of a task whose answer is paid for and waits, because a save was under way. */
-export const answerHeld = {
-  kind: 'answer_held',
-  reason: 'alpha_save_in_between',
-} as const
+export const answerHeld = { kind: 'answer_held', reason: 'alpha_save_in_between' } as const
 
 /** Every limit of the capability; the unit is the last word of the name. */
 export const alphaLimits = {

@@ -88,9 +88,7 @@ const suspendedError = ({ task_id: id }: Task, cause: SallyportError): Sallyport
   )
 
 /** Before anything is decided: an answer that was paid for is dropped by `reject` alone. */
-const requireAdoption = (
-  gov: Gov, provider: AlphaProvider, tx: Tx, task: Task,
-): void => {
+const requireAdoption = (gov: Gov, provider: AlphaProvider, tx: Tx, task: Task): void => {
   const input = parseAlphaInput(
     readArtifact(gov, tx, task.input_artifact_id, alphaArtifactLabels.input),
   )

@@ -9,7 +9,6 @@ const show = {
   document: 'alpha', version: 1, output: alphaShowShape, toDocument: (read: AlphaShow) => read,
 } as const
 
-/** Reading the set-up. */
 export const alphaShow = contract({ ...show, name: 'alpha.show', input: noInput })
 
 /** Saving the set-up; each field by the rules of `alphaSetupInputShape`. */

@@ -213,7 +213,5 @@ export const saveAlpha = async (
 export const mirrorCeiling = (tx: Tx, ceilingMicrousd: number): void => {
   const setup = tx.get(alphaSetupCollection, alphaSetupId)
   if (!setup || setup.spend_ceiling_microusd === ceilingMicrousd) return
-  tx.put(alphaSetupCollection, alphaSetupId, {
-    ...setup, spend_ceiling_microusd: ceilingMicrousd,
-  })
+  tx.put(alphaSetupCollection, alphaSetupId, { ...setup, spend_ceiling_microusd: ceilingMicrousd })
 }

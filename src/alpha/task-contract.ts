@@ -67,10 +67,7 @@ export const alphaTasks = contract({
     tasks.map(({ view, task }) => taskDocument(view, task)),
 })
 
-const taskReceiptShape = v.strictObject({
-  task: taskShape, receipt: v.nullable(alphaReceiptShape),
-})
-/** Reading a text task and its receipt. */
+const taskReceiptShape = v.strictObject({ task: taskShape, receipt: v.nullable(alphaReceiptShape) })
 export const alphaTask = contract({
   name: 'alpha.task',
   document: 'alpha.task_receipt',
@@ -82,7 +79,6 @@ export const alphaTask = contract({
   }),
 })
 
-/** The verdict on an answer. */
 export const alphaReview = contract({
   ...oneTask,
   name: 'alpha.review',
@@ -91,5 +87,4 @@ export const alphaReview = contract({
   }),
 })
 
-/** Cancelling a text task. */
 export const alphaCancel = contract({ ...oneTask, name: 'alpha.cancel', input: one })

@@ -101,9 +101,7 @@ export const contract = <
     output: stampShape(parts.output, schemaName),
     lines: parts.lines ?? false,
     mayDegrade: parts.failure !== undefined,
-    request: (value) => parseClosed(input, value, {
-      code: 'request_invalid', what: 'the request',
-    }),
+    request: (value) => parseClosed(input, value, { code: 'request_invalid', what: 'the request' }),
     document,
     failure,
     answer(source) {
@@ -150,7 +148,5 @@ const stampShape = (shape: v.GenericSchema, name: string): v.GenericSchema => {
   if (type !== 'strict_object' || entries === undefined || 'schema' in entries) return shape
   if (pipe !== undefined) throw new TypeError(`the shape of ${name} has rules of its own`)
   if ('damage' in entries) throw new TypeError(`the shape of ${name} says damage itself`)
-  return v.strictObject({
-    schema: v.literal(name), ...entries, damage: v.optional(damageShape),
-  })
+  return v.strictObject({ schema: v.literal(name), ...entries, damage: v.optional(damageShape) })
 }

@@ -49,7 +49,6 @@ export const verbFor = (
   return { meta, command }
 }
 
-/** A command with what its record takes. */
 const withFlags = (bare: Command, record: VerbRecord): Command => {
   const { of } = record
   const named = of === undefined ? bare : bare.argument(`<${of}>`, `id of the ${of}`)
@@ -238,7 +237,6 @@ export const runVerb = async (
   }
 }
 
-/** The usage line of a verb. */
 export const usageOf = ({ command }: Verb): string => command.createHelp().commandUsage(command)
 
 const plainFlag = /^--?[a-z][a-z0-9-]{0,40}$/
@@ -255,8 +253,7 @@ const misuse = (
       return fail.usage('too_many_arguments',
         'There are more arguments than this command takes.', { next })
     case 'commander.missingArgument': {
-      const missing = command.registeredArguments.find((one) =>
-        message.includes(`'${one.name()}'`))
+      const missing = command.registeredArguments.find((one) => message.includes(`'${one.name()}'`))
       return fail.usage('missing_argument', missing === undefined
         ? 'An argument is missing.' : `<${missing.name()}> is missing: ${missing.description}.`,
       { next })

@@ -92,7 +92,5 @@ export const openForOperator = async (
   const store = await storeFor(deps, mode)
   const token = currentToken({ store }, deps.env)
   return withTokenPlace(deps.env, () =>
-    openWork({
-      ...placeOf(deps), store, face: 'cli', mode, anchor: deps.anchor, token, touch,
-    }))
+    openWork({ ...placeOf(deps), store, face: 'cli', mode, anchor: deps.anchor, token, touch }))
 }

@@ -206,7 +206,6 @@ export interface NounEntry {
 /** A table of commands. */
 export type CommandTable = readonly (NounEntry | VerbEntry)[]
 
-/** The word that names an entry. */
 export const nameOf = (entry: NounEntry | VerbEntry): string =>
   'noun' in entry ? entry.noun : entry.verb
 

@@ -129,7 +129,6 @@ export const codehostConsent = contract({
   }),
 })
 
-/** Revoking the consent of a connection. */
 export const codehostRevoke = contract({
   ...oneConnection, name: 'codehost.revoke', input: closedObject({ connection: text }),
 })

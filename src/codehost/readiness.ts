@@ -19,7 +19,6 @@ export interface Bound {
   readonly baseUrl: string
 }
 
-/** What a read is judged on. */
 interface ReadCase {
   readonly moment: Moment
   readonly bound: Bound

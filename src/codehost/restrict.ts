@@ -68,9 +68,7 @@ export const disconnect = async (
     return disconnectConnection(tx, nowIso(gov), session, connectionId)
   })
   discardStored(gov.store, replaced)
-  return {
-    ...standingConnection(gov, session, connectionId), recorded: restricted.recorded,
-  }
+  return { ...standingConnection(gov, session, connectionId), recorded: restricted.recorded }
 }
 
 /** Which stop leaves a connection in a mode. */

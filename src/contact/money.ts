@@ -20,9 +20,7 @@ const step = (tx: Tx, now: string, money: Money, end: MoneyEnd): void => {
       markUnknown(tx, now, { ...money, reason: end.reason })
       return
     case 'settle':
-      settle(tx, now, {
-        ...money, chargedMicrousd: end.chargedMicrousd, evidence: end.evidence,
-      })
+      settle(tx, now, { ...money, chargedMicrousd: end.chargedMicrousd, evidence: end.evidence })
   }
 }
 

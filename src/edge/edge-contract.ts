@@ -29,7 +29,6 @@ const wishesShape = closedObject({
   cloud_egress: v.optional(v.boolean()),
   model_egress: v.optional(v.boolean()),
 })
-/** Wishes for the limits of a pairing. */
 export type LimitWishes = v.InferOutput<typeof wishesShape>
 
 const scopeShape = v.array(v.picklist(edgeScope))
@@ -43,7 +42,6 @@ export const deviceShape = v.strictObject({
   spool_evictions: v.nullable(count), spool_told_at: v.nullable(iso),
   revoked: v.boolean(), ended_at: v.nullable(iso), ended_reason: nullableText,
 })
-/** A paired device as a document. */
 type DeviceDocument = v.InferOutput<typeof deviceShape>
 
 const artifactShape = v.strictObject({
@@ -72,7 +70,6 @@ const offered = {
   origin: text,
 }
 
-/** A code, and where it is redeemed. */
 interface Offered {
   readonly code: EdgeCode
   readonly origin: string
@@ -161,7 +158,6 @@ export const edgeEnd = contract({
     ({ device_id: device.device_id, ended: true as const }),
 })
 
-/** The document of a paired device. */
 export const deviceDocument = ({ device, ended }: DeviceFacts): DeviceDocument => ({
   device_id: device.device_id, owner: device.owner, device_name: device.name,
   paired_at: device.paired_at, last_sequence: device.last_sequence,
@@ -222,9 +218,7 @@ const isOnCalendar = (text: string): boolean => {
 
 const utc = v.pipe(
   v.string(),
-  v.regex(
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/, 'must be a time in UTC that ends in Z',
-  ),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/, 'must be a time in UTC that ends in Z'),
   v.isoTimestamp('must be a time in UTC that ends in Z'),
   v.check(isOnCalendar, 'must be a time that there is'),
 )

@@ -38,7 +38,6 @@ export const configurationShape = v.strictObject({
 })
 export type Configuration = v.InferOutput<typeof configurationShape>
 
-/** The blocks there are. */
 type BlockName = 'alpha_text' | 'gateway'
 
 /** A save: a document as bytes, or as a value that was parsed strictly or built from flags. */
@@ -141,9 +140,7 @@ const oneBlock = async (
 }
 
 /** What the save would put out of reach, to be shown before it is made. Throws as the save. */
-export const configurationVoids = async (
-  gov: Gov, save: ConfigurationSave,
-): Promise<SaveVoids> => {
+export const configurationVoids = async (gov: Gov, save: ConfigurationSave): Promise<SaveVoids> => {
   const places = routePlaces(gov)
   const { alpha, gateway } = await oneBlock(gov, places, save)
   const view = gov.store.read()

@@ -10,7 +10,6 @@ const checkShape = v.strictObject({
   text: sentence,
   next: nullableSentence,
 })
-/** What one check found. */
 export type MachineCheck = v.InferOutput<typeof checkShape>
 
 const doctorShape = v.strictObject({ ok: v.boolean(), checks: v.array(checkShape) })

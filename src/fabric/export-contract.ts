@@ -30,7 +30,6 @@ const endShape = v.strictObject({
 })
 
 const lineShape = v.union([beginShape, documentShape, endShape])
-/** One line of an export. */
 export type ExportLine = v.InferOutput<typeof lineShape>
 /** The last line. */
 export type ExportEnd = v.InferOutput<typeof endShape>

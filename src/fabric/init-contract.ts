@@ -55,9 +55,7 @@ export const stateInit = contract({
     gateway_base_url: profile.gateway?.base_url ?? null,
     workspace: profile.workspace,
     ...(shared === null ? {} : {
-      shared: {
-        place: shared.place, machine: shared.machineName, machine_id: shared.machineId,
-      },
+      shared: { place: shared.place, machine: shared.machineName, machine_id: shared.machineId },
     }),
   }),
 })

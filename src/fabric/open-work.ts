@@ -202,9 +202,7 @@ const seeing = async (gov: Gov, registry: Registry | undefined): Promise<Seen> =
 }
 
 /** Loaded at use: its rules know every capability, and most work only reads. */
-const recovery = async (
-  gov: Gov, registry: Registry | undefined,
-): Promise<RecoveryReport> => {
+const recovery = async (gov: Gov, registry: Registry | undefined): Promise<RecoveryReport> => {
   const { recoverState } = await import('./recovery.js')
   return recoverState(gov, registry)
 }

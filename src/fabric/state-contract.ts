@@ -133,9 +133,7 @@ const verifyShape = v.strictObject({
   documents: count,
   artifacts: count,
   /** What a salvaged backup lacks; null for a whole one. */
-  loss: v.nullable(v.strictObject({
-    damage: v.array(v.string()), artifacts: v.array(v.string()),
-  })),
+  loss: v.nullable(v.strictObject({ damage: v.array(v.string()), artifacts: v.array(v.string()) })),
   /** The first 20 of each code. */
   problems: v.array(problemShape),
   /** How many there are in all. */
@@ -220,11 +218,8 @@ export const stateRepair = contract({
 const backupShape = v.strictObject({
   to: v.string(), store_id: v.string(), sequence: count, files: count, bytes: count,
   /** What a salvaged backup lacks; null for a whole one. */
-  loss: v.nullable(v.strictObject({
-    damage: v.array(v.string()), artifacts: v.array(v.string()),
-  })),
+  loss: v.nullable(v.strictObject({ damage: v.array(v.string()), artifacts: v.array(v.string()) })),
 })
-/** Copying the state into a new folder. */
 export const stateBackup = contract({
   name: 'state.backup',
   version: 1,
@@ -240,7 +235,6 @@ const restoreShape = v.strictObject({
   anchor: anchorShape,
   ...keptShape,
 })
-/** What a restore did. */
 export type StateRestoreDocument = v.InferOutput<typeof restoreShape>
 
 /** Putting a backup in place, revoked. */
@@ -249,9 +243,7 @@ export const stateRestore = contract({
   version: 1,
   input: closedObject({ dir: v.string(), owner: v.optional(v.string()) }),
   output: restoreShape,
-  toDocument: (report: Kept & RestoreReport) => ({
-    ...report, ...listsOf(report),
-  }),
+  toDocument: (report: Kept & RestoreReport) => ({ ...report, ...listsOf(report) }),
 })
 
 const compactShape = v.strictObject({
@@ -290,7 +282,6 @@ const pathShape = v.strictObject({
 /** The two folders, and whether there is a state directory. */
 type StatePathDocument = v.InferOutput<typeof pathShape>
 
-/** Where state and keys lie. */
 export const statePath = contract({
   name: 'state.path',
   version: 1,

@@ -74,7 +74,6 @@ export const readStatusLines = async (
   return statusLines(lookingAt(await seenNow(opened, registry), looker), registry)
 }
 
-/** Reads the status. */
 export const readStatus = async (opened: Gov, looker: Looker): Promise<StateStatus> => {
   const { registry = capabilities, at, session } = looker
   const seen = await seenNow(opened, registry)

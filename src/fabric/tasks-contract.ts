@@ -77,14 +77,12 @@ export const taskShowContract = (registry: Registry) => contract({
 /** The same over the capabilities of this program. */
 export const taskShow = taskShowContract(capabilities)
 
-/** The verdict on what a task gave. */
 export const taskReview = contract({
   ...oneTask,
   name: 'task.review',
   input: closedObject({ task: v.string(), verdict: v.picklist(taskVerdicts) }),
 })
 
-/** Cancelling a task. */
 export const taskCancel = contract({ ...oneTask, name: 'task.cancel', input: one })
 
 /** Closing a task whose charge was settled by hand. */

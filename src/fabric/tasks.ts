@@ -73,7 +73,6 @@ export const reviewAnyTask = async (
     reviewTask(tx, isoFromMs(gov.clock.wallMs()), session, taskId, verdict))
 }
 
-/** A task whose cancel is in force. */
 interface CancelledTask {
   /** Null where there was nothing to cancel. */
   readonly recorded: Recorded | null

@@ -16,10 +16,8 @@ const show = {
   toDocument: (read: GatewayShow) => read,
 } as const
 
-/** Reading the route. */
 export const gatewayShow = contract({ ...show, name: 'gateway.show', input: noInput })
 
-/** Saving the route. */
 export const gatewaySetup = contract({
   ...show,
   name: 'gateway.setup',

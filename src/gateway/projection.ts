@@ -43,7 +43,6 @@ const slotShape = v.strictObject({
   ...statusFields,
   proof: proofShape,
 })
-/** One slot in a read. */
 export type SlotProjection = v.InferOutput<typeof slotShape>
 
 /** The `gateway` member of a configuration read. */

@@ -34,7 +34,6 @@ export interface ProofResult {
   readonly receipt: GatewayReceipt
 }
 
-/** How to prove. */
 interface ProofRequest {
   readonly slot: SlotName
   /** Contact nobody while the newest proof is current; never repeat an uncertain attempt. */
@@ -215,8 +214,7 @@ interface ProofRenewalOrder {
 export const renewProof = async (
   ctx: GatewayContext, { principal, ...order }: ProofRenewalOrder,
 ): Promise<CallResult<GatewayProof>> =>
-  sendCall(
-    ctx, await proofOrder(ctx, { principal, root: null }, { ...order, ifStale: true }))
+  sendCall(ctx, await proofOrder(ctx, { principal, root: null }, { ...order, ifStale: true }))
 
 /** One slot's part of a canary run. */
 export type CanaryEntry =

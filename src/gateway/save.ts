@@ -69,9 +69,7 @@ const planOf = (
     currentPurposes: new Set(
       gatewayPurposes.filter((purpose) => consents.purpose(purpose).lapse === null),
     ),
-    keptPurposes: new Set(
-      gatewayPurposes.filter((purpose) => isKept(consents.purpose(purpose))),
-    ),
+    keptPurposes: new Set(gatewayPurposes.filter((purpose) => isKept(consents.purpose(purpose)))),
     storedFingerprint: usableFingerprint(key),
     suppliedFingerprint: supplied,
     keyGoes: save.removesKey === true && key.present,

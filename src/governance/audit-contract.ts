@@ -21,7 +21,6 @@ const auditShape = v.strictObject({
   subject: nullableText,
   facts: v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))),
 })
-/** An audit row as a document. */
 export type AuditDocument = v.InferOutput<typeof auditShape>
 
 const auditDocument = ({ row, principalName }: NamedAuditRow): AuditDocument => ({

@@ -19,7 +19,6 @@ export interface Place {
   readonly clock: Clock
 }
 
-/** The `Place` of a `Gov`, or the place itself. */
 export const placeOf = (at: Gov | Place): Place =>
   'store' in at ? { dir: at.store.dir, clock: at.clock } : at
 

@@ -20,7 +20,6 @@ const endedShape = v.strictObject({
   principal: nullableText,
   root: nullableText,
 })
-/** How a pairing ended. */
 export type EndedDevice = v.InferOutput<typeof endedShape>
 
 /** Ids: that of the device; `everyDevice` for all that had been paired by then. */

@@ -18,7 +18,6 @@ const goalShape = v.strictObject({
   created_at: v.string(),
   updated_at: v.string(),
 })
-/** A goal as a document. */
 export type GoalDocument = v.InferOutput<typeof goalShape>
 
 const goalDocument = (goal: Goal): GoalDocument => ({
@@ -40,7 +39,6 @@ export const goalAdd = contract({
   ...oneGoal, name: 'goal.add', input: closedObject({ title: v.string() }),
 })
 
-/** Reading one goal. */
 export const goalShow = contract({
   ...oneGoal, name: 'goal.show', input: closedObject({ goal: id }),
 })
@@ -52,7 +50,6 @@ export const goalUpdate = contract({
   input: closedObject({ goal: id, title: v.string(), expected_revision: revision }),
 })
 
-/** Closing a goal. */
 export const goalClose = contract({
   ...oneGoal, name: 'goal.close', input: closedObject({ goal: id, expected_revision: revision }),
 })

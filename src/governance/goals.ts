@@ -45,7 +45,6 @@ const put = (tx: Tx, now: string, owner: string, title: string, isDefault: boole
   return goal
 }
 
-/** Writes the default goal of a new owner. */
 export const putDefaultGoal = (tx: Tx, now: string, owner: string): Goal =>
   put(tx, now, owner, 'General', true)
 
@@ -73,7 +72,6 @@ export const requireOpenGoal = (view: View, owner: string, goalId: string): Goal
   throw fail.conflict('goal_closed', 'This goal is closed.', { next: 'Run `sallyport goal list`.' })
 }
 
-/** Which goals to list. */
 interface GoalFilter {
   /** Only those that are open. */
   readonly open?: boolean | undefined

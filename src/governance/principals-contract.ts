@@ -14,16 +14,15 @@ const principalShape = v.strictObject({
   has_passphrase: v.boolean(),
   created_at: v.string(),
   disabled_at: v.nullable(v.string()),
+  /** False too where a restore or a repair has disabled it: it can be enabled again then. */
   disabled_for_good: v.boolean(),
 })
-/** An owner as a document. */
 export type PrincipalDocument = v.InferOutput<typeof principalShape>
 
 const addedShape = v.strictObject({ principal: principalShape, goal_id: v.string() })
 /** A new owner with its default goal. */
 export type PrincipalAddedDocument = v.InferOutput<typeof addedShape>
 
-/** Adding an owner. */
 export const principalAdd = contract({
   name: 'principal.add',
   version: 1,
@@ -77,7 +76,5 @@ export const principalDisable = contract({
   toDocument: ({ principal, sessions_ended, recorded }: {
     readonly principal: Principal; readonly sessions_ended: number
     readonly recorded: Recorded | null
-  }) => ({
-    principal: principalFacts(principal), sessions_ended, requests: requestsOf(recorded),
-  }),
+  }) => ({ principal: principalFacts(principal), sessions_ended, requests: requestsOf(recorded) }),
 })

@@ -240,7 +240,6 @@ const collected = async (
   }
 }
 
-/** The gate of one request, and what it refused a piece with. */
 interface RequestGate extends Gate {
   refused: { readonly error: unknown } | null
 }

@@ -14,7 +14,6 @@ import { periodKinds } from './periods.js'
 import type { ModelText, ScreenObservationInput, ScreenReportInput } from './types.js'
 import { zoneOf } from './zone.js'
 
-/** Schema name of a report. */
 const reportSchemaName = 'svc.screen_report.v1'
 
 /** Observations that are listed one by one, and told by their summary; all are counted. */
@@ -32,6 +31,9 @@ const authorEntries = {
   /** The other image, of the same looks, that it was written about; null where it was of this. */
   as_at: v.nullable(v.strictObject({ captured_at: text, areas_ignored: v.boolean() })),
 }
+/** A text that a model wrote. */
+export type Written =
+  Pick<NonNullable<ScreenReport['model_text']['conclusion']>, keyof typeof authorEntries>
 
 const factShape = v.strictObject({
   filename: text, format: text, width: nullableCount, height: nullableCount, bytes: count,

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { contract, noInput } from '../base/contract.js'
 import { closedObject, replyObject, strictInteger } from '../base/schema.js'
+import type { FaultSpec } from './faults/spec.js'
 import { serviceNames } from './types.js'
 
 const count = v.number()
@@ -14,11 +15,12 @@ const activeFaultShape = v.strictObject({
   name: v.string(),
   service: v.string(),
   route: v.string(),
+  /** Requests it still strikes; null for every one until cleared. */
   times: v.nullable(count),
+  /** Fitting requests it still lets pass. */
   after: count,
   value: v.nullable(count),
 })
-/** A fault that is on. */
 export type ActiveFaultDocument = v.InferOutput<typeof activeFaultShape>
 
 /** Why the control endpoint refuses a change; other fields are dropped. */
@@ -30,7 +32,6 @@ const stoppedShape = v.strictObject({ dir: v.string(), pid: count })
 /** The process that ended, and the folder that it ran from. */
 export type SandboxStoppedDocument = v.InferOutput<typeof stoppedShape>
 
-/** Stopping a sandbox. */
 export const sandboxStop = contract({
   name: 'sandbox.stop',
   version: 1,
@@ -53,7 +54,6 @@ const startedShape = v.strictObject({
 /** Where a sandbox is and what to give to `init` and to the set-ups. */
 export type SandboxStartedDocument = v.InferOutput<typeof startedShape>
 
-/** Starting a sandbox. */
 export const sandboxStart = contract({
   name: 'sandbox.start',
   version: 1,
@@ -105,7 +105,6 @@ export const sandboxFaultsShape = v.strictObject({
 /** How many faults were switched off, and those that are on now. */
 export type SandboxFaultsDocument = v.InferOutput<typeof sandboxFaultsShape>
 
-/** Switching faults of a running sandbox. */
 export const sandboxFault = contract({
   name: 'sandbox.fault',
   version: 1,
@@ -129,22 +128,13 @@ const faultListShape = v.array(v.strictObject({
   summary: v.string(),
   value: v.nullable(v.strictObject({ meaning: v.string(), default: count })),
 }))
-/** A fault as the table of faults has it. */
-interface FaultRow {
-  readonly name: string
-  readonly services: readonly string[]
-  readonly route: string
-  readonly summary: string
-  readonly value?: { readonly meaning: string; readonly fallback: number } | undefined
-}
 
-/** Reading the table of faults. */
 export const sandboxFaults = contract({
   name: 'sandbox.faults',
   version: 1,
   input: noInput,
   output: faultListShape,
-  toDocument: (table: readonly FaultRow[]) =>
+  toDocument: (table: readonly FaultSpec[]) =>
     table.map(({ name, services, route, summary, value }) => ({
       name,
       services: [...services],
@@ -155,10 +145,8 @@ export const sandboxFaults = contract({
 })
 
 const samplesShape = v.array(v.strictObject({ path: v.string(), becomes: v.string() }))
-/** Sample files that were written. */
 type SamplesDocument = v.InferOutput<typeof samplesShape>
 
-/** Writing sample screenshots. */
 export const sandboxSamples = contract({
   name: 'sandbox.samples',
   version: 1,
@@ -177,7 +165,6 @@ export const demoScenes = ['story', 'alpha', 'shots', 'edge', 'codehost', 'all']
 /** A scene of the demo. */
 export type DemoScene = (typeof demoScenes)[number]
 
-/** Playing the demo. */
 export const sandboxDemo = contract({
   name: 'demo',
   version: 1,

@@ -77,9 +77,7 @@ const requireFraming = ({ headers }: IncomingMessage, { bytes, mime }: UploadHea
 const captureMsMax = 110_000
 
 /** Hands every piece of the body to the upload; what it throws ends the reading. */
-const pour = (
-  { request, response, expectsContinue }: Exchange, upload: Upload,
-): Promise<void> => {
+const pour = ({ request, response, expectsContinue }: Exchange, upload: Upload): Promise<void> => {
   if (expectsContinue && !request.destroyed) response.writeContinue()
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => end(refusal.slow()), captureMsMax)
@@ -238,7 +236,6 @@ const ending: Endpoint = {
   },
 }
 
-/** Who reads. */
 type FindReader = (...asked: Parameters<typeof deviceOf>) => Promise<EdgeParty | Session>
 
 /** A device by its credential, or an operator by the token of a session. */

@@ -10,7 +10,6 @@ const noQuery = (query: URLSearchParams): void => {
   if (first !== undefined) throw refusal.query('*')
 }
 
-/** Being there. */
 const healthzContract = contract({
   name: 'healthz', version: 1, input: noInput,
   output: v.strictObject({ status: v.literal('ok') }),

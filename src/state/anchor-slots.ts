@@ -33,7 +33,6 @@ const anchorShape = v.strictObject({
 
 const sealed = (keys: KeyRing, text: string): string => `${text} ${keys.hmac('anchor', text)}\n`
 
-/** The slot of a mark. */
 export const encodeSlot = (keys: KeyRing, storeId: string, mark: Mark): Buffer => {
   const { number, sequence, chain, policy_revision } = mark
   const text = canonicalJson({

@@ -281,6 +281,8 @@ t.test('the last step installs timers, for the state that was named', async (t) 
       ...host.options, terminal, answers: [...answers],
     })
   const without = await walk([false, false, false])
+  t.hasStrict(without.json().steps.find(({ step }: { step: string }) => step === 'alpha'),
+    { told: 'disabled: not set up' }, 'a reason is told in words')
   t.match(String(without.json().next), /^sallyport setup /,
     'timers are not asked for before there is a folder')
   mkdirSync(world.place.path('shots'))

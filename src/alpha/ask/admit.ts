@@ -146,18 +146,14 @@ const admitRow = (
  * What tells one content of a key from another; keyed, so that a copy of the state tells nothing
  * about a guessed question.
  */
-const requestDigest = (
-  { gov }: Pick<AlphaContext, 'gov'>, request: AskRequest,
-): string =>
+const requestDigest = ({ gov }: Pick<AlphaContext, 'gov'>, request: AskRequest): string =>
   gov.store.keyedDigest('alpha.request.v1', Buffer.from(canonicalJson({
     question: request.question,
     max_output_tokens: request.maxOutputTokens,
     goal_id: request.goalId,
   })))
 
-const replayOf = (
-  view: View, session: Session, request: AskRequest, digest: string,
-): Task | null =>
+const replayOf = (view: View, session: Session, request: AskRequest, digest: string): Task | null =>
   findIdempotent(view, session, {
     kind: alphaCapability, key: request.idempotencyKey, requestDigest: digest,
   })
@@ -190,7 +186,6 @@ export const checkQuestion = async (
   return { input, digest }
 }
 
-/** Seals a checked question. */
 export const sealQuestion = (
   { gov: { store } }: Pick<AlphaContext, 'gov'>, request: AskRequest, checked: CheckedQuestion,
 ): SealedQuestion => {

@@ -14,9 +14,7 @@ const isOutstanding = (error: unknown): boolean =>
   error instanceof SallyportError && error.code === 'operation_outstanding'
 
 /** Admits and runs, once it is its turn; another ask may have been faster all the same. */
-const runInTurn = async (
-  asking: Asking, request: AskRequest, turn: Turn,
-): Promise<AskKept> => {
+const runInTurn = async (asking: Asking, request: AskRequest, turn: Turn): Promise<AskKept> => {
   const { ctx, session } = asking
   const isAsked = (): boolean =>
     askedBefore(ctx.gov, ctx.gov.store.read(), session, request) !== null

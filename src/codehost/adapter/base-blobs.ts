@@ -43,9 +43,7 @@ const bytesOf = (
   return bytes
 }
 
-const readAll = async (
-  get: Get, through: Connection, { ids, take }: BlobsWish,
-): Promise<true> => {
+const readAll = async (get: Get, through: Connection, { ids, take }: BlobsWish): Promise<true> => {
   const name = repositoryOf(through.repository)
   await inPool(ids, atOnce, async (id) => {
     const wire = await get(hostPath.blob(name, id), told('blob'), replyLimits.blob)

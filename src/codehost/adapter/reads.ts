@@ -68,7 +68,6 @@ export const getStep = <V>(
   judge,
 })
 
-/** The order of some reads. */
 export const readOrder = <E, K>(
   ctx: CodehostContext, session: Session, connection: Connection, reading: Reading<E, K>,
 ): Order<Bound, E, K> => {

@@ -40,7 +40,6 @@ import type { ReadRequest } from '../jobs/closed/request.js'
 import { closureCollection, type Closure } from '../jobs/closed/closed-job-rows.js'
 import { covered, partyOf, requireUnstopped } from './stops.js'
 
-/** What is asked for. */
 interface CloseOrder {
   readonly jobId: string
   readonly read: ReadRequest

@@ -49,7 +49,6 @@ const closureLine = v.strictObject({
   no_learning: v.literal(true),
   history_unchanged: v.literal(true),
 })
-/** A closure in a list. */
 export type ClosureLine = v.InferOutput<typeof closureLine>
 
 const lineOf = ({ receipt, ...row }: Closure): ClosureLine => ({
@@ -66,7 +65,6 @@ const shownClosure = v.strictObject({
   /** The receipt as canonical JSON, where that was asked for. */
   canonical: nullableText,
 })
-/** One closure with its receipt. */
 type ShownClosureDocument = v.InferOutput<typeof shownClosure>
 
 /** What was found: a list, or the one that was named. */
@@ -122,7 +120,6 @@ export const codehostInspect = contract({
 })
 
 const discardedShape = v.strictObject({ ...inspection, discarded: v.literal(true) })
-/** What was dropped. */
 type DiscardDocument = v.InferOutput<typeof discardedShape>
 
 /** Dropping a kept request that is decided. */

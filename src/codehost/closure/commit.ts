@@ -156,9 +156,7 @@ export interface Committed {
  * Commits; by `tried` it says when rows may name what was sealed. Throws what the bindings,
  * eligibility and session say, and what the lock and the disk do; then nothing was closed.
  */
-export const commitClosure = (
-  gov: Gov, prepared: Prepared, tried: Tried,
-): Promise<Committed> => {
+export const commitClosure = (gov: Gov, prepared: Prepared, tried: Tried): Promise<Committed> => {
   const { session, jobId, read, bindings, lastUseMs } = prepared
   const { root_id: rootId } = session.root
   // It is asked twice: first only for what it reads.

@@ -41,7 +41,6 @@ const notClosable = (view: View, { root }: Session, job: Job): NotClosable | nul
   return isRegistered(view, job) ? null : 'plan'
 }
 
-/** What is shown of a job's closure. */
 export const closureView = (view: View, session: Session, job: Job): ClosureView => ({
   notClosable: notClosable(view, session, job),
   closure: job.closed === null

@@ -110,9 +110,7 @@ const compute = (children: ReadonlyMap<string, Leaf | GitTree>): Computed => {
     rowBytes += child.size.rowBytes
     objectBytes += child.size.objectBytes
   }
-  return {
-    id: objectId('tree', bytes), size: { entries: rows, pathBytes, rowBytes, objectBytes },
-  }
+  return { id: objectId('tree', bytes), size: { entries: rows, pathBytes, rowBytes, objectBytes } }
 }
 
 /** A tree without entries. */

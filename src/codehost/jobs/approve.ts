@@ -97,9 +97,7 @@ const withdraw = (gov: Gov, session: Session, request: ApproveRequest): Promise<
  * holds. Throws `conflict` (`preview_changed`, `job_state`, `job_changed`), what `previewJob`
  * throws, and for a publication what `approvePublication` throws.
  */
-export const approveJob = (
-  gov: Gov, session: Session, request: ApproveRequest,
-): Promise<Job> => {
+export const approveJob = (gov: Gov, session: Session, request: ApproveRequest): Promise<Job> => {
   const view = gov.store.read()
   const job = requirePreviewable(gov, view, session, request.jobId)
   requirePreview(gov, job, request.previewDigest)

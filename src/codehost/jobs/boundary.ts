@@ -39,7 +39,6 @@ interface UnderWay {
   readonly fence: number
 }
 
-/** What is judged. */
 interface WriteCase {
   readonly moment: Moment
   readonly job: Job

@@ -78,7 +78,6 @@ const checkpointEntry = v.variant('what', [
     producer: text, receipt_sha256: sha256, recovery_contract: v.literal('V3'),
   }),
 ])
-/** One line of the checkpoints. */
 type CheckpointEntry = v.InferOutput<typeof checkpointEntry>
 /** How a job came to occupy its connection, and how it left it. */
 export const checkpointHistory: HistorySpec<CheckpointEntry> = historySpec({

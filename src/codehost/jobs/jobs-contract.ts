@@ -85,7 +85,6 @@ const isUnattended = (command: string | null): boolean => {
 const nextStepDocument = ({ text: told, command, forGood }: NextStep): JobDocument['way_on'] =>
   ({ text: told, command, for_good: forGood, unattended: isUnattended(command) })
 
-/** The consent of a job, within documents. */
 export const consentDocument = ({ consent }: Job): JobDocument['consent'] =>
   ({ id: consent.consent_id, revision: consent.revision, expires_at: consent.expires_at })
 
@@ -115,7 +114,6 @@ const oneJob = {
   toDocument: (job: Job) => jobDocument(job),
 } as const
 
-/** Preparing an issue, a comment or a publication. */
 export const codehostPrepare = contract({
   ...oneJob,
   name: 'codehost.prepare',
@@ -140,10 +138,8 @@ const standingShape = v.strictObject({
   id: text, connection: text, consent: text, actions: v.array(v.picklist(codehostActions)),
   issued_at: text, expires_at: text, jobs_max: number, jobs_used: number,
 })
-/** A standing authority as a document. */
 type StandingDocument = v.InferOutput<typeof standingShape>
 
-/** The document of a standing authority. */
 export const standingDocument = (one: Standing): StandingDocument => ({
   id: one.standing_id, connection: one.connection_id, consent: one.consent_id,
   actions: [...one.actions], issued_at: one.issued_at, expires_at: one.expires_at,
@@ -160,7 +156,6 @@ const approvedShape = v.strictObject({
   job: v.nullable(jobShape),
   standing: v.nullable(standingShape),
 })
-/** An approval as a document. */
 export type ApprovedDocument = v.InferOutput<typeof approvedShape>
 
 /** Approving a job by the digest of its preview, or giving a standing authority. */
@@ -180,7 +175,6 @@ export const codehostApprove = contract({
     : { kind: 'standing', job: null, standing: standingDocument(done.standing) }),
 })
 
-/** Running one job. */
 export const codehostResume = contract({
   ...oneJob, name: 'codehost.resume', input: closedObject({ job: text }),
 })
@@ -256,9 +250,7 @@ const closureOf = ({ closure }: ClosureView): ListedJobDocument['closure'] => {
 
 const listedDocument = (shown: JobOnItsWay & ClosureView): ListedJobDocument => ({
   ...jobDocument(shown.job, shown.way), closure: closureOf(shown),
-  closable: {
-    now: shown.notClosable === null, reason: shown.notClosable, acknowledged: false,
-  },
+  closable: { now: shown.notClosable === null, reason: shown.notClosable, acknowledged: false },
 })
 
 /** The operator's jobs, newest first. */
@@ -287,10 +279,8 @@ const shownShape = v.strictObject({
   /** The sealed readback that was asked for, as canonical JSON. */
   readback: nullableText,
 })
-/** A job with one of its histories. */
 export type ShownJobDocument = v.InferOutput<typeof shownShape>
 
-/** One job. */
 export const codehostJob = contract({
   name: 'codehost.job.show', version: 1, output: shownShape,
   input: closedObject({
@@ -306,7 +296,6 @@ export const codehostJob = contract({
   }),
 })
 
-/** Giving a job up. */
 export const codehostCancel = contract({
   ...oneJob, name: 'codehost.cancel', input: closedObject({ job: text }),
   toDocument: ({ job, recorded }: { readonly job: Job; readonly recorded: Recorded | null }) =>

@@ -12,10 +12,10 @@ import {
   jobCollection, jobsByConnection, jobsByConnectionState, jobsByOwner, jobsByOwnState, jobsByState,
   type JobState,
 } from './job-rows.js'
+import type { ShownJobDocument } from './jobs-contract.js'
 import { receiptCollection, type ReceiptRow } from './receipt.js'
 import { onItsWay, nextStepNow, type JobOnItsWay } from './next-step-now.js'
 
-/** Which jobs are wanted. */
 interface JobFilter {
   readonly connection?: string | undefined
   readonly state?: JobState | undefined
@@ -68,17 +68,8 @@ export const openJobCount = (view: View, state: JobState): number =>
     .filter(({ doc }) => doc.closed === null
       && (doc.reserved || state === 'unknown_external_effect')).length
 
-/** A history of a job as it is counted. */
-export interface JobHistory {
-  readonly name: JobHistoryName
-  readonly entries: number
-  readonly bytes: number
-  readonly entries_max: number
-  readonly bytes_max: number
-  readonly digest: string
-  /** Canonical JSON of each entry, oldest first. */
-  readonly lines: readonly string[]
-}
+/** A history of a job as it is counted, with canonical JSON of each entry, oldest first. */
+export type JobHistory = NonNullable<ShownJobDocument['history']>
 
 const historyOf = (view: View, jobId: string, name: JobHistoryName): JobHistory => {
   const spec = jobHistories[name] as HistorySpec<unknown>

@@ -114,7 +114,6 @@ export const openPlan = (gov: Pick<Gov, 'store'>, view: View, job: Job): FollowP
   return parsed.output
 }
 
-/** One effect of a plan. */
 export const effectOf = (plan: FollowPlan, number: number): PlannedEffect => {
   const found = plan.effects.find((one) => one.number === number)
   if (found === undefined) throw altered()

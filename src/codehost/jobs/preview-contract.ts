@@ -152,7 +152,6 @@ const textsOf = ({ plan, publication }: Preview) => ({
   text: publication?.body ?? plan?.text ?? '', issue: plan?.issue ?? null,
 })
 
-/** The document of a preview. */
 export const previewDocument = (preview: PreviewAnswer): PreviewDocument => {
   const { job, plan, publication, time, diff } = preview
   const { host, repository } = wantedOf(preview)

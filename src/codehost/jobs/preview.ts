@@ -25,9 +25,7 @@ export interface Preview {
  * before any of it. Throws `unauthorized`: `root_replaced`, `codehost_write_denied`,
  * `codehost_too_short`.
  */
-export const requirePreviewable = (
-  gov: Gov, view: View, session: Session, jobId: string,
-): Job => {
+export const requirePreviewable = (gov: Gov, view: View, session: Session, jobId: string): Job => {
   const job = requireOwnJob(view, session, jobId)
   requireOriginalRoot(job, session)
   if (job.state === 'prepared' || job.state === 'approved' || needsApprovalAgain(job)) {
@@ -42,9 +40,7 @@ export const requirePreviewable = (
  * What a job will send, byte for byte. Throws what `requirePreviewable` throws, and `damaged` where
  * the sealed plan is not its own.
  */
-export const previewJob = (
-  gov: Gov, session: Session, jobId: string,
-): Preview => {
+export const previewJob = (gov: Gov, session: Session, jobId: string): Preview => {
   const view = gov.store.read()
   const job = requirePreviewable(gov, view, session, jobId)
   const isPublication = job.native_kind === publicationKind

@@ -63,9 +63,7 @@ const branchOf = (gov: Gov, job: Job): string | null => orUndefined(() => {
 }) ?? null
 
 /** The same of a job as it is now. */
-export const publishedNow = (
-  gov: Gov, job: Job, preview: Preview | null = null,
-): Published => ({
+export const publishedNow = (gov: Gov, job: Job, preview: Preview | null = null): Published => ({
   ...onItsWay(gov, gov.store.read(), job), preview, branch: branchOf(gov, job),
   url: job.remote === null ? null
     : pullAddress(codehostBase(gov), job.repository, job.remote.id),

@@ -179,9 +179,7 @@ const routineJobs = (
     .sort((a, b) => (a.job_id < b.job_id ? -1 : 1))
 }
 
-const orFailure = async (
-  gov: Gov, work: () => Promise<Ran>,
-): Promise<SallyportError | null> => {
+const orFailure = async (gov: Gov, work: () => Promise<Ran>): Promise<SallyportError | null> => {
   try {
     return runFailure(gov, await work())
   } catch (error) {

@@ -75,9 +75,7 @@ const prefixReasons = [
 ] as const
 export type PrefixReason = (typeof prefixReasons)[number]
 
-const exitShape = v.strictObject({
-  code: v.nullable(v.number()), signal: v.nullable(v.string()),
-})
+const exitShape = v.strictObject({ code: v.nullable(v.number()), signal: v.nullable(v.string()) })
 
 /**
  * Durable once nothing is left of what the supervisor started, or once it is sure that it will

@@ -42,7 +42,6 @@ const outputShape = v.strictObject({
   /** What had to leave for it. */
   evicted: v.array(evictionShape),
 })
-/** A capture that was taken. */
 type CaptureDocument = v.InferOutput<typeof outputShape>
 
 const documentOf = ({ facts, outcome, counts, evicted }: Added): CaptureDocument => ({
@@ -59,7 +58,6 @@ const documentOf = ({ facts, outcome, counts, evicted }: Added): CaptureDocument
   evicted: evicted.map((one) => ({ ...one })),
 })
 
-/** Taking a picture into the spool of this device. */
 export const edgeCapture = contract({
   name: 'edge.capture', version: 1, input: inputShape, output: outputShape,
   toDocument: documentOf,

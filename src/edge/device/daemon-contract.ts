@@ -15,7 +15,6 @@ const inputShape = closedObject({
   device_name: v.optional(v.pipe(
     v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/, nameRule))),
 })
-/** How a daemon is to run. */
 export type DaemonRequest = v.InferOutput<typeof inputShape>
 
 const lineShape = v.strictObject({

@@ -37,7 +37,6 @@ interface DaemonContext extends DeviceContext {
   tell(event: DaemonEvent): void
 }
 
-/** How a daemon begins. */
 interface DaemonStart extends DaemonRequest {
   /** A pairing to redeem first. */
   readonly pairing: PairingString | null

@@ -117,7 +117,6 @@ export class Origin {
     return facts?.device_id === this.#pairing.device_id ? facts.last_sequence : reply
   }
 
-  /** Sends one capture under its number. */
   async upload({ facts, bytes }: Capture, sequence: number): Promise<HttpsReply> {
     return this.#client.request({
       method: 'POST', url: `${this.#pairing.origin}/api/edge/artifacts`,

@@ -39,7 +39,6 @@ const shape = closedObject({
   /** Pairings that this one replaced and that are yet to be ended; left out by earlier programs. */
   former: v.optional(v.array(formerShape)),
 })
-/** A pairing. */
 export type Pairing = v.InferOutput<typeof shape>
 
 const bytesMax = 16_384

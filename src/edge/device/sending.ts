@@ -74,9 +74,7 @@ export class Numbers {
   }
 
   #write(part: Pick<State, 'last_sequence' | 'under_way'>): void {
-    const state: State = {
-      schema: 'sallyport.edge.sending.v1', device_id: this.#deviceId, ...part,
-    }
+    const state: State = { schema: 'sallyport.edge.sending.v1', device_id: this.#deviceId, ...part }
     orIoFailure('the numbers', () =>
       publish(this.#files, this.#path, Buffer.from(`${JSON.stringify(state)}\n`)))
     this.#state = state

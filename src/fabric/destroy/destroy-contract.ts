@@ -19,7 +19,6 @@ const staysShape = v.strictObject({
   /** What takes it away; null where nothing of this program does. */
   command: nullableCommand,
 })
-/** Something that stays. */
 export type Stays = v.InferOutput<typeof staysShape>
 
 const openShape = v.strictObject({

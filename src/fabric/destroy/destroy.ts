@@ -126,7 +126,6 @@ export const destroyWhole = async (
 export const begunAt = (dir: string): Destruction | null =>
   orIoFailure('reading the state file', () => destructionAt(nodeFiles, dir)) ?? null
 
-/** What is left of a destruction that was begun. */
 export const lookAtRest = (
   dir: string, begun: Destruction, { configDir, name, around }: DestroySite,
 ): StateDestroyDocument => {

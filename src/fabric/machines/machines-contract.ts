@@ -20,7 +20,6 @@ const machineShape = v.strictObject({
   /** The last record that it was known to have. */
   record: count,
 })
-/** A machine as a document. */
 export type MachineDocument = v.InferOutput<typeof machineShape>
 
 /** A row of the place, and the id of the machine that asks. */
@@ -50,7 +49,6 @@ export const machineList = contract({
   }) => rows.map((row) => documentOf({ row, here })),
 })
 
-/** Retiring a machine, by its name. */
 export const machineRetire = contract({
   name: 'machine.retire',
   version: 1,

@@ -16,7 +16,6 @@ export interface Operator {
   readonly root: string | null
 }
 
-/** Who asks through a session. */
 export const operatorOf = ({ principal, root }: Session): Operator =>
   ({ principal, root: root.root_id })
 

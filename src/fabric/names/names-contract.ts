@@ -29,7 +29,6 @@ const entryOf = ({ path, named }: Entry) => {
   }
 }
 
-/** Giving a name. */
 export const atAdd = contract({
   name: 'at.add', version: 1,
   input: closedObject({ name: v.string(), dir: v.string() }),
@@ -45,7 +44,6 @@ export const atAdd = contract({
   },
 })
 
-/** Forgetting a name. */
 export const atRemove = contract({
   name: 'at.remove', version: 1,
   input: closedObject({ name: v.string() }),
@@ -58,7 +56,6 @@ const listedShape = v.strictObject({
   /** Whether this line is about it, however that was said. */
   in_force: v.boolean(),
 })
-/** A row of the list. */
 export type ListedName = v.InferOutput<typeof listedShape>
 
 /** All names, in their order; `inForce`: the one of this line, or none. */
@@ -70,6 +67,5 @@ export const atList = contract({
     readonly path: string
     readonly names: readonly NamedState[]
     readonly inForce: string | null
-  }) => names.map((named) =>
-    ({ ...entryOf({ path, named }), in_force: named.name === inForce })),
+  }) => names.map((named) => ({ ...entryOf({ path, named }), in_force: named.name === inForce })),
 })

@@ -12,7 +12,6 @@ const nullableCount = v.nullable(count)
 
 const consentShape = v.strictObject({
   kind: v.picklist(['policy', 'codehost']),
-  /** Id of the consent. */
   id: text,
   /** What may be done on it: a purpose, or the actions on a repository. */
   purpose: text,
@@ -22,7 +21,6 @@ const consentShape = v.strictObject({
   /** Null: until it is taken back. */
   expires_at: nullableText,
 })
-/** A consent that is current. */
 export type CurrentConsent = v.InferOutput<typeof consentShape>
 
 const folderShape = v.strictObject({

@@ -57,9 +57,7 @@ const writeConsents = (gov: Gov, session: Session): readonly CurrentConsent[] =>
     }]))
 
 /** Reads it. Throws what reading throws. */
-export const readOverview = async (
-  gov: Gov, session: Session, world: World,
-): Promise<Overview> => {
+export const readOverview = async (gov: Gov, session: Session, world: World): Promise<Overview> => {
   const view = gov.store.read()
   const { head, usable, block } = showPolicy(gov).standing
   const ctx = shotsContext(world, gov)

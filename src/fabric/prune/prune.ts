@@ -53,14 +53,10 @@ interface Pruning {
   readonly age: TaskAge
 }
 
-const pruningOf = async (
-  gov: Gov, olderThanMs: number, registry: Registry,
-): Promise<Pruning> => ({
+const pruningOf = async (gov: Gov, olderThanMs: number, registry: Registry): Promise<Pruning> => ({
   gov,
   rows: await Promise.all(registry.map((one) => one.rows())),
-  age: {
-    kinds: prunableKinds(registry), before: isoFromMs(gov.clock.wallMs() - olderThanMs),
-  },
+  age: { kinds: prunableKinds(registry), before: isoFromMs(gov.clock.wallMs() - olderThanMs) },
 })
 
 const idleOf = ({ rows }: Pruning): readonly IdleRows[] =>
@@ -195,9 +191,7 @@ const dropRows = async (
 
 function* filesOf(artifacts: DroppedNames): Generator<DroppedFile> {
   for (const { artifactId, name } of artifacts) {
-    yield {
-      name, isNamed: (view) => view.get(collections.artifacts, artifactId) !== undefined,
-    }
+    yield { name, isNamed: (view) => view.get(collections.artifacts, artifactId) !== undefined }
   }
 }
 

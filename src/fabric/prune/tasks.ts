@@ -32,9 +32,7 @@ export const newTombstone = (
 })
 
 /** The tasks that would go. Reads only, a page at a time. */
-function* tasksToGo(
-  gov: Gov, age: TaskAge,
-): Generator<readonly Task[], void, undefined> {
+function* tasksToGo(gov: Gov, age: TaskAge): Generator<readonly Task[], void, undefined> {
   for (const { view, rows } of pagesOf(gov.store, collections.closedTasks)) {
     const tasks = rows.map(({ doc }) => doc).filter((task) => goes(view, task, age))
     if (tasks.length > 0) yield tasks

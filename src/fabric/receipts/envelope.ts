@@ -23,10 +23,8 @@ export const envelopeShape = v.strictObject({
     v.minLength(1), v.maxLength(16),
   ),
 })
-/** One envelope. */
 export type Envelope = v.InferOutput<typeof envelopeShape>
 
-/** What is signed of a payload. */
 const signedBytes = (payload: Uint8Array): Buffer =>
   Buffer.concat([
     Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `), payload,

@@ -15,7 +15,6 @@ const saidEntries = { what, id, facts, content: subject, proves }
 
 const saidOf = ({ subject: content, predicate: said }: Statement) => ({ ...said, content })
 
-/** Making one. */
 export const receiptExport = contract({
   name: 'receipt.export', version: 1,
   input: closedObject({ id: text }),
@@ -35,14 +34,11 @@ export const receiptExport = contract({
 export const receiptKey = contract({
   name: 'receipt.key', version: 1,
   input: noInput,
-  output: v.strictObject({
-    key_id: sha256, algorithm: v.literal('ed25519'), public_key_pem: text,
-  }),
+  output: v.strictObject({ key_id: sha256, algorithm: v.literal('ed25519'), public_key_pem: text }),
   toDocument: (half: { readonly id: string; readonly pem: string }) =>
     ({ key_id: half.id, algorithm: 'ed25519' as const, public_key_pem: half.pem }),
 })
 
-/** Checking one. */
 export const receiptVerify = contract({
   name: 'receipt.verify', version: 1,
   input: closedObject({ receipt: text, key: text }),

@@ -5,9 +5,7 @@ import { contract, noInput } from '../../base/contract.js'
 import { fail } from '../../base/errors.js'
 
 /** The steps, in the order in which one needs the other. */
-const setupSteps = [
-  'state', 'session', 'alpha', 'gateway', 'shots', 'proof', 'timers',
-] as const
+const setupSteps = ['state', 'session', 'alpha', 'gateway', 'shots', 'proof', 'timers'] as const
 /** One of them. */
 export type SetupStep = (typeof setupSteps)[number]
 

@@ -63,10 +63,8 @@ const parts = {
   document: 'timers', version: 1, output: timersShape, toDocument: (timers: Timers) => timers,
 } as const
 
-/** Showing the timers. */
 export const timersShow = contract({ ...parts, name: 'timers.show', input: noInput })
 
-/** Installing them. */
 export const timersInstall = contract({
   ...parts,
   name: 'timers.install',
@@ -86,7 +84,6 @@ export const timersInstall = contract({
   }),
 })
 
-/** Removing them. */
 export const timersRemove = contract({ ...parts, name: 'timers.remove', input: noInput })
 
 /** The part of the answer that comes out of the state. */

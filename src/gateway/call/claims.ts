@@ -32,10 +32,8 @@ const claimShape = v.strictObject({
     receipt: gatewayReceiptShape,
   })),
 })
-/** One claimed paid call. */
 export type CallClaim = v.InferOutput<typeof claimShape>
 
-/** Claims by the operation of their call. */
 export const claimsByOperation: Index<CallClaim> = {
   name: 'operation', parts: 1, keysOf: ({ operation_id: operation }) => [[operation]],
 }

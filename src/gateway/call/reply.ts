@@ -95,7 +95,7 @@ const acceptedOf = (root: JsonRecord): ReplyReason | AcceptedReply => {
   const read = contentOf(message)
   return typeof read === 'string'
     ? read
-    : { ...read, model, provider, truncated: finish === 'length', finish: finishReasonOf(finish) }
+    : { ...read, model, provider, finish: finishReasonOf(finish) }
 }
 
 /** Judges one reply. Total: it never throws on any reply. Raw bytes are counted before parsing. */

@@ -57,7 +57,6 @@ export const taskShape = v.strictObject({
   /** After a cancel: what had left before of it. */
   requests: v.optional(requestsShape),
 })
-/** A task as a document. */
 export type TaskDocument = v.InferOutput<typeof taskShape>
 
 const costOf = (view: View, task: Task): TaskDocument['cost'] => {
@@ -116,7 +115,6 @@ export const boardTaskShape = v.strictObject({
   access: v.picklist(['current', 'root_replaced', 'goal_changed']),
   recovered: v.array(v.strictObject({ at: v.string(), root: v.string(), from_root: v.string() })),
 })
-/** A task of the board as a document. */
 export type BoardTaskDocument = v.InferOutput<typeof boardTaskShape>
 
 /** One of the operator's own tasks, with the rows it refers to and the session that looks. */

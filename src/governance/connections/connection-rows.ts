@@ -17,7 +17,6 @@ export type ConnectionMode = (typeof connectionModes)[number]
  * app acts for it.
  */
 export const authorShape = v.strictObject({ id: counted, via_app: v.boolean() })
-/** An author. */
 export type Author = v.InferOutput<typeof authorShape>
 
 const grantShape = v.strictObject({
@@ -71,9 +70,7 @@ const connectionShape = v.strictObject({
   created_at: iso,
   updated_at: iso,
 })
-/** One saved connection. */
 export type Connection = v.InferOutput<typeof connectionShape>
-/** Connections of an owner, in the order of their ids. */
 export const connectionsByOwner: Index<Connection> = {
   name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
 }

@@ -78,9 +78,7 @@ export interface StandingConnection {
 }
 
 /** The operator's connections as they stand now. The stops are looked at before the rows. */
-export const standingConnections = (
-  gov: Gov, session: Session,
-): readonly StandingConnection[] => {
+export const standingConnections = (gov: Gov, session: Session): readonly StandingConnection[] => {
   const lying = gov.store.stops.lying()
   const view = gov.store.read()
   return listConnections(view, session).map((connection) =>

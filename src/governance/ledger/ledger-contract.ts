@@ -6,7 +6,7 @@ import { closedObject, strictInteger } from '../../base/schema.js'
 import type { View } from '../../state/types.js'
 import type { Reservation } from '../rows.js'
 import { amountMicrousdMax } from './ledger-limits.js'
-import { unknownReason, type LedgerStatus } from './find-reservation.js'
+import { unknownReason } from './find-reservation.js'
 
 /** What an operation holds or cost. */
 const reservationShape = v.strictObject({
@@ -26,7 +26,6 @@ const reservationShape = v.strictObject({
   /** Why the charge is unknown (`http_status_402`, `timeout`); null in every other state. */
   reason: v.nullable(v.string()),
 })
-/** A reservation as a document. */
 export type ReservationDocument = v.InferOutput<typeof reservationShape>
 
 const reservationDocument = (
@@ -47,23 +46,26 @@ const reservationDocument = (
 })
 
 const ledgerShape = v.strictObject({
+  /** Integer micro-USD; null before the first set-up of a route. */
   ledger: v.nullable(v.strictObject({
     ledger_id: v.string(),
     ceiling_microusd: v.number(),
     settled_microusd: v.number(),
     held_microusd: v.number(),
     unknown_microusd: v.number(),
+    /** settled + held + unknown: what the ceiling is compared with. */
     consumed_microusd: v.number(),
+    /** What a new reservation may still take; 0 when consumed is at or above the ceiling. */
     available_microusd: v.number(),
     rows: v.number(),
   })),
+  /** How many reservations of all owners stand open, by state. */
   open: v.strictObject({
     reserved: v.number(), contacted: v.number(), unknown: v.number(),
     overrun_review_required: v.number(),
   }),
 })
-/** The ledger at a glance. */
-type LedgerDocument = v.InferOutput<typeof ledgerShape>
+export type LedgerDocument = v.InferOutput<typeof ledgerShape>
 
 /** Reading balances and what is open. */
 export const ledgerShow = contract({
@@ -72,7 +74,7 @@ export const ledgerShow = contract({
   version: 1,
   input: noInput,
   output: ledgerShape,
-  toDocument: (standing: LedgerStatus): LedgerDocument => standing,
+  toDocument: (standing: LedgerDocument) => standing,
 })
 
 /** Reservations of the operator and of disabled owners, newest first. */

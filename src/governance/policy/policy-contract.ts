@@ -19,7 +19,6 @@ const policyShape = v.strictObject({
   principal: v.nullable(v.string()),
   consents: v.array(v.strictObject({ consent_id: v.string(), purpose: v.string() })),
 })
-/** A policy revision as a document. */
 type PolicyDocument = v.InferOutput<typeof policyShape>
 
 const policyDocument = (policy: PolicyRevision): PolicyDocument => ({
@@ -56,7 +55,6 @@ export interface PolicyShow {
   readonly consents: readonly StandingConsent[]
 }
 
-/** Reading how the policy stands. */
 export const policyShow = contract({
   name: 'policy.show',
   version: 1,

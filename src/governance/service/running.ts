@@ -25,7 +25,6 @@ export const runningShape = v.strictObject({
   /** Where devices of other machines find it; null where they find it nowhere. */
   public: v.nullable(v.string()),
 })
-/** A service that runs. */
 type RunningService = v.InferOutput<typeof runningShape>
 
 const saidIn = (text: string): RunningService => {

@@ -7,11 +7,11 @@ import { closedObject, strictInteger } from '../../base/schema.js'
 import type { Recorded } from '../stops/act.js'
 import { requestsOf, requestsShape } from '../stops/requests.js'
 import { sessionLimits } from './login.js'
-import type { SessionFacts } from './types.js'
 
 /** A session: times and names, never the token or its digest. */
 const sessionShape = v.strictObject({
   id: v.string(),
+  /** Name of the owner. */
   principal: v.string(),
   issued_at: v.string(),
   last_use_at: v.string(),
@@ -19,9 +19,9 @@ const sessionShape = v.strictObject({
   expires_at: v.string(),
   ended_at: nullableText,
   ended_reason: nullableText,
+  /** Whether it would be accepted now. */
   live: v.boolean(),
 })
-/** A session as a document. */
 export type SessionDocument = v.InferOutput<typeof sessionShape>
 
 const loginShape = v.strictObject({
@@ -50,7 +50,7 @@ export const sessionLogin = contract({
     replace: v.optional(v.boolean()),
   }),
   output: loginShape,
-  toDocument: ({ id, principal, issued_at, idle_expires_at, expires_at }: SessionFacts) =>
+  toDocument: ({ id, principal, issued_at, idle_expires_at, expires_at }: SessionDocument) =>
     ({ root: { id, principal, issued_at, idle_expires_at, expires_at } }),
 })
 
@@ -59,7 +59,6 @@ const logoutShape = v.strictObject({
   /** What had left before of what rested on the session. */
   requests: requestsShape,
 })
-/** Ending the session in use. */
 export const sessionLogout = contract({
   name: 'logout',
   version: 1,
@@ -71,13 +70,12 @@ export const sessionLogout = contract({
 })
 
 const showShape = v.strictObject({ root: sessionShape })
-/** Reading the session in use. */
 export const sessionShow = contract({
   name: 'session.show',
   version: 1,
   input: noInput,
   output: showShape,
-  toDocument: (root: SessionFacts) => ({ root }),
+  toDocument: (root: SessionDocument) => ({ root }),
 })
 
 /** Sessions of the operator or of every owner, newest first. */
@@ -89,7 +87,7 @@ export const sessionList = contract({
     ...pageFields('root'),
   }),
   output: v.array(sessionShape),
-  toDocument: (sessions: readonly SessionFacts[]) => [...sessions],
+  toDocument: (sessions: readonly SessionDocument[]) => [...sessions],
 })
 
 const revokedShape = v.strictObject({
@@ -97,13 +95,12 @@ const revokedShape = v.strictObject({
   /** What had left before of what rested on it. */
   requests: requestsShape,
 })
-/** Ending a session by its id. */
 export const sessionRevoke = contract({
   name: 'session.revoke',
   version: 1,
   input: closedObject({ session: v.string() }),
   output: revokedShape,
   toDocument: ({ session, ended, recorded }: {
-    readonly session: SessionFacts; readonly ended: boolean; readonly recorded: Recorded | null
+    readonly session: SessionDocument; readonly ended: boolean; readonly recorded: Recorded | null
   }) => ({ root: session, ended, requests: requestsOf(recorded) }),
 })

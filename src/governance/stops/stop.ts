@@ -121,7 +121,6 @@ const groupOf = (kind: string): string => {
   return isOfSave(kind) ? 'save' : kind
 }
 
-/** What a stopped operation is told. */
 export const stoppedError = (aim: Aim): SallyportError => {
   const known = refusals[groupOf(aim.kind)]
   return fail.unauthorized(

@@ -22,7 +22,6 @@ interface Choice extends JsonObject {
 const choicesOf = (draft: Draft): Choice[] =>
   Array.isArray(draft.json.choices) ? (draft.json.choices as Choice[]) : []
 
-/** The analysis that a choice holds, or null. */
 const analysisOf = ({ message }: Choice): JsonObject | null => {
   if (typeof message.content !== 'string') return null
   try {

@@ -76,10 +76,7 @@ const envelopeFaults: readonly FaultSpec[] = [
     draft.json.requests = entriesOf(draft.json).flatMap((one) => [one, { ...one }])
   }),
   billing('extra_entry', 'a second entry for another id', ({ draft }) => {
-    draft.json.requests = [
-      ...entriesOf(draft.json),
-      { requestId: otherUuid, costNanoUsd: 1000 },
-    ]
+    draft.json.requests = [...entriesOf(draft.json), { requestId: otherUuid, costNanoUsd: 1000 }]
   }),
   entry('other_id', 'one entry, for another id', (one) => {
     one.requestId = otherUuid

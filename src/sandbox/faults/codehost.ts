@@ -89,8 +89,7 @@ const refusals: readonly FaultSpec[] = [
     value: wait,
   },
   refused('write_not_done_500', 'host_write', 'a creation not done: 500', 500, 'Server Error'),
-  refused('write_not_done_422', 'host_write', 'a creation not done: 422', 422,
-    'Validation Failed'),
+  refused('write_not_done_422', 'host_write', 'a creation not done: 422', 422, 'Validation Failed'),
   refused('write_limit_named', 'host_write', 'a creation not done: 403 that names a limit, and no '
     + 'time', 403, secondary),
   refused('write_not_done_404', 'host_write', 'a creation not done: 404', 404, 'Not Found'),

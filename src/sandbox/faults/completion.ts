@@ -33,11 +33,7 @@ const message = (
     for (const choice of choicesOf(json)) change(choice.message, choice)
   })
 
-const toolCall = {
-  id: 'call_0',
-  type: 'function',
-  function: { name: 'lookup', arguments: '{}' },
-}
+const toolCall = { id: 'call_0', type: 'function', function: { name: 'lookup', arguments: '{}' } }
 
 const sandboxError = { message: 'sandbox fault', code: 500 }
 

@@ -33,11 +33,7 @@ const mode = (name: WirePlan['mode'], summary: string): PlainFault => ({
 
 const bodyBytes = (draft: Draft): Buffer => draft.bytes ?? Buffer.alloc(0)
 
-const encoding = (
-  name: string,
-  token: string,
-  encode: (bytes: Buffer) => Buffer,
-): PlainFault => ({
+const encoding = (name: string, token: string, encode: (bytes: Buffer) => Buffer): PlainFault => ({
   name,
   summary: `the body encoded with ${name}, and named so`,
   stage: 'bytes',

@@ -76,9 +76,7 @@ const parts = [
     'font-size: 2rem; line-height: 1.15; font-weight: 650; letter-spacing: -.02em',
     'margin: 0 0 .75rem; font-variant-numeric: tabular-nums',
   ),
-  rule('.figure small',
-    'font-size: 1rem; font-weight: 400; letter-spacing: 0; color: var(--soft)',
-  ),
+  rule('.figure small', 'font-size: 1rem; font-weight: 400; letter-spacing: 0; color: var(--soft)'),
   rule('.facts',
     'display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .25rem 1.1rem',
     'margin: 0 0 1.1rem; font-size: .92rem',
@@ -104,9 +102,7 @@ const parts = [
   rule('.waiting li > p', 'margin: 0; flex: 1 1 20rem'),
   rule('.waiting li:last-child', 'margin-bottom: 0'),
   rule('.waiting li.none', 'background: none; border: 0; padding: 0; color: var(--soft)'),
-  rule('.command',
-    'display: flex; align-items: center; gap: .6rem; min-width: 0; max-width: 100%',
-  ),
+  rule('.command', 'display: flex; align-items: center; gap: .6rem; min-width: 0; max-width: 100%'),
   rule('.bar',
     'display: flex; height: .7rem; border-radius: 5px; overflow: hidden',
     'background: var(--track); margin: 0 0 1rem',
@@ -303,9 +299,7 @@ const narrow = [
     rule('.episodes .what', 'grid-column: 1 / -1; grid-row: 2'),
     rule('details', 'padding: 0 1rem'),
   ]),
-  media('(prefers-reduced-motion: no-preference)', [
-    rule('.desk', 'transition: opacity .2s'),
-  ]),
+  media('(prefers-reduced-motion: no-preference)', [rule('.desk', 'transition: opacity .2s')]),
 ]
 
 /** The style sheet. */

@@ -9,8 +9,7 @@ import { routeOf } from '../route-of.js'
 
 /** The routes. */
 export const bookRoutes: readonly Route[] = [
-  routeOf(ledger.show, 'GET /api/ledger',
-    'The ceiling, and what is settled, held and unknown.'),
+  routeOf(ledger.show, 'GET /api/ledger', 'The ceiling, and what is settled, held and unknown.'),
   routeOf(ledger.reservations, 'GET /api/ledger/reservations',
     'Your holds, unknown charges and overruns, newest first.', {
       paged: true, query: [

@@ -117,9 +117,7 @@ class Heads {
 const headOf = (text: string): HistoryHead => ({ ...JSON.parse(text) as HistoryHead })
 
 /** The history of each key, lowest key first, with what is wrong with it. */
-function* chainsOf(
-  name: string, entries: Iterable<Row>, heads: Heads,
-): Generator<Chain> {
+function* chainsOf(name: string, entries: Iterable<Row>, heads: Heads): Generator<Chain> {
   function* withoutEntries(before?: string): Generator<Chain> {
     while (heads.next !== undefined && (before === undefined || heads.next.id < before)) {
       yield heads.alone(name, heads.next)

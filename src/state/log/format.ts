@@ -82,7 +82,6 @@ export const recordFrameBytes = recordHeaderBytes + 1 + chainBytes + 1
 /** Most bytes of one payload. */
 export const payloadBytesMax = 16 * 1024 * 1024
 
-/** The header line of a log. */
 export const encodeLogHeader = (header: LogHeader): Buffer => {
   const text = canonicalJson(header)
   return Buffer.from(`${text} ${sha256Hex(text)}\n`)

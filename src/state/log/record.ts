@@ -34,7 +34,6 @@ const idLengthMax = 512
 const isName = shapeCheck(name)
 const isPayload = shapeCheck(payloadShape)
 
-/** Whether a text may name a collection. */
 export const isCollectionName = (text: string): boolean => isName(text)
 
 /** Whether a text may be a document's id. */
@@ -68,7 +67,6 @@ export interface Change {
   readonly content: Content | null
 }
 
-/** The mark of a record. */
 interface PayloadMark {
   readonly number: number
   readonly policy_revision: number | null

@@ -107,9 +107,7 @@ export class PiecePackWriter implements PackWriter {
     this.#draft.requireOpen()
     if (this.#filled > 0) this.#seal(this.#filled)
     this.#piece.fill(0)
-    const index: Index = {
-      schema: 'sallyport.pack.v1', pieces: this.#pieces, bodies: this.#bodies,
-    }
+    const index: Index = { schema: 'sallyport.pack.v1', pieces: this.#pieces, bodies: this.#bodies }
     const text = Buffer.from(canonicalJson(index))
     if (text.length > indexBytesMax) {
       this.abandon()

@@ -77,7 +77,6 @@ const innerShape = v.strictObject({
   head_start: v.optional(headStartShape),
   invited_at: iso,
 })
-/** What an invitation carries. */
 export type Invitation = v.InferOutput<typeof innerShape>
 
 /** Throws `rejected` `invitation_passphrase_length` unless a passphrase may seal one. */

@@ -115,9 +115,7 @@ export const boundsOf = (collection: string, prefix = ''): Required<Omit<Bounds,
 }
 
 /** The keys that a range of a collection may give. */
-export const boundsIn = (
-  collection: string, { prefix, after, reverse }: RangeOptions,
-): Bounds => {
+export const boundsIn = (collection: string, { prefix, after, reverse }: RangeOptions): Bounds => {
   const bounds = boundsOf(collection, prefix)
   if (after === undefined) return bounds
   const key = { collection, id: after }

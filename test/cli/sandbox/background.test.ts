@@ -168,7 +168,7 @@ t.test('`doctor` names a sandbox that runs, and one that a state needs and that 
   ]])
 })
 
-const { enter, down, space, up } = keys
+const { enter, down, up } = keys
 const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
@@ -184,7 +184,7 @@ const rehearsalSteps: readonly Step[] = [
   enterAt('Model of screenshot'), enterAt('Upstream hosts'), enterAt('Hold for one request'),
   enterAt('Longest wait'), enterAt('Slot to set up'),
   enterAt('Gateway key (Enter takes that of the sandbox)'), yes('Enable the route now'),
-  { at: 'Purposes to consent to', keys: `${space}${enter}` },
+  yes('Consent to gateway.vision'),
   yes('I acknowledge this cloud egress'), yes('Set up screenshots'),
   { at: 'Screenshots lie in', keys: `${up}${enter}` },
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),

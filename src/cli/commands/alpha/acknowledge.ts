@@ -8,7 +8,6 @@ import type { VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { alphaText } from './text.js'
 
-/** Flags of `alpha acknowledge`. */
 interface AcknowledgeOptions {
   readonly acknowledgePlaintextEgress?: boolean
 }

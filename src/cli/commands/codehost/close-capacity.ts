@@ -100,8 +100,7 @@ export const closeCapacity: VerbRecord<CloseCapacityOptions, ClosedDocument> = {
     .addOption(numberFlag(
       '--remote-id <n>', 'number of the issue or comment, where its reply was lost'))
     .option('--remote-commit-id <id>', 'commit of a publication whose reply was lost')
-    .addOption(numberFlag(
-      '--pr-number <n>', 'pull request of a publication whose reply was lost')),
+    .addOption(numberFlag('--pr-number <n>', 'pull request of a publication whose reply was lost')),
   text: ({ receipt }) => receiptText(receipt),
   run: async (options, deps) => {
     const { job } = requestOf(codehostCloseCapacity, options)

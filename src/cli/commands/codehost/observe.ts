@@ -25,14 +25,11 @@ const acknowledgedOf = async (
   { acknowledgedClosureObservation: given, from }: ObserveOptions, deps: VerbDeps,
 ): Promise<boolean | undefined> => {
   if (given === true || from !== undefined || !deps.interactive) return given
-  await deps.confirm(
-    'Read what was closed once more; it changes nothing', '--acknowledge')
+  await deps.confirm('Read what was closed once more; it changes nothing', '--acknowledge')
   return true
 }
 
-const requestFrom = async (
-  options: ObserveOptions, deps: VerbDeps,
-): Promise<ObserveRequest> => {
+const requestFrom = async (options: ObserveOptions, deps: VerbDeps): Promise<ObserveRequest> => {
   const { from } = options
   const fields = {
     acknowledged_closure_observation: await acknowledgedOf(options, deps),

@@ -99,9 +99,7 @@ const authorOf = async (
   return (await deps.ask('Give --author.')).text('Author of the commit, as NAME <ADDRESS>')
 }
 
-const prepared = async (
-  request: Request, deps: VerbDeps, options: KeyOptions,
-): Promise<Job> => {
+const prepared = async (request: Request, deps: VerbDeps, options: KeyOptions): Promise<Job> => {
   if (request.what === 'publication') {
     const wanted = publicationOf(request, deps)
     const { gov, session } = await workFor(deps, 'mutate')

@@ -42,7 +42,6 @@ interface PublishOptions extends Partial<PublishFields>, KeyOptions {
   readonly goal?: string
 }
 
-/** A publication that was prepared, and what it was prepared with. */
 interface Prepared {
   readonly ctx: CodehostContext
   readonly session: Session
@@ -133,9 +132,7 @@ const sendFolder = async (
 }
 
 /** Where something was asked for: the line that asks no more than whether it may be sent. */
-const tellSame = (
-  deps: VerbDeps, options: PublishOptions, wanted: PublicationRequest,
-): void => {
+const tellSame = (deps: VerbDeps, options: PublishOptions, wanted: PublicationRequest): void => {
   const { target, base, branch, title, author, bodyFile, messageFile, goal, mark } = options
   if (![base, branch, title, author].includes(undefined)) return
   const given = {

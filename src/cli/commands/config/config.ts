@@ -30,7 +30,6 @@ export const show = verbOf(config.show, {
   text: configurationText,
 })
 
-/** Flags of `config save`. */
 interface ConfigSaveOptions {
   readonly from?: string
   readonly voidAnswers?: boolean

@@ -39,9 +39,7 @@ const text: VerbFace<ProveDocument>['text'] = (result) => {
   const receipts = Array.isArray(result)
     ? result.flatMap((entry) => (entry.ok && entry.made ? [entry.receipt] : []))
     : result.made ? [result.receipt] : []
-  return {
-    out: lines.map((line) => `${line}\n`).join(''), notes: receipts.map(gatewayReceiptLine),
-  }
+  return { out: lines.map((line) => `${line}\n`).join(''), notes: receipts.map(gatewayReceiptLine) }
 }
 
 const slotOf = (text: string): SlotName => {

@@ -73,9 +73,7 @@ const askWay = async (one: SlotCase): Promise<SlotDraft | null> => {
 
 const timeouts = [15, 30, 45, 60, 120] as const
 
-const askLimits = async (
-  { prompter, saved, ceilingMicrousd }: SlotCase,
-): Promise<SlotDraft> => {
+const askLimits = async ({ prompter, saved, ceilingMicrousd }: SlotCase): Promise<SlotDraft> => {
   const { request_cost_bound_microusd: bound, timeout_seconds: timeout } = saved
   const first = Math.min(ceilingMicrousd, limits.requestBoundMicrousdDefault)
   const held = await askLimit(prompter, {

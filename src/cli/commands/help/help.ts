@@ -8,7 +8,6 @@ import { describeOlderNamed, describeTree } from '../../tree.js'
 import { nounHelp, overview } from '../../help/overview.js'
 import type { VerbRecord } from '../../verb.js'
 
-/** What was asked for. */
 interface HelpOptions {
   readonly topic?: readonly string[]
 }

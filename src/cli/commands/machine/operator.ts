@@ -12,7 +12,6 @@ export interface OwnerLine {
   readonly passphraseFile?: string
 }
 
-/** Adds its flags. */
 export const ownerFlags = (command: Command): Command => command
   .option('--owner <name>', 'who decides, where no session is live and there are several owners')
   .option('--passphrase-file <file>', 'the passphrase of that owner; - for stdin')

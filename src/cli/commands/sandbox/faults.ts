@@ -30,7 +30,6 @@ export interface SandboxFaultOptions {
 const actions = ['set', 'clear'] as const
 const { countMax, valueMax } = faultLimits
 
-/** A fault that is on, in one line. */
 const faultLine = (fault: ActiveFaultDocument): string =>
   [
     `${fault.name} (${fault.service})`,
@@ -97,8 +96,7 @@ export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
   exits: ['rejected', 'not_found', 'remote'],
   json: sandboxFault,
   flags: (command) => {
-    const action = offered(
-      new Argument('<action>', 'set, clear or list'), [...actions, 'list'])
+    const action = offered(new Argument('<action>', 'set, clear or list'), [...actions, 'list'])
     return command
       .addArgument(action)
       .addArgument(offered(

@@ -6,7 +6,6 @@ import type { VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
-/** Flags of `shots clear-stale`. */
 interface ClearStaleOptions {
   readonly yes?: boolean
 }

@@ -33,9 +33,7 @@ interface ShotsConfigOptions extends SaveOptions {
 
 const depthMax = 3
 
-const documentOf = async (
-  options: SaveOptions, deps: VerbDeps,
-): Promise<unknown> => {
+const documentOf = async (options: SaveOptions, deps: VerbDeps): Promise<unknown> => {
   const { from, ...flags } = options
   const named = Object.keys(flags).length
   if (from !== undefined && named > 0) {

@@ -12,7 +12,6 @@ import { bytesText } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 
-/** Flags of `state prune`. */
 interface PruneOptions extends LineOf<typeof statePrune> {
   readonly yes?: boolean
 }

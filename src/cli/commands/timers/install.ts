@@ -29,7 +29,6 @@ import { dropAgents, installAgents } from './agents.js'
 import { tellOfStaying, tellWhatLacks } from './install-notes.js'
 import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
 
-/** Flags of `timers install`. */
 interface InstallOptions extends LineOf<typeof timersInstall> {
   readonly yes?: boolean
 }

@@ -31,7 +31,6 @@ const observed = v.strictObject({
   nothing_else_changed: yes,
   still_fenced: yes,
 })
-/** An observation as a document. */
 export type ObservationDocument = v.InferOutput<typeof observed>
 
 /** Looking once more at what a closure proved. */

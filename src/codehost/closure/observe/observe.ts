@@ -65,7 +65,6 @@ const observationError = (error: unknown, asked: Asked, reads: boolean): unknown
   return reads ? afterRead(error) : error
 }
 
-/** What is asked for. */
 interface ObserveOrder {
   readonly jobId: string
   readonly request: ObserveRequest

@@ -36,7 +36,6 @@ const verified = v.strictObject({
 /** A receipt that holds. */
 export type VerifiedDocument = v.InferOutput<typeof verified>
 
-/** Verifying a receipt offline. */
 export const codehostVerify = contract({
   name: 'codehost.verify', version: 1, input: closedObject({ receipt: text }), output: verified,
   toDocument: ({ kind, id, at, job, closure, checks, readbacks }: VerifiedReceipt) => ({

@@ -119,7 +119,6 @@ const hasAll = (of: ClosureCase): boolean => {
     && readbacksOf(of).length >= effects.observed && effects.observed >= effects.contacted
 }
 
-/** The list. */
 const closureFacts = [
   {
     name: 'stored', holds: ({ receipt, closure }) =>

@@ -54,7 +54,6 @@ const firstOnes = (effects: readonly LedgerEffect[], contacted: number): boolean
   effects.every(({ standing }, at) => (standing !== 'planned') === at < contacted)
     && effects.slice(0, Math.max(0, contacted - 1)).every(({ standing }) => standing === 'created')
 
-/** The inventory, or why there is none. */
 export const publicationInventory = (
   job: Pick<Job, 'contacted' | 'created' | 'plan'>, plan: unknown, entries: readonly EffectEntry[],
 ): PublicationInventory | { readonly blocked: ClosureBlocker } => {

@@ -26,10 +26,8 @@ const closureShape = v.strictObject({
   artifact: sealedShape,
   receipt: closureReceiptShape,
 })
-/** One closure. */
 export type Closure = v.InferOutput<typeof closureShape>
 
-/** Closures by job. */
 export const closuresByJob: Index<Closure> = {
   name: 'job', parts: 1, keysOf: ({ job_id: job }) => [[job]],
 }
@@ -44,7 +42,6 @@ export const closuresByOwner: Index<Closure> = {
 /** Closures by the end of their ids. */
 export const closuresByTail = byTail<Closure>(({ closure_id: id }) => id)
 
-/** Closures by id. */
 export const closureCollection: CollectionSpec<Closure> = {
   name: 'codehost_closures', schema: closureShape, partition: 'hash256',
   indexes: [closuresByJob, closuresByKey, closuresByOwner, closuresByTail],

@@ -95,7 +95,6 @@ export const fenceRejection = (error: unknown): FenceRejection | null => {
   return null
 }
 
-/** Who asked. */
 type Asker = Pick<Session, 'principal' | 'root'>
 
 /** Writes the row of a rejection (C-180); nothing for any other error. */

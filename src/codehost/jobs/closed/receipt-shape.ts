@@ -56,5 +56,4 @@ export const closureReceiptShape = v.strictObject({
   /** Keyed digest of all of the above as canonical JSON; only this store makes it. */
   seal: sha256,
 })
-/** One receipt. */
 export type ClosureReceipt = v.InferOutput<typeof closureReceiptShape>

@@ -66,9 +66,7 @@ const documentShape = v.strictObject({
   /** What a person should look at, by path. */
   marks: v.array(v.strictTuple([text, v.array(v.picklist(sourceMarks))])),
   /** The pack of contents; a body's name is the id of its blob. */
-  contents: v.strictObject({
-    artifact_id: text, stored_sha256: sha256, sha256, bytes: count,
-  }),
+  contents: v.strictObject({ artifact_id: text, stored_sha256: sha256, sha256, bytes: count }),
   posts: v.pipe(v.array(postShape), v.minLength(1)),
   tree: objectId,
   commit: objectId,

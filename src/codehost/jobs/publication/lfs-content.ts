@@ -12,7 +12,6 @@ import type { ObjectId } from '../../git/object-id.js'
 import type { Change } from '../../plan/changes.js'
 import { refusedSource } from '../../source/refusals.js'
 
-/** What is compared. */
 interface LfsQuestion {
   readonly connectionId: string
   readonly changes: readonly Change[]

@@ -146,8 +146,7 @@ const begun = async (
   const view = gov.store.read()
   const asked = { gov, sealedHost: codehostBase(gov), askedHost: ctx.baseUrl }
   const draft = draftOf(gov.store, view, session, nowIso(gov), wish)
-  const texts = followingTexts(
-    { request, wish, wallMs }, followLine(view, draft, request.branch))
+  const texts = followingTexts({ request, wish, wallMs }, followLine(view, draft, request.branch))
   requirePublicationTexts(texts)
   const job = provisional(draft, ctx.baseUrl)
   requirePrerequisites('followThrough', asked, view, job)
@@ -185,8 +184,7 @@ const inputOf = (
     repository: repositoryOf(draft.repository),
     host: {
       base: baseUrl, loopback: deploymentProfile(gov.store).loopback,
-      earlierPosts: earlierPosts(
-        gov.store.read(), draft.token_fingerprint, gov.clock.wallMs()),
+      earlierPosts: earlierPosts(gov.store.read(), draft.token_fingerprint, gov.clock.wallMs()),
     },
     historyEntryBytes: () => effectEntryBytesMax,
   }

@@ -41,7 +41,6 @@ export class Aside {
     return this.#files.list(this.#dir).map(entryOf).filter((entry) => entry !== null)
   }
 
-  /** Where one lies. */
   pathOf({ name }: AsideEntry): string {
     return join(this.#dir, name)
   }

@@ -29,7 +29,6 @@ export const evictionShape = v.strictObject({
   /** When it had come into the spool. */
   spooled_at: iso,
 })
-/** One that left. */
 export type Eviction = v.InferOutput<typeof evictionShape>
 
 const rowShape = closedObject(evictionShape.entries)

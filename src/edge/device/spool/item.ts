@@ -39,7 +39,6 @@ export interface Capture {
 /** Most bytes of the line. */
 export const headBytesMax = 65_536
 
-/** The file of a capture. */
 export const encodeCapture = ({ facts, bytes }: Capture): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), bytes])
 
