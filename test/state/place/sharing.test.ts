@@ -397,7 +397,8 @@ t.test('a state whose taking back was cut off behind its decision counts for non
 
 t.test('a directory that was being shared counts for none that is, and one of a damaged file for one', async (t) => {
   const root = t.testdir()
-  const made = createStore({ dir: `${root}/state`, configDir: `${root}/config`, profile }) as FileStore
+  const site = { dir: `${root}/state`, configDir: `${root}/config` }
+  const made = createStore({ ...site, profile }) as FileStore
   t.teardown(() => made.close())
   const { files, keyPlaces: { dir, configDir }, storeId } = made
   const server = new MemoryServer()
