@@ -194,15 +194,9 @@ export interface GatewayCase {
   readonly call: CallCase | null
 }
 
-interface SavedCase extends GatewayCase {
-  readonly route: GatewayRoute
-}
-interface UseCase extends SavedCase {
-  readonly use: SlotUse
-}
-interface RunningCase extends UseCase {
-  readonly call: CallCase
-}
+interface SavedCase extends GatewayCase { readonly route: GatewayRoute }
+interface UseCase extends SavedCase { readonly use: SlotUse }
+interface RunningCase extends UseCase { readonly call: CallCase }
 
 const saved = (one: GatewayCase): SavedCase | null =>
   (one.facts.route === null ? null : { ...one, route: one.facts.route })

@@ -20,7 +20,7 @@ import { isSaidOfRequest } from '../edge/verdicts.js'
 import { recoverState } from '../fabric/recovery.js'
 import { requireAnchored } from '../governance/anchored.js'
 import { authenticate } from '../governance/session/authenticate.js'
-import type { Session } from '../governance/session/types.js'
+import type { Session } from '../governance/context.js'
 import { followWithin } from './following.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
 import { bearerOf } from './http/raw-check.js'
@@ -123,7 +123,6 @@ const deviceOf = async (
 const partyOf = (site: Site, exchange: Exchange): Promise<EdgeParty> =>
   site.held.use((store) => deviceOf(site, store, exchange))
 
-/** Sends one capture. */
 const upload: Endpoint = {
   method: 'POST', path: '/api/edge/artifacts', readsBody: true,
   described: {

@@ -180,14 +180,20 @@ t.test('S-002 a file that is being written is looked at once more in the same sc
   const world = await World.in(t).state().session().images()
   const whole = greyPng(300, 300, 1)
   const paths = ['a.png', 'b.png'].map((name) => join(world.folder, name))
-  for (const path of paths) writeFileSync(path, whole.subarray(0, 100))
+  const written = new Date()
+  for (const path of paths) {
+    writeFileSync(path, whole.subarray(0, 100))
+    utimesSync(path, written, written)
+  }
   const sleeps: number[] = []
   const clock = {
     ...systemClock,
+    wallMs: () => written.getTime(),
     async sleep(ms: number) {
       if (ms !== 300) return
       sleeps.push(ms)
       writeFileSync(paths[0] ?? '', whole)
+      utimesSync(paths[0] ?? '', written, written)
     },
   }
   t.hasStrict((await scan(world, { clock })).json(), {

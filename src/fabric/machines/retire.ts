@@ -3,10 +3,9 @@ import { fail } from '../../base/errors.js'
 import {
   appendAudit, joinedMachines, machineRetiredRow, retiredMachines,
 } from '../../governance/audit.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { handOver, isHandedOver } from '../../governance/machine-bound.js'
 import { requireRootRow } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import { firstMachine } from '../../state/first-machine.js'
 import { requireNotBehind } from '../../state/place/behind.js'
 import type { LeftUnderWay, MachineRow } from '../../state/place/place.js'

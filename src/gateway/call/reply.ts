@@ -25,9 +25,7 @@ const replyReasons = [
 type ReplyReason = (typeof replyReasons)[number] | `http_status_${number}`
 
 /** A charge with the digest of the bytes that carried it. */
-export interface ReplyCost extends UsageCost {
-  readonly responseSha256: string
-}
+export interface ReplyCost extends UsageCost { readonly responseSha256: string }
 
 /** The verdict on one reply. */
 export interface ReplyVerdict {

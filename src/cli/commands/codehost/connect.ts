@@ -4,9 +4,8 @@ import { codehostLimits } from '../../../codehost/constants.js'
 import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/find-connection.js'
 import type { Connection } from '../../../governance/connections/connection-rows.js'
-import type { Gov } from '../../../governance/context.js'
+import type { Gov, Session } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import type { Session } from '../../../governance/session/types.js'
 import { choiceFlag, numberFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { requestOf } from '../../request.js'
@@ -16,9 +15,8 @@ import { workFor } from '../../work.js'
 import { newConnectionForm, savedConnectionForm, type FilledConnection } from './connect-form.js'
 import { savedConnectionText } from './connections.js'
 
-interface ConnectOptions extends Omit<LineOf<typeof codehostConnect>, 'token'> {
-  readonly tokenFile?: string
-}
+type ConnectOptions =
+  Omit<LineOf<typeof codehostConnect>, 'token'> & { readonly tokenFile?: string }
 
 const requireMade = ({ repo, tokenFile }: ConnectOptions): void => {
   if (repo !== undefined && tokenFile !== undefined) return

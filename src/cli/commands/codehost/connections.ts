@@ -95,11 +95,7 @@ export const connections = verbOf(codehost.connections, {
   ),
 })
 
-/** Arguments of `codehost mode`. */
-interface ModeOptions {
-  readonly connection: string
-  readonly mode: string
-}
+type ModeOptions = { readonly connection: string; readonly mode: string }
 
 export const mode = verbOf(operation(codehostMode, 'stop',
   async ({ gov, session, stopped }, { connection, mode: next }) => {

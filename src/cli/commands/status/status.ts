@@ -6,16 +6,12 @@ import {
   statusCheck, statusLinesOf, statusShow, type StatusDocument,
 } from '../../../fabric/status-contract.js'
 import type { StatusLine } from '../../../governance/capability.js'
-import type { Gov } from '../../../governance/context.js'
+import type { Gov, Session } from '../../../governance/context.js'
 import { runningText } from '../../../governance/service/running.js'
-import type { Session } from '../../../governance/session/types.js'
 import { writeLine, type View } from '../../output.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 
-interface StatusOptions {
-  readonly watch?: boolean
-  readonly check?: boolean
-}
+type StatusOptions = { readonly watch?: boolean; readonly check?: boolean }
 
 const lineText = ({ status, reason_code: code, reason }: StatusLine): string =>
   [code === null ? status : `${status} (${code})`, reason].filter(Boolean).join('. ')
