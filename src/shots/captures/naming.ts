@@ -10,9 +10,8 @@ import type { CapturingDevice, StoredCaptures } from '../../observations/capture
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { routeStatusOf } from '../gates.js'
-import {
-  savedSettings, type NamedDevices, type ShotSettingsChange,
-} from '../source/settings.js'
+import type { NamedDevices, ShotSettingsChange } from '../source/settings.js'
+import { namesInForce } from './gate.js'
 
 type Named = Exclude<ShotSettingsChange['devices'], undefined>
 
@@ -64,10 +63,9 @@ const chosenOf = (
   })
 }
 
-/** Whether a naming of before goes on: the same consent, the same person, no end of all since. */
-const goesOn = (before: NamedDevices | null, now: Omit<NamedDevices, 'named'>): boolean =>
-  before?.consent_id === now.consent_id && before.owner === now.owner
-  && before.outlived === now.outlived
+/** Ids of the devices whose names are in force as of a view. */
+export const namedNow = (ctx: ShotsContext, view: View): readonly string[] =>
+  namesInForce(view, routeStatusOf(ctx, view).consentId).map(({ device_id: id }) => id)
 
 /**
  * What is saved where these are named; null where none is. Throws `blocked` `devices_need_consent`
@@ -86,11 +84,12 @@ export const nameDevices = (
         next: 'Run `sallyport gateway setup --consent gateway.vision`, then name them.',
       })
   }
-  const base = { consent_id: consentId, owner, outlived: everyEnd(view) }
-  const before = savedSettings(view).devices ?? null
-  const known = new Map(goesOn(before, base)
-    ? before?.named.map((one) => [one.device_id, one.above_sequence]) : [])
+  const known = new Map(namesInForce(view, consentId)
+    .map((one) => [one.device_id, one.above_sequence]))
   const named = chosenOf(shelf, view, owner, ids).map(({ deviceId: id, lastSequence }) =>
     ({ device_id: id, above_sequence: known.get(id) ?? lastSequence }))
-  return { ...base, named: named.sort((a, b) => (a.device_id < b.device_id ? -1 : 1)) }
+  return {
+    consent_id: consentId, owner, outlived: everyEnd(view),
+    named: named.sort((a, b) => (a.device_id < b.device_id ? -1 : 1)),
+  }
 }

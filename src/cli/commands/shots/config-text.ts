@@ -34,7 +34,7 @@ const valueText = (
 ): string => {
   if (name.endsWith('microusd') && typeof value === 'number') return amountCell(view, value)
   if (value === null) return 'not set'
-  return Array.isArray(value) ? value.join(' ') : String(value)
+  return Array.isArray(value) ? value.join(' ') || 'none' : String(value)
 }
 
 /** Settings for people: name, value in force, source. */
