@@ -1,5 +1,7 @@
 /** Who is named, under what, and what is refused. */
+import { offeredDevices } from '../../../src/shots/captures/naming.js'
 import { carryShotGates } from '../../../src/shots/source/carried-gates.js'
+import { saveShotsConfig } from '../../../src/shots/source/config.js'
 import {
   savedSettings, settingsCollection, settingsId,
 } from '../../../src/shots/source/settings.js'
@@ -152,4 +154,23 @@ t.test('a form names no device under a consent that was given while it was fille
   })
   t.strictSame([late.status, late.error().code], [5, 'settings_changed'])
   t.equal(named(world), null)
+})
+
+t.test('another owner names no device, and the names of the default owner stay until somebody takes them back', async (t) => {
+  const world = await openWorld(t)
+  const mine = await cameraOf(world, bothEgress)
+  await nameDevices(world, mine.id)
+  const { session } = await addAndSignIn(
+    { gov: { ...world.gov, store: world.open('write') } }, world.session(), 'bob')
+  const theirs = await cameraOf(world, bothEgress, session)
+  const ctx = world.ctx('write')
+  const save = (devices: readonly string[] | 'all') => saveShotsConfig(ctx, session, { devices })
+  for (const devices of [[theirs.id], 'all', [mine.id]] as const) {
+    await t.rejects(save(devices), { code: 'not_default_principal' })
+  }
+  t.strictSame(await offeredDevices(ctx, session), [], 'nor does a form ask about any')
+  t.strictSame(named(world)?.named.map(({ device_id: id }) => id), [mine.id])
+  await save([])
+  t.equal(named(world), null, 'less may leave whoever says so')
+  ctx.gov.store.close()
 })
