@@ -33,7 +33,7 @@ import { shotCollections as c, type Observation } from '../observations/observat
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
 import {
-  isRecursive, resolveSettings, savedSettings, type ShotSettings,
+  analysisSettings, isRecursive, savedSettings, type AnalysisSettings,
 } from '../source/settings.js'
 import { blockedCount, blockedReasons, reasonGone } from './blocked.js'
 import { earlierCall } from './earlier-call.js'
@@ -62,7 +62,7 @@ interface AnalyzeOptions {
 interface Batch {
   readonly ctx: ShotsContext
   readonly options: AnalyzeOptions
-  readonly settings: ShotSettings
+  readonly settings: AnalysisSettings
   readonly limit: number
   /** Null for the job's own analysis of pending rows. */
   readonly reason: ReanalyzeReason | null
@@ -427,7 +427,7 @@ type Asked = Pick<Batch, 'reason' | 'group' | 'released'>
 const newBatch = (
   ctx: ShotsContext, options: AnalyzeOptions, asked: Asked,
 ): Batch => {
-  const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
+  const settings = analysisSettings(ctx.gov.store.read(), ctx.env)
   const most = options.limit ?? settings.analysisLimit.value
   return {
     ctx, options, settings, ...asked, startedMs: ctx.gov.clock.monotonicMs(), items: [],

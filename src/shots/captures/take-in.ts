@@ -26,7 +26,7 @@ import type { Confirmation, Examiner, FileOutcome, TakenFile } from '../scan/typ
 import { Unconfirmed } from '../scan/unconfirmed.js'
 import { devicePlace } from '../source/folder-digest.js'
 import { ignoredOf } from '../source/ignored.js'
-import { resolveSettings, savedSettings } from '../source/settings.js'
+import { ingestSettings, savedSettings } from '../source/settings.js'
 
 /** How many captures became what. */
 export interface TakenIn {
@@ -194,7 +194,7 @@ class Intake {
 
   #rules(capture: StoredCapture): BatchRules {
     const { ctx } = this
-    const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
+    const settings = ingestSettings(ctx.gov.store.read(), ctx.env)
     return {
       ...devicePlace(this.deviceId),
       edge: captureOf(capture),
@@ -221,7 +221,7 @@ export const takeInCaptures = async (ctx: ShotsContext): Promise<TakenIn> => {
   const taken = { ...nothing }
   let left = waiting.reduce((sum, { captures }) => sum + captures.length, 0)
   if (waiting.length === 0) return { taken, left }
-  let room = resolveSettings(view, ctx.env).ingestLimit.value
+  let room = ingestSettings(view, ctx.env).ingestLimit.value
   const examiner = makeExaminer()
   try {
     for (const { deviceId, captures, lastSequence } of waiting) {

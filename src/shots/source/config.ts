@@ -65,7 +65,7 @@ export const shotsConfigShape = v.strictObject({
   }),
   /** Every setting but the folder: what is in force, whence, and what is saved. */
   settings: v.record(text, v.strictObject({ value, source, saved: value })),
-  /** Variables that have no meaning; a job refuses to run with one. */
+  /** Variables that have no meaning; the job that it is of refuses to run. */
   invalid_variables: v.array(text),
   /** What `gateway setup` owns; null without a route. */
   gateway: v.nullable(v.strictObject({
