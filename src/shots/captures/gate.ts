@@ -5,12 +5,15 @@
  * nothing that was ever closed is opened again: a device that is named anew is named from then on.
  */
 import { endedDevices, everyEnd } from '../../governance/devices.js'
+import { defaultPrincipal } from '../../governance/principals.js'
 import { collections } from '../../governance/rows.js'
 import type { StoredCaptures } from '../../observations/captures.js'
 import type { View } from '../../state/types.js'
 import { fromDevice } from '../constants.js'
-import type { CaptureOf, Observation } from '../observations/observation-rows.js'
-import { devicePlace } from '../source/folder-digest.js'
+import {
+  shotCollections, type CaptureOf, type Observation,
+} from '../observations/observation-rows.js'
+import { deviceOfPlace } from '../source/folder-digest.js'
 import { savedSettings, type NamedDevices } from '../source/settings.js'
 
 type NamedDevice = NamedDevices['named'][number]
@@ -86,7 +89,14 @@ export const captureReasonNow = (
   return stored.stands ? null : 'device_ended'
 }
 
-/** Digests of the places that the named devices are. */
-export const namedPlaces = (view: View): ReadonlySet<string> =>
-  new Set((savedSettings(view).devices?.named ?? [])
-    .map(({ device_id: id }) => devicePlace(id).folderDigest))
+/**
+ * The same of a place, by its digest: why nothing of the device that it is may be sent. Null where
+ * something may, and for a folder. Captures are the default owner's alone.
+ */
+export const placeReason = (
+  view: View, rootDigest: string, consentId: string | null,
+): ReturnType<typeof deviceReason> => {
+  const id = deviceOfPlace(view.get(shotCollections.folders, rootDigest)?.root ?? '')
+  return id === null ? null
+    : deviceReason(view, { device_id: id, owner: defaultPrincipal(view).principal_id }, consentId)
+}
