@@ -234,18 +234,19 @@ export const takeInCaptures = async (ctx: ShotsContext): Promise<TakenIn> => {
     }
     if (captures.length <= room) await intake.upTo(lastSequence)
   }
-  let unread: SallyportError | null = null
+  const unread: SallyportError[] = []
   try {
     for (const one of waiting) {
       // Its own wait behind it, those of others do not.
       await takeAll(one).catch((error: unknown) => {
         if (!isUnread(error)) throw error
-        unread ??= error
+        unread.push(error)
       })
       if (ctx.signal.aborted) return { taken, left }
       room -= Math.min(room, one.captures.length)
     }
-    if (unread !== null) throw unread
+    const [first] = unread
+    if (first !== undefined) throw first
     return { taken, left }
   } finally {
     await examiner.close()
