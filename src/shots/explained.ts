@@ -8,7 +8,7 @@ import { collections } from '../governance/rows.js'
 import { lookUp } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { blockedNext, blockedRowReader } from './analysis/blocked.js'
-import { namedPlaces } from './captures/gate.js'
+import { failedNext } from './waiting.js'
 import { shotLabels, type AnalysisStatus } from './constants.js'
 import type { ShotsContext } from './context.js'
 import { digestCollections, episodesById } from './digest/digest-rows.js'
@@ -72,8 +72,8 @@ const explainImage = (ctx: ShotsContext, view: View, row: Observation): Explaine
     next: [...new Set([
       ...(classified === null ? blocked?.next ?? [] : []), `sallyport shots show ${id}`,
       // Only what is meant still, of the folder in force or a named device, is sent again.
-      ...(status === 'failed' && classified === null
-        && (row.root_digest === now.folderDigest || namedPlaces(view).has(row.root_digest))
+      ...(status === 'failed' && classified === null && now.folderDigest !== null
+        && failedNext(ctx, view)(row).needsPerson
         ? [`sallyport shots reanalyze ${id} --reason provider_failure_retry`] : []),
     ])],
   }

@@ -301,6 +301,10 @@ export const judgeGates = (facts: GateFacts): RouteStatus => {
   }
 }
 
+/** Whether a closed gate is one that a current proof opens. */
+export const isProofReason = (reason: string | null): boolean =>
+  proofFacts.some(({ name }) => name === reason)
+
 /** Judges every gate on one view. Opens no socket, changes no byte. */
 export const routeStatusOf = (
   ctx: Pick<ShotsContext, 'gov' | 'gateway'>, view: View,

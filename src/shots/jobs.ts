@@ -5,24 +5,25 @@
  */
 import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
+import type { View } from '../state/types.js'
 import { withCaptures } from './captures/take-in.js'
 import type { JobName, TurnOutcome } from './constants.js'
-import type { ShotsContext } from './context.js'
+import type { Env, ShotsContext } from './context.js'
 import type { DigestReceipt } from './digest/types.js'
 import type { AnalysisReceipt } from './receipts/analysis.js'
 import type { ScanReceipt } from './receipts/scan.js'
 import { scanFolder } from './scan/scan.js'
-import { resolveSettings, type ShotSettings } from './source/settings.js'
+import { analysisSettings, digestSettings, ingestSettings } from './source/settings.js'
 
 /** What a job gives back. */
 type JobReceipt = ScanReceipt | AnalysisReceipt | DigestReceipt
 
-/** One job of the scheduler. */
+/** One job of the scheduler: a variable of another one that makes no sense is nothing to it. */
 export interface Job {
   readonly name: JobName
-  isOn(settings: ShotSettings): boolean
+  isOn(view: View, env: Env): boolean
   /** Milliseconds from the beginning of one tick to the beginning of the next. */
-  everyMs(settings: ShotSettings): number
+  everyMs(view: View, env: Env): number
   run(ctx: ShotsContext): Promise<JobReceipt>
 }
 
@@ -32,14 +33,14 @@ const minuteMs = 60_000
 export const schedulerJobs: readonly Job[] = [
   {
     name: 'screenshot_folder_ingest',
-    isOn: (settings) => settings.ingestEnabled.value,
-    everyMs: (settings) => settings.ingestIntervalMinutes.value * minuteMs,
+    isOn: (...at) => ingestSettings(...at).ingestEnabled.value,
+    everyMs: (...at) => ingestSettings(...at).ingestIntervalMinutes.value * minuteMs,
     run: (ctx) => withCaptures(ctx, () => scanFolder(ctx)),
   },
   {
     name: 'screenshot_folder_analysis',
     isOn: () => true,
-    everyMs: (settings) => settings.analysisIntervalSeconds.value * 1000,
+    everyMs: (...at) => analysisSettings(...at).analysisIntervalSeconds.value * 1000,
     run: async (ctx) => {
       const { analyzeBatch } = await import('./analysis/batch.js')
       return analyzeBatch(ctx, { scheduled: true })
@@ -47,8 +48,8 @@ export const schedulerJobs: readonly Job[] = [
   },
   {
     name: 'screenshot_observation_digest',
-    isOn: (settings) => settings.digestEnabled.value,
-    everyMs: (settings) => settings.digestIntervalMinutes.value * minuteMs,
+    isOn: (...at) => digestSettings(...at).digestEnabled.value,
+    everyMs: (...at) => digestSettings(...at).digestIntervalMinutes.value * minuteMs,
     run: async (ctx) => {
       const { digestTick } = await import('./digest/tick.js')
       return digestTick(ctx)
@@ -73,16 +74,19 @@ const isFinal = (ctx: ShotsContext, error: unknown): boolean =>
   !(error instanceof SallyportError) || error.kind === 'damaged'
   || ctx.gov.store.health().poisoned
 
-/** Takes one turn of a job. Throws only what ends the scheduler: a damaged state, a defect. */
+/**
+ * Takes one turn of a job; what keeps it from being taken is told as its failure. Throws only what
+ * ends the scheduler: a damaged state, a defect.
+ */
 const takeTurn = async (ctx: ShotsContext, job: Job): Promise<JobTurn> => {
   const at = isoFromMs(ctx.gov.clock.wallMs())
   const turn = (outcome: TurnOutcome, rest: Partial<JobTurn> = {}): JobTurn =>
     ({ job: job.name, at, outcome, receipt: null, error: null, ...rest })
-  const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
-  if (!job.isOn(settings)) return turn('disabled')
-  const held = await holdJob(ctx, job.name)
-  if (held === null) return turn('busy')
+  let held: Awaited<ReturnType<typeof holdJob>> = null
   try {
+    if (!job.isOn(ctx.gov.store.read(), ctx.env)) return turn('disabled')
+    held = await holdJob(ctx, job.name)
+    if (held === null) return turn('busy')
     const receipt = await job.run(ctx)
     if (ctx.gov.store.health().poisoned) {
       throw fail.failed('store_poisoned', 'A write failed; this process writes no more.', {
@@ -94,7 +98,7 @@ const takeTurn = async (ctx: ShotsContext, job: Job): Promise<JobTurn> => {
     if (isFinal(ctx, error)) throw error
     return turn('failed', { error: error as SallyportError })
   } finally {
-    held.release()
+    held?.release()
   }
 }
 
@@ -122,8 +126,6 @@ interface Planned {
   running: Promise<void> | null
 }
 
-const dueMs = (planned: Planned, settings: ShotSettings): number =>
-  planned.startedMs === null ? -Infinity : planned.startedMs + planned.job.everyMs(settings)
 
 /** A scheduler under way. */
 class Scheduler {
@@ -150,17 +152,26 @@ class Scheduler {
     if (this.#broken !== null) throw this.#broken.error
   }
 
+  /** Monotonic; a job whose interval has no meaning comes again to tell that it has none. */
+  #dueMs({ startedMs, job }: Planned): number {
+    if (startedMs === null) return -Infinity
+    try {
+      return startedMs + job.everyMs(this.ctx.gov.store.read(), this.ctx.env)
+    } catch (error) {
+      if (isFinal(this.ctx, error)) throw error
+      return startedMs + napMsMax
+    }
+  }
+
   /** Starts what is due; gives how long nothing else will be. */
   #startDue(): number {
-    const { clock, store } = this.ctx.gov
-    const settings = resolveSettings(store.read(), this.ctx.env)
-    const nowMs = clock.monotonicMs()
+    const nowMs = this.ctx.gov.clock.monotonicMs()
     for (const planned of this.#plan) {
-      if (planned.running === null && dueMs(planned, settings) <= nowMs) this.#start(planned)
+      if (planned.running === null && this.#dueMs(planned) <= nowMs) this.#start(planned)
     }
     const idle = this.#plan.filter(({ running }) => running === null)
-    const waits = [...idle, ...this.#plan.filter((one) => dueMs(one, settings) > nowMs)]
-      .map((planned) => dueMs(planned, settings) - nowMs)
+    const waits = [...idle, ...this.#plan.filter((one) => this.#dueMs(one) > nowMs)]
+      .map((planned) => this.#dueMs(planned) - nowMs)
     return Math.max(1, Math.min(napMsMax, ...waits))
   }
 

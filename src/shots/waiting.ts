@@ -5,15 +5,19 @@
 import { overspentBy } from '../observations/budget.js'
 import type { View } from '../state/types.js'
 import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
+import { keptNow } from './analysis/restore.js'
 import { unsettled } from './observations/unsettled.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
 import { dayStatus } from './budget.js'
-import { isFinalOfCapture, namedPlaces } from './captures/gate.js'
+import { isFinalOfCapture } from './captures/gate.js'
 import type { ShotsContext } from './context.js'
-import { disputedOf } from './disputed.js'
-import { gateTextOf } from './gates.js'
-import { classificationNow, currentFacts, type CurrentFacts } from './observations/as-of-now.js'
-import { shotCollections as c } from './observations/observation-rows.js'
+import { disputedOf, undisputed } from './disputed.js'
+import { gateTextOf, routeStatusOf } from './gates.js'
+import { classificationNow, currentFacts } from './observations/as-of-now.js'
+import { findObservations } from './observations/find.js'
+import {
+  shotCollections as c, type CountKey, type Observation,
+} from './observations/observation-rows.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 /** What a person does about images that failed. */
@@ -30,19 +34,22 @@ interface FailedNext {
 }
 
 /**
- * What a person does about failed images of a place: only those of the folder in force and of the
- * devices in `named`, by their digests, are sent again. Of any other what was analysed stays, and
- * they wait for nobody.
+ * What a person does about failed images: only those of the folder in force and captures that may
+ * leave are sent again. Of any other what was analysed stays, and they wait for nobody.
  */
 export const failedNext = (
-  { folderDigest }: Pick<CurrentFacts, 'folderDigest'>, rootDigest: string,
-  named: ReadonlySet<string>,
-): FailedNext => {
-  if (folderDigest === rootDigest || named.has(rootDigest)) {
-    return { next: retryNext, needsPerson: true }
-  }
-  return folderDigest === null ? { next: folderNext, needsPerson: true } : {
-    next: 'Their folder is not in force; what was analysed of them stays.', needsPerson: false,
+  ctx: ShotsContext, view: View,
+): ((row: Pick<Observation, 'root_digest' | 'edge'>) => FailedNext) => {
+  const { folderDigest } = currentFacts(ctx, view)
+  const standing = routeStatusOf(ctx, view)
+  return (row) => {
+    const kept = keptNow(view, standing, row)
+    if (kept !== null) return { next: blockedNext(kept, undisputed), needsPerson: false }
+    if (folderDigest === null) return { next: folderNext, needsPerson: true }
+    return row.edge !== undefined || row.root_digest === folderDigest
+      ? { next: retryNext, needsPerson: true } : {
+        next: 'Their folder is not in force; what was analysed of them stays.', needsPerson: false,
+      }
   }
 }
 
@@ -65,6 +72,13 @@ export const waitsForPerson = (ctx: ShotsContext, view: View): WaitsForPerson =>
       && !isSwitchedOff(reason, saved))
 }
 
+/**
+ * Whether a pass ends blocked where a gate that is closed for all images keeps some here. Whoever
+ * has none analysed, or has switched the sending off, has no failing job.
+ */
+export const endsBlocked = (ctx: ShotsContext, view: View, gate: string): boolean =>
+  gate !== 'analysis_off' && waitsForPerson(ctx, view)(gate)
+
 /** Images that wait for one step of a person. */
 export interface WaitingImages {
   readonly status: 'blocked' | 'failed'
@@ -79,13 +93,19 @@ export interface WaitingImages {
 
 const failed = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
   const now = currentFacts(ctx, view)
-  const named = namedPlaces(view)
+  const nextOf = failedNext(ctx, view)
   const reasons = new ReasonCounts()
+  const isMeant = (key: CountKey): boolean => classificationNow(key, now) === null
   for (const { doc } of view.all(c.counts)) {
-    const isMeant = !doc.archived && doc.analysis_status === 'failed'
-      && classificationNow(doc, now) === null && failedNext(now, doc.root_digest, named).needsPerson
-    if (isMeant) reasons.add(doc.reason ?? notRecorded, doc.count)
+    const { analysis_status: status, archived, edge, root_digest } = doc
+    const told = !archived && status === 'failed' && edge !== true && isMeant(doc)
+      && nextOf({ root_digest }).needsPerson
+    if (told) reasons.add(doc.reason ?? notRecorded, doc.count)
   }
+  // Whether a capture may still leave, each says by itself.
+  for (const row of findObservations(view, {
+    statuses: ['failed'], meant: (key) => key.edge === true && isMeant(key),
+  })) if (nextOf(row).needsPerson) reasons.add(row.analyzer.reason ?? notRecorded, 1)
   const next = now.folderDigest === null ? folderNext : retryNext
   return reasons.list().map((one) => ({ ...one, status: 'failed', text: null, next }))
 }

@@ -1,4 +1,5 @@
 /** What an exit status says about requests, held against the requests that the gateway saw. */
+import { mkdirSync, rmSync } from 'node:fs'
 import type { Test } from 'tap'
 import { fail } from '../../src/base/errors.js'
 import { exitStatus, partialOf, requestsSent, type ExitName } from '../../src/base/outcome.js'
@@ -160,6 +161,39 @@ t.test('S-142 proofs of many slots and digests of many windows end with 13 where
   const digests = await told(t, world, ['shots', 'digest'])
   t.equal(digests.status, 13, digests.stderr)
   t.hasStrict(digests.error().details, { written: 2, blocked: 1 })
+})
+
+t.test('S-136 a conclusion is not paid for where its page may not be written, and told with its cost where the page comes to nothing behind it',
+  async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await world.analysed({ name: 'a.png', at: moment(4, 1) })
+  world.place.write('taken.html', 'mine')
+  const line = ['shots', 'report', '--since', moment(20), '--conclude', '--html']
+  const taken = await told(t, world, [...line, 'taken.html'])
+  t.strictSame([taken.status, taken.error().code], [5, 'file_exists'])
+  world.say('It was a good day.')
+  const late = await told(t, world, [...line, 'page.html'], {
+    at: (step) => { if (step === 'conclude.finished') world.place.write('page.html', 'mine') },
+  })
+  t.strictSame([late.status, late.error().code], [13, 'file_exists'])
+  const { html_file: file, conclusion: { receipt }, report: { model_text: text } } = late.json()
+  t.hasStrict(late.error().details, {
+    cost_microusd: receipt.cost.amount_microusd, operation_id: receipt.operation_id,
+  })
+  t.strictSame([file, text.conclusion.text], [null, 'It was a good day.'])
+  const again = await told(t, world, [...line, 'page.html'])
+  t.strictSame([again.status, again.error().code], [5, 'file_exists'], 'nothing is bought here')
+
+  await world.analysed({ name: 'b.png', at: moment(5, 1) })
+  const folder = world.place.path('pages')
+  mkdirSync(folder)
+  world.say('The password: sk-live-abcdefghijklmnop0123456789ABCD')
+  const both = await told(t, world, [...line, 'pages/page.html'], {
+    at: (step) => { if (step === 'conclude.finished') rmSync(folder, { recursive: true }) },
+  })
+  t.strictSame([both.status, both.error().code], [9, 'conclusion_refused'], 'what was paid for')
+  t.strictSame([both.json().html_file, both.json().report.facts.count], [null, 2])
 })
 
 t.test('no verb that may contact somebody sends anything under a status that says so',

@@ -8,8 +8,11 @@ import { unsetSettings, resolveSettings, settingsCollection, settingsId }
   from '../../src/shots/source/settings.js'
 import type { ShotsContext } from '../../src/shots/context.js'
 import { collections } from '../../src/governance/rows.js'
+import { shotsRun } from '../../src/shots/jobs-contract.js'
+import { must } from '../support/must.js'
 import { greyPng } from '../support/png.js'
 import { digestReceiptOf } from '../support/receipts.js'
+import { take } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -55,6 +58,25 @@ const record = (
   }))
   const run = () => runJobs(ctx, (turn) => turns.push(turn), jobs)
   return { ctx, jobs, began, turns, clock, stop, run }
+}
+
+/** A place that gives one job no turn: it does not answer. */
+const awayFor = (ctx: ShotsContext, away: JobName): ShotsContext => {
+  const { store } = ctx.gov
+  const holds: typeof store.holds = {
+    ...store.holds,
+    tryTurn: async (job) => {
+      if (job !== away) return store.holds.tryTurn(job)
+      throw fail.locked('place_unreachable', 'It does not answer.')
+    },
+  }
+  const gone = new Proxy(store, {
+    get: (target, name) => {
+      const found: unknown = name === 'holds' ? holds : Reflect.get(target, name, target)
+      return typeof found === 'function' ? found.bind(target) : found
+    },
+  })
+  return { ...ctx, gov: { ...ctx.gov, store: gone } }
 }
 
 t.test('S-127 S-129 S-134 S-139 the three jobs run on their default intervals: 1 minute, 60 seconds, 15 minutes', async (t) => {
@@ -221,6 +243,61 @@ t.test('S-127 a turn that cannot be taken is in the exit status of --once and th
   t.hasStrict(lines[0], { outcome: 'failed', error: { code: 'folder_missing' } })
   t.equal(lines.length, 4)
   t.equal(ran.status, 3)
+})
+
+const digests = 'screenshot_observation_digest'
+
+t.test('S-127 a place that does not answer keeps a turn from being taken and ends no scheduler', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const { ctx, jobs, stop, clock, began } = record(world, {}, 31)
+  const turns: JobTurn[] = []
+  await runJobs(awayFor(ctx, digests), (turn) => turns.push(turn), jobs)
+  t.strictSame(began.get('screenshot_folder_analysis')?.length, 31)
+  t.ok(clock.monotonicMs() >= 31 * minute && stop.signal.aborted)
+  const failed = turns.filter(({ outcome }) => outcome === 'failed')
+  t.strictSame(failed.map(({ job, receipt, error }) => [job, receipt, error?.code]),
+    Array.from({ length: 3 }, () => [digests, null, 'place_unreachable']))
+  const once = await runOnce(awayFor(record(world, {}, 31).ctx, digests), () => undefined, jobs)
+  t.strictSame(once.map(({ outcome }) => outcome), ['done', 'done', 'failed'])
+})
+
+t.test('S-127 S-142 what a turn paid is told by --once although a later one could not be taken', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  must(await world.prove('screenshot'))
+  await take(world, 'a.png')
+  const receipt = must(await world.run(['shots', 'analyze', '--json'])).json()
+  const turn = { at: '2026-11-20T10:00:00.000Z', receipt: null, error: null } as const
+  const analysed: JobTurn = {
+    ...turn, job: 'screenshot_folder_analysis', outcome: 'done', receipt,
+  }
+  const error = fail.locked('place_unreachable', 'It does not answer.')
+  const away: JobTurn = { ...turn, job: digests, outcome: 'failed', error }
+  t.hasStrict(shotsRun.failure({ ended: [analysed, away] }), {
+    kind: 'partial', code: 'place_unreachable', details: { analyzed: 1 },
+  })
+  t.hasStrict(shotsRun.failure({ ended: [away] }), { kind: 'locked' })
+})
+
+t.test('S-127 S-138 a variable that makes no sense stops its own job alone', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  must(await world.prove('screenshot'))
+  world.file('a.png', greyPng(64, 48, 1))
+  const env = { SCREENSHOT_OBSERVATION_DIGEST_WINDOW_MIN: 'half' }
+  const ran = await world.run(['shots', 'run', '--once', '--json'], { env })
+  const lines = ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line))
+  t.hasStrict(lines[0], { outcome: 'done', receipt: { ingested: 1 } })
+  t.hasStrict(lines[1], { outcome: 'done', receipt: { analyzed: 1 } })
+  t.hasStrict(lines[2], {
+    job: digests, outcome: 'failed', receipt: null, error: { code: 'setting_invalid' },
+  })
+  t.strictSame([ran.status, ran.error().code], [13, 'setting_invalid'], 'one image was paid for')
+  t.equal((await world.run(['shots', 'digest', '--json'], { env })).status, 3)
+  must(await world.run(['shots', 'scan', '--json'], { env }))
+  must(await world.run(['shots', 'analyze', '--json'], { env }))
+  const { began, run, turns } = record(world, { SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN: '0' }, 16)
+  await run()
+  t.strictSame([...began.values()].map(({ length }) => length), [0, 16, 2], 'the others go on')
+  t.ok(turns.filter(({ error }) => error?.code === 'setting_invalid').length >= 15, 'each is told')
 })
 
 t.test('S-129 changed settings count without a restart', async (t) => {

@@ -338,6 +338,24 @@ t.test('the newest item has an age, and --max-age fails when it is too old', asy
   t.equal((await check('59m')).status, 7)
   t.equal((await check('soon')).status, 3)
   t.match((await world.run(['shots', 'status'])).stdout, /newest item +1h ago/)
+  const ahead = { captured_at: '2030-01-01T00:00:00.000Z', captured_in_future: true }
+  await world.put(observationOf(world.folder, 'ahead.png', ahead))
+  const told = await check('59m')
+  t.strictSame([told.status, told.error().details.age_seconds], [7, 3_600],
+    'one of a clock that was ahead hides nothing')
+  t.equal(told.json().screenshot_folder.analysis.latest_observation_at, ahead.captured_at)
+  await world.put(observationOf(world.folder, 'now.png', { captured_at: after(7_199_999) }))
+  t.equal((await check('59m')).status, 0)
+})
+
+t.test('an image of the future alone is no newest item', async (t) => {
+  const world = await World.still(t, noon).state().session().images()
+  await world.put(observationOf(world.folder, 'ahead.png', {
+    captured_at: '2030-01-01T00:00:00.000Z', captured_in_future: true,
+    screenshot_visual_run: null,
+  }))
+  t.equal((await folderOf(world)).newest_item_at, null)
+  t.equal((await world.run(['shots', 'status', '--max-age', '365d'])).status, 7)
 })
 
 const digests = (dir: string): string => readdirSync(dir, { recursive: true })

@@ -16,7 +16,7 @@ import {
   countObservations, takeObservations, type ObservationFilter,
 } from '../observations/find.js'
 import { newestDayFirst } from '../observations/newest-day.js'
-import { consentReaches, routeStatusOf, type GateReason } from '../gates.js'
+import { isProofReason, routeStatusOf, type GateReason, type RouteStatus } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf, maySent } from '../money.js'
 import type {
@@ -33,19 +33,23 @@ import { shotCollections as c, type Observation } from '../observations/observat
 import { makeExaminer } from '../scan/examiner.js'
 import type { Examiner } from '../scan/types.js'
 import {
-  isRecursive, resolveSettings, savedSettings, type ShotSettings,
+  analysisSettings, isRecursive, savedSettings, type AnalysisSettings,
 } from '../source/settings.js'
 import { blockedCount, blockedReasons, reasonGone } from './blocked.js'
 import { earlierCall } from './earlier-call.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
+import { isRowSelected } from './privacy.js'
 import { DescribedBefore } from './reuse.js'
-import { keptNow, persistMeaning, restoreBlocked, restoreHeld, returnUncertain } from './restore.js'
+import {
+  heldRows, isReady, persistMeaning, restoreBlocked, restoreHeld, returnUncertain,
+} from './restore.js'
 import { requireRoute } from './send-image.js'
 import { settleAnalyses } from './settle.js'
 import { isYoung, Settling } from './settling.js'
 import { unsettled } from '../observations/unsettled.js'
 import { betweenReadings } from '../usage-readings.js'
+import { endsBlocked } from '../waiting.js'
 
 const job = 'screenshot_folder_analysis'
 
@@ -62,7 +66,7 @@ interface AnalyzeOptions {
 interface Batch {
   readonly ctx: ShotsContext
   readonly options: AnalyzeOptions
-  readonly settings: ShotSettings
+  readonly settings: AnalysisSettings
   readonly limit: number
   /** Null for the job's own analysis of pending rows. */
   readonly reason: ReanalyzeReason | null
@@ -186,6 +190,16 @@ const blockAll = async (
   }
 }
 
+/** A gate that is closed for all images; one in a folder below waits for that to count, first. */
+const blockBehindGate = async (
+  batch: Batch, rows: readonly Observation[], closed: string,
+): Promise<void> => {
+  const recursive = isRecursive(savedSettings(batch.ctx.gov.store.read()))
+  const isSelected = (row: Observation): boolean => isRowSelected(row, recursive)
+  await blockAll(batch, rows.filter(isSelected), closed)
+  await blockAll(batch, rows.filter((row) => !isSelected(row)), 'recursive_off')
+}
+
 /** What a pass knows of other images, so that some need not be sent. */
 type Known = Pick<Parameters<typeof endImage>[2], 'described' | 'settling'>
 
@@ -277,22 +291,23 @@ const begin = async (batch: Batch): Promise<boolean> => {
   return batch.stop === null
 }
 
-/** Reasons of blocked images that a current proof would take away. */
-const proofReasons: ReadonlySet<string> = new Set(['proof_missing', 'proof_stale'])
+/** Whether images that are asked for are held for later ones, and would be sent else. */
+const isAskedFor = ({ ctx, options }: Batch, view: View, standing: RouteStatus): boolean =>
+  options.include !== undefined && heldRows(ctx, view, standing).next().done !== true
 
 /** Whether a current proof would let an image go: without one nothing is paid for a proof. */
 const somethingWaits = (batch: Batch): boolean => {
   const { ctx } = batch
   const view = ctx.gov.store.read()
   const standing = routeStatusOf(ctx, view)
-  const { route } = standing
-  if (route === null) return false
+  if (isAskedFor(batch, view, standing)) return true
+  const isOpen = isReady(view, standing)
   const waiting = pendingRows(ctx, view, { uncertain: [], settleSeconds: settleSecondsOf(batch) })
   for (const row of waiting) {
-    if (consentReaches(route.consent, row) && keptNow(view, standing, row) === null) return true
+    if (isOpen(row)) return true
   }
-  return blockedReasons(ctx, view).some(({ reason }) =>
-    reason === reasonGone || reason === batch.options.include || proofReasons.has(reason))
+  return standing.ready && blockedReasons(ctx, view).some(({ reason }) =>
+    reason === reasonGone || isProofReason(reason))
 }
 
 /** Images stay as they are while the gateway is left alone after a refusal. */
@@ -300,8 +315,9 @@ const sendOrWait = async (
   batch: Batch, rows: Iterator<Observation, unknown>, pausedBy: string | null,
 ): Promise<void> => {
   if (pausedBy === null) return sendAll(batch, rows)
-  const { options, passedOverReasons } = batch
-  const isAsked = passedOverReasons.some(({ reason }) => reason === options.include)
+  const { ctx } = batch
+  const view = ctx.gov.store.read()
+  const isAsked = isAskedFor(batch, view, routeStatusOf(ctx, view))
   if (isAsked || nextOf(rows, 1).length > 0) batch.pausedBy = pausedBy
 }
 
@@ -327,7 +343,7 @@ const work = async (batch: Batch): Promise<void> => {
   const rows = pendingRows(ctx, view, { uncertain, first, settleSeconds: settleSecondsOf(batch) })
   batch.passedOver = blockedCount(ctx, view)
   if (batch.passedOver > 0) batch.passedOverReasons = blockedReasons(ctx, view)
-  if (closed !== null) await blockAll(batch, nextOf(rows, limit), closed)
+  if (closed !== null) await blockBehindGate(batch, nextOf(rows, limit), closed)
   else await sendOrWait(batch, rows, pause?.reason ?? null)
   await returnUncertain(ctx, uncertain)
 }
@@ -335,9 +351,13 @@ const work = async (batch: Batch): Promise<void> => {
 const count = (items: readonly AnalysisItem[], outcome: AnalysisItem['outcome']): number =>
   items.filter((one) => one.outcome === outcome).length
 
-/** A pass that sends nothing for want of a proof is no good one, however often it comes. */
-const standingBlock = ({ closed, passedOver }: Batch): string | null =>
-  (passedOver > 0 && closed !== null && proofReasons.has(closed) ? closed : null)
+/**
+ * A pass that passes over images because a gate stands closed that a person has to open is no good
+ * one, however often it comes. What another reason keeps here waits for no gate.
+ */
+const standingBlock = ({ ctx, closed, passedOverReasons }: Batch): string | null =>
+  (closed !== null && passedOverReasons.some(({ reason }) => reason === closed)
+    && endsBlocked(ctx, ctx.gov.store.read(), closed) ? closed : null)
 
 const statusOf = (batch: Batch): Pick<AnalysisFacts, 'status' | 'reason'> => {
   const { items, stop } = batch
@@ -427,7 +447,7 @@ type Asked = Pick<Batch, 'reason' | 'group' | 'released'>
 const newBatch = (
   ctx: ShotsContext, options: AnalyzeOptions, asked: Asked,
 ): Batch => {
-  const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
+  const settings = analysisSettings(ctx.gov.store.read(), ctx.env)
   const most = options.limit ?? settings.analysisLimit.value
   return {
     ctx, options, settings, ...asked, startedMs: ctx.gov.clock.monotonicMs(), items: [],

@@ -3,12 +3,15 @@
  * was blocked; what is told is what stands in its way today, so that nobody mends what is mended.
  */
 import type { View } from '../../state/types.js'
+import { placeReason } from '../captures/gate.js'
 import { isTakenUp } from '../captures/places.js'
 import type { ShotsContext } from '../context.js'
 import { isRoomReason, roomNext, type Disputed } from '../disputed.js'
-import { classificationNow, currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
+import { classificationNow, currentFacts } from '../observations/as-of-now.js'
 import { sampleObservations, type ObservationFilter } from '../observations/find.js'
-import { consentReaches, gateTextOf, routeStatusOf, type RouteStatus } from '../gates.js'
+import {
+  consentReaches, gateTextOf, isProofReason, routeStatusOf, type RouteStatus,
+} from '../gates.js'
 import {
   shotCollections as c, type CountKey, type Observation, type ShotCount,
 } from '../observations/observation-rows.js'
@@ -30,8 +33,8 @@ export const quickLooksMs = 15
 /** What nothing stands in the way of any more: a later pass of the job takes it up. */
 export const reasonGone = 'reason_gone'
 
-/** What is told of a blocked row depends on these two alone, in nearly all cases. */
-type Blocked = Pick<ShotCount, 'reason' | 'observed_revision' | 'edge'>
+/** What is told of a blocked row depends on these alone, in nearly all cases. */
+type Blocked = Pick<ShotCount, 'reason' | 'observed_revision' | 'edge' | 'root_digest'>
 
 /** Whether the consent in force reaches rows; null where each has to be asked. */
 const reaches = ({ route }: RouteStatus, group: Blocked): boolean | null => {
@@ -39,6 +42,18 @@ const reaches = ({ route }: RouteStatus, group: Blocked): boolean | null => {
   const { observed_revision: revision = null } = group
   return revision === null ? null
     : consentReaches(route.consent, { observed_at: '', observed_revision: revision })
+}
+
+/**
+ * What is told where the route is open or only its proof is not: the proof last, since no proof is
+ * worth its price for what stays here without it, too.
+ */
+const toldBehindGates = (
+  { closed }: RouteStatus, reason: string | null,
+  { isHeld, isReached }: { readonly isHeld: boolean, readonly isReached: boolean },
+): string => {
+  if (reason !== null && isHeld && !isProofReason(reason)) return reason
+  return isReached ? closed ?? reasonGone : 'before_consent'
 }
 
 /** What is told of all rows of a group; null where each has to be asked. */
@@ -49,13 +64,12 @@ const groupReader = (
   return (group) => {
     const { reason = null } = group
     if (reason !== null && lasting(reason)) return reason
-    if (standing.closed !== null) return standing.closed
-    if (group.edge === true) return null
+    if (group.edge === true) return placeReason(view, group.root_digest, standing.consentId)
+    if (!standing.ready) return standing.closed
     const isHeld = reason === null ? false : holds(reason)
-    if (isHeld === true) return reason
     const isReached = reaches(standing, group)
-    if (isHeld === null || isReached === null) return null
-    return isReached ? reasonGone : 'before_consent'
+    return isHeld === null || isReached === null
+      ? null : toldBehindGates(standing, reason, { isHeld, isReached })
   }
 }
 
@@ -67,12 +81,13 @@ export const blockedRowReader = (
   return (row) => {
     const { reason } = row.analyzer
     if (reason !== null && lasting(reason)) return reason
-    if (standing.closed !== null) return standing.closed
     const kept = keptNow(view, standing, row)
     if (kept !== null) return kept
-    if (reason !== null && holds(row)) return reason
-    const { route } = standing
-    return route === null || consentReaches(route.consent, row) ? reasonGone : 'before_consent'
+    const { route, ready, closed } = standing
+    if (!ready && closed !== null) return closed
+    return toldBehindGates(standing, reason, {
+      isHeld: holds(row), isReached: route === null || consentReaches(route.consent, row),
+    })
   }
 }
 
@@ -110,9 +125,10 @@ const reasonsOfGroups = (
 }
 
 /** What passes may take up: of the folder in force and, unless left out, of named devices. */
-const isHere = (view: View, now: CurrentFacts, folderAlone = false) => {
+const isHere = (ctx: ShotsContext, view: View, folderAlone = false) => {
+  const now = currentFacts(ctx, view)
   const { folderDigest: folder } = now
-  const isUp = folder === null ? () => false : isTakenUp(view, folder)
+  const isUp = folder === null ? () => false : isTakenUp(view, routeStatusOf(ctx, view), folder)
   return (key: CountKey): boolean => isUp(key) && classificationNow(key, now) === null
     && !(folderAlone && key.edge === true)
 }
@@ -124,7 +140,7 @@ const isHere = (view: View, now: CurrentFacts, folderAlone = false) => {
 export const blockedReasons = (
   ctx: ShotsContext, view: View, look: BlockedLook = {},
 ): BlockedReasons =>
-  reasonsOfGroups(ctx, view, isHere(view, currentFacts(ctx, view), look.folderAlone), look)
+  reasonsOfGroups(ctx, view, isHere(ctx, view, look.folderAlone), look)
 
 /**
  * The same of every image that a report may hold, of whatever folder, and how many of them were not
@@ -150,8 +166,7 @@ const blockedGroups = (
 
 /** How many images of the current folder and of named devices are blocked, from counters. */
 export const blockedCount = (ctx: ShotsContext, view: View): number =>
-  blockedGroups(view, isHere(view, currentFacts(ctx, view)))
-    .reduce((sum, { count }) => sum + count, 0)
+  blockedGroups(view, isHere(ctx, view)).reduce((sum, { count }) => sum + count, 0)
 
 /** What a person may do about a reason why images are blocked; never empty. */
 export const blockedNext = (reason: string, disputed: Disputed): string => {

@@ -137,6 +137,10 @@ const sendOne = async (
 export const endImage = async (
   ctx: ShotsContext, { row, verdict }: Prepared, { reason, group, timeoutMs, ...known }: OneRequest,
 ): Promise<OneEnd> => {
+  if (verdict.kind === 'unread') {
+    const { error } = verdict
+    return { ...without, outcome: 'skipped', reason: error.code, error }
+  }
   try {
     if (verdict.kind === 'source_missing') {
       await markMissing(ctx, row.observation_id)

@@ -5,13 +5,14 @@
  */
 import { lstatSync } from 'node:fs'
 import { sha256Hex } from '../../base/canonical.js'
+import type { SallyportError } from '../../base/errors.js'
 import { readImageFacts } from '../../images/facts.js'
 import type { Fingerprint } from '../../images/types.js'
 import type { Examiner } from '../scan/types.js'
 import type { StoredCaptures } from '../../observations/captures.js'
 import type { View } from '../../state/types.js'
 import { captureUnreadable, fromDevice } from '../constants.js'
-import { sealedBytes } from '../captures/sealed-bytes.js'
+import { isUnread, sealedBytes } from '../captures/sealed-bytes.js'
 import type { ShotsContext } from '../context.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { hasSize, integrityOf } from './integrity.js'
@@ -52,6 +53,8 @@ export type PrivacyVerdict =
   | { readonly kind: 'source_missing' }
   /** It is there and may not go out, or cannot be read now. */
   | { readonly kind: 'refused'; readonly reason: string }
+  /** The disk does not give a capture now: nothing is known of it, and nothing is written down. */
+  | { readonly kind: 'unread'; readonly error: SallyportError }
 
 /** An image that passed the gate of local bytes. */
 export type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>
@@ -132,12 +135,15 @@ const readCapture = async (
   ctx: Reading, edge: CaptureOf, sha256: string,
 ): Promise<PrivacyVerdict> => {
   const shelf = await ctx.captures()
-  const bytes = sealedBytes(ctx.gov.store, shelf, edge.artifact_id)
-  if (bytes === null || sha256Hex(bytes) !== sha256) {
-    return { kind: 'refused', reason: captureUnreadable }
+  try {
+    const bytes = sealedBytes(ctx.gov.store, shelf, edge.artifact_id)
+    return bytes === null || sha256Hex(bytes) !== sha256
+      ? { kind: 'refused', reason: captureUnreadable } : verdictOf(
+        Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { shelf, edge, sha256 })
+  } catch (error) {
+    if (isUnread(error)) return { kind: 'unread', error }
+    throw error
   }
-  return verdictOf(
-    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { shelf, edge, sha256 })
 }
 
 /** What images are read with. */

@@ -19,7 +19,7 @@ import { gateTextOf, imageBound, routeStatusOf } from '../gates.js'
 import { folderProblem } from '../source/folder.js'
 import { locateHere, requireRowHere } from '../source/folder-machine.js'
 import type { CountKey, Observation } from '../observations/observation-rows.js'
-import { isRecursive, resolveSettings, savedSettings } from '../source/settings.js'
+import { isRecursive, analysisSettings, savedSettings } from '../source/settings.js'
 import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
 import { earlierCall } from './earlier-call.js'
@@ -219,12 +219,12 @@ export const planReanalysis = (
   const standing = routeStatusOf(ctx, view)
   const { setup } = requireRoute(standing)
   const now = currentFacts(ctx, view)
-  const most = limit ?? resolveSettings(view, ctx.env).analysisLimit.value
+  const most = limit ?? analysisSettings(view, ctx.env).analysisLimit.value
   const [rows, unreadable]: [Observation[], Observation[]] = [[], []]
   let found = 0
   const leftOut = { needRetryReason: 0, sourceGone: 0, notWhole: 0, notSelected: 0 }
   const why = leavesOut(ctx, view, reason)
-  const isHere = now.folderDigest === null ? () => false : isTakenUp(view, now.folderDigest)
+  const isHere = now.folderDigest === null ? () => false : isTakenUp(view, standing, now.folderDigest)
   const meant = (key: CountKey): boolean => isHere(key) && isOfGroup(key, now, group)
   for (const row of findObservations(view, { meant })) {
     if (keptNow(view, standing, row) !== null) continue

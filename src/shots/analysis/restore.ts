@@ -9,7 +9,7 @@ import { balances } from '../../governance/ledger/find-reservation.js'
 import type { Tx, View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
 import { captureReason, isFinalOfCapture, type CaptureReason } from '../captures/gate.js'
-import { isTakenUp } from '../captures/places.js'
+import { isLookedAt, isTakenUp } from '../captures/places.js'
 import { captureUnreadable } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../observations/as-of-now.js'
 import { findObservations } from '../observations/find.js'
 import { newestDayFirst } from '../observations/newest-day.js'
-import { consentReaches, imageBound, type RouteStatus } from '../gates.js'
+import { consentReaches, imageBound, isProofReason, type RouteStatus } from '../gates.js'
 import { putObservation } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
 import {
@@ -94,7 +94,7 @@ export const reasonHolds = (
     if (lasting(reason)) return true
     if (reason === 'recursive_off') return recursive ? false : null
     if (reason === 'device_not_named') return null
-    if (reason === 'proof_missing' || reason === 'proof_stale') return standing.proof !== 'current'
+    if (isProofReason(reason)) return standing.proof !== 'current'
     if (reason === 'budget_exhausted') return exhausted
     return reason === 'ceiling_exceeded' && noRoom
   }
@@ -102,8 +102,18 @@ export const reasonHolds = (
 
 /** Why a row that a device captured stays here as of a view; null for all others. */
 export const keptNow = (
-  view: View, { consentId }: RouteStatus, { edge }: Observation,
+  view: View, { consentId }: RouteStatus, { edge }: Pick<Observation, 'edge'>,
 ): CaptureReason | null => (edge === undefined ? null : captureReason(view, edge, consentId))
+
+/** Whether nothing but a proof and a budget keeps rows here, while all other gates are open. */
+export const isReady = (
+  view: View, standing: RouteStatus,
+): ((row: Observation) => boolean) => {
+  const { route } = standing
+  const recursive = isRecursive(savedSettings(view))
+  return (row) => route !== null && consentReaches(route.consent, row)
+    && isRowSelected(row, recursive) && keptNow(view, standing, row) === null
+}
 
 /** The same of rows: one in a subfolder may have got a name outside of it since. */
 export const stillHolds = (
@@ -137,7 +147,7 @@ const findBlocked = (
     if (stays.size < rowsPerTick && analyzer.reason !== reason) stays.set(id, reason)
   }
   const blocked = {
-    statuses: ['blocked'] as const, meant: isTakenUp(view, now.folderDigest),
+    statuses: ['blocked'] as const, meant: isLookedAt(view, standing, now.folderDigest),
   }
   for (const row of newestDayFirst(ctx, view, blocked)) {
     if (restore.length >= limit) break
@@ -192,6 +202,21 @@ export const returnUncertain = async (
   })
 }
 
+/** Images that are held for later ones and could be sent, newest day first. */
+export function* heldRows(
+  ctx: ShotsContext, view: View, standing: RouteStatus,
+): Generator<Observation, void, undefined> {
+  const now = currentFacts(ctx, view)
+  if (standing.route === null || now.folderDigest === null) return
+  const isOpen = isReady(view, standing)
+  const blocked = {
+    statuses: ['blocked'] as const, meant: isTakenUp(view, standing, now.folderDigest),
+  }
+  for (const row of newestDayFirst(ctx, view, blocked)) {
+    if (isHeld(row) && rowClassificationNow(row, now) === null && isOpen(row)) yield row
+  }
+}
+
 /**
  * Images that are held for later ones become pending, newest day first; answers which. Those from
  * before the consent stay.
@@ -199,19 +224,10 @@ export const returnUncertain = async (
 export const restoreHeld = async (
   ctx: ShotsContext, standing: RouteStatus, limit: number,
 ): Promise<readonly string[]> => {
-  const { route } = standing
-  const view = ctx.gov.store.read()
-  const now = currentFacts(ctx, view)
-  if (route === null || now.folderDigest === null) return []
   const ids: string[] = []
-  const blocked = {
-    statuses: ['blocked'] as const, meant: isTakenUp(view, now.folderDigest),
-  }
-  for (const row of newestDayFirst(ctx, view, blocked)) {
+  for (const { observation_id: id } of heldRows(ctx, ctx.gov.store.read(), standing)) {
     if (ids.length >= limit) break
-    const isMeant = isHeld(row) && rowClassificationNow(row, now) === null
-      && keptNow(view, standing, row) === null
-    if (isMeant && consentReaches(route.consent, row)) ids.push(row.observation_id)
+    ids.push(id)
   }
   if (ids.length === 0) return ids
   // What forbids every contact refuses the pass: no image is touched for it.

@@ -5,13 +5,18 @@
  * nothing that was ever closed is opened again: a device that is named anew is named from then on.
  */
 import { endedDevices, everyEnd } from '../../governance/devices.js'
+import { defaultPrincipal } from '../../governance/principals.js'
 import { collections } from '../../governance/rows.js'
 import type { StoredCaptures } from '../../observations/captures.js'
 import type { View } from '../../state/types.js'
 import { fromDevice } from '../constants.js'
-import type { CaptureOf, Observation } from '../observations/observation-rows.js'
-import { devicePlace } from '../source/folder-digest.js'
-import { savedSettings } from '../source/settings.js'
+import {
+  shotCollections, type CaptureOf, type Observation,
+} from '../observations/observation-rows.js'
+import { deviceOfPlace } from '../source/folder-digest.js'
+import { savedSettings, type NamedDevices } from '../source/settings.js'
+
+type NamedDevice = NamedDevices['named'][number]
 
 /** Why a capture stays here. */
 export type CaptureReason =
@@ -27,22 +32,42 @@ export const isFinalOfCapture = (reason: string | null | undefined): boolean =>
 const isDisabled = (view: View, principal: string): boolean =>
   view.get(collections.principals, principal)?.disabled_at !== null
 
+const nameOf = (view: View, id: string): NamedDevice | undefined =>
+  savedSettings(view).devices?.named.find(({ device_id: one }) => one === id)
+
+/** Why nothing of a device may be sent, whatever its number; null where something may. */
+const deviceReason = (
+  view: View, { device_id: id, owner }: Pick<CaptureOf, 'device_id' | 'owner'>,
+  consentId: string | null,
+): 'device_ended' | 'device_not_named' | null => {
+  if (view.get(endedDevices, id) !== undefined || isDisabled(view, owner)) return 'device_ended'
+  const { devices } = savedSettings(view)
+  if (!devices || nameOf(view, id) === undefined) return 'device_not_named'
+  if (devices.outlived !== everyEnd(view)) return 'device_ended'
+  return devices.consent_id === consentId && devices.owner === owner ? null : 'device_not_named'
+}
+
 /**
  * Why a capture may not be sent, by what screenshots know of it; null where it may be.
  * `consentId`: the consent to `gateway.vision` that is current, null where none is.
  */
 export const captureReason = (
-  view: View, { may_leave: mayLeave, device_id: id, owner, sequence }: CaptureOf,
-  consentId: string | null,
+  view: View, capture: CaptureOf, consentId: string | null,
 ): CaptureReason | null => {
-  if (mayLeave !== true) return fromDevice
-  if (view.get(endedDevices, id) !== undefined || isDisabled(view, owner)) return 'device_ended'
-  const devices = savedSettings(view).devices ?? null
-  const named = devices?.named.find(({ device_id: one }) => one === id)
-  if (devices === null || named === undefined) return 'device_not_named'
-  if (devices.outlived !== everyEnd(view)) return 'device_ended'
-  if (devices.consent_id !== consentId || devices.owner !== owner) return 'device_not_named'
-  return sequence > named.above_sequence ? null : 'before_device_named'
+  if (capture.may_leave !== true) return fromDevice
+  const reason = deviceReason(view, capture, consentId)
+  if (reason !== null) return reason
+  const above = nameOf(view, capture.device_id)?.above_sequence ?? Infinity
+  return capture.sequence > above ? null : 'before_device_named'
+}
+
+/**
+ * Names that are in force under a consent: settings keep those of an ended one, which are void, and
+ * so are those of ended pairings.
+ */
+export const namesInForce = (view: View, consentId: string | null): readonly NamedDevice[] => {
+  const { named, owner } = savedSettings(view).devices ?? { named: [], owner: '' }
+  return named.filter(({ device_id }) => deviceReason(view, { device_id, owner }, consentId) === null)
 }
 
 /** A capture and where it is stored. */
@@ -64,7 +89,14 @@ export const captureReasonNow = (
   return stored.stands ? null : 'device_ended'
 }
 
-/** Digests of the places that the named devices are. */
-export const namedPlaces = (view: View): ReadonlySet<string> =>
-  new Set((savedSettings(view).devices?.named ?? [])
-    .map(({ device_id: id }) => devicePlace(id).folderDigest))
+/**
+ * The same of a place, by its digest: why nothing of the device that it is may be sent. Null where
+ * something may, and for a folder. Captures are the default owner's alone.
+ */
+export const placeReason = (
+  view: View, rootDigest: string, consentId: string | null,
+): ReturnType<typeof deviceReason> => {
+  const id = deviceOfPlace(view.get(shotCollections.folders, rootDigest)?.root ?? '')
+  return id === null ? null
+    : deviceReason(view, { device_id: id, owner: defaultPrincipal(view).principal_id }, consentId)
+}

@@ -1,18 +1,18 @@
 /**
  * Naming devices whose captures may leave: under the consent to `gateway.vision` that is current,
- * by the owner of the devices, and from the next upload on. A device that is named already keeps
+ * by the default owner, whose devices they are, and from the next upload on. A device that is named already keeps
  * the number from which it is; one that is paired later is named by nobody until a person does.
  */
 import { fail, type SallyportError } from '../../base/errors.js'
 import { everyEnd } from '../../governance/devices.js'
 import type { Session } from '../../governance/context.js'
+import { defaultPrincipal, requireDefaultPrincipal } from '../../governance/principals.js'
 import type { CapturingDevice, StoredCaptures } from '../../observations/captures.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { routeStatusOf } from '../gates.js'
-import {
-  savedSettings, type NamedDevices, type ShotSettingsChange,
-} from '../source/settings.js'
+import type { NamedDevices, ShotSettingsChange } from '../source/settings.js'
+import { namesInForce } from './gate.js'
 
 type Named = Exclude<ShotSettingsChange['devices'], undefined>
 
@@ -37,13 +37,18 @@ const nameableDevices = (
   shelf: StoredCaptures, view: View, owner: string,
 ): readonly CapturingDevice[] => shelf.devicesOf(view, owner).filter(mayBeNamed)
 
-/** What a form may offer to a person: none without a consent that they could be named under. */
+/**
+ * What a form may offer to a person: nothing to another owner than the default one, and none
+ * without a consent that they could be named under.
+ */
 export const offeredDevices = async (
   ctx: ShotsContext, session: Session,
 ): Promise<readonly CapturingDevice[]> => {
   const view = ctx.gov.store.read()
-  if (routeStatusOf(ctx, view).consentId === null) return []
-  return nameableDevices(await ctx.captures(), view, session.principal.principal_id)
+  const { principal: { principal_id: owner } } = session
+  const mayName = defaultPrincipal(view).principal_id === owner
+  if (!mayName || routeStatusOf(ctx, view).consentId === null) return []
+  return nameableDevices(await ctx.captures(), view, owner)
 }
 
 const chosenOf = (
@@ -64,13 +69,14 @@ const chosenOf = (
   })
 }
 
-/** Whether a naming of before goes on: the same consent, the same person, no end of all since. */
-const goesOn = (before: NamedDevices | null, now: Omit<NamedDevices, 'named'>): boolean =>
-  before?.consent_id === now.consent_id && before.owner === now.owner
-  && before.outlived === now.outlived
+/** Ids of the devices whose names are in force as of a view. */
+export const namedNow = (ctx: ShotsContext, view: View): readonly string[] =>
+  namesInForce(view, routeStatusOf(ctx, view).consentId).map(({ device_id: id }) => id)
 
 /**
- * What is saved where these are named; null where none is. Throws `blocked` `devices_need_consent`
+ * What is saved where these are named; null where none is, which every owner may say. Throws
+ * `unauthorized` `not_default_principal`: captures of another owner are taken in by nobody, and its
+ * names would stand instead of those of the default owner. Throws `blocked` `devices_need_consent`
  * and `rejected` `device_not_nameable`.
  */
 export const nameDevices = (
@@ -78,6 +84,7 @@ export const nameDevices = (
   { shelf, ids }: { readonly shelf: StoredCaptures, readonly ids: Named },
 ): NamedDevices | null => {
   if (ids === null || ids.length === 0) return null
+  requireDefaultPrincipal(view, session, 'names devices')
   const { principal: { principal_id: owner } } = session
   const { consentId } = routeStatusOf(ctx, view)
   if (consentId === null) {
@@ -86,11 +93,12 @@ export const nameDevices = (
         next: 'Run `sallyport gateway setup --consent gateway.vision`, then name them.',
       })
   }
-  const base = { consent_id: consentId, owner, outlived: everyEnd(view) }
-  const before = savedSettings(view).devices ?? null
-  const known = new Map(goesOn(before, base)
-    ? before?.named.map((one) => [one.device_id, one.above_sequence]) : [])
+  const known = new Map(namesInForce(view, consentId)
+    .map((one) => [one.device_id, one.above_sequence]))
   const named = chosenOf(shelf, view, owner, ids).map(({ deviceId: id, lastSequence }) =>
     ({ device_id: id, above_sequence: known.get(id) ?? lastSequence }))
-  return { ...base, named: named.sort((a, b) => (a.device_id < b.device_id ? -1 : 1)) }
+  return {
+    consent_id: consentId, owner, outlived: everyEnd(view),
+    named: named.sort((a, b) => (a.device_id < b.device_id ? -1 : 1)),
+  }
 }

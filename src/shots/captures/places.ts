@@ -5,7 +5,8 @@
 import { fromDevice } from '../constants.js'
 import type { CountKey } from '../observations/observation-rows.js'
 import type { View } from '../../state/types.js'
-import { isFinalOfCapture, namedPlaces } from './gate.js'
+import type { RouteStatus } from '../gates.js'
+import { isFinalOfCapture, placeReason } from './gate.js'
 
 /** A rule over groups. */
 type Meant = (key: CountKey) => boolean
@@ -14,12 +15,22 @@ type Meant = (key: CountKey) => boolean
 export const isWaitingHere = (folderDigest: string): Meant => (key) =>
   key.root_digest === folderDigest || key.edge === true
 
-/** Rows that may be taken up: of the folder, and of named devices where nothing is for good. */
-export const isTakenUp = (view: View, folderDigest: string): Meant => {
-  const places = namedPlaces(view)
-  return (key) => key.root_digest === folderDigest
-    || (places.has(key.root_digest) && !isFinalOfCapture(key.reason))
-}
+/**
+ * Rows that may be taken up: of the folder, and of devices whose names are in force, where nothing
+ * is for good.
+ */
+export const isTakenUp = (
+  view: View, { consentId }: Pick<RouteStatus, 'consentId'>, folderDigest: string,
+): Meant => (key) => key.root_digest === folderDigest
+  || (key.edge === true && !isFinalOfCapture(key.reason)
+    && placeReason(view, key.root_digest, consentId) === null)
+
+/** The same, and rows of devices that do not say yet why nothing of their device is taken up. */
+export const isLookedAt = (
+  view: View, { consentId }: Pick<RouteStatus, 'consentId'>, folderDigest: string,
+): Meant => (key) => key.root_digest === folderDigest
+  || (key.edge === true && !isFinalOfCapture(key.reason)
+    && placeReason(view, key.root_digest, consentId) !== key.reason)
 
 /** Rows that somebody may wonder about: of the folder, and what a device may have sent at all. */
 export const isAskedAbout = (folderDigest: string): Meant => (key) =>

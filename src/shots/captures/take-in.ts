@@ -17,7 +17,7 @@ import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { newCaptureStatus } from './new-status.js'
-import { sealedBytes } from './sealed-bytes.js'
+import { isUnread, sealedBytes } from './sealed-bytes.js'
 import { folderRow } from '../observations/observation-store.js'
 import { shotCollections as c, type CaptureOf } from '../observations/observation-rows.js'
 import { writeBatch, type BatchRules } from '../scan/commit.js'
@@ -26,7 +26,7 @@ import type { Confirmation, Examiner, FileOutcome, TakenFile } from '../scan/typ
 import { Unconfirmed } from '../scan/unconfirmed.js'
 import { devicePlace } from '../source/folder-digest.js'
 import { ignoredOf } from '../source/ignored.js'
-import { resolveSettings, savedSettings } from '../source/settings.js'
+import { ingestSettings, savedSettings } from '../source/settings.js'
 
 /** How many captures became what. */
 export interface TakenIn {
@@ -194,7 +194,7 @@ class Intake {
 
   #rules(capture: StoredCapture): BatchRules {
     const { ctx } = this
-    const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
+    const settings = ingestSettings(ctx.gov.store.read(), ctx.env)
     return {
       ...devicePlace(this.deviceId),
       edge: captureOf(capture),
@@ -212,7 +212,8 @@ const nothing: TakenIn['taken'] = { ingested: 0, duplicate: 0, suppressed: 0, re
 /**
  * Takes in what waits of the default owner's devices, oldest first, at most as many as one scan may
  * read. No screenshot of another owner is in the lists that everybody at this machine may see.
- * Throws `locked`, `failed` and `damaged`: what is recorded by then stays.
+ * Throws `locked`, `failed` and `damaged`: what is recorded by then stays. What the disk does not
+ * give is thrown behind the captures of all other devices.
  */
 export const takeInCaptures = async (ctx: ShotsContext): Promise<TakenIn> => {
   const view = ctx.gov.store.read()
@@ -221,20 +222,31 @@ export const takeInCaptures = async (ctx: ShotsContext): Promise<TakenIn> => {
   const taken = { ...nothing }
   let left = waiting.reduce((sum, { captures }) => sum + captures.length, 0)
   if (waiting.length === 0) return { taken, left }
-  let room = resolveSettings(view, ctx.env).ingestLimit.value
+  let room = ingestSettings(view, ctx.env).ingestLimit.value
   const examiner = makeExaminer()
-  try {
-    for (const { deviceId, captures, lastSequence } of waiting) {
-      const intake = new Intake(ctx, shelf, examiner, deviceId)
-      for (const capture of captures.slice(0, room)) {
-        if (ctx.signal.aborted) return { taken, left }
-        const outcome = await intake.take(capture)
-        if (outcome !== null && outcome !== 'deferred') taken[outcome] += 1
-        left -= 1
-      }
-      if (captures.length <= room) await intake.upTo(lastSequence)
-      room -= Math.min(room, captures.length)
+  const takeAll = async ({ deviceId, captures, lastSequence }: Waiting): Promise<void> => {
+    const intake = new Intake(ctx, shelf, examiner, deviceId)
+    for (const capture of captures.slice(0, room)) {
+      if (ctx.signal.aborted) return
+      const outcome = await intake.take(capture)
+      if (outcome !== null && outcome !== 'deferred') taken[outcome] += 1
+      left -= 1
     }
+    if (captures.length <= room) await intake.upTo(lastSequence)
+  }
+  const unread: SallyportError[] = []
+  try {
+    for (const one of waiting) {
+      // Its own wait behind it, those of others do not.
+      await takeAll(one).catch((error: unknown) => {
+        if (!isUnread(error)) throw error
+        unread.push(error)
+      })
+      if (ctx.signal.aborted) return { taken, left }
+      room -= Math.min(room, one.captures.length)
+    }
+    const [first] = unread
+    if (first !== undefined) throw first
     return { taken, left }
   } finally {
     await examiner.close()

@@ -19,7 +19,7 @@ import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
 import { pauseBehind, textPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import type { StoredDigest, WindowOutcome } from '../receipts/digest.js'
-import { resolveSettings, type ShotSettings } from '../source/settings.js'
+import { digestSettings, type DigestSettings } from '../source/settings.js'
 import { classificationNow, currentFacts } from '../observations/as-of-now.js'
 import { findObservations } from '../observations/find.js'
 import type { CountKey } from '../observations/observation-rows.js'
@@ -44,7 +44,7 @@ interface DigestWindowOptions {
 
 interface Work {
   readonly ctx: ShotsContext
-  readonly settings: ShotSettings
+  readonly settings: DigestSettings
   readonly retry: boolean
 }
 
@@ -310,7 +310,7 @@ const isUnderWay = (plan: WindowPlan): boolean =>
  */
 export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   const view = ctx.gov.store.read()
-  const settings = resolveSettings(view, ctx.env)
+  const settings = digestSettings(view, ctx.env)
   if (!settings.digestEnabled.value) return disabled
   const here: Work = { ctx, settings, retry: false }
   const startedMs = ctx.gov.clock.monotonicMs()
@@ -351,7 +351,7 @@ export const digestWindow = async (
   ctx: ShotsContext, options: DigestWindowOptions,
 ): Promise<DigestReceipt> => {
   const view = ctx.gov.store.read()
-  const settings = resolveSettings(view, ctx.env)
+  const settings = digestSettings(view, ctx.env)
   const window = windowEndingAt(options.windowEnd, settings.digestWindowMinutes.value)
   const here: Work = { ctx, settings, retry: options.retry === true }
   const startedMs = ctx.gov.clock.monotonicMs()

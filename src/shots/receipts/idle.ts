@@ -26,12 +26,15 @@ const wroteNothing = (facts: StoredDigest): boolean =>
     quietOutcomes.includes(outcome) && operation === null)
 
 /** Nothing is wrong, or what is was told by the tick that the gateway refused. */
-const isQuiet = ({ status, paused_until: until }: AnalysisFacts | StoredDigest): boolean =>
+const isQuiet = ({ status, paused_until: until }: StoredDigest): boolean =>
   status === 'ok' || (status === 'blocked' && (until ?? null) !== null)
 
-/** Whether an analysis tick found nothing to do, and nothing that keeps it from doing so. Pure. */
+/**
+ * Whether an analysis tick found nothing to do. A gate that stands closed is told by its rows, and
+ * by the exit status of each tick, and once more by none of their receipts. Pure.
+ */
 export const isIdleAnalysis = (facts: AnalysisFacts): boolean =>
-  isQuiet(facts) && didNothing(facts)
+  facts.status !== 'degraded' && didNothing(facts)
 
 /** Whether a digest tick had nothing to write. Pure. */
 export const isIdleDigest = (facts: StoredDigest): boolean =>

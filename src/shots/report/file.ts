@@ -63,9 +63,26 @@ export interface PageWanted {
   readonly name: string | null
 }
 
+const fileExists = (): SallyportError =>
+  fail.conflict('file_exists', 'There is a file of that name; it is not replaced.', {
+    next: 'Name another file.',
+  })
+
+/** Throws `conflict` `file_exists` where the name is taken: before anything is paid for a page. */
+const requireFree = (path: string): void => {
+  let found
+  try {
+    found = lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw notWritten(error)
+  }
+  if (found !== undefined) throw fileExists()
+}
+
 /**
  * The canonical path of a report file that may be written. Throws `rejected`:
- * `report_folder_missing`, `report_inside_root`, `report_inside_state`.
+ * `report_folder_missing`, `report_inside_root`, `report_inside_state`; `conflict` `file_exists`;
+ * `failed` where it cannot be looked at.
  */
 export const reportPath = (
   ctx: ShotsContext, view: View, { path, cwd, name }: PageWanted,
@@ -92,7 +109,9 @@ export const reportPath = (
       { next: 'Name a file somewhere else.' },
     )
   }
-  return join(folder, basename(wanted))
+  const free = join(folder, basename(wanted))
+  requireFree(free)
+  return free
 }
 
 /** Pages of other periods beside a page that has its own name; undefined where it has another. */
@@ -117,12 +136,7 @@ export const writeReportFile = (path: string, text: string): void => {
     descriptor = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600)
   } catch (error) {
     const code = errnoOf(error)
-    if (code === 'EEXIST' || code === 'ELOOP') {
-      throw fail.conflict('file_exists', 'There is a file of that name; it is not replaced.', {
-        next: 'Name another file.',
-      })
-    }
-    throw notWritten(error)
+    throw code === 'EEXIST' || code === 'ELOOP' ? fileExists() : notWritten(error)
   }
   try {
     writeAll(descriptor, Buffer.from(text))

@@ -7,12 +7,10 @@ import type { ScreenMoneyDue, ScreenReason } from '../../observations/types.js'
 import type { View } from '../../state/types.js'
 import { blockedNext, blockedRowReader, reasonGone } from '../analysis/blocked.js'
 import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
-import { namedPlaces } from '../captures/gate.js'
 import type { ShotsContext } from '../context.js'
 import { disputedOf } from '../disputed.js'
 import { gateTextOf, routeStatusOf } from '../gates.js'
 import { dueFactsOf } from '../money.js'
-import { currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
 import type { Observation } from '../observations/observation-rows.js'
 import { failedNext, waitsForPerson } from '../waiting.js'
 
@@ -20,13 +18,15 @@ const blockedText = (reason: string): string | null => (reason === reasonGone
   ? 'Nothing stands in their way any more.' : gateTextOf(reason)?.text ?? null)
 
 const failedReasons = (
-  now: CurrentFacts, rows: readonly Observation[], named: ReadonlySet<string>,
+  ctx: ShotsContext, view: View, rows: readonly Observation[],
 ): ScreenReason[] => {
+  const nextOf = failedNext(ctx, view)
   const found = new Map<string, ScreenReason>()
-  for (const { analysis_status: status, analyzer, root_digest: folder } of rows) {
+  for (const row of rows) {
+    const { analysis_status: status, analyzer } = row
     if (status !== 'failed') continue
     const reason = analyzer.reason ?? notRecorded
-    const told = failedNext(now, folder, named)
+    const told = nextOf(row)
     const key = `${reason} ${told.next}`
     const before = found.get(key)
     found.set(key, {
@@ -47,7 +47,7 @@ export const reasonsFor = (
   const isWaiting = waitsForPerson(ctx, view)
   for (const row of rows) if (row.analysis_status === 'blocked') blocked.add(reasonOf(row), 1)
   return [
-    ...failedReasons(currentFacts(ctx, view), rows, namedPlaces(view)),
+    ...failedReasons(ctx, view, rows),
     ...blocked.list().map(({ reason, count }): ScreenReason => ({
       status: 'blocked', reason, count, text: blockedText(reason),
       next: blockedNext(reason, disputed),

@@ -1,5 +1,6 @@
 /** One report: checked, concluded where that is asked for, built, and written as a page. */
 import { SallyportError } from '../../base/errors.js'
+import { partialOf } from '../../base/outcome.js'
 import type { PageWriting } from '../../observations/html/shown.js'
 import { pageName } from '../../observations/periods.js'
 import { buildReport, type ScreenReport } from '../../observations/report.js'
@@ -23,10 +24,10 @@ interface ReportOrder {
 /** What became of it. */
 export interface Reported {
   readonly report: ScreenReport
-  /** Canonical path of the page; null where none was asked for. */
+  /** Canonical path of the page; null where none was asked for, or none could be written. */
   readonly htmlFile: string | null
   readonly concluded: Concluded | null
-  /** Why there is no conclusion although one was asked for. */
+  /** Why there is no conclusion although one was asked for, or no page beside a bought one. */
   readonly failure: SallyportError | null
 }
 
@@ -49,7 +50,25 @@ const conclude = async (
 }
 
 /**
- * Reports a period. A conclusion that could not be had is told as `failure`, beside the report.
+ * What is told of a page that could not be written. Once a conclusion was asked for, the report
+ * stands, with what became of it and what it cost: a request may have been sent. Throws else.
+ */
+const withoutPage = (
+  { concluded, failure }: Conclusion, error: unknown,
+): Pick<Reported, 'htmlFile' | 'failure'> => {
+  const isTold = error instanceof SallyportError && (failure !== null || concluded?.bought === true)
+  if (!isTold) throw error
+  const { receipt = null } = concluded ?? {}
+  const counts = {
+    cost_microusd: receipt?.cost.amount_microusd ?? null,
+    operation_id: receipt?.operation_id ?? null,
+  }
+  return { htmlFile: null, failure: failure ?? partialOf(error, { done: 1, sent: 1, counts }) }
+}
+
+/**
+ * Reports a period. A conclusion that could not be had is told as `failure`, beside the report, and
+ * so is a page that could not be written behind a conclusion.
  * Throws what `reportPath` and `writeReportFile` throw, and `cancelled`.
  */
 export const reportShots = async (
@@ -64,9 +83,14 @@ export const reportShots = async (
   if (html !== null && htmlFile !== null) {
     const { reportPage } = await import('../../observations/html/page.js')
     const pages = pagesBeside(htmlFile, name)
-    writeReportFile(htmlFile, reportPage(report, {
+    const page = reportPage(report, {
       ...html.writing, ...(pages === undefined ? {} : { pages }),
-    }))
+    })
+    try {
+      writeReportFile(htmlFile, page)
+    } catch (error) {
+      return { report, ...conclusion, ...withoutPage(conclusion, error) }
+    }
   }
   return { report, htmlFile, ...conclusion }
 }

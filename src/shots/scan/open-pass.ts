@@ -8,7 +8,7 @@ import {
   folderFailure, folderProblem, locateFolder, type ResolvedFolder,
 } from '../source/folder.js'
 import { requireFolderHere, takeFolder } from '../source/folder-machine.js'
-import { resolveSettings } from '../source/settings.js'
+import { ingestSettings } from '../source/settings.js'
 import { makeExaminer } from './examiner.js'
 import { loadKnownIndex } from './known-index.js'
 import { writeLastTick } from './last-tick.js'
@@ -72,7 +72,7 @@ export interface OpenPass {
 export const openPass = async (ctx: ShotsContext, options: ScanOptions = {}): Promise<OpenPass> => {
   const { store } = ctx.gov
   const view = store.read()
-  const { saved, recursive } = resolveSettings(view, ctx.env)
+  const { saved, recursive } = ingestSettings(view, ctx.env)
   const input = options.folder === undefined ? {} : { folder: options.folder }
   const resolved = locateFolder(ctx, saved, input)
   const { folder, folderDigest } = resolved

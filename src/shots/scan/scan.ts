@@ -21,7 +21,7 @@ import { takeFolder } from '../source/folder-machine.js'
 import { shotCollections as c, type ShotFolder } from '../observations/observation-rows.js'
 import { ignorableOf, toldOf } from '../observations/small-changes.js'
 import { ignoredOf } from '../source/ignored.js'
-import { resolveSettings, savedSettings, type ShotSettings } from '../source/settings.js'
+import { ingestSettings, savedSettings, type IngestSettings } from '../source/settings.js'
 import { writeBatch, type BatchRules } from './commit.js'
 import { Confirmer } from './confirm.js'
 import { Intake, settleMs, type IntakeEnd, type IntakeWorld, type Waiting } from './intake.js'
@@ -69,7 +69,7 @@ class Scan {
   readonly view: View
 
   constructor(
-    readonly ctx: ShotsContext, readonly resolved: ResolvedFolder, readonly settings: ShotSettings,
+    readonly ctx: ShotsContext, readonly resolved: ResolvedFolder, readonly settings: IngestSettings,
     readonly options: ScanOptions, readonly pass: Pass,
   ) {
     this.#startedMs = ctx.gov.clock.monotonicMs()
@@ -313,7 +313,7 @@ class Scan {
 export const scanPass = (
   ctx: ShotsContext, { resolved, pass }: OpenPass, options: ScanOptions = {},
 ): Promise<ScanReceipt> => {
-  const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
+  const settings = ingestSettings(ctx.gov.store.read(), ctx.env)
   return new Scan(ctx, resolved, settings, options, pass).run()
 }
 

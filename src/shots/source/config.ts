@@ -17,9 +17,10 @@ import { requestsDocument, requestsShape } from '../../governance/stops/requests
 import type { SaveAim } from '../../governance/stops/stop.js'
 import type { View } from '../../state/types.js'
 import { shotCollections as c } from '../observations/observation-rows.js'
-import { nameDevices } from '../captures/naming.js'
+import { namedNow, nameDevices } from '../captures/naming.js'
 import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
+import { routeStatusOf } from '../gates.js'
 import { closedBySettings, closedUnder, type FoldersInUse } from './closing.js'
 import {
   folderEditable, folderProblem, judgeFolder, locateFolder,
@@ -63,7 +64,7 @@ export const shotsConfigShape = v.strictObject({
   }),
   /** Every setting but the folder: what is in force, whence, and what is saved. */
   settings: v.record(text, v.strictObject({ value, source, saved: value })),
-  /** Variables that have no meaning; a job refuses to run with one. */
+  /** Variables that have no meaning; the job that it is of refuses to run. */
   invalid_variables: v.array(text),
   /** What `gateway setup` owns; null without a route. */
   gateway: v.nullable(v.strictObject({
@@ -96,9 +97,13 @@ const tolerantSettings = (
 
 type Shown = ShotsConfig['settings']
 
-/** Ids of the devices that are named; null where none is. */
-export const namedIds = ({ devices }: SavedShotSettings): string[] | null =>
-  devices?.named.map(({ device_id: id }) => id) ?? null
+/** Devices that are named: `saved` those of whatever consent, `value` those of the one of now. */
+const shownDevices = (
+  ctx: ShotsContext, view: View, { devices }: SavedShotSettings,
+): Shown[string] => (devices
+  ? { value: [...namedNow(ctx, view)], saved: devices.named.map((one) => one.device_id),
+    source: 'settings' }
+  : { value: null, saved: null, source: 'default' })
 
 const fromSaved = (saved: SavedShotSettings): Shown => Object.fromEntries(
   ([
@@ -131,17 +136,14 @@ const fromJobs = (settings: ShotSettings): Shown => {
 }
 
 /** Every setting but the folder, with sources. */
-const shownSettings = (settings: ShotSettings): Shown =>
+const shownSettings = (ctx: ShotsContext, view: View, settings: ShotSettings): Shown =>
   ({
     recursive: {
       value: settings.recursive, saved: settings.saved.recursive,
       source: settings.saved.recursive === null ? 'default' : 'settings',
     },
     ...fromSaved(settings.saved),
-    devices: {
-      value: namedIds(settings.saved), saved: namedIds(settings.saved),
-      source: namedIds(settings.saved) === null ? 'default' : 'settings',
-    },
+    devices: shownDevices(ctx, view, settings.saved),
     reuse: {
       value: reusesAnalyses(settings.saved) ? 'on' : 'off', saved: settings.saved.reuse ?? null,
       source: (settings.saved.reuse ?? null) === null ? 'default' : 'settings',
@@ -207,7 +209,7 @@ export const showShotsConfig = (
   return {
     schema_version: 'svc.screenshot_config.v1',
     folder: shownFolder(ctx, view, settings.saved),
-    settings: shownSettings(settings),
+    settings: shownSettings(ctx, view, settings),
     invalid_variables: [...invalid],
     gateway: shownGateway(ctx, view),
     ...saved,
@@ -232,14 +234,6 @@ export const devicesText = [
   'egress, under the consent to gateway.vision of now. Nothing that was uploaded before leaves,',
   'and nothing of a device that is not named. Another consent, or the end of a pairing, ends it.',
 ].join('\n')
-
-/** Devices that a change names and that were not named before. */
-export const newlyNamed = (
-  before: SavedShotSettings, after: SavedShotSettings,
-): readonly string[] => {
-  const named = new Set(namedIds(before))
-  return (namedIds(after) ?? []).filter((id) => !named.has(id))
-}
 
 /** What jobs may send and pay by themselves once `renew_proof` is on. */
 export const renewText = [
@@ -289,14 +283,26 @@ const changedMeanwhile = (): SallyportError =>
     next: 'Nothing was saved. Look at `sallyport shots show` and say it again.',
   })
 
-/** What was decided on is what is saved upon: settings that changed meanwhile were not seen. */
-const requireAsShown = (before: SavedShotSettings, shown: SavedShotSettings | undefined): void => {
-  if (shown === undefined || canonicalJson(before) === canonicalJson(shown)) return
+/** What a person decides on who fills the form in. */
+export interface SeenSettings {
+  readonly saved: SavedShotSettings
+  /** The consent to `gateway.vision` under which devices are named; null where none is. */
+  readonly consentId: string | null
+}
+
+/** What there is to be seen, as of a view. */
+export const seenSettings = (ctx: ShotsContext, view: View): SeenSettings =>
+  ({ saved: savedSettings(view), consentId: routeStatusOf(ctx, view).consentId })
+
+/** What was decided on is what is saved upon: what changed meanwhile was not seen. */
+const requireAsShown = ({ seen }: SettingsStep, shown: SeenSettings | undefined): void => {
+  if (shown === undefined || canonicalJson(seen) === canonicalJson(shown)) return
   throw changedMeanwhile()
 }
 
 /** What is saved over what, as of a view. */
 interface SettingsStep {
+  readonly seen: SeenSettings
   readonly before: SavedShotSettings
   readonly after: SavedShotSettings
   readonly closes: readonly SaveAim[]
@@ -342,12 +348,13 @@ const readChange = async (
   const chosen = chosenFolder(folder)
   return (view) => {
     if (chosen !== null) requireFolderHere(ctx.gov.store, view, chosen)
-    const before = savedSettings(view)
+    const seen = seenSettings(ctx, view)
+    const { saved: before } = seen
     const settings = { ...before, ...named, ...devicesOf(view) }
     const ignore = changedIgnore(before.ignore, areas, newestScreen(ctx, view, settings))
     const after = ignore === undefined ? settings : { ...settings, ignore }
     const closes = closedBySettings(before, after, foldersInUse(ctx, view))
-    return { before, after, closes, chosen }
+    return { seen, before, after, closes, chosen }
   }
 }
 
@@ -363,17 +370,16 @@ const requireStopped = (aims: readonly SaveAim[], { closes }: SettingsStep): voi
  * what it closes. `shown` is what it was decided on, where somebody was shown it. Throws
  * `rejected`: `settings_invalid` for another shape, and as `judgeFolder` for a folder that may not
  * be one, `of_other_machine` for one of another machine, as `changedIgnore` for areas, as
- * `nameDevices` for devices, and
- * `conflict` `settings_changed`; then nothing is changed.
+ * `nameDevices` for devices, and `conflict` `settings_changed`; then nothing is changed.
  * Throws as `closeBySave` where it is saved.
  */
 export const saveShotsConfig = async (
-  ctx: ShotsContext, session: Session, document: unknown, shown?: SavedShotSettings,
+  ctx: ShotsContext, session: Session, document: unknown, shown?: SeenSettings,
 ): Promise<Required<Pick<ShotsConfig, 'requests'>>> => {
   const { gov } = ctx
   const stepOf = await readChange(ctx, session, document)
   const step = stepOf(gov.store.read())
-  requireAsShown(step.before, shown)
+  requireAsShown(step, shown)
   const { closes: aims } = step
   const verb = 'shots config set'
   const saves = { aims, closed: closedUnder(step.after), by: askedThrough(verb, session) }
@@ -381,7 +387,7 @@ export const saveShotsConfig = async (
     gov.store.transact(verb, (tx) => {
       const now = stepOf(tx)
       const { before, after } = now
-      requireAsShown(before, shown)
+      requireAsShown(now, shown)
       requireStopped(aims, now)
       spend(tx)
       const changed = (Object.keys(after) as (keyof SavedShotSettings)[])

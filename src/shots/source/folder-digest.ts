@@ -18,3 +18,7 @@ export const devicePlace = (
 
 /** Whether the root of a row is a device. */
 export const isDevicePlace = (root: string): boolean => root.startsWith(deviceBegins)
+
+/** Id of the device that a root is; null for a folder. */
+export const deviceOfPlace = (root: string): string | null =>
+  (isDevicePlace(root) ? root.slice(deviceBegins.length) : null)

@@ -148,25 +148,39 @@ interface Setting<T> {
   readonly source: SettingSource
 }
 
-/** Settings that jobs use, resolved. */
-export interface ShotSettings {
+/** What every job uses. */
+interface CommonSettings {
   readonly recursive: boolean
   readonly refreshMinutes: Setting<number>
-  readonly ingestEnabled: Setting<boolean>
-  readonly ingestIntervalMinutes: Setting<number>
-  readonly ingestLimit: Setting<number>
-  readonly analysisLimit: Setting<number>
-  readonly concurrency: Setting<number>
-  readonly analysisIntervalSeconds: Setting<number>
-  readonly jobTimeoutSeconds: Setting<number>
-  readonly digestEnabled: Setting<boolean>
-  readonly digestIntervalMinutes: Setting<number>
-  readonly digestWindowMinutes: Setting<number>
-  readonly digestMaxChars: Setting<number>
   /** The gates as saved; only the explicit closed values open them. */
   readonly saved: SavedShotSettings
 }
 
+/** What taking in uses. */
+export interface IngestSettings extends CommonSettings {
+  readonly ingestEnabled: Setting<boolean>
+  readonly ingestIntervalMinutes: Setting<number>
+  readonly ingestLimit: Setting<number>
+}
+
+/** What the analysis uses. */
+export interface AnalysisSettings extends CommonSettings {
+  readonly analysisLimit: Setting<number>
+  readonly concurrency: Setting<number>
+  readonly analysisIntervalSeconds: Setting<number>
+  readonly jobTimeoutSeconds: Setting<number>
+}
+
+/** What digests use. */
+export interface DigestSettings extends CommonSettings {
+  readonly digestEnabled: Setting<boolean>
+  readonly digestIntervalMinutes: Setting<number>
+  readonly digestWindowMinutes: Setting<number>
+  readonly digestMaxChars: Setting<number>
+}
+
+/** Settings that jobs use, resolved. */
+export interface ShotSettings extends IngestSettings, AnalysisSettings, DigestSettings {}
 
 const badVariable = (name: string, rule: string): Error =>
   fail.rejected('setting_invalid', `The environment variable ${name} ${rule}.`, {
@@ -200,18 +214,20 @@ const switchSetting = (env: Env, name: string, saved: boolean | null): Setting<b
   throw badVariable(name, `must be one of ${[...yes, ...no].join(', ')}`)
 }
 
-/** Resolves what the jobs use. Throws `rejected` `setting_invalid` for a variable of no meaning. */
-export const resolveSettings = (view: View, env: Env): ShotSettings => {
+const commonSettings = (saved: SavedShotSettings): CommonSettings => ({
+  saved,
+  recursive: isRecursive(saved),
+  refreshMinutes: saved.visual_run_refresh_minutes === null
+    ? { value: limits.visualRunRefreshMinutesDefault, source: 'default' }
+    : { value: saved.visual_run_refresh_minutes, source: 'settings' },
+})
+
+/** Resolves what taking in uses. Throws `rejected` `setting_invalid` for a variable of its own. */
+export const ingestSettings = (view: View, env: Env): IngestSettings => {
   const saved = savedSettings(view)
   const ingest = 'SCREENSHOT_FOLDER_INGEST_'
-  const analysis = 'SCREENSHOT_FOLDER_ANALYSIS_'
-  const digest = 'SCREENSHOT_OBSERVATION_DIGEST_'
   return {
-    saved,
-    recursive: isRecursive(saved),
-    refreshMinutes: saved.visual_run_refresh_minutes === null
-      ? { value: limits.visualRunRefreshMinutesDefault, source: 'default' }
-      : { value: saved.visual_run_refresh_minutes, source: 'settings' },
+    ...commonSettings(saved),
     ingestEnabled: switchSetting(env, `${ingest}ENABLED`, saved.ingest_enabled),
     ingestIntervalMinutes:
       integerSetting(env, `${ingest}INTERVAL_MIN`, saved.ingest_interval_minutes, 1, 1_440),
@@ -219,6 +235,15 @@ export const resolveSettings = (view: View, env: Env): ShotSettings => {
       env, `${ingest}LIMIT`, saved.ingest_limit, limits.ingestImagesDefault,
       limits.ingestImagesMax,
     ),
+  }
+}
+
+/** Resolves what the analysis uses; throws for a variable of its own. */
+export const analysisSettings = (view: View, env: Env): AnalysisSettings => {
+  const saved = savedSettings(view)
+  const analysis = 'SCREENSHOT_FOLDER_ANALYSIS_'
+  return {
+    ...commonSettings(saved),
     analysisLimit: integerSetting(
       env, `${analysis}LIMIT`, saved.analysis_limit, limits.analysisItemsDefault,
       limits.analysisItemsMax,
@@ -234,6 +259,15 @@ export const resolveSettings = (view: View, env: Env): ShotSettings => {
       env, `${analysis}JOB_TIMEOUT_SECONDS`, saved.analysis_job_timeout_seconds,
       limits.analysisTimeoutSecondsDefault, limits.analysisTimeoutSecondsMax,
     ),
+  }
+}
+
+/** Resolves what digests use; throws for a variable of its own. */
+export const digestSettings = (view: View, env: Env): DigestSettings => {
+  const saved = savedSettings(view)
+  const digest = 'SCREENSHOT_OBSERVATION_DIGEST_'
+  return {
+    ...commonSettings(saved),
     digestEnabled: switchSetting(env, `${digest}ENABLED`, saved.digest_enabled),
     digestIntervalMinutes:
       integerSetting(env, `${digest}INTERVAL_MIN`, saved.digest_interval_minutes, 15, 1_440),
@@ -244,6 +278,11 @@ export const resolveSettings = (view: View, env: Env): ShotSettings => {
     ),
   }
 }
+
+/** Resolves all of it; throws for any of these variables. */
+export const resolveSettings = (view: View, env: Env): ShotSettings => ({
+  ...ingestSettings(view, env), ...analysisSettings(view, env), ...digestSettings(view, env),
+})
 
 /** Which text names the folder, before folder.ts judges it; an empty variable counts as absent. */
 export const configuredFolder = (

@@ -8,6 +8,7 @@ import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../observations/as-of-now.js'
 import { digestCollections, digestHeadId } from '../digest/digest-rows.js'
 import { readLockCounters } from '../lock-counters.js'
+import { takeObservations } from '../observations/find.js'
 import {
   shotCollections as c, type ShotCount, type ShotFolder,
 } from '../observations/observation-rows.js'
@@ -101,12 +102,29 @@ export const analysisPart = (
   }
 }
 
-/** When anything last came in under a folder: the newest capture, or the newest like image. */
-export const newestItemAt = (view: View, folder: ShotFolder | undefined): string | null => {
+/** The newest capture of a folder up to a time; one of a clock that was ahead tells nothing. */
+const newestUpTo = (
+  view: View, { root_digest: folderDigest, latest_captured_at: latest }: ShotFolder, now: string,
+): string | null => {
+  if (latest === null || latest <= now) return latest
+  const [row] = takeObservations(view, {
+    folderDigest, newestFirst: true, archived: true, until: now,
+  }, 1)
+  return row?.captured_at ?? null
+}
+
+/**
+ * When anything last came in under a folder: the newest capture, or the newest like image, of those
+ * that do not lie ahead of `now`, ISO 8601.
+ */
+export const newestItemAt = (
+  view: View, folder: ShotFolder | undefined, now: string,
+): string | null => {
   if (folder === undefined) return null
   const id = folder.representative?.observation_id
   const run = id === undefined ? undefined : view.get(c.observations, id)?.screenshot_visual_run
-  const seen = [folder.latest_captured_at, run?.last_seen ?? null].filter((one) => one !== null)
+  const seen = [newestUpTo(view, folder, now), run?.last_seen ?? null]
+    .filter((one) => one !== null && one <= now)
   return seen.sort().at(-1) ?? null
 }
 

@@ -201,7 +201,7 @@ const rowsOf = (
     const folder = now.folderDigest === null
       ? undefined : view.get(shotCollections.folders, now.folderDigest)
     return {
-      saved, folder, newestAt: newestItemAt(view, folder),
+      saved, folder, newestAt: newestItemAt(view, folder, isoFromMs(ctx.gov.clock.wallMs())),
       analysis: analysisPart(ctx, view, now, located.resolved?.folder ?? null),
       folders: scannedFolders(ctx, view, now),
     }

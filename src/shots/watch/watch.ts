@@ -12,7 +12,7 @@ import { locateHere } from '../source/folder-machine.js'
 import { openPass, type OpenPass } from '../scan/open-pass.js'
 import { scanPass } from '../scan/scan.js'
 import type { ScanReceipt } from '../receipts/scan.js'
-import { resolveSettings, type ShotSettings } from '../source/settings.js'
+import { ingestSettings, type IngestSettings } from '../source/settings.js'
 import { FolderHints } from './hints.js'
 
 /** Every time of the watcher, milliseconds. */
@@ -102,8 +102,8 @@ class Watch {
     await this.ctx.gov.clock.sleep(ms, signal).catch(() => undefined)
   }
 
-  #settings(): ShotSettings {
-    return resolveSettings(this.ctx.gov.store.read(), this.ctx.env)
+  #settings(): IngestSettings {
+    return ingestSettings(this.ctx.gov.store.read(), this.ctx.env)
   }
 
   #isOn(): boolean {

@@ -4,9 +4,9 @@ import { endedDevices, everyEnd } from '../../../src/governance/devices.js'
 import { collections } from '../../../src/governance/rows.js'
 import type { CaptureStanding, StoredCaptures } from '../../../src/observations/captures.js'
 import {
-  captureReason, captureReasonNow, isFinalOfCapture, namedPlaces,
+  captureReason, captureReasonNow, isFinalOfCapture, namesInForce, placeReason,
 } from '../../../src/shots/captures/gate.js'
-import type { CaptureOf } from '../../../src/shots/observations/observation-rows.js'
+import { shotCollections, type CaptureOf } from '../../../src/shots/observations/observation-rows.js'
 import { devicePlace } from '../../../src/shots/source/folder-digest.js'
 import {
   settingsCollection, unsetSettings, type NamedDevices,
@@ -34,7 +34,14 @@ interface Rows {
 const viewOf = ({ devices = named, ended = [], disabled_at = null, noOwner }: Rows = {}): View => ({
   get: ({ name }: { readonly name: string }, id: string) => {
     if (name === settingsCollection.name) return { ...unsetSettings, devices }
-    if (name === collections.principals.name) return noOwner ? undefined : { disabled_at }
+    if (name === collections.defaults.name) return { principal_id: 'prn_1' }
+    if (name === collections.principals.name) {
+      return noOwner ? undefined : { principal_id: id, disabled_at }
+    }
+    if (name === shotCollections.folders.name) {
+      return [devicePlace('edge_dev_1')].map(({ folder, folderDigest }) =>
+        (id === folderDigest ? { root: folder } : undefined))[0]
+    }
     if (name === endedDevices.name && ended.includes(id)) return { ended_at: 'then' }
     return undefined
   },
@@ -85,6 +92,21 @@ t.test('what nothing takes away from a capture is told apart from what another n
   for (const reason of ['device_not_named', 'analysis_off', null, undefined]) {
     t.notOk(isFinalOfCapture(reason))
   }
-  t.strictSame([...namedPlaces(viewOf())], [devicePlace('edge_dev_1').folderDigest])
-  t.strictSame([...namedPlaces(viewOf({ devices: null }))], [])
+})
+
+t.test('S-042 S-043 a name is in force, and the place of its device is open, under its consent and while its pairing stands', async (t) => {
+  const open = (view: View, consent: string | null): readonly unknown[] => [
+    namesInForce(view, consent).length,
+    placeReason(view, devicePlace('edge_dev_1').folderDigest, consent),
+  ]
+  t.strictSame(open(viewOf(), 'con_1'), [1, null])
+  for (const [reason, view, consent] of [
+    ['device_not_named', viewOf({ devices: null }), 'con_1'],
+    ['device_not_named', viewOf(), 'con_2'],
+    ['device_not_named', viewOf(), null],
+    ['device_ended', viewOf({ ended: ['edge_dev_1'] }), 'con_1'],
+    ['device_ended', viewOf({ ended: ['every'] }), 'con_1'],
+    ['device_ended', viewOf({ disabled_at: 'then' }), 'con_1'],
+  ] as const) t.strictSame(open(view, consent), [0, reason])
+  t.equal(placeReason(viewOf(), 'of-a-folder', null), null)
 })

@@ -1,5 +1,7 @@
 /** Who is named, under what, and what is refused. */
+import { offeredDevices } from '../../../src/shots/captures/naming.js'
 import { carryShotGates } from '../../../src/shots/source/carried-gates.js'
+import { saveShotsConfig } from '../../../src/shots/source/config.js'
 import {
   savedSettings, settingsCollection, settingsId,
 } from '../../../src/shots/source/settings.js'
@@ -93,4 +95,82 @@ t.test('A-070 devices that were named otherwise since are named no more in an ol
   await nameDevices(world, one.id)
   t.equal(await carried(world.view()), null)
   store.close()
+})
+
+const renew = async (world: AnalysisWorld): Promise<void> => {
+  must(await world.run(['policy', 'revoke', '--json']))
+  must(await world.widen(['--consent', 'gateway.vision']))
+}
+
+t.test('S-185 a name of an ended consent is shown as saved and not as in force, and whoever gives it anew is told what leaves', async (t) => {
+  const world = await openWorld(t)
+  const camera = await cameraOf(world, bothEgress)
+  await nameDevices(world, camera.id)
+  await renew(world)
+  const shown = must(await world.run(['shots', 'show', '--json'])).json()
+  t.strictSame(shown.settings.devices, { value: [], saved: [camera.id], source: 'settings' })
+  t.match(must(await world.run(['shots', 'show'])).stdout, /devices +none \(settings\)/)
+  const text = /what it uploads from then on leaves this machine/
+  t.match(must(await world.run(['shots', 'setup', '--devices', camera.id])).stderr, text)
+  const again = must(await world.run(['shots', 'show', '--json'])).json()
+  t.strictSame(again.settings.devices.value, [camera.id])
+  must(await world.run(['edge', 'revoke', camera.id]))
+  const ended = must(await world.run(['shots', 'show', '--json'])).json()
+  t.strictSame(ended.settings.devices.value, [], 'nor one whose pairing ended')
+})
+
+const terminal = { stdin: true, stdout: true }
+/** Answers to the form up to its questions about devices: everything stays. */
+const keeps = ['', 'keep', 'keep', 'keep', 'leave it unset', false] as const
+
+t.test('the form asks about each device that no name in force lets out, and opens none that it did not ask about', async (t) => {
+  const world = await openWorld(t)
+  const one = await cameraOf(world, bothEgress)
+  await nameDevices(world, one.id)
+  await renew(world)
+  const two = await cameraOf(world, bothEgress)
+  const asked = new RegExp(`\\(${one.id}\\)`)
+  const ran = must(await world.run(['shots', 'setup', '--json'], {
+    terminal, answers: [...keeps, false, true, true],
+  }))
+  t.match(ran.stderr, `devices: not set -> ${two.id}\n`, 'what was in force, and what will be')
+  t.notMatch(ran.stderr.split('devices:')[1], asked)
+  t.strictSame(named(world)?.named.map(({ device_id: id }) => id), [two.id])
+  const both = must(await world.run(['shots', 'setup', '--json'], {
+    terminal, answers: [...keeps, true, true],
+  }))
+  t.match(both.stderr, `devices: ${two.id} -> ${two.id}, ${one.id}\n`)
+})
+
+t.test('a form names no device under a consent that was given while it was filled in', async (t) => {
+  const world = await openWorld(t)
+  await cameraOf(world, bothEgress)
+  const meanwhile = async (): Promise<boolean> => {
+    await renew(world)
+    return true
+  }
+  const late = await world.run(['shots', 'setup', '--json'], {
+    terminal, answers: [...keeps, true, meanwhile],
+  })
+  t.strictSame([late.status, late.error().code], [5, 'settings_changed'])
+  t.equal(named(world), null)
+})
+
+t.test('another owner names no device, and the names of the default owner stay until somebody takes them back', async (t) => {
+  const world = await openWorld(t)
+  const mine = await cameraOf(world, bothEgress)
+  await nameDevices(world, mine.id)
+  const { session } = await addAndSignIn(
+    { gov: { ...world.gov, store: world.open('write') } }, world.session(), 'bob')
+  const theirs = await cameraOf(world, bothEgress, session)
+  const ctx = world.ctx('write')
+  const save = (devices: readonly string[] | 'all') => saveShotsConfig(ctx, session, { devices })
+  for (const devices of [[theirs.id], 'all', [mine.id]] as const) {
+    await t.rejects(save(devices), { code: 'not_default_principal' })
+  }
+  t.strictSame(await offeredDevices(ctx, session), [], 'nor does a form ask about any')
+  t.strictSame(named(world)?.named.map(({ device_id: id }) => id), [mine.id])
+  await save([])
+  t.equal(named(world), null, 'less may leave whoever says so')
+  ctx.gov.store.close()
 })

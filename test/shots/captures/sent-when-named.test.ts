@@ -1,7 +1,10 @@
 /** A capture is sent where pairing, upload and consent let it, and nowhere else. */
 import { edgeCollections } from '../../../src/edge/edge-rows.js'
+import { endImage, prepareImage } from '../../../src/shots/analysis/one.js'
+import { readyNow } from '../../../src/shots/analysis/privacy.js'
+import { makeExaminer } from '../../../src/shots/scan/examiner.js'
 import { shotCollections as c } from '../../../src/shots/observations/observation-rows.js'
-import { cameraOf, captured, takeIn, type Camera } from '../../support/edge/captured.js'
+import { cameraOf, captured, takeIn, withheldIn, type Camera } from '../../support/edge/captured.js'
 import {
   askEveryWay, bothEgress, namedCamera, nameDevices, openWorld, rowNow, takenCapture,
 } from '../../support/edge/naming.js'
@@ -220,6 +223,22 @@ t.test('S-044 the same bytes in the folder and of a device are two requests, and
   t.equal(captured(world)[0]?.analysis_status, 'succeeded')
   t.equal(rowOf(world, 'same.png').analysis_status, 'succeeded')
   t.not(captured(world)[0]?.payload?.operation_id, rowOf(world, 'same.png').payload?.operation_id)
+})
+
+t.test('a capture that the disk does not give ends nothing but its own turn, and is left as it was', async (t) => {
+  const world = await openWorld(t)
+  const row = await takenCapture(world, await namedCamera(world))
+  const ctx = withheldIn(world.ctx('write'), [row.edge?.artifact_id ?? ''])
+  const examiner = makeExaminer()
+  const one = await prepareImage(ctx, row, { recursive: false, examiner, released: false })
+  const end = await endImage(ctx, one, {
+    reason: null, group: null, timeoutMs: 1_000, described: null, settling: null,
+  })
+  t.hasStrict(end, { outcome: 'skipped', reason: 'io_failed', stop: null, operationId: null })
+  t.equal(await readyNow(ctx, row), null, 'nor does it stand for another')
+  t.strictSame(rowNow(world, row), row)
+  await examiner.close()
+  ctx.gov.store.close()
 })
 
 t.test('bytes that are not those of the upload, or cannot be opened, are not sent', async (t) => {

@@ -1,13 +1,14 @@
 /** What paired devices stored becomes observations of its owner, each capture once. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { edgeCollections } from '../../../src/edge/edge-rows.js'
+import { edgeCollections, type EdgeArtifact } from '../../../src/edge/edge-rows.js'
+import { takeInCaptures, withCaptures } from '../../../src/shots/captures/take-in.js'
 import { devicePlace } from '../../../src/shots/source/folder-digest.js'
 import {
   shotCollections as c, type Observation,
 } from '../../../src/shots/observations/observation-rows.js'
 import { verifyShots } from '../../../src/shots/verify-shots.js'
-import { becameOf, cameraOf, captured, takeIn } from '../../support/edge/captured.js'
+import { becameOf, cameraOf, captured, takeIn, withheldIn } from '../../support/edge/captured.js'
 import { must } from '../../support/must.js'
 import { after } from '../../support/observations.js'
 import { greyPng, image } from '../../support/png.js'
@@ -110,6 +111,21 @@ t.test('a capture whose sealed bytes are gone is told as that, and keeps no othe
   camera.gov.store.artifacts.remove(ref.stored_sha256)
   t.strictSame(await takeIn(world), { taken: { ...none, ingested: 1, rejected: 1 }, left: 0 })
   t.hasStrict(becameOf(world, camera.id).get(id), { reason: 'capture_unreadable', sha256: null })
+})
+
+t.test('a capture that the disk does not give waits with those behind it, and keeps none of another device waiting', async (t) => {
+  const world = await withFolder(t)
+  const cameras = [await cameraOf(world), await cameraOf(world), await cameraOf(world)]
+  const stored: EdgeArtifact[] = []
+  for (const [n, camera] of cameras.entries()) stored.push(await camera.store(image(n + 1)))
+  const ctx = world.ctx('write')
+  const away = withheldIn(ctx, stored.slice(0, 2).map(({ artifact_id: id }) => id))
+  await t.rejects(takeInCaptures(away), { kind: 'failed', code: 'io_failed' })
+  t.strictSame(captured(world).map(({ edge }) => edge?.device_id), [cameras[2]?.id])
+  t.equal(await withCaptures(away, async () => 'scanned'), 'scanned')
+  ctx.gov.store.close()
+  t.strictSame(await takeIn(world), { taken: { ...none, ingested: 2 }, left: 0 })
+  await sound(world)
 })
 
 t.test('what another owner\'s device stored becomes no observation in the lists of everybody', async (t) => {

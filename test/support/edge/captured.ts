@@ -1,4 +1,7 @@
 /** Captures of paired devices as observations: what is stored, and what is taken in of it. */
+import type { StoredCaptures } from '../../../src/observations/captures.js'
+import { ioFailure } from '../../../src/state/files.js'
+import type { ShotsContext } from '../../../src/shots/context.js'
 import { takeInCaptures, type TakenIn } from '../../../src/shots/captures/take-in.js'
 import { devicePlace } from '../../../src/shots/source/folder-digest.js'
 import type { EdgeParty } from '../../../src/edge/credential.js'
@@ -63,3 +66,18 @@ export const becameOf = (world: ImageWorld, deviceId: string): ReadonlyMap<strin
     .filter(({ root_digest: digest }) => digest === folderDigest)
     .map((doc) => [doc.name.text, doc]))
 }
+
+/** The same context, where the disk does not give these uploads. */
+export const withheldIn = (ctx: ShotsContext, ids: readonly string[]): ShotsContext => ({
+  ...ctx,
+  captures: async (): Promise<StoredCaptures> => {
+    const shelf = await ctx.captures()
+    return {
+      ...shelf,
+      read: (store, view, id) => {
+        if (!ids.includes(id)) return shelf.read(store, view, id)
+        throw ioFailure(Object.assign(new Error('no'), { code: 'EIO' }), 'artifact')
+      },
+    }
+  },
+})

@@ -1,16 +1,16 @@
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 import {
-  devicesText, egressText, namedIds, overrideNote, renewText, saveShotsConfig, showShotsConfig,
-  type ShotsConfig,
+  devicesText, egressText, overrideNote, renewText, saveShotsConfig, seenSettings,
+  showShotsConfig, type ShotsConfig,
 } from '../../../shots/source/config.js'
-import { offeredDevices } from '../../../shots/captures/naming.js'
+import { namedNow, offeredDevices } from '../../../shots/captures/naming.js'
 import type { CapturingDevice } from '../../../observations/captures.js'
 import type { ShotsContext } from '../../../shots/context.js'
 import { closedSettings } from '../../../shots/gates.js'
 import { judgeFolder } from '../../../shots/source/folder.js'
 import { foundFolders } from '../../../shots/source/found-folders.js'
 import {
-  parseSettingsChange, savedSettings, type SavedShotSettings,
+  parseSettingsChange, type SavedShotSettings,
 } from '../../../shots/source/settings.js'
 import { countText } from '../../../base/counted.js'
 import { shotLimits } from '../../../shots/constants.js'
@@ -131,12 +131,18 @@ const askLimits = async (
   }
 }
 
+/** Devices that a form asks about. */
+interface AskedDevices {
+  readonly offered: readonly CapturingDevice[]
+  /** Ids of those whose names are in force: of a void one nobody was asked under this consent. */
+  readonly named: readonly string[]
+}
+
 /** Asks about each device by itself: unless a person says yes, what it uploads stays here. */
 const askDevices = async (
-  deps: VerbDeps, prompter: Prompter, offered: readonly CapturingDevice[], saved: SavedShotSettings,
+  deps: VerbDeps, prompter: Prompter, { offered, named }: AskedDevices,
 ): Promise<Change> => {
-  const before = new Set(namedIds(saved))
-  const open = offered.filter(({ deviceId: id }) => !before.has(id))
+  const open = offered.filter(({ deviceId: id }) => !named.includes(id))
   if (open.length === 0) return {}
   deps.note(`\n${paragraph(deps, devicesText)}\n`)
   const added: string[] = []
@@ -144,7 +150,7 @@ const askDevices = async (
     const question = `Let what ${visibleLine(name)} (${id}) uploads from now on leave, too`
     if (await prompter.confirm(question)) added.push(id)
   }
-  const kept = offered.map(({ deviceId: id }) => id).filter((id) => before.has(id))
+  const kept = offered.map(({ deviceId: id }) => id).filter((id) => named.includes(id))
   return added.length === 0 ? {} : { devices: [...kept, ...added] }
 }
 
@@ -171,7 +177,7 @@ const fillConfigForm = async (
   deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings,
   { samples, devices }: {
     readonly samples: SamplesOffer | null
-    readonly devices: readonly CapturingDevice[]
+    readonly devices: AskedDevices
   },
 ): Promise<Change> => {
   const prompter = await deps.ask('Give the settings as flags: `sallyport shots setup --help`.')
@@ -190,10 +196,10 @@ const fillConfigForm = async (
         change['renew_proof'] = 'on'
       }
     }
-    Object.assign(change, await askDevices(deps, prompter, devices, saved))
+    Object.assign(change, await askDevices(deps, prompter, devices))
   }
-  const changes = differenceOf(
-    { ...saved, devices: namedIds(saved) }, { ...parseSettingsChange(change) })
+  const named = devices.named.length === 0 ? null : devices.named
+  const changes = differenceOf({ ...saved, devices: named }, { ...parseSettingsChange(change) })
   if (changes.length === 0) {
     deps.note(nothingChanges)
     return {}
@@ -212,16 +218,18 @@ const fillConfigForm = async (
 export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
   const { gov, session } = await workFor(deps, 'mutate')
   const ctx = shotsContext(deps, gov)
-  const before = savedSettings(gov.store.read())
-  const samples = await samplesOffer(deps, gov, before.screenshot_folder)
-  const change = await fillConfigForm(deps, ctx, before, {
-    samples, devices: await offeredDevices(ctx, session),
+  const view = gov.store.read()
+  const seen = seenSettings(ctx, view)
+  const samples = await samplesOffer(deps, gov, seen.saved.screenshot_folder)
+  const change = await fillConfigForm(deps, ctx, seen.saved, {
+    samples,
+    devices: { offered: await offeredDevices(ctx, session), named: namedNow(ctx, view) },
   })
   const made = samples?.folder === change['screenshot_folder'] ? samples : null
   let saved: Pick<ShotsConfig, 'requests'> = {}
   if (Object.keys(change).length > 0) {
     await made?.write()
-    saved = await saveShotsConfig(ctx, session, change, before)
+    saved = await saveShotsConfig(ctx, session, change, seen)
     for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
     tellTyped(deps, [
       ...made === null ? [] : [made.typed], ['shots', 'setup', ...flagsOfChange(change)],

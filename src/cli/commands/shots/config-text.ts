@@ -34,7 +34,7 @@ const valueText = (
 ): string => {
   if (name.endsWith('microusd') && typeof value === 'number') return amountCell(view, value)
   if (value === null) return 'not set'
-  return Array.isArray(value) ? value.join(' ') : String(value)
+  return Array.isArray(value) ? value.join(' ') || 'none' : String(value)
 }
 
 /** Settings for people: name, value in force, source. */
@@ -42,7 +42,7 @@ export const configText = (config: ShotsConfig, view: View): string => {
   const settings = Object.entries(config.settings).map(([name, one]) =>
     line(name, `${valueText(name, one.value, view)} (${one.source})`))
   const invalid = config.invalid_variables
-    .map((name) => view.paint('yellow', `${name} has no valid value; jobs refuse to run`))
+    .map((name) => view.paint('yellow', `${name} has no valid value; its job refuses to run`))
   const lines = [
     ...folderLines(config, view), ...settings, ...invalid, ...gatewayLines(config, view),
   ]

@@ -4,9 +4,10 @@ import { Argument, Option, type Command } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import {
-  devicesText, egressText, ignoreText, newlyNamed, overrideNote, renewText, saveShotsConfig,
+  devicesText, egressText, ignoreText, overrideNote, renewText, saveShotsConfig,
   settingsBytesMax, showShotsConfig, startsIgnoring, startsRenewing, widensEgress, type ShotsConfig,
 } from '../../../shots/source/config.js'
+import { namedNow } from '../../../shots/captures/naming.js'
 import { shotsConfig, shotsSetup } from '../../../shots/source/source-contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
 import { offered } from '../../flags.js'
@@ -64,13 +65,13 @@ const set = async (options: SaveOptions, deps: VerbDeps): Promise<ShotsConfig> =
   const change = parseSettingsChange(given)
   const { gov, session } = await workFor(deps, 'mutate')
   const ctx = shotsContext(deps, gov)
-  const before = savedSettings(gov.store.read())
+  const [before, named] = [savedSettings(gov.store.read()), namedNow(ctx, gov.store.read())]
   let saved: Pick<ShotsConfig, 'requests'> = {}
   if (Object.keys(change).length > 0) {
     saved = await saveShotsConfig(ctx, session, given)
     for (const line of sentBeforeLines(saved.requests ?? [])) deps.note(line)
     if (widensEgress(before, change)) deps.note(paragraph(deps, egressText))
-    if (newlyNamed(before, savedSettings(gov.store.read())).length > 0) {
+    if (namedNow(ctx, gov.store.read()).some((id) => !named.includes(id))) {
       deps.note(paragraph(deps, devicesText))
     }
     if (startsRenewing(before, change)) deps.note(paragraph(deps, renewText))

@@ -72,7 +72,7 @@ export const report: VerbRecord<ReportOptions, ReportDocument> = {
   contacts: true,
   exits: [
     'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',
-    'damaged',
+    'damaged', 'partial',
   ],
   json: shotsReport,
   flags: (command) => command
