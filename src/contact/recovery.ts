@@ -253,6 +253,7 @@ const endTasks = (tx: Tx, now: string, { rules, formers }: RestoredFrom): void =
   for (const { doc } of outstandingTasks(tx)) {
     orLeave('endedTasks', () => endTask(tx, now, doc, ruleOf(rules, doc), unread))
   }
+  if (unread) for (const rule of rules) rule.unread?.(tx, now)
 }
 
 /**

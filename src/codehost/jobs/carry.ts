@@ -2,6 +2,7 @@ import { each, findEach } from '../../state/each.js'
 import { historyHead } from '../../state/history/read-history.js'
 import type { HistorySpec, Tx, View } from '../../state/types.js'
 import { connectionCollection } from '../../governance/connections/connection-rows.js'
+import { isUnread } from './change.js'
 import { closureCollection } from './closed/closed-job-rows.js'
 import { jobEntries, jobHistories } from './histories.js'
 import { receiptCollection } from './receipt.js'
@@ -18,7 +19,7 @@ const carryHistory = <T>(tx: Tx, former: View, spec: HistorySpec<T>, jobId: stri
 }
 
 const mayHaveSent = (job: Job): boolean =>
-  job.contacted > 0 || job.reserved || job.state === 'running'
+  job.contacted > 0 || job.reserved || job.state === 'running' || isUnread(job)
 
 /** A closure that the copy does not know: its row, and the connection that it had freed. */
 const carryClosure = (tx: Tx, former: View, { job_id: id, closed, connection_id }: Job): void => {
@@ -45,7 +46,7 @@ const standingOf = (theirs: Job, receipts: ReadonlySet<string>): Pick<Job, 'stat
   const { state, reason, receipt_id: receipt } = theirs
   const isProved = state === 'succeeded' && receipt !== null && receipts.has(receipt)
   // A closed job stays what it was when it was closed, and never runs again.
-  const stays = isProved || theirs.closed !== null || !mayHaveSent(theirs)
+  const stays = isProved || theirs.closed !== null || !mayHaveSent(theirs) || isUnread(theirs)
   if (stays) return { state, reason }
   return { state: 'unknown_external_effect', reason: 'restored_over_later_state' }
 }
