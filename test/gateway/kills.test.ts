@@ -1,6 +1,7 @@
 /** A proof's process is killed at every step; what the next one finds depends on the mark alone. */
 import type { Test } from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
+import { spendOfDay } from '../../src/gateway/call/spend.js'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { collections } from '../../src/governance/rows.js'
@@ -74,6 +75,9 @@ t.test('a marked proof whose hold or whose claim is lost to damage is not made a
     await lose()
     const again = await rig.prove('chat', { args: ['--if-stale'] })
     t.hasStrict(again.error(), { code: 'proof_not_repeated', reason: 'charge_unknown' })
+    t.hasStrict(spendOfDay(rig.view(), new Set(['gateway.chat']), Date.now()), {
+      requests: 1, heldMicrousd: 100_000,
+    }, 'it counts in the day')
   }
   t.equal(rig.calls().length, 0, 'nothing was sent')
 })
