@@ -1,5 +1,5 @@
 /** Jobs in a state that is looked after: copied, restored, unable to write, checked. */
-import { rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { carryJobs } from '../../../src/codehost/jobs/carry.js'
@@ -9,7 +9,7 @@ import { must } from '../../support/must.js'
 import { newestLog, zeroBlock } from '../../support/state/forge.js'
 import { holdLock } from '../../support/state/hold-lock.js'
 import { recordsOf } from '../../support/state/places-of-damage.js'
-import { working } from '../../support/codehost/working.js'
+import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
 
 t.test('C-045 a copy that is put back over later contacts knows that they may have happened, and sends nothing again', async (t) => {
@@ -145,6 +145,50 @@ t.test('C-045 a run whose mark is in a record that nobody can read keeps its con
   t.match((await at.json(['codehost', 'job', job])).way_on.text, /[Ll]ook on the host/)
   const check = await at.run(['state', 'check'])
   t.equal(check.status, 0, check.stdout + check.stderr)
+})
+
+t.test('C-036 of two histories that went on apart neither frees what the other occupies', async (t) => {
+  const lost = async (at: Working): Promise<string> => {
+    const job = await at.approved()
+    at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+    await at.runJob(job)
+    at.sandbox.faults.clear()
+    t.hasStrict(at.job(job), { state: 'unknown_external_effect', reserved: true })
+    return job
+  }
+  const others: Readonly<Record<string, (at: Working) => Promise<unknown>>> = {
+    'under the same fence another job': lost,
+    'under a later fence none': async (at) => {
+      for (let n = 0; n < 2; n += 1) must(await at.runJob(await at.approved()))
+    },
+    'under a later fence another job': async (at) => {
+      must(await at.runJob(await at.approved()))
+      await lost(at)
+    },
+  }
+  for (const [what, goOn] of Object.entries(others)) {
+    const at = await working(t)
+    const { place: { dir, stateDir, configDir } } = at
+    const [kept, state, config] = ['kept', 'state-before', 'config-before'].map((n) => join(dir, n))
+    cpSync(stateDir, state ?? '', { recursive: true })
+    cpSync(configDir, config ?? '', { recursive: true })
+    const mine = await lost(at)
+    must(await at.run(['state', 'backup', kept ?? '']))
+    for (const [from, to] of [[state, stateDir], [config, configDir]] as const) {
+      rmSync(to, { recursive: true })
+      cpSync(from ?? '', to, { recursive: true })
+    }
+    await goOn(at)
+    must(await at.run(['state', 'restore', kept ?? '', '--yes']))
+    must(await at.run(['login']))
+    const occupant = at.connection().active_job_id
+    t.not(occupant, null, what)
+    if (!what.endsWith('later fence another job')) t.equal(occupant, mine, what)
+    t.equal((await at.consent()).error().code, 'capacity_reserved', what)
+    t.hasStrict(at.job(mine), { state: 'unknown_external_effect', reserved: true }, what)
+    const check = await at.run(['state', 'check'])
+    t.equal(check.status, 0, what + check.stdout + check.stderr)
+  }
 })
 
 t.test('what came of a creation and cannot be written down is told as not recorded, never as not sent', async (t) => {
